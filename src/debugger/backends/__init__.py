@@ -1,0 +1,1 @@
+"""What drives a program: one protocol, several debuggers behind it."""

@@ -1,0 +1,103 @@
+"""Which lines and functions a Python file has, so that a breakpoint can be checked before it is sent."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+_SIZE_MAX = 4 << 20
+
+
+class Outline(Struct, frozen=True):
+    """The lines of a file that have code, by function; and its functions' first lines.
+
+    `functions` maps a qualified name (`Class.method`) to the first line of its body.
+    """
+
+    blocks: tuple[tuple[int, int, frozenset[int]], ...]
+    functions: dict[str, int]
+
+    @property
+    def lines(self) -> list[int]:
+        """Every line with code, in order."""
+        return sorted({line for _, _, lines in self.blocks for line in lines})
+
+    def slide(self, line: int) -> int | None:
+        """Return the line itself or the next one with code in the same function; None if none is."""
+        around = [block for block in self.blocks if block[0] <= line <= block[1]]
+        # The innermost function: one that starts last.
+        for _, _, lines in sorted(around, key=lambda block: -block[0]):
+            later = [other for other in lines if other >= line]
+            if later:
+                return min(later)
+        return None
+
+
+def outline(path: str) -> Outline | None:
+    """Read a file; None if it cannot be read or is not Python that we can parse."""
+    try:
+        file = Path(path)
+        if file.stat().st_size > _SIZE_MAX:
+            return None
+        source = file.read_bytes()
+        tree = ast.parse(source, path)
+        code = compile(source, path, "exec", dont_inherit=True)
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None
+    return Outline(blocks=tuple(_blocks(code)), functions=dict(_functions(tree, "")))
+
+
+def _blocks(code: types.CodeType) -> Iterator[tuple[int, int, frozenset[int]]]:
+    lines = {line for _, _, line in code.co_lines() if line}
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    if lines:
+        # The def line belongs to the outer block: stopping there is stopping at the definition.
+        own = lines - ({code.co_firstlineno} if code.co_name != "<module>" else set())
+        last = max(lines)
+        for block in inner:
+            last = max([last, *(line for _, _, line in block.co_lines() if line)])
+        yield code.co_firstlineno, last, frozenset(own or lines)
+    for block in inner:
+        yield from _blocks(block)
+
+
+def _functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield prefix + node.name, _first_statement(node)
+            yield from _functions(node, f"{prefix}{node.name}.")
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node, f"{prefix}{node.name}.")
+        else:
+            yield from _functions(node, prefix)
+
+
+def _first_statement(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    body = node.body
+    is_docstring = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    first = body[1] if is_docstring and len(body) > 1 else body[0]
+    return first.lineno
+
+
+def arguments(path: str, function: str, line: int) -> list[str] | None:
+    """Return the parameters' names of the function of this name around a line."""
+    try:
+        tree = ast.parse(Path(path).read_bytes(), path)
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None
+    best: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function:
+            inside = node.lineno <= line <= (node.end_lineno or node.lineno)
+            if inside and (best is None or node.lineno > best.lineno):
+                best = node
+    if best is None:
+        return None
+    every = best.args
+    named = [*every.posonlyargs, *every.args, *every.kwonlyargs]
+    starred = [one for one in (every.vararg, every.kwarg) if one is not None]
+    return [argument.arg for argument in [*named, *starred]]

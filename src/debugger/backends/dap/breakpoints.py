@@ -1,0 +1,101 @@
+"""How lists of breakpoints are sent to an adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from debugger.backends.base import Backend, ConditionFailed
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.conversation import Conversation
+from debugger.backends.dap.events import log_message
+from debugger.backends.dap.profile import Profile
+from debugger.core.breakpoints import Breakpoint, Spec
+from debugger.core.model import Purpose, Stopped
+from debugger.errors import DebuggerError
+
+
+async def send_lines(
+    talk: Conversation, profile: Profile, file: str, wanted: Sequence[Breakpoint]
+) -> Sequence[dap.Breakpoint]:
+    """Replace the breakpoints of a source file; the answers come in the same order."""
+    arguments = ask.SetBreakpoints(
+        source=ask.SourceArgument(path=file),
+        breakpoints=tuple(
+            ask.SourceBreakpoint(
+                line=(one.at or one.spec).line or 1,
+                condition=one.spec.condition,
+                hit_condition=_hits(profile, one.spec),
+                log_message=log_message(one.id, one.spec.log) if one.spec.log else None,
+            )
+            for one in wanted
+        ),
+    )
+    body: dap.BreakpointsBody = await talk.request("setBreakpoints", arguments, dap.BreakpointsBody)
+    return body.breakpoints
+
+
+async def send_functions(
+    talk: Conversation, profile: Profile, wanted: Sequence[Breakpoint]
+) -> Sequence[dap.Breakpoint]:
+    """Replace the function breakpoints; the answers come in the same order."""
+    if profile.function_answers_are_ordered or not wanted:
+        return await _send_functions(talk, profile, wanted)
+    # The answers come in the order of a hash table, without names; but a breakpoint keeps its
+    # number. So the list is sent growing by one, and the number that is new is the new one's.
+    answers: list[dap.Breakpoint] = []
+    for count in range(1, len(wanted) + 1):
+        seen = {answer.id for answer in answers}
+        told = {one.id: one for one in await _send_functions(talk, profile, wanted[:count])}
+        answers = [told.get(answer.id, answer) for answer in answers]
+        answers += [one for number, one in told.items() if number not in seen][:1]
+    return answers
+
+
+async def _send_functions(
+    talk: Conversation, profile: Profile, wanted: Sequence[Breakpoint]
+) -> Sequence[dap.Breakpoint]:
+    arguments = ask.SetFunctionBreakpoints(
+        breakpoints=tuple(
+            ask.FunctionBreakpoint(
+                name=one.spec.function or "",
+                condition=one.spec.condition,
+                hit_condition=_hits(profile, one.spec),
+            )
+            for one in wanted
+        )
+    )
+    body: dap.BreakpointsBody = await talk.request(
+        "setFunctionBreakpoints", arguments, dap.BreakpointsBody
+    )
+    return body.breakpoints
+
+
+def _hits(profile: Profile, spec: Spec) -> str | None:
+    return profile.hit_condition(spec.hit_count) if spec.hit_count else None
+
+
+async def failed_conditions(
+    backend: Backend, stop: Stopped, conditions: Mapping[int, tuple[int, str]]
+) -> list[ConditionFailed]:
+    """Return why none of the conditions hit can be evaluated; nothing if one of them can.
+
+    lldb-dap 19 stops where a condition cannot be evaluated, and tells of it in an output event
+    before or after the stop; evaluating the condition again is the only way to know.
+    """
+    known = [conditions[hit] for hit in stop.hits if hit in conditions]
+    if len(known) < len(stop.hits) or stop.thread is None:
+        return []
+    failures: list[ConditionFailed] = []
+    try:
+        frame = (await backend.stack(stop.thread, levels=1)).frames[0]
+    except (DebuggerError, IndexError):
+        return []
+    for number, condition in known:
+        try:
+            await backend.evaluate(condition, frame, Purpose.PRINT)
+        except DebuggerError as error:
+            failures.append(ConditionFailed(number, f"{condition}: {error.message}"))
+        else:
+            return []
+    return failures

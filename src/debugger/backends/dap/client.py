@@ -1,0 +1,251 @@
+"""How requests find their responses: sequence numbers, time-outs, capabilities, reverse requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from debugger.backends.dap import messages as dap
+from debugger.errors import Code, DebuggerError
+
+Body = TypeVar("Body", bound=dap.Body)
+
+# A request that an adapter did not advertise can kill or wedge it: it is never sent.
+_NEEDS = {
+    "configurationDone": "supports_configuration_done_request",
+    "setFunctionBreakpoints": "supports_function_breakpoints",
+    "setVariable": "supports_set_variable",
+    "setExpression": "supports_set_expression",
+    "exceptionInfo": "supports_exception_info_request",
+    "terminate": "supports_terminate_request",
+    "restart": "supports_restart_request",
+    "stepInTargets": "supports_step_in_targets_request",
+    "gotoTargets": "supports_goto_targets_request",
+    "goto": "supports_goto_targets_request",
+    "dataBreakpointInfo": "supports_data_breakpoints",
+    "setDataBreakpoints": "supports_data_breakpoints",
+    "setInstructionBreakpoints": "supports_instruction_breakpoints",
+    "readMemory": "supports_read_memory_request",
+    "writeMemory": "supports_write_memory_request",
+    "disassemble": "supports_disassemble_request",
+    "modules": "supports_modules_request",
+    "loadedSources": "supports_loaded_sources_request",
+    "breakpointLocations": "supports_breakpoint_locations_request",
+    "cancel": "supports_cancel_request",
+    "completions": "supports_completions_request",
+    "stepBack": "supports_step_back",
+    "reverseContinue": "supports_step_back",
+    "restartFrame": "supports_restart_frame",
+    "terminateThreads": "supports_terminate_threads_request",
+}
+
+OnEvent = Callable[[str, msgspec.Raw], None]
+OnRequest = Callable[[str, msgspec.Raw], Awaitable[dict[str, Any]]]
+
+
+class Client:
+    """One end of a DAP conversation: bytes of whole messages in, bytes of whole messages out.
+
+    `write` takes the body of a message to send. Events are handed to `on_event` in order, from
+    within `receive`. A reverse request is answered with what `on_request` returns.
+    """
+
+    def __init__(
+        self,
+        adapter: str,
+        *,
+        write: Callable[[bytes], None],
+        on_event: OnEvent,
+        on_request: OnRequest,
+        tasks: asyncio.TaskGroup,
+    ) -> None:
+        self._adapter = adapter
+        self._write = write
+        self._on_event = on_event
+        self._on_request = on_request
+        self._tasks = tasks
+        self._seq = 0
+        self._pending: dict[int, asyncio.Future[dap.Message]] = {}
+        self._lost: DebuggerError | None = None
+        self._advertised: dict[str, Any] = {}
+        self.capabilities = dap.Capabilities()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the adapter is gone."""
+        return self._lost is not None
+
+    def merge_capabilities(self, more: dict[str, Any]) -> None:
+        """Take capabilities, also late ones (DAP: CapabilitiesEvent)."""
+        self._advertised |= more
+        self.capabilities = msgspec.convert(self._advertised, dap.Capabilities)
+
+    def can(self, command: str) -> bool:
+        """Tell whether the adapter takes a request."""
+        need = _NEEDS.get(command)
+        return need is None or bool(getattr(self.capabilities, need))
+
+    async def request(
+        self,
+        command: str,
+        arguments: msgspec.Struct | dict[str, Any],
+        body: type[Body],
+        *,
+        within: float,
+        failure: Code = Code.ADAPTER_FAILED,
+    ) -> Body:
+        """Send a request and return its response's body; `within` is in seconds.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED without sending, TIMEOUT, ADAPTER_DIED, or `failure` with
+                the adapter's own message.
+        """
+        return self.body(await self.send(command, arguments, within=within), body, failure)
+
+    async def send(
+        self, command: str, arguments: msgspec.Struct | dict[str, Any], *, within: float
+    ) -> dap.Message:
+        """Send a request and return the response, whether it succeeded or not.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED without sending, TIMEOUT, ADAPTER_DIED.
+        """
+        response = self.post(command, arguments)
+        try:
+            async with asyncio.timeout(within):
+                return await response
+        except TimeoutError:
+            raise DebuggerError(
+                Code.TIMEOUT,
+                f"{self._adapter} did not answer {command} within {within:g} s",
+                hint="debugger status shows the session; debugger stop ends it",
+            ) from None
+
+    def post(
+        self, command: str, arguments: msgspec.Struct | dict[str, Any]
+    ) -> asyncio.Future[dap.Message]:
+        """Send a request; the future is its response, or fails once the adapter is gone.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED or ADAPTER_DIED, without sending.
+        """
+        if not self.can(command):
+            raise DebuggerError(
+                Code.NOT_SUPPORTED,
+                f"{self._adapter} cannot do this: it does not take the request {command!r}",
+                hint="debugger doctor lists the adapters",
+            )
+        if self._lost is not None:
+            raise self._lost
+        self._seq += 1
+        seq = self._seq
+        response: asyncio.Future[dap.Message] = asyncio.get_running_loop().create_future()
+        self._pending[seq] = response
+        # However the wait ends, a late response finds nothing to wake.
+        response.add_done_callback(lambda _: self._pending.pop(seq, None))
+        self._send({"seq": seq, "type": "request", "command": command, "arguments": arguments})
+        return response
+
+    def body(self, response: dap.Message, kind: type[Body], failure: Code) -> Body:
+        """Return a response's typed body.
+
+        Raises:
+            DebuggerError: `failure` if it did not succeed, PROTOCOL if the body is malformed.
+        """
+        if not response.success:
+            raise DebuggerError(failure, error_text(response), hint=_HINTS.get(failure))
+        return decode(response.body, kind)
+
+    def receive(self, body: bytes) -> None:
+        """Take one message.
+
+        Raises:
+            DebuggerError: PROTOCOL if it is none.
+        """
+        try:
+            message = msgspec.json.decode(body, type=dap.Message)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise DebuggerError(
+                Code.PROTOCOL, f"{self._adapter} sent a broken message: {error}"
+            ) from error
+        if message.type == "response":
+            waiting = self._pending.get(message.request_seq)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(message)
+        elif message.type == "event":
+            if message.event == "capabilities":
+                self.merge_capabilities(decode(message.body, dap.CapabilitiesBody).capabilities)
+            else:
+                self._on_event(message.event, message.body)
+        elif message.type == "request":
+            self._tasks.create_task(self._reply(message))
+
+    async def _reply(self, request: dap.Message) -> None:
+        reply: dict[str, Any] = {
+            "type": "response",
+            "request_seq": request.seq,
+            "command": request.command,
+            "success": True,
+        }
+        try:
+            reply["body"] = await self._on_request(request.command, request.arguments)
+        except DebuggerError as error:
+            reply |= {"success": False, "message": error.message}
+        if self._lost is None:
+            self._seq += 1
+            self._send({"seq": self._seq, **reply})
+
+    def lose(self, error: DebuggerError) -> None:
+        """Fail all that waits and all that comes: the adapter is gone."""
+        if self._lost is None:
+            self._lost = error
+            for waiting in list(self._pending.values()):
+                if not waiting.done():
+                    waiting.set_exception(error)
+                    waiting.exception()  # whoever posted may not be waiting yet
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._write(msgspec.json.encode(message))
+
+
+_HINTS = {
+    Code.ADAPTER_FAILED: "debugger daemon logs shows what the adapter said",
+    Code.EVALUATION_FAILED: "debugger locals lists what is here",
+}
+
+
+def decode(raw: msgspec.Raw, kind: type[Body]) -> Body:
+    """Decode a body; a missing or null one counts as empty.
+
+    Raises:
+        DebuggerError: PROTOCOL.
+    """
+    data = bytes(raw)
+    try:
+        return msgspec.json.decode(data if data not in {b"", b"null"} else b"{}", type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DebuggerError(
+            Code.PROTOCOL, f"the adapter sent a malformed {kind.__name__}: {error}"
+        ) from error
+
+
+def error_text(response: dap.Message) -> str:
+    """Return what an unsuccessful response says, wherever the adapter put it."""
+    detail = ""
+    try:
+        error = decode(response.body, dap.ErrorBody).error
+    except DebuggerError:
+        error = None
+    if isinstance(error, str):
+        detail = error
+    elif error is not None:
+        detail = error.format
+        for name, value in (error.variables or {}).items():
+            detail = detail.replace("{" + name + "}", value)
+    said = response.message or ""
+    # `message` may be a short key ("notStopped") beside a sentence in the body (DAP: ErrorResponse).
+    text = detail if len(detail) > len(said) else said
+    return text.strip() or f"the adapter refused {response.command!r} without saying why"

@@ -1,0 +1,141 @@
+"""How DAP's bodies become the debugger's own values. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from debugger.backends.dap import messages as dap
+from debugger.core.breakpoints import Bound, Breakpoint
+from debugger.core.locate import plain_function
+from debugger.core.model import (
+    ExceptionDetails,
+    Frame,
+    Scope,
+    ScopeKind,
+    Thread,
+    Variable,
+)
+
+VALUE_MAX = 1 << 16
+
+_KINDS = {
+    "locals": ScopeKind.LOCALS,
+    "local": ScopeKind.LOCALS,
+    "arguments": ScopeKind.ARGUMENTS,
+    "args": ScopeKind.ARGUMENTS,
+    "globals": ScopeKind.GLOBALS,
+    "global": ScopeKind.GLOBALS,
+    "registers": ScopeKind.REGISTERS,
+}
+
+
+def thread(body: dap.Thread) -> Thread:
+    """Convert a thread."""
+    return Thread(body.id, body.name or f"thread {body.id}")
+
+
+def frames(bodies: Sequence[dap.StackFrame], first: int) -> tuple[Frame, ...]:
+    """Convert frames; `first` is the index of the first."""
+    return tuple(_frame(body, first + at) for at, body in enumerate(bodies))
+
+
+def _frame(body: dap.StackFrame, index: int) -> Frame:
+    source = body.source
+    path = source.path if source is not None else None
+    return Frame(
+        index=index,
+        function=plain_function(body.name or "?").removesuffix(" [inlined]"),
+        handle=body.id,
+        file=path,
+        # Lines count from 1; a 0 stands for none.
+        line=(body.line or None) if path else None,
+        column=(body.column or None) if path else None,
+        address=address(body.instruction_pointer_reference),
+        source_reference=(source.source_reference or 0) if source is not None else 0,
+    )
+
+
+def address(text: str | None) -> str | None:
+    """Write an address as `0x…` in lower case without leading zeros; None if it is none."""
+    try:
+        return hex(int(text, 0)) if text else None
+    except ValueError:
+        return None
+
+
+def scope(body: dap.Scope) -> Scope:
+    """Convert a scope, whatever words it is told in."""
+    kind = _KINDS.get((body.presentation_hint or body.name).lower(), ScopeKind.OTHER)
+    if kind is ScopeKind.OTHER:
+        kind = _KINDS.get(body.name.lower(), ScopeKind.OTHER)
+    return Scope(body.name, kind, body.variables_reference)
+
+
+def variable(body: dap.Variable) -> Variable:
+    """Convert a variable; a value over 64 Ki characters is cut."""
+    return Variable(
+        name=body.name,
+        value=clipped(body.value or ""),
+        type=body.type or "",
+        handle=body.variables_reference or 0,
+        indexed=body.indexed_variables,
+        named=body.named_variables,
+        expression=body.evaluate_name,
+    )
+
+
+def evaluated(name: str, body: dap.EvaluateBody) -> Variable:
+    """Convert the result of evaluate, setVariable or setExpression."""
+    result = body.result if body.result is not None else body.value
+    return Variable(
+        name=name,
+        value=clipped((result or "").rstrip("\n")),
+        type=body.type or "",
+        handle=body.variables_reference or 0,
+        indexed=body.indexed_variables,
+        named=body.named_variables,
+        expression=name,
+    )
+
+
+def clipped(text: str) -> str:
+    """Cut a value's middle out, so that one value cannot fill the memory."""
+    if len(text) <= VALUE_MAX:
+        return text
+    half = VALUE_MAX // 2
+    return f"{text[:half]} … {text[-half:]} ({len(text):,} characters)"
+
+
+def bound(body: dap.Breakpoint, wanted: Breakpoint | None) -> Bound:
+    """Convert what the adapter says of a breakpoint; raw keys are no explanation."""
+    spec = wanted.spec if wanted is not None else None
+    source = body.source.path if body.source is not None else None
+    # js-debug sends a key of its own here until the file is loaded; gdb says "pending".
+    said = body.message if body.message and " " in body.message else None
+    return Bound(
+        verified=body.verified,
+        backend_id=body.id,
+        file=source or (spec.file if spec is not None else None),
+        line=body.line or (spec.line if spec is not None else None),
+        address=address(body.instruction_reference),
+        why=None if body.verified else said,
+    )
+
+
+def exception(body: dap.ExceptionInfoBody) -> ExceptionDetails:
+    """Convert an exception's details; the inner ones are its causes."""
+    details = body.details or dap.ExceptionDetails()
+    causes: list[str] = []
+    inner = details.inner_exception
+    while inner and len(causes) < _CAUSES_MAX:
+        causes.append(f"{inner[0].type_name or 'exception'}: {inner[0].message or ''}")
+        inner = inner[0].inner_exception
+    return ExceptionDetails(
+        type=details.type_name or body.exception_id or "exception",
+        message=details.message or body.description or "",
+        causes=tuple(causes),
+        trace=details.stack_trace or "",
+    )
+
+
+_CAUSES_MAX = 10

@@ -1,0 +1,188 @@
+"""What an adapter's events mean: latches of the handshake, stops, output, and the program's end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from debugger.backends.base import (
+    ConditionFailed,
+    Ended,
+    Logged,
+    Printed,
+    Rebound,
+    Resumed,
+    Sink,
+    Started,
+)
+from debugger.backends.dap import convert
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap.client import decode
+from debugger.backends.dap.profile import Profile
+from debugger.core.events import Stream
+from debugger.core.model import Exited, Stopped
+
+# One of `exited` and `terminated` may come alone or first; the other is waited for this long.
+_OTHER_S = 1.0
+_LOG_PREFIX = "[[log "
+_CONSOLE_LINES = 20
+
+
+def log_message(number: int, text: str) -> str:
+    """Mark a logpoint's text, so that what it prints is told from what the program prints."""
+    return f"{_LOG_PREFIX}{number}]] {text}"
+
+
+class Events:
+    """Reads the events of one adapter and tells the sink."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        sink: Sink,
+        judge: Callable[[Stopped], Awaitable[bool]],
+        drain: Callable[[], Awaitable[None]],
+        tasks: asyncio.TaskGroup,
+    ) -> None:
+        self._profile = profile
+        self._sink = sink
+        self._judge = judge
+        self._drain = drain
+        self._tasks = tasks
+        self._console: deque[str] = deque(maxlen=_CONSOLE_LINES)
+        self._signal: str | None = None
+        self._code: int | None = None
+        self._exited = asyncio.Event()
+        self._terminated = asyncio.Event()
+        self._finishing = False
+        self._is_muted = False
+        self._thread: int | None = None
+        self.initialized = asyncio.Event()
+        self.happened = asyncio.Event()
+        self.watches_resume = False
+        self.is_over = False
+        self.pid: int | None = None
+        self.conditions: dict[int, tuple[int, str]] = {}
+
+    def mute(self) -> None:
+        """Tell nothing any more: what an adapter says after its disconnect means nothing."""
+        self._is_muted = True
+
+    def console_tail(self) -> str:
+        """Return the last of what the adapter said about itself."""
+        return "".join(self._console)
+
+    def take(self, name: str, body: msgspec.Raw) -> None:
+        """Take one event."""
+        if self._is_muted:
+            return
+        match name:
+            case "initialized":
+                self.initialized.set()
+            case "stopped":
+                self._stopped(decode(body, dap.StoppedBody))
+            case "continued" if self.watches_resume:
+                self._sink(Resumed())
+            case "output":
+                self._output(decode(body, dap.OutputBody))
+            case "process":
+                self.pid = decode(body, dap.ProcessBody).system_process_id
+                self._sink(Started(self.pid))
+            case "breakpoint":
+                changed = decode(body, dap.BreakpointEventBody)
+                if changed.reason != "removed" and changed.breakpoint.id is not None:
+                    self._sink(Rebound(convert.bound(changed.breakpoint, None)))
+            case "exited":
+                self._code = decode(body, dap.ExitedBody).exit_code
+                self._exited.set()
+                self._finish()
+            case "terminated":
+                self._terminated.set()
+                self._finish()
+
+    def _stopped(self, body: dap.StoppedBody) -> None:
+        # lldb-dap sends one event a thread; the one that matters has no preserveFocusHint.
+        if body.preserve_focus_hint or self._finishing:
+            return
+        stop = self._profile.stopped(body)
+        self._signal = stop.signal
+        if (
+            any(hit in self.conditions for hit in stop.hits)
+            and self._profile.failed_conditions_stop
+        ):
+            self._tasks.create_task(self._tell_if_it_stands(stop))
+        else:
+            self._tell(stop)
+
+    async def _tell_if_it_stands(self, stop: Stopped) -> None:
+        if await self._judge(stop):
+            self._tell(stop)
+
+    def _tell(self, stop: Stopped) -> None:
+        self.happened.set()
+        self._sink(stop)
+
+    def _output(self, body: dap.OutputBody) -> None:
+        told = self._profile.printed(body)
+        if told is None or not body.output:
+            return
+        if isinstance(told, Printed) and told.stream is Stream.CONSOLE:
+            self._console.append(body.output[:500])
+        if isinstance(told, ConditionFailed):
+            self._sink(self._attributed(told))
+            return
+        number, text = _unmarked(told.text)
+        if number is not None:
+            self._sink(Logged(number, text.rstrip("\n")))
+        else:
+            self._sink(told)
+
+    def _attributed(self, failure: ConditionFailed) -> ConditionFailed:
+        """Find the breakpoint of a failed condition by its text."""
+        for number, condition in self.conditions.values():
+            if failure.message.startswith(f"{condition}: "):
+                return ConditionFailed(number, failure.message)
+        return failure
+
+    def _finish(self) -> None:
+        if not self._finishing:
+            self._finishing = True
+            self.happened.set()
+            self._tasks.create_task(self._tell_the_end())
+
+    async def _tell_the_end(self) -> None:
+        """Wait a little for the other of the two events and the last output, then tell the end."""
+        other = self._terminated if self._exited.is_set() else self._exited
+        try:
+            async with asyncio.timeout(_OTHER_S):
+                await other.wait()
+        except TimeoutError:
+            pass
+        await self._drain()
+        if not self._is_muted and not self.is_over:
+            self.is_over = True
+            self._sink(self._end())
+            self._sink(Ended())
+
+    def _end(self) -> Exited:
+        return self._profile.exited(self._code, self._signal)
+
+    def lose(self, error: str | None) -> None:
+        """Note that the adapter is gone; without an `error` it was done."""
+        self.initialized.set()
+        self.happened.set()
+        if self._is_muted or self.is_over or self._finishing:
+            return
+        self.is_over = True
+        self._sink(Ended(error=error))
+
+
+def _unmarked(text: str) -> tuple[int | None, str]:
+    if not text.startswith(_LOG_PREFIX):
+        return None, text
+    number, mark, rest = text[len(_LOG_PREFIX) :].partition("]] ")
+    return (int(number), rest) if mark and number.isdigit() else (None, text)

@@ -1,0 +1,71 @@
+"""How messages stand on the wire: DAP's base protocol, without I/O."""
+
+from __future__ import annotations
+
+from debugger.errors import Code, DebuggerError
+
+HEADER_MAX = 4096
+MESSAGE_MAX = 64 << 20
+_END = b"\r\n\r\n"
+
+
+def encode(body: bytes) -> bytes:
+    """Frame one JSON message (DAP, Base Protocol: header part, `\\r\\n\\r\\n`, content part)."""
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+class Decoder:
+    """Cuts a byte stream, fed in any chunks, into message bodies."""
+
+    def __init__(self, *, message_max: int = MESSAGE_MAX) -> None:
+        self._message_max = message_max
+        self._buffer = bytearray()
+        self._wanted: int | None = None
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Take some bytes and return the messages that are complete now.
+
+        Raises:
+            DebuggerError: PROTOCOL for a header that is none or a message over the limit.
+        """
+        self._buffer += chunk
+        messages: list[bytes] = []
+        while (body := self._next()) is not None:
+            messages.append(body)
+        return messages
+
+    def _next(self) -> bytes | None:
+        if self._wanted is None:
+            end = self._buffer.find(_END, 0, HEADER_MAX + len(_END))
+            if end < 0:
+                if len(self._buffer) > HEADER_MAX:
+                    raise _broken(bytes(self._buffer[:80]))
+                return None
+            self._wanted = self._length(bytes(self._buffer[:end]))
+            del self._buffer[: end + len(_END)]
+        if len(self._buffer) < self._wanted:
+            return None
+        body = bytes(self._buffer[: self._wanted])
+        del self._buffer[: self._wanted]
+        self._wanted = None
+        return body
+
+    def _length(self, header: bytes) -> int:
+        for line in header.split(b"\r\n"):
+            name, _, value = line.partition(b":")
+            digits = value.strip()
+            if name.strip().lower() == b"content-length" and digits.isdigit():
+                if len(digits) > len(str(self._message_max)) or int(digits) > self._message_max:
+                    message = f"the adapter sent a message over {self._message_max} bytes"
+                    raise DebuggerError(Code.PROTOCOL, message, hint="debugger daemon logs")
+                return int(digits)
+        raise _broken(header[:80])
+
+
+def _broken(start: bytes) -> DebuggerError:
+    shown = ascii(start.decode("latin-1"))
+    return DebuggerError(
+        Code.PROTOCOL,
+        f"the adapter sent something that is not the Debug Adapter Protocol: {shown}",
+        hint="debugger doctor tries each adapter",
+    )

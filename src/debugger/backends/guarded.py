@@ -1,0 +1,223 @@
+"""How the daemon talks to the guard of a session: its adapter, its programs, their end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from debugger.errors import Code, DebuggerError
+
+_GUARD = str(Path(__file__).parent.parent / "guard.py")
+_STDERR_LINES = 40
+_STDERR_LINE_MAX = 500
+_START_S = 5.0
+_END_S = 4.0
+_REPLY_S = 5.0
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """What the guard had to kill at the end, as `PID (name)`."""
+
+    killed: tuple[str, ...] = ()
+
+
+class Guarded:
+    """An adapter process under its guard; nothing below it outlives `end`, or us."""
+
+    def __init__(self, process: asyncio.subprocess.Process, control: socket.socket) -> None:
+        self._process = process
+        self._control = control
+        self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
+        self._spawns: dict[int, asyncio.Future[int]] = {}
+        self._exits: dict[int, asyncio.Future[tuple[int | None, int | None]]] = {}
+        self._next_spawn = 1
+        loop = asyncio.get_running_loop()
+        self._started: asyncio.Future[int] = loop.create_future()
+        self._ended: asyncio.Future[Ending] = loop.create_future()
+        self.exited: asyncio.Future[str] = loop.create_future()
+        self.pid = 0
+
+    @classmethod
+    async def start(
+        cls,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        scratch: Path,
+        tasks: asyncio.TaskGroup,
+    ) -> Guarded:
+        """Start an adapter; `scratch` is a directory of the session's own, removed at its end.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED.
+        """
+        ours, theirs = socket.socketpair()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-S", _GUARD, str(theirs.fileno()), str(scratch), "--"),
+                *argv,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=cwd,
+                env=dict(env),
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        except OSError as error:
+            ours.close()
+            raise DebuggerError(
+                Code.ADAPTER_FAILED, f"cannot start {argv[0]}: {error.strerror or error}"
+            ) from error
+        finally:
+            theirs.close()
+        ours.setblocking(False)
+        guarded = cls(process, ours)
+        tasks.create_task(guarded._listen())
+        tasks.create_task(guarded._keep_stderr())
+        try:
+            async with asyncio.timeout(_START_S):
+                guarded.pid = await asyncio.shield(guarded._started)
+        except TimeoutError:
+            await guarded.end()
+            raise DebuggerError(
+                Code.ADAPTER_FAILED, f"{argv[0]} did not start within {_START_S:g} s"
+            ) from None
+        except DebuggerError:
+            await guarded.end()
+            raise
+        return guarded
+
+    async def read(self) -> bytes:
+        """Return what the adapter wrote; nothing at its end."""
+        assert self._process.stdout is not None
+        return await self._process.stdout.read(1 << 16)
+
+    def write(self, data: bytes) -> None:
+        """Write to the adapter; what it no longer reads is lost."""
+        assert self._process.stdin is not None
+        if not self._process.stdin.is_closing():
+            self._process.stdin.write(data)
+
+    def stderr_tail(self) -> str:
+        """Return the last lines that the adapter wrote to its standard error."""
+        return "\n".join(self._stderr)
+
+    async def spawn(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        stdio: tuple[str | None, str | None, str | None],
+    ) -> tuple[int, asyncio.Future[tuple[int | None, int | None]]]:
+        """Run a program on the given files; return its pid and a future of (status, signal).
+
+        Raises:
+            DebuggerError: LAUNCH_FAILED.
+        """
+        number, self._next_spawn = self._next_spawn, self._next_spawn + 1
+        loop = asyncio.get_running_loop()
+        spawned: asyncio.Future[int] = loop.create_future()
+        ended: asyncio.Future[tuple[int | None, int | None]] = loop.create_future()
+        self._spawns[number], self._exits[number] = spawned, ended
+        names = dict(zip(("stdin", "stdout", "stderr"), stdio, strict=True))
+        order = {"op": "spawn", "id": number, "argv": list(argv), "cwd": cwd, "env": dict(env)}
+        await self._order(order | names)
+        try:
+            async with asyncio.timeout(_REPLY_S):
+                return await spawned, ended
+        except TimeoutError:
+            raise DebuggerError(
+                Code.LAUNCH_FAILED, f"{argv[0]} did not start within {_REPLY_S:g} s"
+            ) from None
+
+    async def release(self, pids: Sequence[int]) -> None:
+        """Let these processes, and what they started, go on after the end."""
+        await self._order({"op": "release", "pids": list(pids)})
+
+    async def end(self) -> Ending:
+        """Kill all that is left below the guard, and wait for it (bounded)."""
+        await self._order({"op": "end"})
+        try:
+            async with asyncio.timeout(_END_S):
+                ending = await asyncio.shield(self._ended)
+                await self._process.wait()
+        except TimeoutError:
+            ending = Ending()
+            if self._process.returncode is None:
+                self._process.kill()
+        return ending
+
+    async def _order(self, order: dict[str, Any]) -> None:
+        line = msgspec.json.encode(order) + b"\n"
+        try:
+            async with asyncio.timeout(_REPLY_S):
+                await asyncio.get_running_loop().sock_sendall(self._control, line)
+        except (OSError, TimeoutError):
+            return  # the guard is gone, and so is all below it
+
+    async def _listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        received = b""
+        try:
+            while chunk := await loop.sock_recv(self._control, 1 << 16):
+                *lines, received = (received + chunk).split(b"\n")
+                for line in lines:
+                    self._take(msgspec.json.decode(line))
+        except OSError:
+            pass
+        finally:
+            self._control.close()
+            if not self.exited.done():
+                self.exited.set_result("its guard died")
+            if not self._ended.done():
+                self._ended.set_result(Ending())
+            gone = DebuggerError(Code.ADAPTER_FAILED, "the adapter could not be started")
+            for waiting in (self._started, *self._spawns.values()):
+                if not waiting.done():
+                    waiting.set_exception(gone)
+                    waiting.exception()
+
+    def _take(self, report: dict[str, Any]) -> None:
+        match report:
+            case {"event": "started", "pid": int(pid)}:
+                self._started.set_result(pid)
+            case {"event": "failed", "error": str(error)}:
+                self._started.set_exception(
+                    DebuggerError(Code.ADAPTER_FAILED, f"the adapter cannot be run: {error}")
+                )
+            case {"event": "adapter_exited", "code": code, "signal": number}:
+                ended = f"was killed by signal {number}" if number else f"exited with {code}"
+                if not self.exited.done():
+                    self.exited.set_result(ended)
+            case {"event": "spawned", "id": int(order), "pid": int(pid)}:
+                self._spawns[order].set_result(pid)
+            case {"event": "spawn_failed", "id": int(order), "error": error}:
+                self._spawns[order].set_exception(
+                    DebuggerError(Code.LAUNCH_FAILED, f"the program cannot be run: {error}")
+                )
+            case {"event": "exited", "id": int(order), "code": code, "signal": number}:
+                self._exits[order].set_result((code, number))
+            case {"event": "ended", "killed": [*killed]}:
+                names = tuple(f"{one['pid']} ({one['name']})" for one in killed)
+                self._ended.set_result(Ending(killed=names))
+
+    async def _keep_stderr(self) -> None:
+        assert self._process.stderr is not None
+        rest = b""
+        while chunk := await self._process.stderr.read(1 << 14):
+            *lines, rest = (rest + chunk).split(b"\n")
+            rest = rest[-_STDERR_LINE_MAX:]
+            for line in lines[-_STDERR_LINES:]:
+                self._stderr.append(line[:_STDERR_LINE_MAX].decode(errors="backslashreplace"))
+        if rest:
+            self._stderr.append(rest.decode(errors="backslashreplace"))

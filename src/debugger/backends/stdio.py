@@ -1,0 +1,191 @@
+"""The program's standard streams: how we write its input and read its output as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+import tty
+from collections.abc import Callable
+from pathlib import Path
+
+from debugger.core.events import Stream
+from debugger.errors import Code, DebuggerError
+
+_CHUNK = 1 << 16
+_TURN_MAX = 1 << 19  # bytes read before others get their turn
+_WRITE_S = 10.0
+_QUIET_S = 0.02
+_DRAIN_S = 0.5
+
+
+class Stdio:
+    """Three files for a program to open: a FIFO to read from, two to write to.
+
+    With `as_terminal` the output files are pseudo-terminals, so that a C program writes each line
+    as it is done instead of 4 KiB blocks; stdout and stderr stay apart either way. Nothing is
+    echoed or translated.
+    """
+
+    def __init__(
+        self, scratch: Path, *, as_terminal: bool, on_output: Callable[[Stream, str], None]
+    ) -> None:
+        self._on_output = on_output
+        self._loop = asyncio.get_running_loop()
+        self._read: dict[int, tuple[Stream, codecs.IncrementalDecoder]] = {}
+        self._slaves: list[int] = []
+        self.stdin = str(scratch / "stdin")
+        os.mkfifo(self.stdin, 0o600)
+        # Read and write, so that neither side waits for the other to open it.
+        self._input: int | None = os.open(self.stdin, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self.stdout = (
+            self._terminal(Stream.STDOUT) if as_terminal else self._fifo(Stream.STDOUT, scratch)
+        )
+        self.stderr = (
+            self._terminal(Stream.STDERR) if as_terminal else self._fifo(Stream.STDERR, scratch)
+        )
+
+    def _terminal(self, stream: Stream) -> str:
+        master, slave = os.openpty()
+        tty.setraw(slave)
+        self._slaves.append(slave)
+        self._watch(master, stream)
+        return os.ttyname(slave)
+
+    def _fifo(self, stream: Stream, scratch: Path) -> str:
+        path = str(scratch / stream.value)
+        os.mkfifo(path, 0o600)
+        self._watch(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC), stream)
+        return path
+
+    def _watch(self, descriptor: int, stream: Stream) -> None:
+        os.set_blocking(descriptor, False)
+        decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        self._read[descriptor] = (stream, decoder)
+        self._loop.add_reader(descriptor, self._take, descriptor)
+
+    def _take(self, descriptor: int) -> int:
+        """Read what is there, up to a bound; return how many bytes."""
+        stream, decoder = self._read[descriptor]
+        total = 0
+        while total < _TURN_MAX:
+            try:
+                chunk = os.read(descriptor, _CHUNK)
+            except BlockingIOError:
+                break
+            except OSError:  # EIO: nobody has the terminal open any more
+                chunk = b""
+            if not chunk:
+                self._forget(descriptor)
+                break
+            total += len(chunk)
+            text = decoder.decode(chunk)
+            if text:
+                self._on_output(stream, text)
+        return total
+
+    def _forget(self, descriptor: int) -> None:
+        stream, decoder = self._read.pop(descriptor)
+        self._loop.remove_reader(descriptor)
+        os.close(descriptor)
+        rest = decoder.decode(b"", final=True)
+        if rest:
+            self._on_output(stream, rest)
+
+    def opened(self) -> None:
+        """Note that the program has opened its files: from now on its end is the files' end."""
+        for slave in self._slaves:
+            os.close(slave)
+        self._slaves.clear()
+
+    def poll(self) -> None:
+        """Read at once what the program has written so far."""
+        for descriptor in list(self._read):
+            self._take(descriptor)
+
+    async def drain(self) -> None:
+        """Read until the files end, or nothing has come for a short while (bounded).
+
+        A terminal's output reaches its reader a moment after the write, so one look is not enough.
+        """
+        limit = self._loop.time() + _DRAIN_S
+        self.opened()
+        while self._read and self._loop.time() < limit:
+            if not any([self._take(descriptor) for descriptor in list(self._read)]):
+                if not await self._readable(_QUIET_S):
+                    return
+
+    async def _readable(self, within: float) -> bool:
+        ready = self._loop.create_future()
+
+        def wake(descriptor: int) -> None:
+            if not ready.done():
+                ready.set_result(None)
+
+        for descriptor in self._read:
+            self._loop.add_reader(descriptor, wake, descriptor)
+        try:
+            async with asyncio.timeout(within):
+                await ready
+        except TimeoutError:
+            return False
+        finally:
+            for descriptor in self._read:
+                self._loop.add_reader(descriptor, self._take, descriptor)
+        return True
+
+    async def write(self, data: bytes) -> None:
+        """Write to the program's input.
+
+        Raises:
+            DebuggerError: WRONG_STATE once it was ended, TIMEOUT if the program does not read.
+        """
+        left = memoryview(data)
+        limit = self._loop.time() + _WRITE_S
+        while left:
+            if self._input is None:
+                raise DebuggerError(
+                    Code.WRONG_STATE,
+                    "the program's input has ended",
+                    hint="debugger restart runs it again",
+                )
+            try:
+                left = left[os.write(self._input, left) :]
+            except BlockingIOError:
+                if not await self._writable(self._input, limit - self._loop.time()):
+                    raise DebuggerError(
+                        Code.TIMEOUT,
+                        f"the program does not read its input: {len(data) - len(left)} of "
+                        f"{len(data)} bytes were written in {_WRITE_S:g} s",
+                        hint="debugger continue lets a stopped program read it",
+                    ) from None
+
+    async def _writable(self, descriptor: int, within: float) -> bool:
+        ready = self._loop.create_future()
+
+        def wake() -> None:
+            if not ready.done():
+                ready.set_result(None)
+
+        self._loop.add_writer(descriptor, wake)
+        try:
+            async with asyncio.timeout(max(within, 0)):
+                await ready
+        except TimeoutError:
+            return False
+        finally:
+            self._loop.remove_writer(descriptor)
+        return True
+
+    def end_input(self) -> None:
+        """End the program's input."""
+        if self._input is not None:
+            os.close(self._input)
+            self._input = None
+
+    def close(self) -> None:
+        """Close everything; what was not read is lost."""
+        self.end_input()
+        self.opened()
+        for descriptor in list(self._read):
+            self._forget(descriptor)

@@ -1,0 +1,322 @@
+"""What does the command itself do: find the daemon, ask it, print what it answers?"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from debugger import __version__, paths
+from debugger.daemon import protocol, transport
+
+TYPE_CHECKING = False  # `typing` costs the client a fifth of Python's own start
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from debugger.errors import DebuggerError
+
+INTERRUPTED = 130
+# What a shell says of a program that SIGPIPE ended.
+_NOBODY_READS = 141
+
+_INTERRUPT_S = 3.0
+_STATUS_S = 5.0
+_STOP_S = 10.0
+_LOG_LINES = 200
+
+_REQUEST = 1
+_CANCEL = 2
+
+
+def main(argv: Sequence[str] | None = None, *, daemon: Sequence[str] | None = None) -> int:
+    """Run one command, and give its exit code.
+
+    Args:
+        argv: The command's words; without it the process's own.
+        daemon: What Python runs when no daemon is there.
+    """
+    words = sys.argv[1:] if argv is None else list(argv)
+    as_json = protocol.asks(words, "--json")
+    try:
+        return _run(words, daemon)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except _NobodyReads:
+        # What Python still holds for stdout must not fail again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return _NOBODY_READS
+    except _debugger_error() as error:
+        return _fail(error, as_json=as_json)
+    except TimeoutError:
+        return _fail(_silent(), as_json=as_json)
+    except OSError as error:
+        return _fail(_hindered(error), as_json=as_json)
+
+
+class _NobodyReads(Exception):
+    """Standard output is closed at the other end."""
+
+
+class _Gone(Exception):
+    """The daemon hung up and did not answer."""
+
+
+def _run(argv: list[str], daemon: Sequence[str] | None) -> int:
+    command = protocol.words(argv)[:2]
+    if not argv or command[:1] == ["completion"] or protocol.asks(argv, "--help", "-h"):
+        # click, for what a person reads.
+        from debugger.surface.cli import local_help
+
+        return local_help(argv)
+    if not command and protocol.asks(argv, "--version"):
+        _print(f"debugger {__version__}\n")
+        return 0
+    directory = paths.runtime_dir()
+    if command == ["daemon", "logs"]:
+        return _logs(argv, directory)
+    if command in (["daemon", "status"], ["daemon", "stop"]):
+        return _ask_if_running(argv, directory, stops=command[1] == "stop")
+    return _ask_any(argv, directory, command, daemon)
+
+
+def _ask_any(
+    argv: list[str], directory: str, command: list[str], daemon: Sequence[str] | None
+) -> int:
+    # A daemon that is just ending refuses, or hangs up; its successor will answer.
+    for _ in range(3):
+        connection = transport.connect(directory) or _start(directory, daemon)
+        try:
+            answer = _converse(connection, argv)
+        except _Gone:
+            _blame(directory, command)
+            continue
+        finally:
+            connection.close()
+        if not answer.get("retry"):
+            return _conclude(answer, argv)
+    raise _silent()
+
+
+def _ask_if_running(argv: list[str], directory: str, *, stops: bool) -> int:
+    connection = transport.connect(directory)
+    if connection is None:
+        return _say_not_running(argv)
+    try:
+        answer = _converse(connection, argv, timeout=_STOP_S if stops else _STATUS_S)
+        if stops:
+            # The daemon's process itself holds this connection open to its very end.
+            while connection.receive(_STOP_S) is not None:
+                pass
+    except _Gone:
+        return _say_not_running(argv)
+    finally:
+        connection.close()
+    return _say_not_running(argv) if answer.get("retry") else _conclude(answer, argv)
+
+
+def _start(directory: str, daemon: Sequence[str] | None) -> transport.Connection:
+    # Starting a process costs more than the import does.
+    from debugger.daemon import process
+
+    return process.start(directory, process.DAEMON if daemon is None else daemon, say=_note)
+
+
+def _converse(
+    connection: transport.Connection, argv: list[str], *, timeout: float | None = None
+) -> dict[str, Any]:
+    """Send the command, pass on what is streamed, and give the answer."""
+    line = protocol.line(_request(argv))
+    if len(line) > protocol.MAX_BYTES:
+        raise _malformed(
+            f"the command and its environment have {len(line)} bytes, a message at most "
+            f"{protocol.MAX_BYTES}"
+        )
+    connection.send(line)
+    try:
+        return _wait(connection, timeout)
+    except KeyboardInterrupt:
+        # The daemon ends the wait and says where the program is; a second Ctrl-C ends us.
+        connection.send(protocol.line({"v": protocol.VERSION, "id": _CANCEL, "cancel": _REQUEST}))
+        try:
+            return _wait(connection, _INTERRUPT_S)
+        except TimeoutError:
+            raise KeyboardInterrupt from None
+
+
+def _wait(connection: transport.Connection, timeout: float | None) -> dict[str, Any]:
+    while True:
+        try:
+            raw = connection.receive(timeout)
+            if raw is None:
+                raise _Gone
+            message = protocol.parse(raw)
+        except protocol.Malformed as error:
+            raise _malformed(f"the daemon's answer: {error}") from None
+        except transport.TooLong:
+            raise _malformed(f"the daemon's answer is over {protocol.MAX_BYTES} bytes") from None
+        # An answer without an id is to bytes that the daemon could not read as a request.
+        if message.get("id") not in (_REQUEST, None):
+            continue
+        if "stream" not in message:
+            return message
+        _print(str(message["stream"]))
+
+
+def _request(argv: list[str]) -> dict[str, Any]:
+    tty = sys.stdout is not None and sys.stdout.isatty()
+    return {
+        "v": protocol.VERSION,
+        "id": _REQUEST,
+        "argv": argv,
+        "cwd": _directory(),
+        "env": dict(os.environ),
+        "width": _width() if tty else 80,
+        "tty": tty,
+        "client": __version__,
+    }
+
+
+def _conclude(answer: dict[str, Any], argv: list[str]) -> int:
+    if note := answer.get("note"):
+        _note(str(note))
+    text = answer.get("text")
+    if text:
+        _print(text if text.endswith("\n") else f"{text}\n")
+    if not answer.get("success") and text is None:
+        error = answer.get("error") or {}
+        _print_error(
+            str(error.get("code")),
+            str(error.get("message")),
+            error.get("hint"),
+            as_json=protocol.asks(argv, "--json"),
+        )
+    code = answer.get("exit")
+    return code if isinstance(code, int) else 1
+
+
+def _blame(directory: str, command: list[str]) -> None:
+    """Raise for a daemon that died at work; return if it only ended in good order."""
+    state = transport.read_state(directory)
+    if state is None or state.get("closing"):
+        return
+    from debugger.daemon import process
+    from debugger.errors import Code, DebuggerError
+
+    ran = " ".join(command) or "the command"
+    raise DebuggerError(
+        Code.INTERNAL,
+        f"the daemon died while it ran '{ran}'; {process.lost(state)}",
+        hint="debugger daemon logs shows why; debugger start PROGRAM begins anew",
+    )
+
+
+def _say_not_running(argv: list[str]) -> int:
+    if protocol.asks(argv, "--json"):
+        _print('{"ok":true,"data":{"running":false}}\n')
+    else:
+        _print("daemon: not running\n")
+    return 0
+
+
+def _logs(argv: list[str], directory: str) -> int:
+    path = f"{directory}/{paths.LOG}"
+    lines = paths.log_tail(path, lines=_LOG_LINES)
+    if protocol.asks(argv, "--json"):
+        _print(protocol.encode({"ok": True, "data": {"path": path, "lines": lines}}) + "\n")
+    else:
+        _print("".join(f"{line}\n" for line in lines) or f"no log at {path}\n")
+    return 0
+
+
+def _print(text: str) -> None:
+    if sys.stdout is None:
+        return
+    try:
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:
+            encoding = sys.stdout.encoding
+            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise _NobodyReads from None
+
+
+def _note(text: str) -> None:
+    _print_aside(f"note: {text}\n")
+
+
+def _print_aside(text: str) -> None:
+    if sys.stderr is None:
+        return
+    try:
+        # Python's stderr escapes what its encoding cannot hold.
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except BrokenPipeError:
+        return
+
+
+def _print_error(code: str, message: str, hint: str | None, *, as_json: bool) -> None:
+    if as_json:
+        error = {"code": code, "message": message, "hint": hint}
+        _print(protocol.encode({"ok": False, "error": error}) + "\n")
+        return
+    _print_aside(f"error: {message}\n" + (f"hint: {hint}\n" if hint else ""))
+
+
+def _fail(error: DebuggerError, *, as_json: bool) -> int:
+    try:
+        _print_error(error.code.value, error.message, error.hint, as_json=as_json)
+    except _NobodyReads:
+        return _NOBODY_READS
+    return int(error.exit)
+
+
+def _malformed(message: str) -> DebuggerError:
+    from debugger.errors import Code, DebuggerError
+
+    return DebuggerError(Code.PROTOCOL, message, hint="debugger daemon stop")
+
+
+def _silent() -> DebuggerError:
+    from debugger.errors import Code, DebuggerError
+
+    pid = (transport.read_state(paths.runtime_dir()) or {}).get("pid")
+    if pid is None:
+        return DebuggerError(
+            Code.TIMEOUT, "the daemon does not answer", hint="debugger daemon logs"
+        )
+    return DebuggerError(
+        Code.TIMEOUT,
+        f"the daemon (pid {pid}) does not answer",
+        hint=f"debugger daemon logs; kill {pid} ends it",
+    )
+
+
+def _hindered(error: OSError) -> DebuggerError:
+    from debugger.errors import Code, DebuggerError
+
+    return DebuggerError(Code.INTERNAL, str(error), hint="debugger daemon logs")
+
+
+def _debugger_error() -> type[DebuggerError]:
+    """Give the class to catch; asked only when something failed, for errors imports enum."""
+    from debugger.errors import DebuggerError
+
+    return DebuggerError
+
+
+def _directory() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109 - pathlib costs the client its start-up time
+    except FileNotFoundError:
+        # Removed under us; only a command that starts a program needs to complain.
+        return os.environ.get("PWD", "/")
+
+
+def _width() -> int:
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80

@@ -1,0 +1,128 @@
+"""Commands about breakpoints."""
+
+from __future__ import annotations
+
+import os.path
+from typing import Annotated
+
+import msgspec
+
+from debugger.backends.base import Launch
+from debugger.commands.call import Call
+from debugger.core import answers
+from debugger.core.breakpoints import Spec
+from debugger.core.command import Arg, Opt, command
+from debugger.errors import Code, DebuggerError
+from debugger.session import looking, views
+from debugger.session.session import Session
+
+GROUP = "Breakpoints"
+
+
+@command("breakpoint add", aliases=("break", "b"), group=GROUP)
+async def add(
+    call: Call,
+    place: Annotated[
+        str | None, Arg("LOC", "FILE:LINE, LINE of the current file, FUNCTION, or *0xADDR")
+    ] = None,
+    *,
+    function: Annotated[
+        str | None, Opt("--function", "-f", help="stop in a function", metavar="NAME")
+    ] = None,
+    condition: Annotated[
+        str | None, Opt("--condition", "-c", help="stop only if this is true", metavar="EXPR")
+    ] = None,
+    hit_count: Annotated[
+        int | None, Opt("--hit-count", help="stop from the Nth hit on", metavar="N")
+    ] = None,
+    log: Annotated[
+        str | None, Opt("--log", help="print this and go on; {expr} is evaluated", metavar="TEXT")
+    ] = None,
+    temporary: Annotated[bool, Opt("--temporary", help="remove it at its first stop")] = False,
+    thread: Annotated[
+        int | None, Opt("--thread", help="stop only this thread", metavar="N")
+    ] = None,
+) -> answers.Answer:
+    """Set a breakpoint; one that does not bind is kept, and says why."""
+    session = call.session()
+    session.require_live("set a breakpoint")
+    if (place is None) == (function is None):
+        raise DebuggerError(
+            Code.USAGE, "where? Give a LOC or --function", hint="debugger break FILE:LINE"
+        )
+    if hit_count is not None and hit_count < 1:
+        raise DebuggerError(
+            Code.USAGE, f"--hit-count counts from 1, not {hit_count}", hint="debugger break --help"
+        )
+    for text in (condition, log, function):
+        if text is not None:
+            looking.one_line(text)
+    spec = spec_of(call, session, place) if place is not None else Spec(function=function)
+    spec = msgspec.structs.replace(
+        spec,
+        condition=condition,
+        hit_count=hit_count,
+        log=log,
+        temporary=temporary,
+        thread=thread,
+    )
+    return views.breakpoint_view(await session.do(lambda: session.binding.add(spec)))
+
+
+def spec_of(call: Call, session: Session, words: str) -> Spec:
+    """Return what a breakpoint at a place of this session is.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    near = [session.target.cwd, os.path.dirname(session.target.program or "")]
+    if session.look.file is not None:
+        near.append(os.path.dirname(session.look.file))
+    is_launch = isinstance(session.target, Launch)
+    current = session.look.file if is_launch or session.look.file else None
+    return call.spec(words, near=near, current=current)
+
+
+@command("breakpoint list", group=GROUP, reads_only=True)
+async def listed(call: Call) -> answers.Answer:
+    """List the breakpoints: place, state, hits."""
+    session = call.session()
+    shown = (views.breakpoint_view(one) for one in session.breakpoints.listed())
+    return answers.BreakpointList(breakpoints=tuple(shown))
+
+
+@command("breakpoint remove", group=GROUP)
+async def remove(
+    call: Call,
+    ids: Annotated[tuple[int, ...], Arg("ID", "from breakpoint list")] = (),
+    *,
+    every: Annotated[bool, Opt("--all", help="all of them")] = False,
+) -> answers.Answer:
+    """Remove breakpoints."""
+    session = call.session()
+    if every == bool(ids):
+        raise DebuggerError(Code.USAGE, "which? Give IDs or --all", hint="debugger breakpoint list")
+    wanted = session.breakpoints.listed() if every else [session.breakpoints.get(n) for n in ids]
+    for one in wanted:
+        await session.do(lambda known=one: session.binding.drop(known))  # type: ignore[misc]
+    return answers.Removed(removed=tuple(one.id for one in wanted))
+
+
+@command("breakpoint enable", group=GROUP)
+async def enable(
+    call: Call, number: Annotated[int, Arg("ID", "from breakpoint list")]
+) -> answers.Answer:
+    """Switch a breakpoint on."""
+    session = call.session()
+    changed = await session.do(lambda: session.binding.enable(number, on=True))
+    return views.breakpoint_view(changed)
+
+
+@command("breakpoint disable", group=GROUP)
+async def disable(
+    call: Call, number: Annotated[int, Arg("ID", "from breakpoint list")]
+) -> answers.Answer:
+    """Switch a breakpoint off, keeping it."""
+    session = call.session()
+    changed = await session.do(lambda: session.binding.enable(number, on=False))
+    return views.breakpoint_view(changed)

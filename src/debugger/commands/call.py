@@ -1,0 +1,90 @@
+"""What a command has to work with: the caller's directory, environment, patience, and the sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import os.path
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from debugger.config import Config
+from debugger.core.breakpoints import Spec
+from debugger.core.locate import Place, absolute, parse
+from debugger.errors import Code, DebuggerError
+from debugger.session.session import Session
+from debugger.session.sessions import Sessions
+from debugger.session.stepping import Patience
+
+_TIMEOUT_MAX = 24 * 3600.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """One command of one client."""
+
+    sessions: Sessions
+    config: Config
+    cwd: str
+    env: Mapping[str, str]
+    scratch_root: Path
+    session_name: str | None
+    interrupted: asyncio.Event
+    stream: Callable[[str], Awaitable[None]]
+    stop_daemon: Callable[[], None]
+
+    def session(self) -> Session:
+        """Return the session that the command is for.
+
+        Raises:
+            DebuggerError: NO_SESSION.
+        """
+        return self.sessions.get(self.session_name)
+
+    def patience(self, timeout: float | None) -> Patience:
+        """Return how long to wait: as asked, or as configured.
+
+        Raises:
+            DebuggerError: USAGE for a time that is none.
+        """
+        seconds = self.config.timeouts.await_default_secs if timeout is None else timeout
+        if not 0 <= seconds <= _TIMEOUT_MAX:
+            raise DebuggerError(
+                Code.USAGE,
+                f"--timeout is in seconds, from 0 to {_TIMEOUT_MAX:g}, not {seconds:g}",
+                hint="debugger await --timeout 60",
+            )
+        return Patience(seconds, self.interrupted)
+
+    def spec(self, words: str, *, near: list[str], current: str | None) -> Spec:
+        """Return what a breakpoint at a place is, its file found from the caller's directory.
+
+        `near` are further directories to look in; `current` is the file of a bare line number.
+
+        Raises:
+            DebuggerError: USAGE.
+        """
+        place = parse(words)
+        if place.line is not None and place.file is None:
+            if current is None:
+                raise DebuggerError(
+                    Code.USAGE,
+                    f"line {place.line} of which file?",
+                    hint=f"debugger break FILE:{place.line}",
+                )
+            return Spec(file=current, line=place.line)
+        return Spec(
+            file=self.file(place, near) if place.file is not None else None,
+            line=place.line,
+            function=place.function,
+            address=place.address,
+        )
+
+    def file(self, place: Place, near: list[str]) -> str:
+        """Return the file of a place; one that is not found is left to the debugger to match."""
+        assert place.file is not None
+        for folder in (self.cwd, *near):
+            path = absolute(place.file, folder)
+            if os.path.isfile(path):
+                return path
+        return place.file

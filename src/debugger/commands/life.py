@@ -1,0 +1,244 @@
+"""Commands about sessions: begin, end, list, choose."""
+
+from __future__ import annotations
+
+import os.path
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET
+
+from debugger.backends import choose
+from debugger.backends.base import Attach, Launch
+from debugger.backends.dap.conversation import Limits
+from debugger.backends.dap.profile import Profile
+from debugger.commands.call import Call
+from debugger.core import answers
+from debugger.core.command import Arg, Opt, command
+from debugger.core.model import Reason
+from debugger.errors import Code, DebuggerError
+from debugger.session import report, stepping, views
+from debugger.session.look import place_of, program_of, strangers
+from debugger.session.session import MakeBackend, Session
+from debugger.setup import launching
+
+GROUP = "Sessions"
+_ARGS_MAX = 20
+
+
+@command("start", group=GROUP)
+async def start(
+    call: Call,
+    program: Annotated[str | None, Arg("PROGRAM", "a compiled program or a script")] = None,
+    args: Annotated[tuple[str, ...], Arg("ARGS", "its arguments, after --")] = (),
+    *,
+    module: Annotated[str | None, Opt("--module", "-m", help="run a Python module")] = None,
+    adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
+    backend: Annotated[str | None, Opt("--backend", help="dap")] = None,
+    stop_on_entry: Annotated[bool, Opt("--stop-on-entry", help="stop at the beginning")] = False,
+    breaks: Annotated[
+        tuple[str, ...], Opt("--break", "-b", help="set a breakpoint first", metavar="LOC")
+    ] = (),
+    cwd: Annotated[str | None, Opt("--cwd", help="directory to run in", metavar="D")] = None,
+    env: Annotated[
+        tuple[str, ...], Opt("--env", help="change the environment", metavar="K=V")
+    ] = (),
+    stdin: Annotated[
+        str | None, Opt("--stdin", help="file for its standard input", metavar="FILE")
+    ] = None,
+    python: Annotated[
+        str | None, Opt("--python", help="Python to run it with", metavar="P")
+    ] = None,
+    no_wait: Annotated[bool, Opt("--no-wait", help="do not wait for a stop")] = False,
+    timeout: Annotated[float | None, Opt("--timeout", help="seconds to wait", metavar="S")] = None,
+) -> answers.Answer:
+    """Start a program and run it to the first stop or its end.
+
+    The adapter is chosen by what the program is. The program gets your directory and environment;
+    a Python program runs with your virtual environment's Python.
+    """
+    choose.check_backend(
+        backend or call.env.get("DEBUGGER_BACKEND") or call.config.defaults.backend
+    )
+    patience = call.patience(timeout)
+    wanted = launching.Wanted(
+        cwd=call.cwd,
+        env=call.env,
+        program=program,
+        module=module,
+        args=args,
+        adapter=adapter,
+        python=python,
+        stdin=stdin,
+        stop_on_entry=stop_on_entry,
+        changed_env=env,
+        changed_cwd=cwd,
+    )
+    launch, profile = launching.prepare(_with_default(call, wanted))
+    current = launching.default_file(launch)
+    near = [launch.cwd, os.path.dirname(launch.program or "")]
+    specs = [call.spec(words, near=near, current=current) for words in breaks]
+    session = await call.sessions.create(launch, _maker(call, profile), name=call.session_name)
+    session.look.file = current
+    for spec in specs:
+        session.breakpoints.add(spec)
+    await _begin(call, session)
+    unbound = _unbound_notes(session)
+    if no_wait:
+        answer = report.running(session, waited_s=None)
+    else:
+        answer = await stepping.wait(session, patience, after=0)
+    if answer.reason == Reason.EXIT.value:
+        return answer  # the end tells of unbound breakpoints itself
+    return msgspec.structs.replace(answer, notes=(*answer.notes, *unbound))
+
+
+def _with_default(call: Call, wanted: launching.Wanted) -> launching.Wanted:
+    """Take the configured adapter where it fits the program."""
+    name = call.config.defaults.adapter
+    if wanted.adapter is not None or name is None or wanted.module is not None:
+        return wanted
+    try:
+        configured = msgspec.structs.replace(wanted, adapter=name)
+        launching.prepare(configured)
+    except DebuggerError:
+        return wanted
+    return configured
+
+
+def _maker(call: Call, profile: Profile) -> MakeBackend:
+    found = choose.find(profile, call.env, call.config.adapters)
+    limits = Limits(
+        initialize_s=call.config.timeouts.dap_initialize_secs,
+        request_s=call.config.timeouts.dap_request_secs,
+    )
+    return choose.maker(profile, found, limits=limits, scratch_root=call.scratch_root)
+
+
+async def _begin(call: Call, session: Session) -> None:
+    try:
+        await session.do(session.begin)
+    except DebuggerError:
+        await call.sessions.close(session, kill=True)
+        raise
+
+
+def _unbound_notes(session: Session) -> list[str]:
+    notes = []
+    for one in session.breakpoints.listed():
+        view = views.breakpoint_view(one)
+        if view.why_unbound is UNSET:
+            continue
+        choices = [*map(str, view.nearest_lines or ())] + list(view.near_names or ())
+        near = f"; nearest: {', '.join(choices)}" if choices else ""
+        notes.append(f"breakpoint {one.id} is pending: {view.why_unbound}{near}")
+    return notes
+
+
+@command("attach", group=GROUP)
+async def attach(
+    call: Call,
+    pid: Annotated[int, Arg("PID", "the process")],
+    *,
+    adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
+    timeout: Annotated[float | None, Opt("--timeout", help="seconds to wait", metavar="S")] = None,
+) -> answers.Answer:
+    """Attach to a running process and stop it."""
+    exe = f"/proc/{pid}/exe"
+    if not os.path.isdir(f"/proc/{pid}") and os.path.isdir("/proc/self"):
+        raise DebuggerError(Code.NOT_FOUND, f"no process {pid}", hint="ps lists the processes")
+    name = adapter or "lldb-dap"
+    profile = choose.profile(name)
+    program = os.path.realpath(exe) if os.path.exists(exe) else None
+    target = Attach(pid=pid, program=program, cwd=call.cwd, env=call.env)
+    session = await call.sessions.create(target, _maker(call, profile), name=call.session_name)
+    await _begin(call, session)
+    return await stepping.wait(session, call.patience(timeout), after=0)
+
+
+@command("stop", group=GROUP)
+async def stop(
+    call: Call,
+    *,
+    every: Annotated[bool, Opt("--all", help="every session, and the daemon")] = False,
+) -> answers.Answer:
+    """End the session: the program and its debugger."""
+    if every:
+        ended = await call.sessions.close_all()
+        call.stop_daemon()
+        return answers.Ended(ended=tuple(ended))
+    session = call.session()
+    closed = await call.sessions.close(session, kill=True)
+    return answers.Ended(
+        ended=(session.name,), pid=session.pid, killed=strangers(closed.killed, session.pid)
+    )
+
+
+@command("detach", group=GROUP)
+async def detach(call: Call) -> answers.Answer:
+    """End the session and leave the program running."""
+    session = call.session()
+    session.require_live("detach from it")
+    await call.sessions.close(session, kill=False)
+    return answers.Ended(ended=(session.name,), detached=True, pid=session.pid)
+
+
+@command("restart", group=GROUP)
+async def restart(
+    call: Call,
+    *,
+    no_wait: Annotated[bool, Opt("--no-wait", help="do not wait for a stop")] = False,
+    timeout: Annotated[float | None, Opt("--timeout", help="seconds to wait", metavar="S")] = None,
+) -> answers.Answer:
+    """Run the program again with the same arguments and breakpoints."""
+    session = call.session()
+    patience = call.patience(timeout)
+    cursor = await session.do(session.restart)
+    if no_wait:
+        return report.running(session, waited_s=None)
+    return await stepping.wait(session, patience, after=cursor)
+
+
+@command("status", group=GROUP, reads_only=True)
+async def status(call: Call) -> answers.Answer:
+    """Show the session: its state, program, breakpoints, unread output."""
+    return describe(call.session())
+
+
+def describe(session: Session) -> answers.Status:
+    """Describe a session as it is now."""
+    target = session.target
+    launch = target if isinstance(target, Launch) else None
+    exited = session.exited
+    return answers.Status(
+        session=session.name,
+        state=session.state.value,
+        program=program_of(target),
+        args=launch.args[:_ARGS_MAX] if launch is not None else (),
+        cwd=target.cwd,
+        pid=session.pid,
+        adapter=session.adapter,
+        backend=session.backend_kind,
+        breakpoints=len(session.breakpoints.listed()),
+        unread_output=len(session.timeline.lines(since=session.cursors.asked).lines),
+        last_stop=place_of(session.last_stop, session.look.frame) or UNSET,
+        exit_code=exited.code if exited is not None and exited.code is not None else UNSET,
+        signal=exited.signal if exited is not None and exited.signal else UNSET,
+        error=session.error or UNSET,
+        parent=session.parent.name if session.parent is not None else UNSET,
+    )
+
+
+@command("sessions", group=GROUP, reads_only=True)
+async def sessions(call: Call) -> answers.Answer:
+    """List the sessions; the current one is marked."""
+    return answers.Sessions(
+        sessions=tuple(describe(one) for one in call.sessions.listed()),
+        current=call.sessions.current,
+    )
+
+
+@command("use", group=GROUP)
+async def use(call: Call, name: Annotated[str, Arg("NAME", "a session")]) -> answers.Answer:
+    """Make a session the current one."""
+    return describe(call.sessions.choose(name))

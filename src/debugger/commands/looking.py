@@ -1,0 +1,209 @@
+"""Commands that look at a stopped program."""
+
+from __future__ import annotations
+
+import os.path
+from typing import Annotated
+
+from debugger.commands.breakpoints import spec_of
+from debugger.commands.call import Call
+from debugger.core import answers
+from debugger.core.command import Arg, Opt, command
+from debugger.core.model import Purpose
+from debugger.core.policy import uses_shell
+from debugger.errors import Code, DebuggerError
+from debugger.session import looking, report
+
+GROUP = "Looking"
+_Context = Annotated[int, Opt("--context", help="lines around it", metavar="N")]
+_Expression = Annotated[str, Arg("EXPR", "in the program's language", words=True)]
+_CONTEXT_MAX = 500
+
+
+def _context(lines: int) -> int:
+    if not 0 <= lines <= _CONTEXT_MAX:
+        raise DebuggerError(
+            Code.USAGE, f"--context is 0 to {_CONTEXT_MAX} lines", hint="debugger context"
+        )
+    return lines
+
+
+@command("context", aliases=("where",), group=GROUP, reads_only=True)
+async def context(call: Call, *, lines: _Context = 3) -> answers.Answer:
+    """Show where the program is: source, locals, stack, all of it."""
+    session = call.session()
+    around = _context(lines)
+    return await session.do(lambda: report.stop(session, context=around, is_full=True))
+
+
+@command("source", aliases=("list",), group=GROUP, reads_only=True)
+async def source(
+    call: Call,
+    place: Annotated[str | None, Arg("LOC", "FILE:LINE or LINE of the current file")] = None,
+    *,
+    lines: _Context = 5,
+    function: Annotated[bool, Opt("--function", help="the current function")] = False,
+) -> answers.Answer:
+    """Show source around a place, or around where the program is."""
+    del function  # without a place it is the current function's source either way
+    session = call.session()
+    around = _context(lines)
+    if place is None:
+        return await session.do(lambda: looking.listing(session, None, None, context=around))
+    spec = spec_of(call, session, place)
+    if spec.function is not None and os.path.isfile(os.path.join(call.cwd, spec.function)):
+        spec = spec_of(call, session, f"{spec.function}:1")
+    if spec.file is None or spec.line is None:
+        raise DebuggerError(
+            Code.USAGE, f"not a line of a file: {place}", hint="debugger source FILE:LINE"
+        )
+    return await session.do(lambda: looking.listing(session, spec.file, spec.line, context=around))
+
+
+@command("backtrace", aliases=("bt",), group=GROUP, reads_only=True)
+async def backtrace(
+    call: Call,
+    *,
+    with_locals: Annotated[bool, Opt("--locals", help="with each frame's locals")] = False,
+    limit: Annotated[int, Opt("--limit", help="at most so many frames", metavar="N")] = 50,
+    thread: Annotated[int | None, Opt("--thread", help="of this thread", metavar="N")] = None,
+    every: Annotated[bool, Opt("--all", help="of every thread")] = False,
+) -> answers.Answer:
+    """Show the stack."""
+    session = call.session()
+    if not 1 <= limit <= looking.FRAMES_MAX:
+        raise DebuggerError(
+            Code.USAGE, f"--limit is 1 to {looking.FRAMES_MAX} frames", hint="debugger backtrace"
+        )
+    if every:
+        return await session.do(lambda: looking.all_backtraces(session, limit=limit))
+    return await session.do(
+        lambda: looking.backtrace(session, thread=thread, limit=limit, with_locals=with_locals)
+    )
+
+
+@command("frame", group=GROUP)
+async def frame(
+    call: Call, number: Annotated[int | None, Arg("N", "0 is the innermost")] = None
+) -> answers.Answer:
+    """Show a frame and make it the current one."""
+    session = call.session()
+    return await session.do(lambda: looking.go_to_frame(session, number))
+
+
+@command("up", group=GROUP)
+async def up(call: Call, count: Annotated[int, Arg("COUNT", "how many")] = 1) -> answers.Answer:
+    """Go to the caller's frame."""
+    session = call.session()
+    return await session.do(lambda: looking.move(session, count))
+
+
+@command("down", group=GROUP)
+async def down(call: Call, count: Annotated[int, Arg("COUNT", "how many")] = 1) -> answers.Answer:
+    """Go back towards the innermost frame."""
+    session = call.session()
+    return await session.do(lambda: looking.move(session, -count))
+
+
+@command("locals", group=GROUP, reads_only=True)
+async def locals_(call: Call) -> answers.Answer:
+    """Show the current frame's arguments and local variables."""
+    session = call.session()
+    return await session.do(lambda: looking.variables(session, only_arguments=False))
+
+
+@command("args", group=GROUP, reads_only=True)
+async def args(call: Call) -> answers.Answer:
+    """Show the current function's arguments."""
+    session = call.session()
+    return await session.do(lambda: looking.variables(session, only_arguments=True))
+
+
+@command("print", aliases=("p",), group=GROUP, reads_only=True, dashes_are_words=True)
+async def print_(
+    call: Call,
+    expression: _Expression,
+    *,
+    show_type: Annotated[bool, Opt("--type", help="with its type")] = False,
+    depth: Annotated[int, Opt("--depth", help="levels of what is inside", metavar="N")] = 1,
+) -> answers.Answer:
+    """Show the value of an expression."""
+    session = call.session()
+    return await session.do(
+        lambda: looking.evaluate(
+            session, expression, purpose=Purpose.PRINT, depth=depth, show_type=show_type
+        )
+    )
+
+
+@command("eval", group=GROUP, dashes_are_words=True)
+async def eval_(call: Call, expression: _Expression) -> answers.Answer:
+    """Evaluate an expression that may change the program."""
+    session = call.session()
+    return await session.do(
+        lambda: looking.evaluate(
+            session, expression, purpose=Purpose.EVALUATE, depth=1, show_type=False
+        )
+    )
+
+
+@command("set", group=GROUP, dashes_are_words=True)
+async def set_(
+    call: Call,
+    name: Annotated[str, Arg("NAME", "a variable, a field or an element")],
+    value: Annotated[str, Arg("VALUE", "an expression", words=True)],
+) -> answers.Answer:
+    """Set a variable; shows it before and after."""
+    session = call.session()
+    new = value.removeprefix("= ") if value != "=" else value
+    return await session.do(lambda: looking.assign(session, name, new))
+
+
+@command("vars", group=GROUP, reads_only=True)
+async def vars_(
+    call: Call,
+    ref: Annotated[str, Arg("REF", "as shown behind a value: v3")],
+    *,
+    start: Annotated[int, Opt("--from", help="first element, from 0", metavar="N")] = 0,
+    count: Annotated[int, Opt("--count", help="how many", metavar="N")] = 50,
+) -> answers.Answer:
+    """Page through what is inside a value."""
+    session = call.session()
+    return await session.do(lambda: looking.page(session, ref, start=start, count=count))
+
+
+@command("threads", group=GROUP, reads_only=True)
+async def threads(call: Call) -> answers.Answer:
+    """List the threads and where each is."""
+    session = call.session()
+    return await session.do(lambda: looking.threads(session))
+
+
+@command("thread", group=GROUP)
+async def thread(
+    call: Call, number: Annotated[int | None, Arg("N", "from threads")] = None
+) -> answers.Answer:
+    """Show the current thread, or make another the current one."""
+    session = call.session()
+    return await session.do(lambda: looking.choose_thread(session, number))
+
+
+@command("raw", group=GROUP, dashes_are_words=True)
+async def raw(
+    call: Call, text: Annotated[str, Arg("COMMAND", "of the debugger's own", words=True)]
+) -> answers.Answer:
+    """Run a command of the debugger behind the session."""
+    security = call.config.security
+    session = call.session()
+    if security.raw == "deny":
+        raise DebuggerError(
+            Code.DENIED, "raw commands are denied by the configuration", hint="debugger config"
+        )
+    if security.shell == "deny" and session.adapter != "debugpy" and uses_shell(text):
+        raise DebuggerError(
+            Code.DENIED,
+            "this command could run a shell or a script of the debugger's",
+            hint='debugger config: [security] shell = "allow" permits it',
+        )
+    looking.one_line(text)
+    return await session.do(lambda: looking.raw(session, text))

@@ -1,0 +1,154 @@
+"""What the user has configured: config.toml as typed values, with the defaults."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from debugger.errors import Code, DebuggerError
+
+_FILE_MAX = 1 << 20
+
+
+class Defaults(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is taken where a command does not say."""
+
+    adapter: str | None = None
+    backend: str | None = None
+
+
+class Adapter(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where an adapter is, and what to start it with."""
+
+    path: str | None = None
+    args: tuple[str, ...] = ()
+
+
+class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long to wait, in seconds."""
+
+    dap_initialize_secs: float = 10
+    dap_request_secs: float = 30
+    await_default_secs: float = 300
+
+
+class Daemon(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long the daemon stays without a session."""
+
+    idle_timeout_minutes: float = 30
+
+
+class Output(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much is kept of what happened."""
+
+    max_events: int = 10_000
+    max_bytes_mb: float = 10
+
+
+class Security(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the daemon refuses: raw debugger commands, and those that start a shell."""
+
+    raw: Literal["allow", "deny"] = "allow"
+    shell: Literal["allow", "deny"] = "deny"
+
+
+class Config(Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole configuration."""
+
+    defaults: Defaults = Defaults()
+    adapters: dict[str, Adapter] = {}
+    timeouts: Timeouts = Timeouts()
+    daemon: Daemon = Daemon()
+    output: Output = Output()
+    security: Security = Security()
+
+
+def path(env: Mapping[str, str]) -> Path:
+    """Return where the configuration is: $DEBUGGER_CONFIG, else below $XDG_CONFIG_HOME or ~/.config."""
+    own = env.get("DEBUGGER_CONFIG")
+    if own:
+        return Path(own)
+    home = env.get("XDG_CONFIG_HOME") or os.path.join(env.get("HOME", "/"), ".config")
+    return Path(home) / "debugger-cli" / "config.toml"
+
+
+def load(env: Mapping[str, str]) -> Config:
+    """Read the configuration; without a file, the defaults.
+
+    Raises:
+        DebuggerError: USAGE for a file that cannot be read, is no TOML, has an unknown key (named,
+            with the nearest known one) or a bad value.
+    """
+    file = path(env)
+    try:
+        if file.stat().st_size > _FILE_MAX:
+            raise _bad(file, f"is over {_FILE_MAX} bytes")
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Config()
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise _bad(file, str(error)) from error
+    unknown = next(_unknown(values, Config, ""), None)
+    if unknown is not None:
+        key, known = unknown
+        near = difflib.get_close_matches(key.rpartition(".")[2], known, n=1, cutoff=0.5)
+        meant = f"; did you mean {near[0]!r}?" if near else f"; known are: {', '.join(known)}"
+        raise _bad(file, f"unknown key {key!r}{meant}")
+    try:
+        config = msgspec.convert(values, Config)
+    except msgspec.ValidationError as error:
+        raise _bad(file, str(error)) from error
+    _check_ranges(file, config)
+    return config
+
+
+def _check_ranges(file: Path, config: Config) -> None:
+    numbers = {
+        **{f"timeouts.{k}": v for k, v in msgspec.structs.asdict(config.timeouts).items()},
+        "daemon.idle_timeout_minutes": config.daemon.idle_timeout_minutes,
+        "output.max_events": config.output.max_events,
+        "output.max_bytes_mb": config.output.max_bytes_mb,
+    }
+    for key, value in numbers.items():
+        if not 0 < value < 1e9:  # noqa: PLR2004 - far beyond any use
+            raise _bad(file, f"{key} must be above 0 and below 1,000,000,000: {value}")
+
+
+def _bad(file: Path, problem: str) -> DebuggerError:
+    return DebuggerError(Code.USAGE, f"{file}: {problem}", hint="debugger config --path")
+
+
+def _unknown(
+    values: Mapping[str, Any], kind: type[Struct], prefix: str
+) -> Iterator[tuple[str, list[str]]]:
+    fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    for key, value in values.items():
+        if key not in fields:
+            yield prefix + key, list(fields)
+        elif key == "adapters" and isinstance(value, dict):
+            for name, adapter in value.items():
+                if isinstance(adapter, dict):
+                    yield from _unknown(adapter, Adapter, f"adapters.{name}.")
+        elif isinstance(value, dict) and isinstance(fields[key], type):
+            if issubclass(fields[key], Struct):
+                yield from _unknown(value, fields[key], f"{key}.")
+
+
+def flat(config: Config) -> Iterator[tuple[str, Any]]:
+    """Yield every setting as (`timeouts.dap_request_secs`, value)."""
+    for section in msgspec.structs.fields(Config):
+        part = getattr(config, section.name)
+        if isinstance(part, Struct):
+            for key, value in msgspec.structs.asdict(part).items():
+                yield f"{section.name}.{key}", value
+        else:
+            for name, adapter in part.items():
+                for key, value in msgspec.structs.asdict(adapter).items():
+                    yield f"adapters.{name}.{key}", list(value) if key == "args" else value

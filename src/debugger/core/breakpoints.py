@@ -1,0 +1,248 @@
+"""Which breakpoints the user wants, and what the debugger made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+
+import msgspec
+from msgspec import Struct
+
+from debugger.errors import Code, DebuggerError
+
+MOST = 1000
+
+
+class Kind(Enum):
+    """What a breakpoint is set on."""
+
+    LINE = "line"
+    FUNCTION = "function"
+    ADDRESS = "address"
+
+
+class Spec(Struct, frozen=True):
+    """What the user asked for. `hit_count` N stops at the Nth hit and those after it, as gdb's ignore."""
+
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
+    address: str | None = None
+    condition: str | None = None
+    hit_count: int | None = None
+    log: str | None = None
+    temporary: bool = False
+    thread: int | None = None
+    enabled: bool = True
+
+    @property
+    def kind(self) -> Kind:
+        """What it is set on."""
+        if self.address is not None:
+            return Kind.ADDRESS
+        return Kind.FUNCTION if self.function is not None else Kind.LINE
+
+
+class Bound(Struct, frozen=True):
+    """What the debugger answered for one breakpoint.
+
+    `backend_id` is its number there; `why` says why it is not verified, with the lines or names
+    that would have been.
+    """
+
+    verified: bool
+    backend_id: int | None = None
+    file: str | None = None
+    line: int | None = None
+    address: str | None = None
+    why: str | None = None
+    nearest_lines: tuple[int, ...] = ()
+    near_names: tuple[str, ...] = ()
+
+
+class Breakpoint(Struct, frozen=True):
+    """A wanted breakpoint with our own id, which survives restarts and adapters.
+
+    `at` is the spec as it is sent, where the debugger's side has moved it; None while it is not to
+    be sent. `internal` ones are ours (`until`) and never listed.
+    """
+
+    id: int
+    spec: Spec
+    at: Spec | None = None
+    bound: Bound | None = None
+    hits: int = 0
+    internal: bool = False
+
+
+class Breakpoints:
+    """The breakpoints of one session."""
+
+    def __init__(self) -> None:
+        self._all: dict[int, Breakpoint] = {}
+        self._next = 1
+        self._next_internal = -1
+
+    def add(self, spec: Spec, *, internal: bool = False) -> Breakpoint:
+        """Want a breakpoint; one at the same place is replaced and keeps its id.
+
+        Raises:
+            DebuggerError: USAGE once there are 1,000.
+        """
+        same = None if internal else self._at(spec)
+        if same is not None:
+            changed = Breakpoint(id=same.id, spec=spec)
+            self._all[same.id] = changed
+            return changed
+        if len(self._all) >= MOST:
+            raise DebuggerError(
+                Code.USAGE,
+                f"there are {MOST} breakpoints already",
+                hint="debugger breakpoint remove --all",
+            )
+        if internal:
+            number, self._next_internal = self._next_internal, self._next_internal - 1
+        else:
+            number, self._next = self._next, self._next + 1
+        wanted = Breakpoint(id=number, spec=spec, internal=internal)
+        self._all[number] = wanted
+        return wanted
+
+    def adopt(self, known: Breakpoint) -> None:
+        """Want a breakpoint of another process, under the same id."""
+        self._all[known.id] = Breakpoint(id=known.id, spec=known.spec)
+        self._next = max(self._next, known.id + 1)
+
+    def _at(self, spec: Spec) -> Breakpoint | None:
+        place = (spec.file, spec.line, spec.function, spec.address, spec.thread)
+        for known in self.listed():
+            own = known.spec
+            if (own.file, own.line, own.function, own.address, own.thread) == place:
+                return known
+        return None
+
+    def get(self, number: int) -> Breakpoint:
+        """Return one of the user's breakpoints.
+
+        Raises:
+            DebuggerError: NOT_FOUND, naming those that exist.
+        """
+        found = self._all.get(number)
+        if found is not None and not found.internal:
+            return found
+        known = ", ".join(str(known.id) for known in self.listed()) or "none"
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"no breakpoint {number}; there are: {known}",
+            hint="debugger breakpoint list",
+        )
+
+    def remove(self, number: int) -> Breakpoint | None:
+        """Stop wanting a breakpoint; None if it was gone already."""
+        return self._all.pop(number, None)
+
+    def enable(self, number: int, *, on: bool) -> Breakpoint:
+        """Switch one of the user's breakpoints on or off.
+
+        Raises:
+            DebuggerError: NOT_FOUND.
+        """
+        known = self.get(number)
+        changed = msgspec.structs.replace(
+            known,
+            spec=msgspec.structs.replace(known.spec, enabled=on),
+            bound=known.bound if on else None,
+        )
+        self._all[number] = changed
+        return changed
+
+    def listed(self) -> list[Breakpoint]:
+        """Return the user's breakpoints in the order of their ids."""
+        return sorted((b for b in self._all.values() if not b.internal), key=lambda b: b.id)
+
+    def place(self, number: int, at: Spec | Bound) -> None:
+        """Note where a breakpoint is to be set, or why it cannot be."""
+        known = self._all.get(number)
+        if known is None:
+            return
+        if isinstance(at, Bound):
+            changed = msgspec.structs.replace(known, at=None, bound=at)
+        else:
+            changed = msgspec.structs.replace(known, at=at)
+        self._all[number] = changed
+
+    def every(self) -> list[Breakpoint]:
+        """Return all breakpoints, ours too."""
+        return list(self._all.values())
+
+    def alike(self, at: Spec) -> list[Breakpoint]:
+        """Return the enabled breakpoints that are sent in one list with this one.
+
+        DAP replaces all breakpoints of a source, and all function breakpoints, at once.
+        """
+        return sorted(
+            (
+                one
+                for one in self._all.values()
+                if one.spec.enabled
+                and one.at is not None
+                and one.at.kind is at.kind
+                and one.at.file == at.file
+            ),
+            key=lambda one: one.id,
+        )
+
+    def lists(self) -> list[Spec]:
+        """Return one spec out of each list that has to be sent."""
+        found = {(one.at.kind, one.at.file): one.at for one in self._all.values() if one.at}
+        return list(found.values())
+
+    def bind(self, sent: Sequence[Breakpoint], answers: Iterable[Bound]) -> None:
+        """Take the debugger's answers to a list that was sent, in its order.
+
+        A breakpoint that was removed or changed meanwhile keeps its newer state.
+        """
+        for wanted, bound in zip(sent, answers, strict=False):
+            known = self._all.get(wanted.id)
+            if known is not None and known.at == wanted.at:
+                self._all[wanted.id] = msgspec.structs.replace(known, bound=bound)
+
+    def update(self, bound: Bound) -> Breakpoint | None:
+        """Take a late answer for the breakpoint with this backend id; None if it is not ours."""
+        for known in self._all.values():
+            if known.bound is not None and known.bound.backend_id == bound.backend_id:
+                changed = msgspec.structs.replace(known, bound=bound)
+                self._all[known.id] = changed
+                return changed
+        return None
+
+    def unbind(self) -> None:
+        """Forget what the debugger answered: the program is started anew."""
+        for known in list(self._all.values()):
+            self._all[known.id] = Breakpoint(id=known.id, spec=known.spec, internal=known.internal)
+
+    def by_backend_id(self, number: int) -> Breakpoint | None:
+        """Return the breakpoint that a backend's id belongs to."""
+        for known in self._all.values():
+            if known.bound is not None and known.bound.backend_id == number:
+                return known
+        return None
+
+    def by_place(self, file: str, line: int) -> Breakpoint | None:
+        """Return the breakpoint bound at a line, for debuggers that do not say which was hit."""
+        for known in self._all.values():
+            bound = known.bound
+            if bound is not None and bound.verified and (bound.file, bound.line) == (file, line):
+                return known
+        return None
+
+    def hits(self, number: int) -> int:
+        """Return how often the program stopped at a breakpoint; 0 for one that is not here."""
+        known = self._all.get(number)
+        return known.hits if known is not None else 0
+
+    def hit(self, number: int) -> None:
+        """Count a stop at a breakpoint."""
+        known = self._all.get(number)
+        if known is not None:
+            self._all[number] = msgspec.structs.replace(known, hits=known.hits + 1)

@@ -1,0 +1,106 @@
+"""Which place in the program a user's words name."""
+
+from __future__ import annotations
+
+import difflib
+import os.path
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from debugger.errors import Code, DebuggerError
+
+_FILE_LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)\Z")
+_ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]+)\Z")
+_HINT = "a place is FILE:LINE, LINE, a function's name, or *0xADDRESS"
+
+
+class Place(Struct, frozen=True):
+    """A place as the user named it: a line (of a file, or of the current one), a function, an address."""
+
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
+    address: str | None = None
+
+
+def parse(text: str) -> Place:
+    """Parse `file:line`, `line`, `function` or `*0xADDR`.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    words = text.strip()
+    if not words or any(ord(letter) < ord(" ") for letter in words):
+        raise DebuggerError(Code.USAGE, f"not a place: {text!r}", hint=_HINT)
+    if words.isdecimal():
+        return Place(line=_line(words))
+    match = _FILE_LINE.match(words)
+    if match and not match["file"].endswith(":"):
+        return Place(file=match["file"], line=_line(match["line"]))
+    if words.startswith("*"):
+        address = _ADDRESS.match(words)
+        if address is None:
+            raise DebuggerError(Code.USAGE, f"not an address: {text!r}", hint=_HINT)
+        return Place(address=hex(int(address[1], 16)))
+    return Place(function=words)
+
+
+def _line(digits: str) -> int:
+    line = int(digits) if len(digits) < len("4294967296") else 0
+    if line < 1:
+        raise DebuggerError(Code.USAGE, f"no line {digits}: lines count from 1", hint=_HINT)
+    return line
+
+
+def absolute(file: str, cwd: str) -> str:
+    """Return a file's path as the caller means it, from its working directory."""
+    return os.path.normpath(os.path.join(cwd, os.path.expanduser(file)))
+
+
+def matching(file: str, candidates: Iterable[str]) -> list[str]:
+    """Return the candidates whose path ends with the parts of `file`, best (shortest) first."""
+    parts = _parts(file)
+    found = {path for path in candidates if _parts(path)[-len(parts) :] == parts}
+    return sorted(found, key=lambda path: (len(path), path))
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.replace("\\", "/").split("/") if part not in {"", "."}]
+
+
+def nearest_lines(line: int, valid: Sequence[int], most: int = 4) -> tuple[int, ...]:
+    """Return the valid lines nearest to `line`, in ascending order."""
+    return tuple(sorted(sorted(set(valid), key=lambda other: (abs(other - line), other))[:most]))
+
+
+def near_names(name: str, names: Iterable[str], most: int = 4) -> tuple[str, ...]:
+    """Return the names that `name` may have meant, likeliest first."""
+    pool = list(dict.fromkeys(names))
+    by_fold: dict[str, str] = {}
+    for other in pool:
+        by_fold.setdefault(other.lower(), other)
+        by_fold.setdefault(re.split(r"::|\.", other.lower())[-1], other)
+    close = difflib.get_close_matches(name.lower(), list(by_fold), n=most * 2, cutoff=0.6)
+    return tuple(dict.fromkeys(by_fold[key] for key in close))[:most]
+
+
+def plain_function(name: str) -> str:
+    """Strip the arguments' list, a trailing ` const` and a Rust hash from a function's name.
+
+    `work(int, char**)` → `work`; `std::vector<f(int)>::push(x)` → `std::vector<f(int)>::push`;
+    `app::main::h0123456789abcdef` → `app::main`; `operator()(int)` → `operator()`.
+    """
+    depth = 0
+    for at, letter in enumerate(name):
+        if letter == "<" and not name[:at].endswith("operator"):
+            depth += 1
+        elif letter == ">" and not name[:at].endswith(("operator", "-")):
+            depth -= 1
+        elif letter == "(" and depth <= 0 and at:
+            if name.startswith(("()", "(anonymous"), at) and name[:at].endswith(("operator", "::")):
+                continue
+            name = name[:at]
+            break
+    return re.sub(r"::h[0-9a-f]{16}\Z", "", name).strip() or name

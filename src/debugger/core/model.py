@@ -1,0 +1,137 @@
+"""What a debugger talks about: threads, frames, scopes, variables, stops."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from msgspec import Struct
+
+
+class Reason(Enum):
+    """Why a program stopped, the same word on every backend."""
+
+    BREAKPOINT = "breakpoint"
+    STEP = "step"
+    ENTRY = "entry"
+    PAUSE = "pause"
+    EXCEPTION = "exception"
+    SIGNAL = "signal"
+    WATCHPOINT = "watchpoint"
+    FUNCTION_BREAKPOINT = "function_breakpoint"
+    GOTO = "goto"
+    EXIT = "exit"
+
+
+class Resume(Enum):
+    """How to let a stopped program run."""
+
+    CONTINUE = "continue"
+    NEXT = "next"
+    STEP = "step"
+    FINISH = "finish"
+
+
+class Purpose(Enum):
+    """What an evaluation is for; a backend may evaluate differently for each."""
+
+    PRINT = "print"
+    EVALUATE = "evaluate"
+    RAW = "raw"
+
+
+class Thread(Struct, frozen=True):
+    """A thread of the program, by the number the debugger gives it."""
+
+    id: int
+    name: str
+
+
+class Frame(Struct, frozen=True):
+    """One frame of a stack; `handle` is the backend's and valid for one stop.
+
+    `index` counts from 0 at the innermost; lines and columns count from 1; `function` is the plain
+    name without an arguments' list; `file` is absolute; `address` is a `0x…` string.
+    """
+
+    index: int
+    function: str
+    handle: int
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    address: str | None = None
+    module: str | None = None
+    source_reference: int = 0
+
+
+class Stack(Struct, frozen=True):
+    """Some frames of a thread; `total` is None where the backend does not know it."""
+
+    frames: tuple[Frame, ...]
+    total: int | None = None
+
+
+class ScopeKind(Enum):
+    """What a scope holds."""
+
+    LOCALS = "locals"
+    ARGUMENTS = "arguments"
+    GLOBALS = "globals"
+    REGISTERS = "registers"
+    OTHER = "other"
+
+
+class Scope(Struct, frozen=True):
+    """A named group of variables of a frame."""
+
+    name: str
+    kind: ScopeKind
+    handle: int
+
+
+class Variable(Struct, frozen=True):
+    """A value with a name; `handle` is 0 where there is nothing inside it.
+
+    `indexed` and `named` count the children where the backend tells, else they are None.
+    `expression` evaluates to the value again, where the backend tells it.
+    """
+
+    name: str
+    value: str
+    type: str = ""
+    handle: int = 0
+    indexed: int | None = None
+    named: int | None = None
+    expression: str | None = None
+
+
+class ExceptionDetails(Struct, frozen=True):
+    """An exception that stopped the program: its type, message, and causes, outermost first."""
+
+    type: str
+    message: str
+    causes: tuple[str, ...] = ()
+    trace: str = ""
+
+
+class Stopped(Struct, frozen=True):
+    """The program stopped.
+
+    `hits` are the backend's own ids of the breakpoints that were hit.
+    `signal` is the name of the signal that stopped it (SIGSEGV), where there is one.
+    """
+
+    reason: Reason
+    raw_reason: str
+    thread: int | None = None
+    description: str = ""
+    text: str = ""
+    hits: tuple[int, ...] = ()
+    signal: str | None = None
+
+
+class Exited(Struct, frozen=True):
+    """The program ended: with an exit status, or by a signal's name, or unknown (both None)."""
+
+    code: int | None = None
+    signal: str | None = None

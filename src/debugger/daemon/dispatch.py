@@ -1,0 +1,141 @@
+"""How a request becomes a command, and its answer text: parse, bind, run, render."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from debugger import commands, config, paths
+from debugger.commands.call import Call
+from debugger.config import Config
+from debugger.core.answers import Answer, Stop
+from debugger.core.command import COMMANDS
+from debugger.daemon.handler import Handler, Publish, Reply, Request
+from debugger.errors import Code, DebuggerError, Exit
+from debugger.render import Style, text, to_data
+from debugger.session.sessions import Sessions
+from debugger.surface import cli
+from debugger.surface.cli import Invocation
+from debugger.timeline import Timeline
+
+_BUDGET = 1000
+_JSON_BUDGET = 20_000
+_BUDGET_MIN, _BUDGET_MAX = 10, 1_000_000
+
+
+class Dispatcher:
+    """The daemon's handler: it owns the sessions (`Handler`)."""
+
+    def __init__(self, publish: Publish) -> None:
+        commands.load()
+        self._publish = publish
+        self._settings = Config()
+        self._sessions = Sessions(on_change=self._changed, timeline=self._timeline)
+        self._scratch_root = Path(paths.runtime_dir()) / "scratch"
+
+    def _changed(self) -> None:
+        self._publish(self._sessions.described())
+
+    def _timeline(self) -> Timeline:
+        kept = self._settings.output
+        return Timeline(kept.max_events, int(kept.max_bytes_mb * 2**20))
+
+    async def handle(self, request: Request) -> Reply:
+        """Answer a request."""
+        wanted = None
+        try:
+            wanted = self._wanted(request)
+            answer, stops_daemon = await self._run(request, wanted)
+        except DebuggerError as error:
+            is_json = wanted.is_json if wanted else "--json" in (request.argv or ())
+            return Reply.failed(error, text=_error_json(error) if is_json else None)
+        return _reply(answer, request, wanted, stops_daemon=stops_daemon)
+
+    def _wanted(self, request: Request) -> Invocation:
+        if request.argv is not None:
+            return cli.parse(request.argv, COMMANDS)
+        if request.command is None:
+            raise DebuggerError(Code.USAGE, "neither argv nor command", hint="debugger --help")
+        return Invocation(
+            command=COMMANDS.get(request.command),
+            args=dict(request.args),
+            session=request.session,
+            is_json=False,
+            budget=None,
+            is_color=False,
+        )
+
+    async def _run(self, request: Request, wanted: Invocation) -> tuple[Answer, bool]:
+        arguments = wanted.command.bind(wanted.args)
+        if wanted.budget is not None and not _BUDGET_MIN <= wanted.budget <= _BUDGET_MAX:
+            raise DebuggerError(
+                Code.USAGE,
+                f"--budget is {_BUDGET_MIN} to {_BUDGET_MAX} tokens, not {wanted.budget}",
+                hint="debugger --budget 500 COMMAND",
+            )
+        self._settings = config.load(request.env)
+        stops: list[bool] = []
+        call = Call(
+            sessions=self._sessions,
+            config=self._settings,
+            cwd=request.cwd,
+            env=request.env,
+            scratch_root=self._scratch_root,
+            session_name=wanted.session
+            or request.session
+            or request.env.get("DEBUGGER_SESSION")
+            or None,
+            interrupted=request.interrupted,
+            stream=request.stream,
+            stop_daemon=partial(stops.append, True),  # noqa: FBT003 - a mark
+        )
+        answer: Answer = await wanted.command.run(call, **arguments)
+        return answer, bool(stops)
+
+    def busy(self) -> bool:
+        """Whether a session lives."""
+        return bool(self._sessions.described())
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """List what would be lost with the daemon."""
+        return self._sessions.described()
+
+    async def close(self) -> None:
+        """End all sessions."""
+        await self._sessions.close_all()
+        if self._scratch_root.is_dir() and not os.listdir(self._scratch_root):
+            self._scratch_root.rmdir()
+
+
+def _reply(answer: Answer, request: Request, wanted: Invocation, *, stops_daemon: bool) -> Reply:
+    data = to_data(answer, budget=wanted.budget or _JSON_BUDGET)
+    if wanted.is_json:
+        shown = _dumps({"ok": True, "data": data})
+    else:
+        style = Style.TERMINAL if request.tty and wanted.is_color else Style.PLAIN
+        shown = text(answer, budget=wanted.budget or _BUDGET, style=style, width=request.width)
+    is_running = isinstance(answer, Stop) and answer.timed_out
+    return Reply(
+        result=data,
+        text=shown if shown.endswith("\n") or not shown else shown + "\n",
+        exit=int(Exit.STILL_RUNNING if is_running else Exit.DONE),
+        stop_daemon=stops_daemon,
+    )
+
+
+def _dumps(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _error_json(error: DebuggerError) -> str:
+    told = {"code": error.code.value, "message": error.message, "hint": error.hint}
+    return _dumps({"ok": False, "error": told}) + "\n"
+
+
+def build_handler(publish: Publish) -> Handler:
+    """Make the daemon's handler."""
+    return Dispatcher(publish)

@@ -1,0 +1,80 @@
+"""What does the daemon ask of whoever answers its requests?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from debugger.errors import DebuggerError
+
+Publish = Callable[[Sequence[Mapping[str, Any]]], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """One command as it came: `argv` from a command line, or `command` with `args`.
+
+    `interrupted` is set when the user wants the wait ended and an answer; `stream` writes text to
+    the client before the answer, and waits while the client does not read.
+    """
+
+    id: int
+    stream: Callable[[str], Awaitable[None]]
+    argv: tuple[str, ...] | None = None
+    command: str | None = None
+    args: Mapping[str, Any] = field(default_factory=dict)
+    session: str | None = None
+    cwd: str = "/"
+    env: Mapping[str, str] = field(default_factory=dict)
+    width: int = 80
+    tty: bool = False
+    interrupted: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def cancel_wait(self) -> None:
+        """Ask the handler to end its wait and to answer with what it has."""
+        self.interrupted.set()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The answer to a request; `stop_daemon` ends the daemon once it is sent."""
+
+    success: bool = True
+    result: Mapping[str, Any] | None = None
+    text: str | None = None
+    error: DebuggerError | None = None
+    exit: int = 0
+    stop_daemon: bool = False
+
+    @classmethod
+    def failed(cls, error: DebuggerError, *, text: str | None = None) -> Reply:
+        """Give the reply that a failure is; `text` goes to stdout in place of the message."""
+        return cls(success=False, error=error, text=text, exit=int(error.exit))
+
+
+class Handler(Protocol):
+    """What the daemon does with requests.
+
+    `handle` is called for many requests at once, and cancelled when its client has gone.
+    """
+
+    async def handle(self, request: Request) -> Reply:
+        """Answer a request; a DebuggerError raised is an answer as well."""
+        ...
+
+    def busy(self) -> bool:
+        """Whether a session lives, so that the daemon must not end for being idle."""
+        ...
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """List what would be lost with the daemon: name, program and pid of each session."""
+        ...
+
+    async def close(self) -> None:
+        """End all sessions."""
+        ...
+
+
+HandlerFactory = Callable[[Publish], Handler]

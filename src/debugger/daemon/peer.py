@@ -1,0 +1,158 @@
+"""What does the daemon read from one connection, and what does it write there?"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from debugger import __version__
+from debugger.daemon import protocol
+from debugger.daemon.handler import Reply, Request
+from debugger.errors import Code, DebuggerError
+
+# A peer that speaks nonsense may still be sending when we answer.
+_LINGER_S = 2.0
+_CHUNK = 1 << 16
+# Characters; as JSON each may take six bytes.
+_STREAM_CHARACTERS = 1 << 20
+
+
+class Wire(msgspec.Struct, frozen=True):
+    """What a request may hold."""
+
+    id: int
+    argv: tuple[str, ...] | None = None
+    command: str | None = None
+    args: dict[str, Any] = {}
+    session: str | None = None
+    cwd: str = "/"
+    env: dict[str, str] = {}
+    width: int = 80
+    tty: bool = False
+    client: str | None = None
+    cancel: int | None = None
+
+
+class Peer:
+    """The other end of one connection, and what it has asked."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self.requests: dict[int, Request] = {}
+
+    @property
+    def socket(self) -> socket.socket:
+        """Its socket."""
+        found: socket.socket = self._writer.get_extra_info("socket")
+        return found
+
+    async def receive(self) -> protocol.Message | None:
+        """Wait for a message; None when it has hung up."""
+        try:
+            return protocol.parse(await self._reader.readuntil(b"\n"))
+        except asyncio.IncompleteReadError:
+            return None
+        except asyncio.LimitOverrunError:
+            raise protocol.Malformed(
+                f"a message may have at most {protocol.MAX_BYTES} bytes"
+            ) from None
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        """Send a message, and wait until it is on its way."""
+        line = as_line(message)
+        if len(line) > protocol.MAX_BYTES:
+            error = DebuggerError(
+                Code.PROTOCOL,
+                f"the answer has {len(line)} bytes, a message at most {protocol.MAX_BYTES}",
+                hint="ask for less: --limit, --count or --tail",
+            )
+            line = as_line(as_answer(message.get("id"), Reply.failed(error)))
+        self._writer.write(line)
+        # No bound: who does not read waits, and is cancelled when it hangs up.
+        await self._writer.drain()
+
+    async def send_last(self, message: Mapping[str, Any]) -> None:
+        """Send a message, and take what still comes: to hang up on it could destroy the message."""
+        async with asyncio.timeout(_LINGER_S):
+            await self.send(message)
+            self._writer.write_eof()
+            while await self._reader.read(_CHUNK):
+                pass
+
+    def hang_up(self) -> None:
+        """Close the connection, without waiting."""
+        self._writer.close()
+
+
+def read(message: protocol.Message) -> Wire:
+    """Read a message as what was asked.
+
+    Raises:
+        DebuggerError: It is of another version, or not a request.
+    """
+    version = message.get("v")
+    if version != protocol.VERSION:
+        raise DebuggerError(
+            Code.PROTOCOL,
+            f"the message is of protocol version {version!r}, the daemon (debugger {__version__}) "
+            f"speaks version {protocol.VERSION}",
+            hint="debugger daemon stop",
+        )
+    try:
+        wire = msgspec.convert(message, Wire)
+    except msgspec.ValidationError as error:
+        raise protocol_error(f"bad request: {error}") from None
+    if (wire.argv, wire.command, wire.cancel).count(None) != 2:  # noqa: PLR2004 - all but one
+        raise protocol_error("bad request: it needs one of argv, command and cancel")
+    return wire
+
+
+def as_request(wire: Wire, peer: Peer) -> Request:
+    """Give the handler's view of a request."""
+
+    async def stream(text: str) -> None:
+        for start in range(0, len(text), _STREAM_CHARACTERS):
+            await peer.send({"id": wire.id, "stream": text[start : start + _STREAM_CHARACTERS]})
+
+    return Request(
+        id=wire.id,
+        stream=stream,
+        argv=wire.argv,
+        command=wire.command,
+        args=wire.args,
+        session=wire.session,
+        cwd=wire.cwd,
+        env=wire.env,
+        width=wire.width,
+        tty=wire.tty,
+    )
+
+
+def as_answer(request_id: object, reply: Reply) -> dict[str, Any]:
+    """Give the message that a reply is."""
+    answer: dict[str, Any] = {"id": request_id, "success": reply.success, "exit": int(reply.exit)}
+    if reply.success:
+        return {**answer, "result": reply.result or {}, "text": reply.text or ""}
+    error = reply.error or DebuggerError(Code.INTERNAL, "the command failed and did not say why")
+    answer["error"] = {"code": error.code.value, "message": error.message, "hint": error.hint}
+    return answer if reply.text is None else {**answer, "text": reply.text}
+
+
+def as_line(message: Mapping[str, Any]) -> bytes:
+    """Write a message as its line.
+
+    Raises:
+        TypeError, ValueError: It holds something that JSON cannot.
+    """
+    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+
+
+def protocol_error(message: str) -> DebuggerError:
+    """Give the error for a message that breaks the protocol."""
+    return DebuggerError(Code.PROTOCOL, message, hint="one JSON object a line, as debugger sends")

@@ -1,0 +1,123 @@
+"""What does a message between a client and the daemon look like on the wire?"""
+
+from __future__ import annotations
+
+VERSION = 1
+MAX_BYTES = 10 * 1024 * 1024
+
+TYPE_CHECKING = False  # `typing` costs the client a fifth of Python's own start
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    Message: TypeAlias = dict[str, Any]
+
+# The C half of `json`: the rest of it (it brings `re`) costs the client half of Python's own start.
+try:
+    from _json import encode_basestring_ascii as _quote
+    from _json import make_scanner as _make_scanner
+
+    class _Options:
+        """What the scanner asks of a decoder."""
+
+        strict = True
+        object_hook = None
+        object_pairs_hook = None
+        array_hook = None
+        parse_float = float
+        parse_int = int
+        parse_constant = float
+
+    _scan = _make_scanner(_Options)  # type: ignore[arg-type]
+except (ImportError, AttributeError, TypeError):  # another Python, or a later one
+    from json import JSONDecoder
+    from json.encoder import encode_basestring_ascii as _quote
+
+    _scan = JSONDecoder().raw_decode  # type: ignore[assignment]
+
+
+class Malformed(Exception):
+    """Bytes that are no message; the text says why."""
+
+
+def encode(value: object) -> str:
+    """Write a value as JSON on one line, in ASCII: surrogates of foreign bytes survive.
+
+    Raises:
+        TypeError: It holds something that JSON cannot.
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return _quote(value)
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(encode, value))}]"
+    if isinstance(value, dict):
+        return (
+            f"{{{','.join(f'{_quote(str(key))}:{encode(item)}' for key, item in value.items())}}}"
+        )
+    # The client sends nothing else; the daemon has `json` loaded anyway.
+    import json
+
+    return json.dumps(value, allow_nan=False)
+
+
+def line(message: Mapping[str, Any]) -> bytes:
+    """Write a message as its line."""
+    return encode(message).encode("ascii") + b"\n"
+
+
+def parse(raw: bytes) -> Message:
+    """Read a line as a message.
+
+    Raises:
+        Malformed: It is not one JSON object in UTF-8.
+    """
+    try:
+        text = raw.decode("utf-8").strip()
+        message, end = _scan(text, 0)
+    except StopIteration:
+        raise Malformed("not JSON") from None
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"not JSON: {error}") from None
+    if end != len(text) or not isinstance(message, dict):
+        raise Malformed("not one JSON object")
+    return message
+
+
+def words(argv: Sequence[str]) -> list[str]:
+    """Give the command's words in `argv`: up to the first option that is not a global one."""
+    found: list[str] = []
+    rest = iter(argv)
+    for word in rest:
+        if word in {"--session", "--budget"}:
+            next(rest, None)
+        elif word == "--" or (word.startswith("-") and not _is_global(word)):
+            break
+        elif not word.startswith("-"):
+            found.append(word)
+    return found
+
+
+def asks(argv: Sequence[str], *options: str) -> bool:
+    """Whether one of these options stands in `argv` before a `--`."""
+    for word in argv:
+        if word == "--":
+            return False
+        if word in options:
+            return True
+    return False
+
+
+def name_sessions(sessions: Sequence[Mapping[str, Any]]) -> str:
+    """Name sessions for a person: `session app (./prog, pid 123), session …`."""
+    return ", ".join(
+        f"session {entry.get('name')} ({entry.get('program')}, pid {entry.get('pid')})"
+        for entry in sessions
+    )
+
+
+def _is_global(word: str) -> bool:
+    return word in {"--json", "--no-color"} or word.startswith(("--session=", "--budget="))

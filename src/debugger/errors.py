@@ -1,0 +1,69 @@
+"""What can go wrong, as values: a code, a message, a hint that names the next command."""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+
+
+class Exit(IntEnum):
+    """The exit codes of the command line; they tell of the command, never of the program."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    STILL_RUNNING = 3
+    WRONG_STATE = 4
+    MISSING_TOOL = 5
+
+
+class Code(Enum):
+    """The error codes of the contract; each belongs to one exit code."""
+
+    USAGE = "USAGE"
+    NO_SESSION = "NO_SESSION"
+    WRONG_STATE = "WRONG_STATE"
+    NOT_FOUND = "NOT_FOUND"
+    NOT_SUPPORTED = "NOT_SUPPORTED"
+    ADAPTER_NOT_FOUND = "ADAPTER_NOT_FOUND"
+    ADAPTER_FAILED = "ADAPTER_FAILED"
+    ADAPTER_DIED = "ADAPTER_DIED"
+    LAUNCH_FAILED = "LAUNCH_FAILED"
+    TIMEOUT = "TIMEOUT"
+    PROGRAM_EXITED = "PROGRAM_EXITED"
+    STALE_REF = "STALE_REF"
+    EVALUATION_FAILED = "EVALUATION_FAILED"
+    DENIED = "DENIED"
+    PROTOCOL = "PROTOCOL"
+    INTERNAL = "INTERNAL"
+
+    @property
+    def exit(self) -> Exit:
+        """The exit code of a command that ends with this error."""
+        return _EXITS.get(self, Exit.FAILED)
+
+
+_EXITS = {
+    Code.USAGE: Exit.USAGE,
+    Code.NO_SESSION: Exit.WRONG_STATE,
+    Code.WRONG_STATE: Exit.WRONG_STATE,
+    Code.PROGRAM_EXITED: Exit.WRONG_STATE,
+    Code.ADAPTER_NOT_FOUND: Exit.MISSING_TOOL,
+}
+
+
+class DebuggerError(Exception):
+    """A failure that a user can meet.
+
+    `message` says what is wrong in one sentence; `hint` names the next command.
+    """
+
+    def __init__(self, code: Code, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+
+    @property
+    def exit(self) -> Exit:
+        """The exit code of a command that ends with this error."""
+        return self.code.exit

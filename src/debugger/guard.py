@@ -1,0 +1,360 @@
+"""Which processes belong to a session, and how do all of them end with it?
+
+Run as `python -I -S guard.py CONTROL_FD SCRATCH_DIR -- ADAPTER_ARGV...`: it starts the adapter on
+its own standard streams and talks to the daemon in JSON lines over CONTROL_FD, a stream socket.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import select
+import signal
+import stat
+import sys
+import time
+from collections import namedtuple  # typing's would add a third to the start-up time
+from contextlib import suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+_GRACE_S = 1.5  # from an adapter's own exit to the end, unless the daemon says otherwise
+_END_S = 2.0  # how long the end may take
+_RESCAN_S = 0.01  # a grandchild's death sends us no SIGCHLD
+_SEND_S = 1.0  # a daemon that reads nothing for so long is taken for dead
+_LINE_MAX = 4 << 20  # bytes; a spawn order carries a whole environment
+_IS_LINUX = sys.platform == "linux"
+_PR_SET_CHILD_SUBREAPER = 36  # orphans anywhere below us become our children
+
+# pid and start (clock ticks since boot) together are never used twice.
+Process = namedtuple("Process", "pid parent group start name is_alive")  # noqa: PYI024 - see above
+
+
+def parse_stat(text: bytes) -> Process:
+    """Read a line of /proc/PID/stat, proc_pid_stat(5); the name may hold spaces and parens."""
+    head, _, tail = text.rpartition(b")")
+    pid, _, name = head.partition(b" (")
+    fields = tail.split()
+    # A process whose first thread has ended while others run shows as a zombie too.
+    is_alive = fields[0] not in (b"Z", b"X") or int(fields[17]) > 1
+    parent, group, start = int(fields[1]), int(fields[2]), int(fields[19])
+    return Process(int(pid), parent, group, start, name.decode(errors="replace"), is_alive)
+
+
+def _look(pid: int | str) -> Process | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - slow import
+            return parse_stat(file.read(4096))
+    except OSError:
+        return None
+
+
+def _ps() -> Iterator[Process]:
+    """List the processes where there is no /proc. Untested."""
+    import subprocess  # never needed on Linux, and slow to import
+
+    command = ["/bin/ps", "-axo", "pid=,ppid=,pgid=,stat=,comm="]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as ps:
+        try:
+            out = ps.communicate(timeout=_END_S / 2)[0]
+        except subprocess.TimeoutExpired:
+            ps.kill()
+            return
+    for line in out.decode(errors="replace").splitlines():
+        pid, parent, group, state, name = line.split(None, 4)
+        if int(pid) != ps.pid:
+            is_alive, name = not state.startswith("Z"), name.rpartition("/")[2]
+            yield Process(int(pid), int(parent), int(group), 0, name, is_alive)
+
+
+def _scan() -> dict[int, Process]:
+    pids = os.listdir("/proc") if _IS_LINUX else []  # noqa: PTH208 - pathlib is slow to import
+    seen = (_look(pid) for pid in pids if pid.isdigit()) if _IS_LINUX else _ps()
+    return {process.pid: process for process in seen if process}
+
+
+def descendants(roots: Iterable[int], table: Mapping[int, Process]) -> list[Process]:
+    """Collect all processes below the roots, parents before their children."""
+    children: dict[int, list[Process]] = {}
+    for process in table.values():
+        children.setdefault(process.parent, []).append(process)
+    family = [process for root in roots for process in children.pop(root, ())]
+    for process in family:  # it grows meanwhile
+        family += children.pop(process.pid, ())
+    return family
+
+
+def _ours(pids: Iterable[object]) -> list[Process]:
+    """Collect those of the pids that descend from us, and all below them."""
+    table = _scan()
+    family = {process.pid for process in descendants([os.getpid()], table)}
+    roots = [pid for pid in pids if isinstance(pid, int) and pid in family]
+    return [table[pid] for pid in roots] + descendants(roots, table)
+
+
+def _kill(process: Process, *, whole_group: bool) -> bool:
+    """Kill what was scanned, or its group at one blow; tell whether it was there."""
+    now = _look(process.pid) if _IS_LINUX else process
+    # A parent may have reaped it since the scan, and its pid be somebody else's by now.
+    if now is None or (now.start, now.group) != (process.start, process.group):
+        return False
+    try:
+        os.kill(-process.group if whole_group else process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _fork(become: Callable[[], object]) -> tuple[int, int]:
+    """Start a child; answer its pid and a pipe that closes at its exec or says what failed.
+
+    Raises:
+        OSError: there is no process or pipe to be had.
+    """
+    report, report_in_child = os.pipe()
+    try:
+        pid = os.fork()
+        if not pid:
+            _enter(become, report_in_child)
+    except OSError:
+        os.close(report)
+        raise
+    finally:
+        os.close(report_in_child)
+    return pid, report
+
+
+def _enter(become: Callable[[], object], report: int) -> None:
+    """Live as the child: exec, or leave `ERRNO FILENAME` in the report."""
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in signal.valid_signals():
+            if signal.getsignal(number) == signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
+        become()
+    except OSError as error:
+        os.write(report, f"{error.errno} {error.filename or ''}".encode(errors="replace"))
+    except (TypeError, ValueError):  # no text, or a NUL in it
+        os.write(report, b"%d " % errno.EINVAL)
+    finally:
+        os._exit(127)
+
+
+def _read_report(report: int) -> tuple[int, str]:
+    """Wait for the exec; answer its errno, 0 for success, and the file it is about."""
+    number, _, filename = os.read(report, 8192).decode(errors="replace").partition(" ")
+    os.close(report)
+    return int(number or 0), filename
+
+
+def _become_adapter(argv: Sequence[str]) -> None:
+    os.setpgid(0, 0)
+    os.execvp(argv[0], list(argv))  # noqa: S606 - no shell is the point
+
+
+def _become_program(order: Mapping[str, Any]) -> None:
+    os.setsid()  # so it has no controlling terminal
+    os.chdir(order.get("cwd") or ".")
+    for target, stream in enumerate(("stdin", "stdout", "stderr")):
+        mode = os.O_WRONLY if target else os.O_RDONLY
+        os.dup2(os.open(order.get(stream) or os.devnull, mode | os.O_NOCTTY), target)
+    env = order.get("env")
+    os.execvpe(order["argv"][0], order["argv"], os.environ if env is None else env)  # noqa: S606
+
+
+def _remove(scratch: str) -> None:
+    with suppress(FileNotFoundError):
+        found = os.lstat(scratch)
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid():
+            import shutil  # slow to import, and the start must be fast
+
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+class Guard:
+    """The adapter of one session, all that descends from it, and the daemon's orders."""
+
+    def __init__(self, control: int) -> None:
+        self._control = control
+        self._received = b""
+        self._adapter = 0
+        self._programs: dict[int, object] = {}  # pids to the ids of their orders
+        self._reports: dict[int, int] = {}  # pipes of programs before their exec, to pids
+        self._released: set[tuple[int, int]] = set()  # (pid, start)
+        self._grace_s: float | None = _GRACE_S
+        self._end_at: float | None = None
+        self._wakeup, wakeup = os.pipe()
+        os.set_blocking(self._wakeup, False)
+        os.set_blocking(wakeup, False)
+        signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler no wakeup
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
+        self._poll.register(self._wakeup, select.POLLIN)
+
+    def run(self, argv: Sequence[str]) -> None:
+        """Run the adapter; end it all when told to, or when nobody is left to tell."""
+        try:
+            self._adapter, report = _fork(lambda: _become_adapter(argv))
+            number, _ = _read_report(report)
+        except OSError as error:
+            number = error.errno or errno.EAGAIN
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):  # the pipes are to close when the adapter dies
+            os.dup2(null, stream)
+        if number:
+            self._emit("failed", error=os.strerror(number), errno=number)
+            return
+        try:
+            self._emit("started", pid=self._adapter)
+            while self._turn():
+                pass
+        finally:
+            self._end()
+
+    def _turn(self) -> bool:
+        left_s = None if self._end_at is None else self._end_at - time.monotonic()
+        if left_s is not None and left_s <= 0:
+            return False
+        ready = {fd for fd, _ in self._poll.poll(None if left_s is None else left_s * 1000)}
+        for report in ready & self._reports.keys():
+            self._settle(report)
+        if self._wakeup in ready:
+            self._reap()
+        # Last, because an order may open a pipe under a number that was closed just now.
+        return self._control not in ready or self._listen()
+
+    def _listen(self) -> bool:
+        try:
+            chunk = os.read(self._control, 1 << 16)
+        except ConnectionError:
+            return False
+        *lines, rest = (self._received + chunk).split(b"\n")
+        self._received = rest if len(rest) <= _LINE_MAX else b""  # what follows is no JSON
+        return bool(chunk) and all(self._obey(line) for line in lines)
+
+    def _obey(self, line: bytes) -> bool:
+        import json  # while the adapter starts, not before it
+
+        try:
+            order = json.loads(line)
+        except (ValueError, RecursionError):
+            return True
+        match order:
+            case {"op": "end"}:
+                return False
+            case {"op": "keep"}:
+                self._grace_s = self._end_at = None
+            case {"op": "release", "pids": [*pids]}:
+                self._released |= {(process.pid, process.start) for process in _ours(pids)}
+            case {"op": "signal", "pid": int(pid), "signal": int(number)} if _ours([pid]):
+                with suppress(OSError):  # another user's, or no such signal
+                    os.kill(pid, number)
+            case {"op": "spawn", "id": _, "argv": [str(), *_]}:
+                self._spawn(order)
+        return True
+
+    def _spawn(self, order: Mapping[str, Any]) -> None:
+        try:
+            pid, report = _fork(lambda: _become_program(order))
+        except OSError as error:
+            self._emit("spawn_failed", id=order["id"], error=error.strerror)
+            return
+        self._programs[pid] = order["id"]
+        # Not awaited: the child may wait in the opening of a FIFO until the daemon opens it too.
+        self._reports[report] = pid
+        self._poll.register(report, select.POLLIN)
+
+    def _settle(self, report: int) -> None:
+        self._poll.unregister(report)
+        pid = self._reports.pop(report)
+        number, filename = _read_report(report)
+        if number:
+            error = f"{os.strerror(number)}: {filename}" if filename else os.strerror(number)
+            self._emit("spawn_failed", id=self._programs.pop(pid), error=error)
+        else:
+            self._emit("spawned", id=self._programs[pid], pid=pid)
+
+    def _reap(self) -> None:
+        with suppress(BlockingIOError):
+            os.read(self._wakeup, 4096)
+        with suppress(ChildProcessError):
+            while (dead := os.waitpid(-1, os.WNOHANG))[0]:
+                self._bury(dead[0], os.waitstatus_to_exitcode(dead[1]))
+
+    def _bury(self, pid: int, result: int) -> None:
+        for report in [report for report, owner in self._reports.items() if owner == pid]:
+            self._settle(report)  # its start is told before its end
+        code, number = (result, None) if result >= 0 else (None, -result)
+        if pid == self._adapter:
+            self._adapter = 0  # an adopted orphan may have the number next
+            self._emit("adapter_exited", code=code, signal=number)
+            if self._grace_s is not None:
+                self._end_at = time.monotonic() + self._grace_s
+        elif pid in self._programs:
+            self._emit("exited", id=self._programs.pop(pid), pid=pid, code=code, signal=number)
+
+    def _doomed(self, table: Mapping[int, Process]) -> list[Process]:
+        kept = [pid for pid, start in self._released if pid in table and table[pid].start == start]
+        spared = {*kept, *(process.pid for process in descendants(kept, table))}
+        return [p for p in descendants([os.getpid()], table) if p.pid not in spared]
+
+    def _end(self) -> None:
+        """Kill, reap and scan again until a scan finds nothing.
+
+        Every line of descent begins at a child of ours, dead or alive, which only our reaping
+        takes from the table; so a scan that finds no child at all has missed no descendant.
+        """
+        limit = time.monotonic() + _END_S
+        killed: dict[tuple[int, int], dict[str, object]] = {}
+        while (doomed := self._doomed(table := _scan())) and time.monotonic() < limit:
+            pids = {process.pid for process in doomed}
+            shared = {process.group for process in table.values() if process.pid not in pids}
+            # Upwards, so that a debuggee is gone before the death of its debugger sets it going.
+            for process in reversed(doomed):
+                # A chain of forks, each outliving its parent, cannot outrun a blow at the group.
+                whole_group = process.group > 1 and process.group not in shared
+                if _kill(process, whole_group=whole_group) and process.is_alive:
+                    killed[process.pid, process.start] = {"pid": process.pid, "name": process.name}
+            select.select([self._wakeup], [], [], _RESCAN_S)
+            self._reap()
+        survivors = [process.pid for process in doomed]
+        self._emit("ended", killed=list(killed.values()), survivors=survivors)
+
+    def _emit(self, event: str, **fields: object) -> None:
+        import json  # while the adapter starts, not before it
+
+        line = json.dumps({"event": event, **fields}).encode() + b"\n"
+        poll = select.poll()
+        poll.register(self._control, select.POLLOUT)
+        with suppress(OSError):  # nobody is there
+            while line and poll.poll(_SEND_S * 1000):
+                line = line[os.write(self._control, line) :]
+        if line:
+            self._end_at = time.monotonic()
+
+
+def main() -> None:
+    """Guard the adapter that the command line names, then remove the scratch directory."""
+    control, scratch, argv = int(sys.argv[1]), sys.argv[2], sys.argv[4:]
+    os.set_inheritable(control, False)  # noqa: FBT003 - it has no name
+    os.set_blocking(control, False)
+    if _IS_LINUX:
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    with suppress(PermissionError):  # the daemon has seen to it
+        os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # children have it from us
+    try:
+        Guard(control).run(argv)
+    finally:
+        _remove(scratch)
+
+
+if __name__ == "__main__":
+    main()

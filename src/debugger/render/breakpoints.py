@@ -1,0 +1,102 @@
+"""How are breakpoints told: where they are, what makes them stop, and why they are not bound?"""
+
+from __future__ import annotations
+
+from debugger.core.answers import BreakpointList, BreakpointView, Removed
+from debugger.render.budget import Section, fixed
+from debugger.render.lists import listing, table
+from debugger.render.page import Page, wider
+from debugger.render.places import place_of
+from debugger.render.values import IN_A_LIST, counted, short_name, shorten
+
+_LABELS = {"watchpoint": "watchpoint", "exception": "catchpoint"}
+
+
+def why(view: BreakpointView) -> str:
+    """Return why a breakpoint is not bound, with the lines or names that would be; or nothing."""
+    said = []
+    if isinstance(view.why_unbound, str) and view.why_unbound:
+        said.append(shorten(view.why_unbound, IN_A_LIST))
+    if isinstance(view.nearest_lines, tuple) and view.nearest_lines:
+        said.append(f"nearest lines: {', '.join(map(str, view.nearest_lines[:10]))}")
+    if isinstance(view.near_names, tuple) and view.near_names:
+        said.append(f"near names: {', '.join(map(short_name, view.near_names[:10]))}")
+    return "; ".join(said)
+
+
+def _options(view: BreakpointView) -> list[str]:
+    condition = view.condition and shorten(view.condition, IN_A_LIST)
+    log = view.log and shorten(view.log, IN_A_LIST)
+    told = [
+        (condition, f"(condition {condition})"),
+        (view.hit_count is not None, f"(hit count {view.hit_count})"),
+        (log, f'log "{log}"'),
+        (view.thread is not None, f"(thread {view.thread})"),
+        (view.temporary, "(temporary)"),
+        (not view.enabled, "(disabled)"),
+    ]
+    return [text for is_so, text in told if is_so]
+
+
+def _pending(view: BreakpointView) -> str:
+    # The debugger is not asked about a disabled one.
+    if view.verified or not view.enabled:
+        return ""
+    because = why(view)
+    return f"pending: {because}" if because else "pending"
+
+
+def _line(view: BreakpointView, *, is_listed: bool) -> str:
+    head = f"{_LABELS.get(view.kind, 'breakpoint')} {view.id}: {place_of(view)}"
+    said = [" ".join([head, *_options(view)])]
+    if view.hits or (is_listed and view.enabled and view.verified):
+        said.append(counted(view.hits, "hit"))
+    if pending := _pending(view):
+        said.append(pending)
+    return ", ".join(said)
+
+
+def breakpoint_(view: BreakpointView, _page: Page) -> list[Section]:
+    """Return one breakpoint."""
+    return [fixed(_line(view, is_listed=False))]
+
+
+def breakpoint_list(answer: BreakpointList, page: Page) -> list[Section]:
+    """Return all breakpoints."""
+    views = answer.breakpoints
+    if not views:
+        return [fixed("no breakpoints")]
+
+    lines = [_line(view, is_listed=True) for view in views]
+
+    def more(cut: int) -> str:
+        command = f"debugger breakpoint list {wider(lines)}"
+        return f"… {counted(cut, 'more breakpoint')}: {command}"
+
+    if page.is_terminal:
+        rows = [
+            (
+                str(view.id),
+                place_of(view),
+                str(view.hits),
+                " ".join([*_options(view), _pending(view)]),
+            )
+            for view in views
+        ]
+        return [table(("ID", "Place", "Hits", "State"), rows, more, page)]
+    return [listing(lines, more)]
+
+
+def removed(answer: Removed, _page: Page) -> list[Section]:
+    """Return which breakpoints were removed."""
+    if not answer.removed:
+        return [fixed("no breakpoints to remove")]
+    noun = "breakpoint" if len(answer.removed) == 1 else "breakpoints"
+    numbers = [str(number) for number in answer.removed]
+
+    def lay(kept: int) -> str:
+        cut = len(numbers) - kept
+        note = [f"… {cut:,} more"] if cut else []
+        return f"removed: {noun} {', '.join([*numbers[:kept], *note])}"
+
+    return [Section(lay, count=len(numbers))]

@@ -1,0 +1,70 @@
+"""What is left out of an answer that is too long, the least important first?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of an answer, of `count` items (lines, values, characters).
+
+    `lay(n)` lays out n of them, at least a character each, and says how many were cut and which
+    command shows them. The section with the highest `rank` is cut first; all are cut to `floor`
+    items before any is cut further.
+    """
+
+    lay: Callable[[int], str]
+    count: int = 0
+    rank: int = 0
+    floor: int = 0
+
+
+def fixed(text: str, rank: int = 0) -> Section:
+    """Return a section that is shown whole or not at all."""
+    return Section(lambda _: text, rank=rank)
+
+
+def fit(sections: Sequence[Section], limit: int) -> str:
+    """Return the sections' text, one below the other, in at most `limit` characters."""
+    if limit <= 0:
+        return ""
+    texts = [section.lay(min(section.count, limit)) for section in sections]
+    order = sorted(range(len(sections)), key=lambda at: (sections[at].rank, at), reverse=True)
+    for to_floor in (True, False):
+        for at in order:
+            over = _length(texts) - limit
+            if over <= 0:
+                return _joined(texts)
+            section = sections[at]
+            least = min(section.count, section.floor) if to_floor else 0
+            texts[at] = _cut(section, texts[at], room=len(texts[at]) - over, least=least)
+    for at in order[:-1]:
+        if _length(texts) <= limit:
+            break
+        texts[at] = ""
+    text = _joined(texts)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _cut(section: Section, now: str, *, room: int, least: int) -> str:
+    low, high = least, min(section.count, max(room, least))
+    best = section.lay(least)
+    while low < high:
+        middle = (low + high + 1) // 2
+        text = section.lay(middle)
+        if len(text) <= room:
+            low, best = middle, text
+        else:
+            high = middle - 1
+    # A note that something was cut may be longer than the thing itself.
+    return best if len(best) < len(now) else now
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return "\n".join(text for text in texts if text)
+
+
+def _length(texts: Sequence[str]) -> int:
+    return sum(len(text) + 1 for text in texts if text) - 1

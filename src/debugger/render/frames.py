@@ -1,0 +1,177 @@
+"""How are stacks, threads and source told?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from debugger.core.answers import (
+    Backtrace,
+    Backtraces,
+    CurrentFrame,
+    FrameView,
+    Source,
+    Threads,
+    ThreadView,
+)
+from debugger.render.budget import Section, fixed
+from debugger.render.lists import ONE_LINE, listing, locals_of, source_of, table
+from debugger.render.page import Page, wider
+from debugger.render.places import in_sentence, in_stack
+from debugger.render.values import IN_A_STOP, assigned, counted, escape, short_name
+
+_FOLD = 3  # this many equal frames, one after the other, are a recursion
+_THREADS = 8
+
+
+def _key(frame: FrameView) -> tuple[object, ...]:
+    return (frame.function, frame.file, frame.line, frame.module, frame.file or frame.address)
+
+
+def _runs(frames: Sequence[FrameView], current: int) -> Iterator[list[FrameView]]:
+    """Yield the frames, those that are equal and follow each other together."""
+
+    def alike(placed: tuple[int, FrameView]) -> tuple[object, ...]:
+        at, frame = placed
+        stands_alone = frame.index == current or isinstance(frame.locals, tuple)
+        return (*_key(frame), frame.index - at, at if stands_alone else None)
+
+    for _, run in groupby(enumerate(frames), key=alike):
+        yield [frame for _, frame in run]
+
+
+def _frame_lines(frames: Sequence[FrameView], current: int) -> Iterator[str]:
+    """Yield a line for each frame, a recursion folded to one, and one for each gap."""
+    expected = frames[0].index
+    for run in _runs(frames, current):
+        first, last = run[0], run[-1]
+        if first.index > expected:
+            yield f"  … {counted(first.index - expected, 'frame')} not shown"
+        expected = last.index + 1
+        if len(run) >= _FOLD:
+            recursion = f"{in_stack(first)} ({len(run):,} frames)"
+            yield f"  #{first.index:,} … #{last.index:,}: {recursion}"
+            continue
+        for frame in run:
+            mark = "*" if frame.index == current else " "
+            yield f"{mark} #{frame.index} {in_stack(frame)}" + _locals(frame)
+
+
+def _locals(frame: FrameView) -> str:
+    if not isinstance(frame.locals, tuple) or not frame.locals:
+        return ""
+    shown = [assigned(view, IN_A_STOP) for view in frame.locals]
+    line = " ".join(shown)
+    between = "\n       "
+    return between + (line if len(line) <= ONE_LINE else between.join(shown))
+
+
+def backtrace(answer: Backtrace, _page: Page) -> list[Section]:
+    """Return a thread's stack, one frame a line."""
+    if not answer.frames:
+        return [fixed(f"thread {answer.thread}: no frames")]
+    return _stack(answer, "debugger backtrace", rank=1)
+
+
+def _stack(answer: Backtrace, command: str, *, rank: int) -> list[Section]:
+    if not answer.frames:
+        return [fixed("  no frames", rank)]
+    lines = list(_frame_lines(answer.frames, answer.current))
+    deepest = answer.frames[-1].index + 1
+    below = max((answer.total or 0) - deepest, 0)
+    shown = listing(
+        lines, lambda cut: f"… {counted(cut, 'more line')}: {command} {wider(lines)}", rank=rank
+    )
+    if not below:
+        return [shown]
+    return [
+        shown,
+        fixed(f"… {counted(below, 'more frame')}: {command} --limit {answer.total}", rank),
+    ]
+
+
+def backtraces(answer: Backtraces, _page: Page) -> list[Section]:
+    """Return the stacks of all threads, equal ones once."""
+    merged: dict[tuple[object, ...], list[Backtrace]] = {}
+    for one in answer.threads:
+        merged.setdefault((one.total, *map(_key, one.frames)), []).append(one)
+    sections: list[Section] = []
+    for rank, same in enumerate(merged.values()):
+        ids = ", ".join(str(one.thread) for one in same[:_THREADS])
+        if len(same) == 1:
+            head = f"thread {ids}:"
+        else:
+            head = f"threads {ids}{', …' if len(same) > _THREADS else ''} ({len(same):,} threads):"
+        command = f"debugger backtrace --thread {same[0].thread}"
+        sections += [fixed(head, rank), *_stack(same[0], command, rank=len(merged) + rank)]
+    missing = answer.total - len(answer.threads)
+    if missing > 0:
+        sections.append(fixed(f"… {counted(missing, 'more thread')}: debugger threads"))
+    return sections or [fixed("no threads")]
+
+
+def current_frame(answer: CurrentFrame, page: Page) -> list[Section]:
+    """Return the chosen frame with its source and locals."""
+    head = f"frame #{answer.frame.index}: {in_sentence(answer.frame)} (thread {answer.thread})"
+    return [
+        fixed(head),
+        source_of(
+            answer.source,
+            page,
+            rank=1,
+            more=lambda cut: f"   … {counted(cut, 'more line')}: debugger context",
+        ),
+        locals_of(answer.locals, answer.locals_total, page, rank=2),
+    ]
+
+
+def threads(answer: Threads, page: Page) -> list[Section]:
+    """Return the threads, one a line, the current one first."""
+    views = sorted(answer.threads, key=lambda view: not view.current)
+    missing = max(answer.total - len(views), 0)
+    if not views:
+        return [fixed("no threads")]
+    lines = [_thread_line(view) for view in views]
+
+    def more(cut: int) -> str:
+        return f"… {counted(cut, 'more thread')}: debugger threads {wider(lines)}"
+
+    if page.is_terminal:
+        rows = [(f"{_mark(view)}{view.id}", *_thread(view)) for view in views]
+        columns = ("ID", "Name", "State", "Location")
+        return [table(columns, rows, more, page, missing=missing)]
+    return [listing(lines, more, missing=missing)]
+
+
+def _mark(view: ThreadView) -> str:
+    return "* " if view.current else "  "
+
+
+def _thread(view: ThreadView) -> tuple[str, str, str]:
+    place = in_stack(view.frame) if view.frame is not None else ""
+    return short_name(view.name), short_name(view.state), place
+
+
+def _thread_line(view: ThreadView) -> str:
+    name, state, place = _thread(view)
+    named = f"{view.id} {name}" if name else str(view.id)
+    return f"{_mark(view)}{named}: {state}" + (f", {place}" if place else "")
+
+
+def source(answer: Source, page: Page) -> list[Section]:
+    """Return lines of a file under its name."""
+    file = escape(answer.file)
+    if not answer.lines:
+        return [fixed(f"{file}: no lines there (it has {answer.total:,})")]
+    first, last = answer.lines[0].line, answer.lines[-1].line
+    inside = f", {short_name(answer.function)}" if answer.function else ""
+    option = wider(line.text for line in answer.lines)
+    return [
+        fixed(f"{file}:{first}..{last} of {answer.total}{inside}"),
+        source_of(
+            answer.lines,
+            page,
+            rank=1,
+            more=lambda cut: f"   … {counted(cut, 'more line')}: {option}",
+        ),
+    ]

@@ -1,0 +1,197 @@
+"""How are many things of one kind laid out, and what is said of those that were cut?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from debugger.core.answers import OutputLine, SourceLine, VariableView
+from debugger.render import terminal
+from debugger.render.budget import Section
+from debugger.render.page import Page
+from debugger.render.values import (
+    IN_A_STOP,
+    assigned,
+    counted,
+    hint_for,
+    output_line,
+    short_name,
+    shorten,
+    source_text,
+)
+
+ONE_LINE = 100
+_FIRST_LINES = 3
+_LAST_LINES = 10
+_STREAMS = {"stderr": "err| ", "console": "dbg| "}
+
+
+def listing(
+    lines: Sequence[str],
+    more: Callable[[int], str],
+    *,
+    missing: int = 0,
+    rank: int = 1,
+    floor: int = 3,
+    from_end: bool = False,
+) -> Section:
+    """Return lines of which the last (`from_end`: the first) are cut.
+
+    `more(n)` says that n were; `missing` counts those that were cut before.
+    """
+
+    def lay(kept: int) -> str:
+        cut = len(lines) - kept
+        note = [more(cut + missing)] if cut + missing else []
+        return "\n".join([*note, *lines[cut:]] if from_end else [*lines[:kept], *note])
+
+    return Section(lay, count=len(lines), rank=rank, floor=floor)
+
+
+def table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    more: Callable[[int], str],
+    page: Page,
+    *,
+    missing: int = 0,
+    rank: int = 1,
+    title: str = "",
+) -> Section:
+    """Return a terminal's table of which the last rows are cut."""
+
+    def lay(kept: int) -> str:
+        cut = len(rows) - kept + missing
+        drawn = terminal.table(columns, rows[:kept], page.width) if kept else ""
+        parts = [title, drawn, more(cut) if cut else ""]
+        return "\n".join(part for part in parts if part)
+
+    return Section(lay, count=len(rows), rank=rank, floor=3)
+
+
+def variables_table(
+    views: Sequence[VariableView],
+    total: int,
+    page: Page,
+    *,
+    limit: int,
+    command: str,
+    rank: int = 1,
+    title: str = "",
+) -> Section:
+    """Return a terminal's table of variables."""
+    rows = [
+        (
+            short_name(view.name),
+            short_name(view.type),
+            shorten(view.value, limit, hint=hint_for(view)),
+        )
+        for view in views
+    ]
+    return table(
+        ("Name", "Type", "Value"),
+        rows,
+        lambda cut: f"… {counted(cut, 'more variable')}: {command}",
+        page,
+        missing=max(total - len(views), 0),
+        rank=rank,
+        title=title,
+    )
+
+
+def inline(
+    label: str,
+    items: Sequence[str],
+    total: int,
+    more: Callable[[int], str],
+    *,
+    rank: int,
+    floor: int = 10,
+) -> Section:
+    """Return `label: a b c`, one a line when that is long; `more(n)` says that n were cut."""
+
+    def lay(kept: int) -> str:
+        cut = max(total, len(items)) - kept
+        note = [more(cut)] if cut else []
+        if not kept:
+            return "".join(note)
+        line = f"{label}: " + " ".join(items[:kept])
+        if len(line) <= ONE_LINE:
+            return " ".join([line, *note])
+        return "\n  ".join([f"{label}:", *items[:kept], *note])
+
+    return Section(lay, count=len(items), rank=rank, floor=floor)
+
+
+def locals_of(
+    views: Sequence[VariableView], total: int, page: Page, *, rank: int, floor: int = 10
+) -> Section:
+    """Return the locals as a stop shows them."""
+    total = max(total, len(views))
+    if page.is_terminal and views:
+        return variables_table(
+            views,
+            total,
+            page,
+            limit=IN_A_STOP,
+            command="debugger locals",
+            rank=rank,
+            title="locals:",
+        )
+    return inline(
+        "locals",
+        [assigned(view, IN_A_STOP) for view in views],
+        total,
+        lambda cut: f"… {counted(cut, 'more local')}: debugger locals",
+        rank=rank,
+        floor=floor,
+    )
+
+
+def source_of(
+    lines: Sequence[SourceLine], page: Page, *, rank: int, more: Callable[[int], str]
+) -> Section:
+    """Return numbered lines of source; those nearest to the current one are kept."""
+    digits = max((len(str(line.line)) for line in lines), default=0)
+    shown = []
+    for line in lines:
+        mark = "->" if line.current else "  "
+        shown.append(f"{mark} {line.line:>{digits}}  {source_text(line.text, page)}".rstrip())
+    current = next((at for at, line in enumerate(lines) if line.current), 0)
+
+    def lay(kept: int) -> str:
+        if not kept:
+            return ""
+        first = min(max(current - kept // 2, 0), len(lines) - kept)
+        cut = len(lines) - kept
+        # The current line alone is what a step shows anyway: nothing to remark on.
+        is_noted = cut and not (kept == 1 and lines[first].current)
+        return "\n".join([*shown[first : first + kept], *([more(cut)] if is_noted else [])])
+
+    return Section(lay, count=len(lines), rank=rank, floor=1)
+
+
+def streamed(line: OutputLine, page: Page) -> str:
+    """Return a line of output, marked unless it is of standard output."""
+    return _STREAMS.get(line.stream, "") + output_line(line.text, page)
+
+
+def output_of(
+    lines: Sequence[OutputLine], total: int, dropped: int, page: Page, *, rank: int
+) -> list[Section]:
+    """Return the output as a stop shows it: its first and its last lines."""
+    total = max(total, len(lines))
+    if not total and not dropped:
+        return []
+    shown = ["  " + streamed(line, page) for line in lines]
+    label = f"output: +{counted(total, 'line')}" + (f", {dropped:,} lost" if dropped else "")
+
+    def lay(kept: int) -> str:
+        cut = total - kept
+        if not kept:
+            return f"{label}: debugger output --all" if cut else label
+        first = max(kept - _LAST_LINES, 0)
+        last = kept - first
+        note = [f"  … {counted(cut, 'more line')}: debugger output --all"] if cut else []
+        return "\n".join([label, *shown[:first], *note, *shown[len(shown) - last :]])
+
+    return [Section(lay, count=min(len(shown), _FIRST_LINES + _LAST_LINES), rank=rank, floor=6)]

@@ -1,0 +1,36 @@
+"""For whom, and how wide and how long, is an answer shown?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+CHARACTERS_A_TOKEN = 4
+
+
+class Style(Enum):
+    """For whom a text is: compact for a program, or a terminal's colour and tables."""
+
+    PLAIN = "plain"
+    TERMINAL = "terminal"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What there is to write on: `width` in columns, `limit` in characters of the whole text."""
+
+    style: Style
+    width: int
+    limit: int
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person looks at it."""
+        return self.style is Style.TERMINAL
+
+
+def wider(lines: Iterable[str]) -> str:
+    """Return the option with which all of these lines would be shown."""
+    characters = sum(len(line) + 1 for line in lines)
+    return f"--budget {(characters // CHARACTERS_A_TOKEN // 1000 + 1) * 1000}"

@@ -1,0 +1,67 @@
+"""What are a file, a frame and a breakpoint's place called in a line of text?"""
+
+from __future__ import annotations
+
+import re
+
+from debugger.core.answers import BreakpointView, FrameView
+from debugger.render.values import escape, short_name, shorten
+
+_PATH = 100
+
+
+def basename(path: str) -> str:
+    """Return a file's name without its folders, of either kind of path."""
+    return shorten(re.split(r"[/\\]", path.rstrip("/\\"))[-1], _PATH)
+
+
+def line_of(frame: FrameView) -> str:
+    """Return `main.c:42`; the module or the address where there is no source; or nothing."""
+    if frame.file is not None:
+        return basename(frame.file) + (f":{frame.line}" if frame.line is not None else "")
+    if frame.module:
+        return basename(frame.module)
+    return escape(frame.address or "")
+
+
+def function_of(frame: FrameView) -> str:
+    """Return the function's name, or the address where it has none."""
+    return short_name(frame.function or frame.address or "?")
+
+
+def in_stack(frame: FrameView) -> str:
+    """Return `sum_to main.c:42`, as in a list of frames."""
+    function, line = function_of(frame), line_of(frame)
+    return f"{function} {line}" if line and line != function else function
+
+
+def in_sentence(frame: FrameView) -> str:
+    """Return `sum_to at main.c:42`, or `memcpy in libc.so.6`, as in a sentence."""
+    function, line = function_of(frame), line_of(frame)
+    if not line or line == function:
+        return function
+    is_module = frame.file is None and bool(frame.module)
+    return f"{function} {'in' if is_module else 'at'} {line}"
+
+
+def place_of(view: BreakpointView) -> str:
+    """Return where a breakpoint is, `main.c:41 → 42` when the debugger moved it."""
+    line = _file_line(view)
+    if view.kind == "function" and view.function:
+        name = short_name(view.function)
+        return f"{name} at {line}" if line and view.verified else name
+    if view.kind != "address" and line:
+        return line
+    if view.address:
+        place = f"*{escape(view.address)}"
+        return f"{place} ({line})" if line and view.verified else place
+    return line or short_name(view.function or view.kind)
+
+
+def _file_line(view: BreakpointView) -> str:
+    asked, line = view.requested_line, view.line
+    if view.file is None or (asked is None and line is None):
+        return ""
+    if view.verified and None not in {asked, line} and asked != line:
+        return f"{basename(view.file)}:{asked} → {line}"
+    return f"{basename(view.file)}:{line if line is not None else asked}"

@@ -1,0 +1,102 @@
+"""How are output, events and what a debugger says for itself told?"""
+
+from __future__ import annotations
+
+from debugger.core.answers import Events, EventView, Output, Raw, Text
+from debugger.render.budget import Section, fixed
+from debugger.render.lists import listing, streamed
+from debugger.render.page import Page, wider
+from debugger.render.places import basename
+from debugger.render.values import IN_A_LIST, counted, output_line, short_name
+
+_NS_IN_S = 1_000_000_000
+
+
+def output(answer: Output, page: Page) -> list[Section]:
+    """Return lines of output; the newest are kept."""
+    lost = _lost(answer.dropped, "line")
+    if answer.cleared:
+        return [*lost, fixed("output cleared")]
+    if not answer.lines:
+        return [*lost, fixed("no new output")]
+    lines = [streamed(line, page) for line in answer.lines]
+    command = f"debugger output --all {wider(lines)}"
+    shown = listing(
+        lines,
+        lambda cut: f"… {counted(cut, 'earlier line')}: {command}",
+        missing=max(answer.total - len(lines), 0),
+        rank=0,
+        from_end=True,
+    )
+    return [*lost, shown]
+
+
+def _lost(number: int, noun: str) -> list[Section]:
+    return [fixed(f"({counted(number, noun)} lost: over the limits)", 1)] if number else []
+
+
+def events(answer: Events, page: Page) -> list[Section]:
+    """Return events, one a line, their times in seconds since the first."""
+    lost = _lost(answer.dropped, "event")
+    if not answer.events:
+        return [*lost, fixed("no events")]
+    start = answer.events[0].time_ns
+    lines = [_event(event, start, page) for event in answer.events]
+    total = max(answer.total, len(lines))
+
+    def lay(kept: int) -> str:
+        cut = total - kept
+        if kept == len(lines):
+            cursor = answer.next
+        else:
+            # The events after this number are asked for.
+            cursor = answer.events[kept - 1].seq if kept else answer.events[0].seq - 1
+        last = f"… {counted(cut, 'more event')}: debugger events --since {cursor}"
+        return "\n".join([*lines[:kept], *([last] if cut else [])])
+
+    return [*lost, Section(lay, count=len(lines))]
+
+
+def _event(event: EventView, start: int, page: Page) -> str:
+    said = [str(event.seq), f"+{(event.time_ns - start) / _NS_IN_S:.3f}s", short_name(event.kind)]
+    said.append(output_line(event.text, page, IN_A_LIST))
+    place = []
+    if isinstance(event.function, str):
+        place.append(short_name(event.function))
+    if isinstance(event.file, str):
+        line = f":{event.line}" if isinstance(event.line, int) else ""
+        place.append(f"{basename(event.file)}{line}")
+    where = " ".join(place)
+    if event.thread is not None:
+        where = f"{where}, thread {event.thread}" if where else f"thread {event.thread}"
+    if where:
+        said.append(f"({where})")
+    return " ".join(part for part in said if part)
+
+
+def raw(answer: Raw, page: Page) -> list[Section]:
+    """Return the debugger's own words."""
+    return _lines(answer.output, page, empty="no output")
+
+
+def text(answer: Text, page: Page) -> list[Section]:
+    """Return a sentence."""
+    return _lines(answer.message, page, empty="done")
+
+
+def _lines(words: str, page: Page, *, empty: str) -> list[Section]:
+    words = words.rstrip("\r\n")
+    if not words.strip():
+        return [fixed(empty)]
+    # No more lines are taken apart than can be shown.
+    parts = words.split("\n", page.limit)
+    missing = parts.pop().count("\n") + 1 if len(parts) > page.limit else 0
+    lines = [output_line(part, page) for part in parts]
+    return [
+        listing(
+            lines,
+            lambda cut: f"… {counted(cut, 'more line')}: {wider([words])}",
+            missing=missing,
+            rank=0,
+        )
+    ]

@@ -1,0 +1,139 @@
+"""What does `--json` put under `data`, and what of it is left out when it is too long?"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any
+
+from debugger.core.answers import Answer, Children, VariableView
+from debugger.render.page import CHARACTERS_A_TOKEN
+
+_UNSET = VariableView(name="", value="").ref  # only core may know what its values are made of
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_FOR_TEXT_ONLY = frozenset({"show_type"})
+_SHORTEST = 20  # characters of a string, before whole keys are left out
+_ITEM = 20  # characters of a string are cut for each item of a list
+_PATHS = 10
+
+
+def to_data(answer: Answer, *, budget: int | None) -> dict[str, Any]:
+    """Return the object that `--json` puts under `data`, as plain values.
+
+    With a `budget` (tokens of four characters) the longest lists lose their tails and the longest
+    strings their ends until the JSON fits; `truncated` names what was cut.
+    """
+    whole = _plain(answer)
+    if not isinstance(whole, dict):
+        raise TypeError(f"not an answer: {type(answer).__name__}")
+    if budget is None:
+        return whole
+    limit = CHARACTERS_A_TOKEN * budget
+    return whole if _fits(whole, limit) else _shrunk(whole, budget, limit)
+
+
+def to_json(answer: Answer, *, budget: int | None) -> str:
+    """Return `to_data` as one line of JSON."""
+    return _encoded(to_data(answer, budget=budget))
+
+
+def _encoded(value: object) -> str:
+    return _ENCODER.encode(value)
+
+
+def _fits(value: object, limit: int) -> bool:
+    # What is far too long is not written to its end.
+    size = 0
+    for piece in _ENCODER.iterencode(value):
+        size += len(piece)
+        if size > limit:
+            return False
+    return True
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Children):
+        value = value.to_keys()
+    elif hasattr(value, "__struct_fields__"):
+        value = dict(_fields(value))
+    if isinstance(value, Mapping):
+        return {_leaf(str(key)): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (tuple, list, set, frozenset)):
+        return [_plain(inner) for inner in value]
+    return _leaf(value)
+
+
+def _leaf(value: Any) -> Any:
+    if isinstance(value, Enum):
+        value = value.value
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    # What a program prints need not be Unicode; what we send must.
+    return _SURROGATE.sub("\ufffd", str(value))
+
+
+def _fields(value: Any) -> Iterable[tuple[str, Any]]:
+    for name in value.__struct_fields__:
+        inner = getattr(value, name)
+        if inner is not _UNSET and name not in _FOR_TEXT_ONLY:
+            yield name, inner
+
+
+def _shrunk(whole: dict[str, Any], budget: int, limit: int) -> dict[str, Any]:
+    low, high = _SHORTEST, max(limit, _SHORTEST)
+    best = _capped(whole, low, budget)
+    while low < high:
+        middle = (low + high + 1) // 2
+        tried = _capped(whole, middle, budget)
+        if _fits(tried, limit):
+            low, best = middle, tried
+        else:
+            high = middle - 1
+    return best if _fits(best, limit) else _bare(best, budget, limit)
+
+
+def _capped(whole: dict[str, Any], cap: int, budget: int) -> dict[str, Any]:
+    cut: dict[str, None] = {}
+    most = 0 if cap == _SHORTEST else cap // _ITEM
+    data = {key: _within(value, cap, most, key, cut) for key, value in whole.items()}
+    return {**data, "truncated": {"budget": budget, "cut": _paths(cut)}}
+
+
+def _within(value: Any, cap: int, most: int, path: str, cut: dict[str, None]) -> Any:
+    if isinstance(value, str) and len(value) > cap:
+        cut[path] = None
+        return value[: cap - 1] + "…"
+    if isinstance(value, list):
+        if len(value) > most:
+            cut[f"{path}[{most}:]"] = None
+        return [_within(inner, cap, most, f"{path}[]", cut) for inner in value[:most]]
+    if isinstance(value, dict):
+        return {
+            key: _within(inner, cap, most, f"{path}.{key}", cut) for key, inner in value.items()
+        }
+    return value
+
+
+def _paths(cut: Iterable[str]) -> list[str]:
+    paths = [path if len(path) <= _SHORTEST * 2 else path[: _SHORTEST * 2] + "…" for path in cut]
+    more = len(paths) - _PATHS
+    return [*paths[:_PATHS], f"… {more} more"] if more > 0 else paths
+
+
+def _bare(data: dict[str, Any], budget: int, limit: int) -> dict[str, Any]:
+    """Leave whole keys out: first those that say nothing, then the longest."""
+    kept = {key: value for key, value in data.items() if key != "truncated"}
+    order = sorted(kept, key=lambda key: (bool(kept[key]), -len(_encoded(kept[key]))))
+    for at, key in enumerate(order, 1):
+        del kept[key]
+        said = order[:1] if at == 1 else [order[0], f"… {at - 1} more"]
+        less = {**kept, "truncated": {"budget": budget, "cut": said}}
+        if _fits(less, limit):
+            return less
+    return {"truncated": {"budget": budget, "cut": ["…"]}}

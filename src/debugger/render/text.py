@@ -1,0 +1,48 @@
+"""Which text does each kind of answer make?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from debugger.core import answers
+from debugger.render import breakpoints, frames, sessions, stop, stream, terminal, variables
+from debugger.render.budget import Section, fit
+from debugger.render.page import CHARACTERS_A_TOKEN, Page, Style
+
+_SECTIONS: Mapping[type, Callable[[Any, Page], list[Section]]] = {
+    answers.Stop: stop.sections,
+    answers.Value: variables.value,
+    answers.Assignment: variables.assignment,
+    answers.Variables: variables.variables,
+    answers.Children: variables.children,
+    answers.Source: frames.source,
+    answers.Backtrace: frames.backtrace,
+    answers.Backtraces: frames.backtraces,
+    answers.CurrentFrame: frames.current_frame,
+    answers.Threads: frames.threads,
+    answers.BreakpointView: breakpoints.breakpoint_,
+    answers.BreakpointList: breakpoints.breakpoint_list,
+    answers.Removed: breakpoints.removed,
+    answers.Status: sessions.status,
+    answers.Sessions: sessions.sessions,
+    answers.Output: stream.output,
+    answers.Events: stream.events,
+    answers.Ended: sessions.ended,
+    answers.Raw: stream.raw,
+    answers.Doctor: sessions.doctor,
+    answers.Settings: sessions.settings,
+    answers.DaemonStatus: sessions.daemon_status,
+    answers.Text: stream.text,
+}
+
+
+def text(answer: answers.Answer, *, budget: int, style: Style, width: int) -> str:
+    """Return an answer's text, without a newline at its end.
+
+    `budget` is in tokens of four characters, and never exceeded; colour does not count. `width` is
+    in columns, for tables.
+    """
+    page = Page(style=style, width=width, limit=CHARACTERS_A_TOKEN * max(budget, 0))
+    shown = fit(_SECTIONS[type(answer)](answer, page), page.limit)
+    return terminal.paint(shown) if page.is_terminal else shown

@@ -1,0 +1,125 @@
+"""How are values and what is inside them told?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from debugger.core.answers import Assignment, Children, Value, Variables, VariableView
+from debugger.render.budget import Section, fixed
+from debugger.render.lists import listing, variables_table
+from debugger.render.page import Page, wider
+from debugger.render.places import function_of
+from debugger.render.values import (
+    IN_A_LIST,
+    assigned,
+    counted,
+    hint_for,
+    ref_of,
+    short_name,
+    shorten,
+)
+
+_EXPRESSION = 100
+_AROUND = 120  # characters beside the one value of a page
+
+
+def _with_ref(view: VariableView, limit: int) -> str:
+    line = assigned(view, limit, between=" = ")
+    return line + _ref_beside(line, ref_of(view.ref))
+
+
+def _ref_beside(line: str, ref: str) -> str:
+    # A value that was cut names its ref already.
+    return f" ({ref})" if ref and not line.endswith(f" vars {ref})") else ""
+
+
+def value(answer: Value, page: Page) -> list[Section]:
+    """Return an expression's value, as long as there is room, and its children."""
+    name = shorten(answer.expression, min(_EXPRESSION, page.limit // 3))
+    kind = f": {short_name(answer.type)}" if answer.show_type is True and answer.type else ""
+    whole = answer.value
+    views = answer.children if isinstance(answer.children, tuple) else ()
+    total = answer.children_total if isinstance(answer.children_total, int) else len(views)
+    ref = ref_of(answer.ref)
+    hint = f"debugger vars {ref}" if ref else wider([whole])
+
+    def lay(kept: int) -> str:
+        line = f"{name}{kind} = {shorten(whole, kept, hint=hint)}"
+        return line if views else line + _ref_beside(line, ref)
+
+    # Escaping may lengthen a character to six.
+    own = Section(lay, count=len(whole) * 6)
+    return [own, *_inside(views, total, ref)]
+
+
+def _inside(views: Sequence[VariableView], total: int, ref: str) -> list[Section]:
+    lines = ["  " + _with_ref(view, IN_A_LIST) for view in views]
+    if not lines:
+        return []
+
+    def lay(kept: int) -> str:
+        cut = max(total, len(lines)) - kept
+        where = f"debugger vars {ref} --from {kept}" if ref else wider(lines)
+        return "\n".join([*lines[:kept], *([f"  … {cut:,} more: {where}"] if cut else [])])
+
+    return [Section(lay, count=len(lines), rank=1, floor=3)]
+
+
+def assignment(answer: Assignment, page: Page) -> list[Section]:
+    """Return what a variable is now, and was."""
+    half = max(page.limit // 3, 1)
+    was = "" if answer.previous is None else f" (was {shorten(answer.previous, half)})"
+    return [fixed(f"{short_name(answer.name)} = {shorten(answer.value, half)}{was}")]
+
+
+def variables(answer: Variables, page: Page) -> list[Section]:
+    """Return the variables of a frame, one a line."""
+    total = max(answer.total, len(answer.variables))
+    if not total:
+        where = f" in {function_of(answer.frame)}" if answer.frame is not None else ""
+        return [fixed(f"no variables{where}")]
+    lines = [_with_ref(view, IN_A_LIST) for view in answer.variables]
+    command = wider(lines)
+    if page.is_terminal and lines:
+        return [variables_table(answer.variables, total, page, limit=IN_A_LIST, command=command)]
+    return [
+        listing(
+            lines,
+            lambda cut: f"… {counted(cut, 'more variable')}: {command}",
+            missing=total - len(lines),
+        )
+    ]
+
+
+def children(answer: Children, page: Page) -> list[Section]:
+    """Return a page of what is inside a value, and the command for the next one."""
+    views, first = answer.variables, answer.from_
+    of = f" of {answer.total:,}" if answer.total is not None else ""
+    ref = ref_of(answer.ref)
+    if not views:
+        return [fixed(f"{ref}[{first}..{of}]: nothing there")]
+    if len(views) == 1:
+        lines = [
+            "  " + _child(views[0], max(page.limit - _AROUND, _AROUND), wider([views[0].value]))
+        ]
+    else:
+        lines = [
+            "  " + _child(view, IN_A_LIST, f"debugger vars {ref} --from {at} --count 1")
+            for at, view in enumerate(views, first)
+        ]
+
+    def lay(kept: int) -> str:
+        end = first + kept
+        goes_on = answer.total is None or end < answer.total or kept < len(views)
+        label = "next" if answer.total is not None or kept < len(views) else "perhaps more"
+        head = f"{ref}[{first}..{end - 1 if kept else ''}{of}]:"
+        last = [f"{label}: debugger vars {ref} --from {end}"] if goes_on else []
+        return "\n".join([head, *lines[:kept], *last])
+
+    return [Section(lay, count=len(lines))]
+
+
+def _child(view: VariableView, limit: int, again: str) -> str:
+    ref = ref_of(view.ref)
+    value = shorten(view.value, limit, hint=hint_for(view) if ref else again)
+    return f"{short_name(view.name)} = {value}" + _ref_beside(value, ref)

@@ -1,0 +1,1 @@
+"""Debug sessions: the actor, stepping and waiting, the list of sessions."""

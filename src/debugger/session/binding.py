@@ -1,0 +1,86 @@
+"""How the breakpoints that are wanted get to the debugger, and its answers back."""
+
+from __future__ import annotations
+
+from debugger.backends.base import Backend
+from debugger.core.breakpoints import Bound, Breakpoint, Breakpoints, Kind, Spec
+from debugger.errors import Code, DebuggerError
+
+
+class Binding:
+    """Sends breakpoints to a backend while there is one; its methods are jobs of the session."""
+
+    def __init__(self, breakpoints: Breakpoints) -> None:
+        self._breakpoints = breakpoints
+        self._backend: Backend | None = None
+
+    def forget(self) -> None:
+        """Forget the backend and what it answered: the program has ended or is started anew."""
+        self._backend = None
+        self._breakpoints.unbind()
+
+    def detach(self) -> None:
+        """Send nothing any more; what was answered is kept to be told."""
+        self._backend = None
+
+    async def send_all(self, backend: Backend) -> None:
+        """Send every breakpoint to a new backend."""
+        self._backend = backend
+        for one in self._breakpoints.every():
+            self._place(one, backend)
+        for at in self._breakpoints.lists():
+            await self._send(at)
+
+    async def add(self, spec: Spec, *, internal: bool = False) -> Breakpoint:
+        """Want a breakpoint and send it; one that does not bind is kept and says why."""
+        wanted = self._breakpoints.add(spec, internal=internal)
+        try:
+            return await self._renew(wanted)
+        except DebuggerError:
+            self._breakpoints.remove(wanted.id)
+            raise
+
+    async def drop(self, known: Breakpoint) -> None:
+        """Stop wanting a breakpoint, also one of ours."""
+        self._breakpoints.remove(known.id)
+        if known.at is not None:
+            await self._send(known.at)
+
+    async def enable(self, number: int, *, on: bool) -> Breakpoint:
+        """Switch one of the user's breakpoints on or off.
+
+        Raises:
+            DebuggerError: NOT_FOUND.
+        """
+        return await self._renew(self._breakpoints.enable(number, on=on))
+
+    async def _renew(self, wanted: Breakpoint) -> Breakpoint:
+        if self._backend is not None:
+            at = self._place(wanted, self._backend)
+            if at is not None:
+                await self._send(at)
+        found = [one for one in self._breakpoints.every() if one.id == wanted.id]
+        return found[0] if found else wanted
+
+    def _place(self, wanted: Breakpoint, backend: Backend) -> Spec | None:
+        at = backend.place(wanted.spec)
+        self._breakpoints.place(wanted.id, at)
+        return None if isinstance(at, Bound) else at
+
+    async def _send(self, at: Spec) -> None:
+        if self._backend is None:
+            return
+        alike = self._breakpoints.alike(at)
+        match at.kind:
+            case Kind.FUNCTION:
+                bounds = await self._backend.set_function_breakpoints(alike)
+            case Kind.LINE:
+                assert at.file is not None
+                bounds = await self._backend.set_breakpoints(at.file, alike)
+            case Kind.ADDRESS:
+                raise DebuggerError(
+                    Code.NOT_SUPPORTED,
+                    f"{self._backend.adapter} takes no breakpoints at addresses here",
+                    hint="debugger break FILE:LINE",
+                )
+        self._breakpoints.bind(alike, bounds)

@@ -1,0 +1,83 @@
+"""What a stop is called, and what the user looks at and has been shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from debugger.backends.base import Attach, Launch
+from debugger.core.breakpoints import Breakpoint, Kind
+from debugger.core.model import Frame, Reason, Stopped, Variable
+
+
+@dataclass
+class Look:
+    """What the user looks at: a thread, a frame, and what was shown of this stop and the one before.
+
+    `shown` and `before` are a frame's identity and its locals.
+    """
+
+    thread: int | None = None
+    frame: Frame | None = None
+    file: str | None = None
+    stop: Stopped | None = None
+    shown: tuple[object, list[Variable]] = (None, [])
+    before: tuple[object, list[Variable]] = (None, [])
+
+    def show(self, stop: Stopped, identity: object, variables: list[Variable]) -> None:
+        """Note what is being shown; of the same stop it may be shown again, to somebody else."""
+        if self.stop is not stop:
+            self.stop, self.before = stop, self.shown
+        self.shown = (identity, variables)
+
+    def changed_anything(self) -> None:
+        """Note that the user may have changed anything: the next stop is told in full."""
+        self.stop, self.shown = None, (None, [])
+
+
+def named(stop: Stopped, hit: Sequence[Breakpoint], *, is_entry: bool, is_pause: bool) -> Stopped:
+    """Name a stop's reason by what only the session knows: what was asked for, what was hit."""
+    reason = stop.reason
+    if is_entry and not hit and reason in {Reason.PAUSE, Reason.BREAKPOINT, Reason.STEP}:
+        reason = Reason.ENTRY
+    elif reason is Reason.PAUSE and not is_pause and stop.raw_reason == "exception":
+        reason = Reason.SIGNAL
+    elif reason in {Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT} and hit:
+        if all(one.internal for one in hit):
+            reason = Reason.GOTO
+        elif all(one.spec.kind is Kind.FUNCTION for one in hit if not one.internal):
+            reason = Reason.FUNCTION_BREAKPOINT
+        else:
+            reason = Reason.BREAKPOINT
+    return msgspec.structs.replace(stop, reason=reason)
+
+
+_DEBUGGERS = ("lldb", "debugserver", "gdb", "dlv", "node", "codelldb", "python")
+
+
+def strangers(killed: Sequence[str], program: int | None) -> tuple[str, ...]:
+    """Leave out the debugger's own processes, and the program, from those that were killed."""
+    return tuple(
+        one
+        for one in killed
+        if not one.partition(" (")[2].startswith(_DEBUGGERS)
+        and one.partition(" (")[0] != str(program)
+    )
+
+
+def program_of(target: Launch | Attach) -> str | None:
+    """Return what is debugged: a path, or `-m MODULE`."""
+    if isinstance(target, Launch) and target.module:
+        return f"-m {target.module}"
+    return target.program
+
+
+def place_of(stop: Stopped | None, frame: Frame | None) -> str | None:
+    """Say where a program stopped last, in a few words; None before it has."""
+    if stop is None:
+        return None
+    at = f" in {frame.function}" if frame is not None else ""
+    line = f" at {frame.file}:{frame.line}" if frame is not None and frame.file else ""
+    return f"{stop.reason.value}{at}{line}"

@@ -1,0 +1,378 @@
+"""How a stopped program is looked at: stacks, frames, threads, variables, expressions.
+
+Each function is a job of the session and raises DebuggerError: WRONG_STATE or PROGRAM_EXITED unless
+the program is stopped, NOT_FOUND for what is not there, EVALUATION_FAILED, STALE_REF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from debugger.backends.base import RawCommands
+from debugger.core import answers
+from debugger.core.model import Frame, Purpose, Variable
+from debugger.core.state import State
+from debugger.errors import Code, DebuggerError
+from debugger.session import report, source, views
+from debugger.session.session import Session
+
+FRAMES_MAX = 1000
+CHILDREN_MAX = 500
+_LOCALS_MAX = 200
+_THREADS_MAX = 100
+_NESTED_MAX = 20
+_DEPTH_MAX = 5
+
+
+async def frame_of(session: Session, number: int | None = None) -> Frame:
+    """Return a frame by its number, or the current one."""
+    session.require(State.STOPPED, to="look at a frame")
+    if number is None and session.look.frame is not None:
+        return session.look.frame
+    thread = await _thread(session)
+    wanted = number or 0
+    if wanted < 0:
+        raise DebuggerError(
+            Code.NOT_FOUND, f"no frame {wanted}: frames count from 0", hint="debugger backtrace"
+        )
+    if number is None:
+        # The stop was not reported yet: look where its report would.
+        await report.stop(session, is_full=True)
+        if session.look.frame is not None:
+            return session.look.frame
+    stack = await session.backend.stack(thread, start=wanted, levels=1)
+    if not stack.frames:
+        whole = await session.backend.stack(thread, levels=FRAMES_MAX)
+        count = len(whole.frames)
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"no frame {wanted}: there are {count}, 0 to {count - 1}",
+            hint="debugger backtrace",
+        )
+    return stack.frames[0]
+
+
+async def _thread(session: Session) -> int:
+    if session.look.thread is None:
+        threads = await session.backend.threads()
+        session.look.thread = threads[0].id if threads else 0
+    return session.look.thread
+
+
+async def go_to_frame(session: Session, number: int | None) -> answers.CurrentFrame:
+    """Choose a frame and show it."""
+    frame = await frame_of(session, number)
+    return await _choose(session, frame)
+
+
+async def move(session: Session, by: int) -> answers.CurrentFrame:
+    """Go up (to callers) or down by so many frames."""
+    now = await frame_of(session)
+    if now.index + by < 0:
+        raise DebuggerError(
+            Code.NOT_FOUND, "this is the innermost frame", hint="debugger up goes to its caller"
+        )
+    try:
+        frame = await frame_of(session, now.index + by)
+    except DebuggerError as error:
+        if error.code is not Code.NOT_FOUND:
+            raise
+        raise DebuggerError(
+            Code.NOT_FOUND, "this is the outermost frame", hint="debugger backtrace"
+        ) from error
+    return await _choose(session, frame)
+
+
+async def _choose(session: Session, frame: Frame) -> answers.CurrentFrame:
+    session.look.frame = frame
+    if frame.file is not None:
+        session.look.file = frame.file
+    variables = await report.frame_locals(session, frame)
+    return answers.CurrentFrame(
+        thread=await _thread(session),
+        frame=views.frame(frame),
+        source=source.around(frame.file, frame.line, before=3, after=2),
+        locals=tuple(views.variable(one, session.refs) for one in variables[: report.LOCALS_MAX]),
+        locals_total=len(variables),
+    )
+
+
+async def variables(session: Session, *, only_arguments: bool) -> answers.Variables:
+    """Show the locals, or the arguments, of the current frame."""
+    frame = await frame_of(session)
+    found = await report.frame_locals(session, frame)
+    if only_arguments:
+        names = await session.backend.arguments(frame)
+        if names is None:
+            raise DebuggerError(
+                Code.NOT_SUPPORTED,
+                f"{session.backend.adapter} does not tell the arguments from the locals here",
+                hint="debugger locals shows both",
+            )
+        by_name = {one.name: one for one in reversed(found)}
+        found = [by_name[name] for name in names if name in by_name]
+    return answers.Variables(
+        variables=tuple(views.variable(one, session.refs) for one in found[:_LOCALS_MAX]),
+        total=len(found),
+        frame=views.frame(frame),
+    )
+
+
+async def backtrace(
+    session: Session, *, thread: int | None, limit: int, with_locals: bool
+) -> answers.Backtrace:
+    """Show a thread's stack."""
+    session.require(State.STOPPED, to="show the stack")
+    chosen = await _known_thread(session, thread) if thread is not None else await _thread(session)
+    stack = await session.backend.stack(chosen, levels=min(limit, FRAMES_MAX))
+    shown = [views.frame(one) for one in stack.frames]
+    if with_locals:
+        shown = [await _with_locals(session, one) for one in stack.frames]
+    look = session.look
+    current = look.frame.index if look.frame is not None and chosen == look.thread else 0
+    return answers.Backtrace(thread=chosen, frames=tuple(shown), total=stack.total, current=current)
+
+
+async def _with_locals(session: Session, frame: Frame) -> answers.FrameView:
+    found: Sequence[Variable] = []
+    if frame.file is not None:
+        found = await report.frame_locals(session, frame)
+    view = views.frame(frame)
+    return answers.FrameView(
+        index=view.index,
+        function=view.function,
+        file=view.file,
+        line=view.line,
+        column=view.column,
+        address=view.address,
+        module=view.module,
+        locals=tuple(views.variable(one, session.refs, most=200) for one in found[:_NESTED_MAX]),
+    )
+
+
+async def all_backtraces(session: Session, *, limit: int) -> answers.Backtraces:
+    """Show the stacks of all threads, at most 100 of them."""
+    session.require(State.STOPPED, to="show the stacks")
+    threads = await session.backend.threads()
+    shown = []
+    for one in threads[:_THREADS_MAX]:
+        stack = await session.backend.stack(one.id, levels=min(limit, FRAMES_MAX))
+        frames = tuple(views.frame(frame) for frame in stack.frames)
+        shown.append(answers.Backtrace(thread=one.id, frames=frames, total=stack.total))
+    return answers.Backtraces(threads=tuple(shown), total=len(threads))
+
+
+async def threads(session: Session) -> answers.Threads:
+    """List the threads and where they are, at most 100 with a place."""
+    session.require(State.STOPPED, State.RUNNING, to="list the threads")
+    found = await session.backend.threads()
+    is_stopped = session.state is State.STOPPED
+    shown = []
+    for number, one in enumerate(found):
+        frame = None
+        if is_stopped and number < _THREADS_MAX:
+            frame = await _user_frame_of(session, one.id)
+        shown.append(
+            answers.ThreadView(
+                id=one.id,
+                name=one.name[: views.NAME_MAX],
+                state=session.state.value,
+                frame=frame,
+                current=one.id == session.look.thread,
+            )
+        )
+    return answers.Threads(threads=tuple(shown), total=len(found))
+
+
+async def _user_frame_of(session: Session, thread: int) -> answers.FrameView | None:
+    stack = await session.backend.stack(thread, levels=8)
+    if not stack.frames:
+        return None
+    own = next((one for one in stack.frames if source.is_readable(one.file)), stack.frames[0])
+    return views.frame(own)
+
+
+async def choose_thread(session: Session, number: int | None) -> answers.CurrentFrame:
+    """Make a thread the current one, and show where it is."""
+    session.require(State.STOPPED, to="choose a thread")
+    if number is not None:
+        session.look.thread = await _known_thread(session, number)
+        session.look.frame = None
+    thread = await _thread(session)
+    if session.look.frame is None:
+        stack = await session.backend.stack(thread, levels=report.LEVELS)
+        if not stack.frames:
+            raise DebuggerError(
+                Code.NOT_FOUND, f"thread {thread} has no stack", hint="debugger threads"
+            )
+        own = next((one for one in stack.frames if source.is_readable(one.file)), stack.frames[0])
+        session.look.frame = own
+    return await _choose(session, session.look.frame)
+
+
+async def _known_thread(session: Session, number: int) -> int:
+    known = [one.id for one in await session.backend.threads()]
+    if number not in known:
+        some = ", ".join(map(str, known[:10])) + (", …" if len(known) > 10 else "")  # noqa: PLR2004
+        raise DebuggerError(
+            Code.NOT_FOUND, f"no thread {number}; there are: {some}", hint="debugger threads"
+        )
+    return number
+
+
+async def evaluate(
+    session: Session, expression: str, *, purpose: Purpose, depth: int, show_type: bool
+) -> answers.Value:
+    """Evaluate an expression in the current frame; `depth` levels of what is inside it are shown."""
+    session.require(State.STOPPED, to="evaluate")
+    one_line(expression)
+    frame = await frame_of(session)
+    value = await session.backend.evaluate(expression, frame, purpose)
+    if purpose is Purpose.EVALUATE:
+        # It may have changed anything.
+        session.look.changed_anything()
+    children: list[answers.VariableView] = []
+    total = 0
+    if value.handle and depth > 0:
+        (value,) = await session.backend.completed([value])
+        children, total = await _children(session, value, min(depth, _DEPTH_MAX))
+    return answers.Value(
+        expression=expression,
+        value=views.value_text(value.value, 1 << 16),
+        type=value.type,
+        ref=session.refs.name(value.handle) or UNSET,
+        children=tuple(children) if children else UNSET,
+        children_total=total if children else UNSET,
+        show_type=show_type or UNSET,
+    )
+
+
+async def _children(
+    session: Session, value: Variable, depth: int
+) -> tuple[list[answers.VariableView], int]:
+    found = await session.backend.variables(value.handle, start=0, count=CHILDREN_MAX)
+    total = max(len(found), value.indexed or 0)
+    shown: list[answers.VariableView] = []
+    for one in found[:_NESTED_MAX]:
+        shown.append(views.variable(one, session.refs, most=400))
+        if one.handle and depth > 1:
+            nested, _ = await _children(session, one, depth - 1)
+            shown += [
+                answers.VariableView(f"  {sub.name}", sub.value, sub.type, sub.ref)
+                for sub in nested
+            ]
+    return shown, total
+
+
+async def assign(session: Session, target: str, value: str) -> answers.Assignment:
+    """Set a variable, a field or an element, and show it before and after."""
+    session.require(State.STOPPED, to="set a variable")
+    one_line(target)
+    one_line(value)
+    frame = await frame_of(session)
+    try:
+        before = (await session.backend.evaluate(target, frame, Purpose.PRINT)).value
+    except DebuggerError:
+        before = None
+    changed = await session.backend.assign(target, value, frame)
+    return answers.Assignment(
+        name=target,
+        previous=views.value_text(before) if before is not None else None,
+        value=views.value_text(changed.value),
+        type=changed.type,
+    )
+
+
+async def page(session: Session, ref: str, *, start: int, count: int) -> answers.Children:
+    """Show a part of what is inside a value."""
+    handle = session.refs.handle(ref)
+    session.require(State.STOPPED, to="look into a value")
+    if start < 0 or not 1 <= count <= CHILDREN_MAX:
+        raise DebuggerError(
+            Code.USAGE,
+            f"--from counts from 0 and --count from 1 to {CHILDREN_MAX}",
+            hint=f"debugger vars {ref} --from 0 --count 50",
+        )
+    found = await session.backend.variables(handle, start=start, count=count)
+    total = await session.backend.size(handle)
+    return answers.Children(
+        ref=ref,
+        total=total,
+        from_=start,
+        variables=tuple(views.variable(one, session.refs) for one in found),
+    )
+
+
+def one_line(text: str) -> None:
+    """Refuse what is no single line: a newline would begin another debugger command.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    if not text.strip():
+        raise DebuggerError(Code.USAGE, "an empty expression", hint="debugger print EXPR")
+    if any(ord(letter) < ord(" ") and letter != "\t" for letter in text):
+        raise DebuggerError(
+            Code.USAGE,
+            "an expression is one line, without control characters",
+            hint="debugger eval",
+        )
+
+
+async def listing(
+    session: Session, file: str | None, line: int | None, *, context: int
+) -> answers.Source:
+    """Show the source around a line, of the current frame if none is given."""
+    function = None
+    if file is None or line is None:
+        frame = await frame_of(session)
+        if frame.file is None or frame.line is None:
+            raise DebuggerError(
+                Code.NOT_FOUND,
+                f"no source is known for {frame.function}",
+                hint="debugger backtrace; debugger up goes to a caller",
+            )
+        own_text = await session.backend.source(frame)
+        if own_text is not None and not source.is_readable(frame.file):
+            return _from_text(own_text, frame, context)
+        function = frame.function
+        file, line = file or frame.file, line or frame.line
+    shown, total = source.listing(file, line, context=context)
+    return answers.Source(file=file, lines=shown, total=total, function=function)
+
+
+def _from_text(text: str, frame: Frame, context: int) -> answers.Source:
+    every = text.splitlines()
+    line = frame.line or 1
+    first = max(1, line - context)
+    return answers.Source(
+        file=frame.file or "",
+        lines=tuple(
+            answers.SourceLine(number, every[number - 1], current=number == line)
+            for number in range(first, min(len(every), line + context) + 1)
+        ),
+        total=len(every),
+        function=frame.function,
+    )
+
+
+async def raw(session: Session, command: str) -> answers.Raw:
+    """Run a command of the debugger behind the session (any state but the end).
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED where the debugger has no command line.
+    """
+    session.require_live("run a debugger command")
+    backend = session.backend
+    if not isinstance(backend, RawCommands):
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"{backend.adapter} has no command line of its own",
+            hint="debugger eval EXPR",
+        )
+    frame = await frame_of(session) if session.state is State.STOPPED else None
+    output = await backend.raw(command, frame)
+    session.look.changed_anything()
+    return answers.Raw(command=command, output=output)

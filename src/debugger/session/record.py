@@ -1,0 +1,64 @@
+"""How what happens in one session is written to its family's timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from debugger.core.events import Kind, Stream
+from debugger.core.model import Exited, Reason, Stopped
+from debugger.timeline import Timeline
+
+
+class Record:
+    """Writes events under a session's name."""
+
+    def __init__(self, timeline: Timeline, name: str) -> None:
+        self._timeline = timeline
+        self._name = name
+
+    def printed(self, stream: Stream, text: str) -> None:
+        """Write what the program printed; what the debugger says of itself is another kind."""
+        if stream is Stream.CONSOLE:
+            self._append(Kind.ADAPTER, text.rstrip("\n"), {})
+        else:
+            self._timeline.append_output(stream, text, session=self._name)
+
+    def logged(self, number: int | None, text: str) -> None:
+        """Write what a logpoint printed, as an event and among the output."""
+        data = {} if number is None else {"breakpoint": number}
+        self._append(Kind.LOGPOINT, text, data)
+        self._timeline.append_output(Stream.CONSOLE, text + "\n", session=self._name)
+
+    def condition_failed(self, number: int | None, message: str) -> None:
+        """Write that a condition could not be evaluated."""
+        self._append(Kind.CONDITION_ERROR, message, {"breakpoint": number})
+
+    def stop(self, stop: Stopped, hits: tuple[int, ...]) -> None:
+        """Write a stop; what led to it comes before it, so that a waiter finds all of it."""
+        text = stop.description or stop.raw_reason
+        data = {
+            "reason": stop.reason.value,
+            "raw_reason": stop.raw_reason,
+            "breakpoints": list(hits),
+        }
+        if stop.reason is Reason.SIGNAL:
+            self._append(Kind.CRASH, text, data, thread=stop.thread)
+        for number in hits:
+            self._append(Kind.BREAKPOINT_HIT, f"breakpoint {number}", data, thread=stop.thread)
+        self._append(Kind.STOP, text, data, thread=stop.thread)
+
+    def resumed(self) -> None:
+        """Write that the program runs again."""
+        self._append(Kind.RESUME, "", {})
+
+    def ended(self, exited: Exited | None, error: str | None, text: str) -> None:
+        """Write the end of the program, or of the debugger."""
+        self._timeline.end_output(session=self._name)
+        known = exited or Exited()
+        data = {"exit_code": known.code, "signal": known.signal, "error": error}
+        self._append(Kind.EXIT, text, data)
+
+    def _append(
+        self, kind: Kind, text: str, data: Mapping[str, object], *, thread: int | None = None
+    ) -> None:
+        self._timeline.append(kind, text, session=self._name, thread=thread, data=dict(data))

@@ -1,0 +1,231 @@
+"""What a stop, or the end, is answered with: why, where, the source, the locals, the stack, the output."""
+
+from __future__ import annotations
+
+from debugger.core import answers
+from debugger.core.events import Kind
+from debugger.core.model import (
+    ExceptionDetails,
+    Exited,
+    Frame,
+    Reason,
+    ScopeKind,
+    Stack,
+    Stopped,
+    Variable,
+)
+from debugger.core.state import State
+from debugger.errors import Code, DebuggerError
+from debugger.session import family, source, views
+from debugger.session.session import Session
+
+LEVELS = 20
+LOCALS_MAX = 50
+_VALUE_MAX = 400
+_OUTPUT_MAX = 20
+_BEFORE, _AFTER = 3, 2
+_RETURNED = ("(return) ", "(Return Value)")
+
+
+async def stop(
+    session: Session, *, context: int | None = None, is_full: bool = False
+) -> answers.Stop:
+    """Report where a stopped session is (a job).
+
+    With `is_full` everything is told again; otherwise, in the frame of the last report, what changed.
+
+    Raises:
+        DebuggerError: WRONG_STATE, PROGRAM_EXITED, and what the backend raises.
+    """
+    session.require(State.STOPPED, to="look at it")
+    happened, thread = session.last_stop, session.look.thread
+    assert happened is not None
+    stack = await session.backend.stack(thread if thread is not None else 0, levels=LEVELS)
+    if session.look.frame is None:
+        session.look.frame = _users_frame(stack, happened)
+    frame = session.look.frame
+    variables = await frame_locals(session, frame) if frame is not None else []
+    returned = [one for one in variables if one.name.startswith(_RETURNED)]
+    variables = [one for one in variables if not one.name.startswith(_RETURNED)]
+    exception = await _exception(session, happened)
+    look = session.look
+    identity = _identity(frame, stack, thread)
+    look.show(happened, identity, variables)
+    is_same = identity is not None and identity == look.before[0] and not is_full
+    changed = None
+    if is_same:
+        changed = views.changes(look.before[1], variables, session.refs, most=_VALUE_MAX)
+    if frame is not None and frame.file is not None:
+        look.file = frame.file
+    session.is_reported = True
+    output = new_output(session)
+    before, after = (_BEFORE, _AFTER) if context is None else (context, context)
+    return answers.Stop(
+        session=session.name,
+        state=State.STOPPED.value,
+        reason=happened.reason.value,
+        raw_reason=happened.raw_reason,
+        description=_description(happened),
+        thread=thread,
+        frame=views.frame(frame) if frame is not None else None,
+        source=source.around(
+            frame.file if frame else None, frame.line if frame else None, before=before, after=after
+        ),
+        locals=tuple(
+            views.variable(one, session.refs, most=_VALUE_MAX) for one in variables[:LOCALS_MAX]
+        ),
+        locals_total=len(variables),
+        changed=changed,
+        stack=tuple(views.frame(one) for one in stack.frames),
+        stack_total=stack.total,
+        output=output.lines,
+        output_total=output.total,
+        output_dropped=output.dropped,
+        hit_breakpoints=session.hits,
+        exception=_exception_view(exception),
+        signal=happened.signal,
+        returned=views.variable(returned[0], session.refs) if returned else None,
+        notes=_notes(session),
+    )
+
+
+def _users_frame(stack: Stack, happened: Stopped) -> Frame | None:
+    """Choose the frame to show: the innermost, or for a crash the innermost with source."""
+    if not stack.frames:
+        return None
+    innermost = stack.frames[0]
+    if happened.reason in {Reason.STEP, Reason.ENTRY} or source.is_readable(innermost.file):
+        return innermost
+    return next((one for one in stack.frames if source.is_readable(one.file)), innermost)
+
+
+def _identity(frame: Frame | None, stack: Stack, thread: int | None) -> tuple[object, ...] | None:
+    """Return what stays the same while the program runs on in one frame."""
+    if frame is None:
+        return None
+    callers = tuple((one.function, one.file, one.line) for one in stack.frames[frame.index + 1 :])
+    return (thread, frame.index, frame.function, frame.file, stack.total, callers)
+
+
+def _description(happened: Stopped) -> str | None:
+    text = happened.description or happened.text
+    return text if text and happened.reason in {Reason.SIGNAL, Reason.EXCEPTION} else None
+
+
+async def frame_locals(session: Session, frame: Frame) -> list[Variable]:
+    """Return a frame's arguments and locals (a job); innermost shadows come last, as told."""
+    found: list[Variable] = []
+    for scope in await session.backend.scopes(frame):
+        if scope.kind in {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}:
+            found += await session.backend.variables(scope.handle)
+    return found
+
+
+async def _exception(session: Session, happened: Stopped) -> ExceptionDetails | None:
+    if happened.reason not in {Reason.EXCEPTION, Reason.SIGNAL} or happened.thread is None:
+        return None
+    try:
+        return await session.backend.exception(happened.thread)
+    except DebuggerError:
+        return None
+
+
+def _exception_view(details: ExceptionDetails | None) -> answers.ExceptionView | None:
+    if details is None:
+        return None
+    return answers.ExceptionView(
+        type=details.type[:200],
+        message=views.value_text(details.message, 1000),
+        causes=tuple(views.value_text(cause, 300) for cause in details.causes),
+    )
+
+
+def new_output(session: Session) -> answers.Output:
+    """Return what the family wrote since the last report: the first lines, and the last."""
+    timeline = session.timeline
+    cursors = session.cursors
+    page = timeline.lines(since=cursors.reported)
+    cursors.reported = page.next
+    shown = page.lines
+    if len(shown) > _OUTPUT_MAX:
+        shown = [*shown[:3], *shown[3 - _OUTPUT_MAX :]]
+    return answers.Output(
+        lines=tuple(answers.OutputLine(one.stream.value, one.text, one.seq) for one in shown),
+        dropped=page.dropped,
+        total=len(page.lines),
+    )
+
+
+def _notes(session: Session) -> tuple[str, ...]:
+    """Say what the user should know beside the stop: failed conditions, other stopped sessions."""
+    notes: list[str] = []
+    page = session.timeline.events(
+        since=session.cursors.noted, kinds={Kind.CONDITION_ERROR}, limit=3, newest=True
+    )
+    session.cursors.noted = session.timeline.cursor()
+    for event in page.events:
+        number = event.data.get("breakpoint")
+        which = f"of breakpoint {number} " if number else ""
+        first = event.text.strip().splitlines()[0] if event.text.strip() else ""
+        notes.append(f"the condition {which}could not be evaluated: {first}")
+    if page.total > len(page.events):
+        notes.append(f"{page.total} conditions failed: debugger events --kind condition_error")
+    notes += family.notes(session)
+    return tuple(notes)
+
+
+def ended(session: Session) -> answers.Stop:
+    """Report the end of the program: exit status or signal, output, and unmet breakpoints.
+
+    Raises:
+        DebuggerError: ADAPTER_DIED if the debugger was lost, LAUNCH_FAILED if it never ran.
+    """
+    session.is_reported = True
+    if session.error is not None:
+        raise DebuggerError(
+            Code.ADAPTER_DIED, session.error, hint="debugger restart starts it again"
+        )
+    output = new_output(session)
+    exited = session.exited or Exited()
+    listed = session.breakpoints.listed()
+    unbound = [one for one in listed if one.spec.enabled and not (one.bound and one.bound.verified)]
+    met = [one for one in listed if one.spec.enabled and one not in unbound]
+    notes = _notes(session)
+    if session.left_behind:
+        those = ", ".join(session.left_behind[:5])
+        notes += (f"ended what the program left running: {those}",)
+    return answers.Stop(
+        session=session.name,
+        state=State.TERMINATED.value,
+        reason=Reason.EXIT.value,
+        raw_reason="exited",
+        exit_code=exited.code,
+        signal=exited.signal,
+        output=output.lines,
+        output_total=output.total,
+        output_dropped=output.dropped,
+        unbound=tuple(views.breakpoint_view(one) for one in unbound),
+        never_hit=tuple(views.breakpoint_view(one) for one in met if not _hits(session, one.id)),
+        notes=notes,
+    )
+
+
+def _hits(session: Session, number: int) -> int:
+    """Count the hits of a breakpoint in a program and its child processes."""
+    relatives = [session, *session.family.relatives(session)]
+    return sum(one.breakpoints.hits(number) for one in relatives)
+
+
+def running(session: Session, *, waited_s: float | None) -> answers.Stop:
+    """Report that the program still runs, after a wait of so many seconds or without one."""
+    output = new_output(session)
+    return answers.Stop(
+        session=session.name,
+        state=State.RUNNING.value,
+        output=output.lines,
+        output_total=output.total,
+        output_dropped=output.dropped,
+        timed_out=waited_s is not None,
+        waited_s=waited_s,
+        notes=_notes(session),
+    )

@@ -1,0 +1,407 @@
+"""One debug session: the actor that owns a program's state, breakpoints, refs and backend."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeVar
+
+from debugger.backends.base import (
+    Attach,
+    Backend,
+    ChildAppeared,
+    Closed,
+    ConditionFailed,
+    Ended,
+    Event,
+    Launch,
+    Logged,
+    Printed,
+    Rebound,
+    Resumed,
+    Sink,
+    Started,
+)
+from debugger.core import state as states
+from debugger.core.breakpoints import Breakpoint, Breakpoints
+from debugger.core.events import Stream
+from debugger.core.model import Exited, Resume, Stopped
+from debugger.core.refs import Refs
+from debugger.core.state import State
+from debugger.errors import Code, DebuggerError
+from debugger.session.binding import Binding
+from debugger.session.family import Cursors, Family
+from debugger.session.look import Look, named, strangers
+from debugger.session.record import Record
+from debugger.session.worker import Worker
+from debugger.timeline import Timeline
+
+T = TypeVar("T")
+
+MakeBackend = Callable[[Sink, asyncio.TaskGroup], Backend]
+
+
+class Session:
+    """A program being debugged.
+
+    Jobs that talk to the backend go through `do`, one at a time; `pause`, `close` and reads of the
+    timeline go past them. Only this object changes its state.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        target: Launch | Attach,
+        make_backend: MakeBackend,
+        timeline: Timeline,
+        cursors: Cursors,
+        family: Family,
+        parent: Session | None = None,
+    ) -> None:
+        self.name = name
+        self.target = target
+        self.timeline = timeline
+        self.cursors = cursors
+        self.parent = parent
+        self.breakpoints = Breakpoints()
+        self.binding = Binding(self.breakpoints)
+        self.refs = Refs()
+        self.look = Look()
+        self.state = State.IDLE
+        self.pid: int | None = None
+        self.last_stop: Stopped | None = None
+        self.hits: tuple[int, ...] = ()
+        self.exited: Exited | None = None
+        self.error: str | None = None
+        self.left_behind: tuple[str, ...] = ()
+        self.is_reported = True
+        self.is_closed = False
+        self.pauses = 0
+        self._make_backend = make_backend
+        self.family = family
+        self._worker = Worker()
+        self._backend: Backend | None = None
+        self._run = 0
+        self._adapter = ("", "")
+        self._record = Record(timeline, name)
+
+    # -- life ----------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Begin to take jobs."""
+        await self._worker.open(self.name, on_failure=self._broken)
+
+    def _broken(self) -> None:
+        """Note a fault of ours: it ends this session, not the daemon and the others."""
+        self.error = self.error or "an internal error; debugger daemon logs has it"
+        self._set(State.TERMINATED)
+        self._note_end(self.error)
+
+    async def do(self, job: Callable[[], Awaitable[T]]) -> T:
+        """Do a job when its turn comes (see Worker.do)."""
+        return await self._worker.do(job)
+
+    @property
+    def backend(self) -> Backend:
+        """The backend.
+
+        Raises:
+            DebuggerError: NO_SESSION while there is none.
+        """
+        if self._backend is None:
+            raise DebuggerError(
+                Code.NO_SESSION, "nothing runs in this session", hint="debugger restart"
+            )
+        return self._backend
+
+    @property
+    def adapter(self) -> str:
+        """The name of the debug adapter, also of one that has ended."""
+        return self._adapter[0]
+
+    @property
+    def backend_kind(self) -> str:
+        """The name of the backend."""
+        return self._adapter[1]
+
+    def require_live(self, to: str) -> None:
+        """Check that there is a program.
+
+        Raises:
+            DebuggerError: PROGRAM_EXITED, ADAPTER_DIED.
+        """
+        live = (State.INITIALIZING, State.CONFIGURING, State.RUNNING, State.STOPPED)
+        self.require(*live, to=to)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether there is a program in it."""
+        return self.state not in {State.IDLE, State.TERMINATED}
+
+    def require(self, *allowed: State, to: str) -> None:
+        """Check that a command fits the state (see core.state.require)."""
+        if self.state is State.TERMINATED and self.error is not None and allowed:
+            raise DebuggerError(
+                Code.ADAPTER_DIED,
+                f"cannot {to}: {self.error}",
+                hint="debugger restart starts it again",
+            )
+        states.require(self.state, *allowed, to=to)
+
+    def _set(self, then: State) -> None:
+        was_live = self.is_live
+        self.state = states.step(self.state, then) if then is not self.state else then
+        if was_live != self.is_live:
+            self.family.changed()
+
+    async def begin(self, adopted: Backend | None = None) -> None:
+        """Start the debugger and the program, set the breakpoints, and let it run (a job).
+
+        Raises:
+            DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT.
+        """
+        self._run += 1
+        self._forget_the_last_run()
+        self._set(State.INITIALIZING)
+        sink = self._sink(self._run)
+        try:
+            if adopted is not None:
+                self._backend = adopted
+                adopted.report_to(sink)
+                await adopted.connect()
+            else:
+                self._backend = self._make_backend(sink, self._worker.tasks)
+                if isinstance(self.target, Launch):
+                    await self._backend.start(self.target)
+                else:
+                    await self._backend.attach(self.target)
+            if self.state is State.INITIALIZING:
+                self._set(State.CONFIGURING)
+            self._adapter = (self._backend.adapter, self._backend.kind)
+            await self.binding.send_all(self._backend)
+            await self._backend.run()
+        except DebuggerError as error:
+            await self._fail(error)
+            raise
+        if self.state is State.CONFIGURING:
+            self._set(State.RUNNING)
+
+    def _forget_the_last_run(self) -> None:
+        self.binding.forget()
+        self.refs.new_stop()
+        self.look = Look(file=self.look.file)
+        self.exited = self.error = self.last_stop = None
+        self.left_behind = self.hits = ()
+        self.pid = None
+        self.pauses = 0
+        self.is_reported = True
+
+    async def _fail(self, error: DebuggerError) -> None:
+        self._run += 1
+        backend, self._backend = self._backend, None
+        if backend is not None:
+            await backend.close(kill=True)
+        self.error = error.message
+        self.binding.detach()
+        self._set(State.TERMINATED)
+        self._note_end(error.message)
+
+    async def close(self, *, kill: bool) -> Closed:
+        """End the session, past the queue; what hangs in it fails.
+
+        Never raises; bounded.
+        """
+        self._run += 1
+        self.is_closed = True
+        backend, self._backend = self._backend, None
+        self.binding.detach()
+        closed = Closed()
+        for child in self.family.live_children(self):
+            await child.close(kill=kill)
+        if backend is not None:
+            closed = await backend.close(kill=kill)
+        if self.state is not State.TERMINATED:
+            self._set(State.TERMINATED)
+            self._note_end("ended" if kill else "detached")
+        await self._worker.close()
+        return closed
+
+    async def restart(self) -> int:
+        """End the program and start it again with the same arguments and breakpoints (a job).
+
+        Returns the timeline's cursor from which on events are the new run's.
+        """
+        if isinstance(self.target, Attach):
+            raise DebuggerError(
+                Code.NOT_SUPPORTED,
+                "an attached program cannot be restarted",
+                hint="debugger start PROGRAM",
+            )
+        self._run += 1
+        for child in self.family.live_children(self):
+            await child.close(kill=True)
+        backend, self._backend = self._backend, None
+        if backend is not None:
+            await backend.close(kill=True)
+        self.timeline.end_output(session=self.name)
+        if self.is_live:
+            self._set(State.TERMINATED)
+        cursor = self.timeline.cursor()
+        await self.begin()
+        return cursor
+
+    # -- events --------------------------------------------------------------------------------
+
+    def _sink(self, run: int) -> Sink:
+        def take(event: Event) -> None:
+            # What an earlier run's backend still says is none of this run's business.
+            if run == self._run:
+                self._take(event)
+
+        return take
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case Printed(stream, text):
+                self._record.printed(stream, text)
+            case Logged(number, text):
+                self._record.logged(number, text)
+                if number is not None:
+                    self.breakpoints.hit(number)
+            case Stopped():
+                self._stopped(event)
+            case Resumed():
+                if self.state is State.STOPPED:
+                    self._left_stop()
+            case ConditionFailed(number, message):
+                self._record.condition_failed(number, message)
+            case Rebound(bound):
+                self.breakpoints.update(bound)
+            case Started(pid):
+                self.pid = pid
+                self.family.changed()
+            case ChildAppeared():
+                self.family.adopt(self, event)
+            case Exited():
+                self.exited = event
+            case Ended(error):
+                self._ended(error)
+
+    def _stopped(self, stop: Stopped) -> None:
+        if self.state is State.TERMINATED:
+            return
+        hit = [self.breakpoints.by_backend_id(number) for number in stop.hits]
+        known = [one for one in hit if one is not None]
+        if known and self._is_for_other_threads(known, stop):
+            return
+        self.hits = tuple(one.id for one in known if not one.internal)
+        for one in known:
+            self.breakpoints.hit(one.id)
+        wants_entry = isinstance(self.target, Launch) and self.target.stop_on_entry
+        self.last_stop = named(
+            stop,
+            known,
+            is_entry=wants_entry and self.last_stop is None and not self.pauses,
+            is_pause=self.pauses > 0,
+        )
+        self.refs.new_stop()
+        self.look.thread, self.look.frame = stop.thread, None
+        self.is_reported = False
+        self._set(State.STOPPED)
+        self.pauses = 0
+        for one in known:
+            if one.spec.temporary or one.internal:
+                drop = partial(self.binding.drop, one)
+                self._worker.later(drop, on_error=self._complain)
+        self._record.stop(self.last_stop, self.hits)
+
+    def _is_for_other_threads(self, hit: list[Breakpoint], stop: Stopped) -> bool:
+        """Go on where every breakpoint that was hit is for another thread."""
+        if stop.thread is None or any(one.spec.thread in {None, stop.thread} for one in hit):
+            return False
+        thread, backend = stop.thread, self.backend
+        self._worker.later(lambda: backend.resume(Resume.CONTINUE, thread), on_error=self._complain)
+        return True
+
+    def _complain(self, error: DebuggerError) -> None:
+        self._record.printed(Stream.CONSOLE, error.message)
+
+    def _left_stop(self) -> None:
+        self._set(State.RUNNING)
+        self.refs.new_stop()
+        self.look.frame = None
+        self.is_reported = True
+        self._record.resumed()
+
+    def _ended(self, error: str | None) -> None:
+        if self.state is State.TERMINATED:
+            return
+        self.error = error
+        self.binding.detach()
+        self._set(State.TERMINATED)
+        self._later_close()
+
+    def _later_close(self) -> None:
+        """End the backend once nothing of its family needs it, then tell of the end."""
+        run = self._run
+        backend = self._backend
+
+        async def finish() -> None:
+            if not self.family.live_children(self) and backend is not None:
+                closed = await backend.close(kill=True)
+                if run == self._run:
+                    self.left_behind = strangers(closed.killed, self.pid)
+                    self._backend = None
+            if run == self._run:
+                self._note_end(self.error or "")
+
+        self._worker.tasks.create_task(finish())
+
+    def _note_end(self, text: str) -> None:
+        self.is_reported = False
+        self._record.ended(self.exited, self.error, text)
+        if self.parent is not None:
+            self.parent.child_ended()
+
+    def child_ended(self) -> None:
+        """Note that a child process's session ended: an ended program may be closed now."""
+        if self.state is State.TERMINATED and self._backend is not None:
+            if not self.family.live_children(self):
+                self._worker.tasks.create_task(self._close_backend())
+
+    async def _close_backend(self) -> None:
+        backend, self._backend = self._backend, None
+        if backend is not None:
+            await backend.close(kill=True)
+
+    # -- running -------------------------------------------------------------------------------
+
+    async def resume(self, how: Resume, *, thread: int | None = None) -> None:
+        """Let a stopped program run (a job).
+
+        Raises:
+            DebuggerError: WRONG_STATE, PROGRAM_EXITED, and what the backend raises.
+        """
+        self.require(State.STOPPED, to=how.value)
+        chosen = thread if thread is not None else self.look.thread
+        self._left_stop()
+        try:
+            await self.backend.resume(how, chosen if chosen is not None else 0)
+        except DebuggerError:
+            # It did not run; what was shown of the stop is stale all the same.
+            if self.state is State.RUNNING and self.last_stop is not None:
+                self._set(State.STOPPED)
+                self.is_reported = True
+            raise
+
+    async def pause(self) -> None:
+        """Ask a running program to stop, past the queue.
+
+        Raises:
+            DebuggerError: WRONG_STATE, PROGRAM_EXITED.
+        """
+        self.require(State.RUNNING, to="pause")
+        self.pauses += 1
+        await self.backend.pause()

@@ -1,0 +1,235 @@
+"""Which sessions there are, by name, and which is the current one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os.path
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from debugger.backends.base import Attach, ChildAppeared, Closed, Launch
+from debugger.core.locate import near_names
+from debugger.errors import Code, DebuggerError
+from debugger.session.family import Cursors
+from debugger.session.look import program_of
+from debugger.session.session import MakeBackend, Session
+from debugger.timeline import Timeline
+
+LIVE_MAX = 20
+_ENDED_MAX = 20
+_log = logging.getLogger(__name__)
+
+
+def _target_of(parent: Session, child: ChildAppeared) -> Launch | Attach:
+    """Return what a child process runs; its parent's program where nothing is known."""
+    if isinstance(parent.target, Attach) or not child.words:
+        return parent.target
+    program, *args = child.words
+    at = os.path.join(parent.target.cwd, program)
+    program = at if os.path.exists(at) else program
+    return msgspec.structs.replace(parent.target, program=program, module=None, args=tuple(args))
+
+
+class Sessions:
+    """All sessions of the daemon; `on_change` is called when one begins to live or ends."""
+
+    def __init__(self, *, on_change: Callable[[], None], timeline: Callable[[], Timeline]) -> None:
+        self._sessions: dict[str, Session] = {}
+        self._current: str | None = None
+        self._on_change = on_change
+        self._timeline = timeline
+        self._adoptions: set[asyncio.Task[None]] = set()
+
+    @property
+    def current(self) -> str | None:
+        """The name of the current session."""
+        return self._current
+
+    def listed(self) -> list[Session]:
+        """Return all sessions, oldest first."""
+        return list(self._sessions.values())
+
+    def get(self, name: str | None) -> Session:
+        """Return a session by name, or the current one.
+
+        Raises:
+            DebuggerError: NO_SESSION, naming those that exist.
+        """
+        wanted = name or self._current
+        if wanted is None:
+            raise DebuggerError(
+                Code.NO_SESSION, "no debug session", hint="debugger start PROGRAM begins one"
+            )
+        found = self._sessions.get(wanted)
+        if found is None:
+            names = ", ".join(self._sessions) or "none"
+            near = near_names(wanted, self._sessions)
+            hint = f"debugger use {near[0]}" if near else "debugger sessions"
+            raise DebuggerError(
+                Code.NO_SESSION, f"no session {wanted!r}; there are: {names}", hint=hint
+            )
+        return found
+
+    async def create(
+        self, target: Launch | Attach, make_backend: MakeBackend, *, name: str | None
+    ) -> Session:
+        """Make a session and the current one; an ended one of the same name is replaced.
+
+        Raises:
+            DebuggerError: USAGE for a name in use or a bad one, or too many sessions.
+        """
+        live = [one for one in self._sessions.values() if one.is_live]
+        if len(live) >= LIVE_MAX:
+            raise DebuggerError(
+                Code.USAGE,
+                f"there are {LIVE_MAX} live sessions already",
+                hint="debugger stop --session NAME ends one, debugger sessions lists them",
+            )
+        chosen = self._free_name(name, target)
+        ended = self._sessions.pop(chosen, None)
+        if ended is not None:
+            await self._discard(ended)
+        session = Session(
+            chosen,
+            target=target,
+            make_backend=make_backend,
+            timeline=self._timeline(),
+            cursors=Cursors(),
+            family=self,
+        )
+        await session.open()
+        self._sessions[chosen] = session
+        self._current = chosen
+        await self._forget_old()
+        return session
+
+    def _free_name(self, name: str | None, target: Launch | Attach) -> str:
+        if name is not None:
+            if not name.isprintable() or not name.strip() or len(name) > 64 or name.startswith("-"):
+                raise DebuggerError(
+                    Code.USAGE, f"not a session's name: {name!r}", hint="debugger sessions"
+                )
+            known = self._sessions.get(name)
+            if known is not None and known.is_live:
+                raise DebuggerError(
+                    Code.USAGE,
+                    f"the session {name!r} is in use",
+                    hint=f"debugger stop --session {name} ends it",
+                )
+            return name
+        program = getattr(target, "module", None) or target.program
+        base = Path(program).stem if program else f"pid-{getattr(target, 'pid', 0)}"
+        number, chosen = 1, base
+        while chosen in self._sessions and self._sessions[chosen].is_live:
+            number += 1
+            chosen = f"{base}-{number}"
+        return chosen
+
+    async def _forget_old(self) -> None:
+        ended = [one for one in self._sessions.values() if not one.is_live and one.parent is None]
+        for old in ended[: max(0, len(ended) - _ENDED_MAX)]:
+            if old.name != self._current:
+                await self.close(old, kill=True)
+
+    async def close(self, session: Session, *, kill: bool) -> Closed:
+        """End a session and its children, and forget them."""
+        closed = await session.close(kill=kill)
+        for one in self.relatives(session) if session.parent is None else [session]:
+            self._sessions.pop(one.name, None)
+        if session.parent is None:
+            session.timeline.close()
+        if self._current not in self._sessions:
+            live = [one.name for one in self._sessions.values() if one.is_live]
+            rest = live or list(self._sessions)
+            self._current = rest[-1] if rest else None
+        self._on_change()
+        return closed
+
+    async def _discard(self, session: Session) -> None:
+        await session.close(kill=True)
+        for one in self.relatives(session):
+            self._sessions.pop(one.name, None)
+            await one.close(kill=True)
+        if session.parent is None:
+            session.timeline.close()
+
+    async def close_all(self) -> list[str]:
+        """End every session; return the names of those that lived."""
+        roots = [one for one in self._sessions.values() if one.parent is None]
+        names = [one.name for one in self._sessions.values() if one.is_live]
+        await asyncio.gather(*(self.close(one, kill=True) for one in roots))
+        return names
+
+    # -- what a session asks of its family ------------------------------------------------------
+
+    def adopt(self, parent: Session, child: ChildAppeared) -> None:
+        """Make a session of a child process; it stops at the parent's breakpoints."""
+        task = asyncio.create_task(self._adopt(parent, child))
+        self._adoptions.add(task)
+        task.add_done_callback(self._adoptions.discard)
+
+    async def _adopt(self, parent: Session, child: ChildAppeared) -> None:
+        number = 1
+        root = parent
+        while root.parent is not None:
+            root = root.parent
+        while f"{root.name}.{number}" in self._sessions:
+            number += 1
+        session = Session(
+            f"{root.name}.{number}",
+            target=_target_of(parent, child),
+            make_backend=lambda sink, tasks: child.backend,
+            timeline=parent.timeline,
+            cursors=parent.cursors,
+            family=self,
+            parent=parent,
+        )
+        session.pid = child.pid
+        for wanted in parent.breakpoints.listed():
+            session.breakpoints.adopt(wanted)
+        await session.open()
+        self._sessions[session.name] = session
+        try:
+            await session.do(lambda: session.begin(child.backend))
+        except DebuggerError as error:
+            _log.warning("the child process %s: %s", session.name, error.message)
+
+    def live_children(self, parent: Session) -> list[Session]:
+        """Return the sessions of child processes that still live."""
+        return [one for one in self._sessions.values() if one.parent is parent and one.is_live]
+
+    def relatives(self, session: Session) -> list[Session]:
+        """Return the sessions of one family, which share a timeline."""
+        return [one for one in self._sessions.values() if one.timeline is session.timeline]
+
+    def use(self, session: Session) -> None:
+        """Make a session the current one if one of its family was."""
+        current = self._sessions.get(self._current or "")
+        if current is None or current.timeline is session.timeline:
+            self._current = session.name
+
+    def choose(self, name: str) -> Session:
+        """Make a session the current one.
+
+        Raises:
+            DebuggerError: NO_SESSION.
+        """
+        session = self.get(name)
+        self._current = session.name
+        return session
+
+    def changed(self) -> None:
+        """Note that a session's name, program, pid or life has changed."""
+        self._on_change()
+
+    def described(self) -> list[dict[str, Any]]:
+        """Describe the live sessions, for whoever finds the daemon dead."""
+        return [
+            {"name": one.name, "program": program_of(one.target), "pid": one.pid}
+            for one in self._sessions.values()
+            if one.is_live
+        ]

@@ -1,0 +1,150 @@
+"""How a session is let run and waited for: resume, step counts, until, await."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from debugger.core import answers
+from debugger.core.breakpoints import Kind as BreakpointKind
+from debugger.core.breakpoints import Spec
+from debugger.core.events import Event, Kind
+from debugger.core.model import Reason, Resume
+from debugger.core.state import State
+from debugger.errors import Code, DebuggerError
+from debugger.session import family, report
+from debugger.session.session import Session
+
+_STEPS_MAX = 10_000
+_STARTING = {State.INITIALIZING, State.CONFIGURING}
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait, and what ends a wait early: the user's Ctrl-C."""
+
+    seconds: float
+    interrupted: asyncio.Event
+
+
+async def resume(
+    session: Session, how: Resume, patience: Patience | None, *, thread: int | None = None
+) -> answers.Stop:
+    """Let a program run and report its next stop or end; without patience, that it runs."""
+    cursor = session.timeline.cursor()
+    await session.do(lambda: session.resume(how, thread=thread))
+    if patience is None:
+        return report.running(session, waited_s=None)
+    return await wait(session, patience, after=cursor)
+
+
+async def steps(session: Session, how: Resume, count: int, patience: Patience) -> answers.Stop:
+    """Step so many times; a stop for another reason ends it, and is reported.
+
+    Raises:
+        DebuggerError: USAGE for a count that is none, and what `resume` raises.
+    """
+    if not 1 <= count <= _STEPS_MAX:
+        raise DebuggerError(
+            Code.USAGE,
+            f"cannot step {count} times: 1 to {_STEPS_MAX}",
+            hint="debugger until LOC runs to a place",
+        )
+    for _ in range(count - 1):
+        cursor = session.timeline.cursor()
+        await session.do(lambda: session.resume(how))
+        event = await _next_event(session, patience, after=cursor)
+        is_step = event is not None and event.kind is Kind.STOP and event.session == session.name
+        if not is_step or session.last_stop is None or session.last_stop.reason is not Reason.STEP:
+            return await wait(session, patience, after=cursor)
+    return await resume(session, how, patience)
+
+
+async def until(session: Session, spec: Spec, patience: Patience) -> answers.Stop:
+    """Run to a place, keeping the other breakpoints; one at the place is ours and goes away.
+
+    Raises:
+        DebuggerError: NOT_FOUND if there is no code at the place.
+    """
+    session.require(State.STOPPED, to="run to a place")
+    ours = await session.do(lambda: session.binding.add(spec, internal=True))
+    bound = ours.bound
+    if bound is not None and not bound.verified:
+        await session.do(lambda: session.binding.drop(ours))
+        where = spec.function if spec.kind is BreakpointKind.FUNCTION else f"line {spec.line}"
+        choices = ", ".join([*map(str, bound.nearest_lines), *bound.near_names])
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"cannot run to {where}: {bound.why or 'it has no code'}",
+            hint=f"there is: {choices}" if choices else "debugger source shows the lines",
+        )
+    try:
+        return await resume(session, Resume.CONTINUE, patience)
+    finally:
+        if session.state is State.STOPPED:
+            await session.do(lambda: session.binding.drop(ours))
+
+
+async def pause(session: Session, patience: Patience) -> answers.Stop:
+    """Stop a running program and report where it is; one that is stopped is reported as it is."""
+    if session.state is State.STOPPED:
+        return await session.do(lambda: report.stop(session, is_full=True))
+    cursor = session.timeline.cursor()
+    await session.pause()
+    return await wait(session, patience, after=cursor)
+
+
+async def wait(session: Session, patience: Patience, *, after: int | None = None) -> answers.Stop:
+    """Report the next stop or end of the family, or that it still runs when patience ends.
+
+    Without `after`, a stop that nobody was told of counts as the next.
+    """
+    waiting = family.unreported(session) if after is None else None
+    if waiting is not None:
+        return await _told(waiting)
+    if after is None and session.state is not State.RUNNING and session.state not in _STARTING:
+        session.require(State.RUNNING, to="wait")
+    cursor = session.timeline.cursor() if after is None else after
+    limit = asyncio.get_running_loop().time() + patience.seconds
+    while True:
+        left = limit - asyncio.get_running_loop().time()
+        event = await _next_event(session, Patience(left, patience.interrupted), after=cursor)
+        if session.is_closed:
+            raise DebuggerError(
+                Code.NO_SESSION,
+                f"the session {session.name} was ended by another command",
+                hint="debugger sessions",
+            )
+        if event is None:
+            waited = patience.seconds - max(0.0, limit - asyncio.get_running_loop().time())
+            return report.running(session, waited_s=round(waited, 1))
+        cursor = event.seq
+        happened = family.member(session, event.session)
+        if happened is None:
+            continue
+        if event.kind is Kind.EXIT and family.ends_quietly(happened):
+            continue
+        if event.kind is Kind.STOP and happened.state is not State.STOPPED:
+            continue  # somebody else let it run on
+        return await _told(happened)
+
+
+async def _told(session: Session) -> answers.Stop:
+    session.family.use(session)
+    if session.state is State.STOPPED:
+        return await session.do(lambda: report.stop(session))
+    return report.ended(session)
+
+
+async def _next_event(session: Session, patience: Patience, *, after: int) -> Event | None:
+    """Wait for a stop or an end in the family; None when patience ends."""
+    timeline = session.timeline
+    seconds = max(0.0, patience.seconds)
+    waiting = asyncio.ensure_future(timeline.wait(after, {Kind.STOP, Kind.EXIT}, seconds))
+    interrupted = asyncio.ensure_future(patience.interrupted.wait())
+    try:
+        await asyncio.wait({waiting, interrupted}, return_when=asyncio.FIRST_COMPLETED)
+        return waiting.result() if waiting.done() else None
+    finally:
+        waiting.cancel()
+        interrupted.cancel()

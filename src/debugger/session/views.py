@@ -1,0 +1,92 @@
+"""How the debugger's values become what a command answers. Pure but for the refs it hands out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from debugger.core import answers
+from debugger.core.breakpoints import Bound, Breakpoint
+from debugger.core.model import Frame, Variable
+from debugger.core.refs import Refs
+
+VALUE_MAX = 2000
+NAME_MAX = 200
+
+
+def value_text(text: str, most: int = VALUE_MAX) -> str:
+    """Cut a value's middle out, saying how long it was."""
+    if len(text) <= most:
+        return text
+    half = (most - 40) // 2
+    return f"{text[:half]} … {text[-half:]} ({len(text):,} characters)"
+
+
+def variable(one: Variable, refs: Refs, *, most: int = VALUE_MAX) -> answers.VariableView:
+    """Show a variable, with a ref if there is something inside."""
+    return answers.VariableView(
+        name=one.name[:NAME_MAX],
+        value=value_text(one.value, most),
+        type=one.type[:NAME_MAX],
+        ref=refs.name(one.handle) or UNSET,
+    )
+
+
+def frame(one: Frame) -> answers.FrameView:
+    """Show a frame."""
+    return answers.FrameView(
+        index=one.index,
+        function=one.function[:NAME_MAX],
+        file=one.file,
+        line=one.line,
+        column=one.column,
+        address=one.address,
+        module=one.module,
+    )
+
+
+def breakpoint_view(one: Breakpoint) -> answers.BreakpointView:
+    """Show a breakpoint: what was asked for, and what became of it."""
+    spec = one.spec
+    bound = one.bound or Bound(verified=False)
+    is_unbound = spec.enabled and not bound.verified
+    why = bound.why or ("the program does not run yet" if one.bound is None else "not bound yet")
+    return answers.BreakpointView(
+        id=one.id,
+        kind=spec.kind.value,
+        verified=bound.verified,
+        file=bound.file or spec.file,
+        line=bound.line or spec.line,
+        requested_line=spec.line,
+        function=spec.function,
+        address=bound.address or spec.address,
+        condition=spec.condition,
+        hit_count=spec.hit_count,
+        log=spec.log,
+        enabled=spec.enabled,
+        temporary=spec.temporary,
+        thread=spec.thread,
+        hits=one.hits,
+        why_unbound=why if is_unbound else UNSET,
+        nearest_lines=bound.nearest_lines if is_unbound and bound.nearest_lines else UNSET,
+        near_names=bound.near_names if is_unbound and bound.near_names else UNSET,
+    )
+
+
+def changes(
+    before: Sequence[Variable], now: Sequence[Variable], refs: Refs, *, most: int
+) -> tuple[answers.Change, ...]:
+    """Return the variables whose value is another than before, and the new ones."""
+    old = {one.name: one.value for one in before}
+    return tuple(
+        answers.Change(
+            name=one.name[:NAME_MAX],
+            previous=value_text(old[one.name], most) if one.name in old else None,
+            value=value_text(one.value, most),
+            type=one.type[:NAME_MAX],
+            ref=refs.name(one.handle) or UNSET,
+        )
+        for one in now
+        if old.get(one.name) != one.value
+    )

@@ -1,0 +1,1 @@
+"""Finding, proving and installing what a session needs."""

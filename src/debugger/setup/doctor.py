@@ -1,0 +1,149 @@
+"""What is here to debug with: each adapter really started, the right to trace, what to install."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from debugger.backends import choose
+from debugger.backends.dap.conversation import Conversation, Limits
+from debugger.backends.dap.profile import Found, Profile
+from debugger.core import answers
+from debugger.core.model import Stopped
+from debugger.errors import Code, DebuggerError
+
+_PROBE_S = 10.0
+_CAP_SYS_PTRACE = 19
+
+
+async def check(
+    env: Mapping[str, str],
+    configured: Mapping[str, choose.Configured],
+    *,
+    only: str | None,
+    scratch_root: Path,
+) -> answers.Doctor:
+    """Check everything, or one adapter.
+
+    Raises:
+        DebuggerError: USAGE for an adapter that is not known, ADAPTER_NOT_FOUND or ADAPTER_FAILED
+            if the only one that was asked about does not work.
+    """
+    profiles = [choose.profile(only)] if only is not None else list(choose.PROFILES.values())
+    checks = [await _adapter(one, env, configured, scratch_root) for one in profiles]
+    if only is not None and checks[0].status != "ok":
+        is_missing = checks[0].version is None and checks[0].path is None
+        code = Code.ADAPTER_NOT_FOUND if is_missing else Code.ADAPTER_FAILED
+        raise DebuggerError(code, f"{only}: {checks[0].message}", hint=checks[0].fix)
+    if only is None:
+        checks += [_python(), _tracing()]
+    return answers.Doctor(checks=tuple(checks))
+
+
+async def _adapter(
+    profile: Profile,
+    env: Mapping[str, str],
+    configured: Mapping[str, choose.Configured],
+    scratch_root: Path,
+) -> answers.Check:
+    try:
+        found = choose.find(profile, env, configured)
+    except DebuggerError as error:
+        return answers.Check(
+            name=profile.name, status="warning", message=error.message, fix=profile.install
+        )
+    path = found.argv[0]
+    try:
+        capabilities = await _probe(profile, found, env, scratch_root)
+    except DebuggerError as error:
+        return answers.Check(
+            name=profile.name, status="error", message=error.message, path=path, fix=profile.install
+        )
+    languages = ", ".join(language for language in profile.languages if language != "native")
+    return answers.Check(
+        name=profile.name,
+        status="ok",
+        message=f"debugs {languages}",
+        version=found.version or _version(capabilities),
+        path=path,
+    )
+
+
+def _version(capabilities: Mapping[str, Any]) -> str | None:
+    told = capabilities.get("__lldb")
+    text = str(told.get("version", "")) if isinstance(told, dict) else ""
+    match = re.search(r"\d+(\.\d+)+", text)
+    return match[0] if match else None
+
+
+async def _probe(
+    profile: Profile, found: Found, env: Mapping[str, str], scratch_root: Path
+) -> dict[str, Any]:
+    async def stands(stop: Stopped) -> bool:
+        del stop
+        return True
+
+    scratch_root.mkdir(mode=0o700, exist_ok=True)
+    async with asyncio.TaskGroup() as tasks:
+        talk = Conversation(
+            profile,
+            found,
+            sink=lambda event: None,
+            scratch=choose.scratch(scratch_root),
+            limits=Limits(initialize_s=_PROBE_S),
+            judge=stands,
+            on_child=lambda configuration: None,
+            tasks=tasks,
+        )
+        try:
+            return await talk.probe("/", env)
+        finally:
+            await talk.close(kill=True)
+
+
+def _python() -> answers.Check:
+    return answers.Check(
+        name="python",
+        status="ok",
+        message=f"runs the debugger, on {platform.system()} {platform.machine()}",
+        version=platform.python_version(),
+        path=sys.executable,
+    )
+
+
+def _tracing() -> answers.Check:
+    """Say whether a running process can be attached to (ptrace(2), yama's ptrace_scope)."""
+    scope = _read("/proc/sys/kernel/yama/ptrace_scope")
+    has_right = _has_capability(_CAP_SYS_PTRACE)
+    if scope in {"", "0"} or (has_right and scope != "3"):
+        message = "programs can be started and attached to"
+        return answers.Check(name="ptrace", status="ok", message=message)
+    if scope == "3":
+        return answers.Check(
+            name="ptrace",
+            status="error",
+            message="yama forbids all tracing (ptrace_scope 3); only a reboot changes it",
+        )
+    return answers.Check(
+        name="ptrace",
+        status="warning",
+        message=f"programs can be started, but not attached to: yama's ptrace_scope is {scope}",
+        fix="sudo sysctl kernel.yama.ptrace_scope=0",
+    )
+
+
+def _has_capability(number: int) -> bool:
+    match = re.search(r"^CapEff:\s*([0-9a-f]+)$", _read("/proc/self/status"), re.MULTILINE)
+    return match is not None and bool(int(match[1], 16) >> number & 1)
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,203 @@
+"""What a `start` command means: which file, which interpreter, which adapter."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from debugger.backends import choose
+from debugger.backends.base import Launch
+from debugger.backends.dap.profile import Profile
+from debugger.core.locate import near_names
+from debugger.errors import Code, DebuggerError
+from debugger.targets.program import Program, look
+
+
+class Wanted(Struct, frozen=True):
+    """The words of a `start` command, in the caller's directory and environment."""
+
+    cwd: str
+    env: Mapping[str, str]
+    program: str | None = None
+    module: str | None = None
+    args: tuple[str, ...] = ()
+    adapter: str | None = None
+    python: str | None = None
+    stdin: str | None = None
+    stop_on_entry: bool = False
+    changed_env: tuple[str, ...] = ()
+    changed_cwd: str | None = None
+
+
+def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
+    """Return what to launch, and the adapter for it.
+
+    Raises:
+        DebuggerError: USAGE, NOT_FOUND or LAUNCH_FAILED, each with what to do about it.
+    """
+    cwd = _directory(wanted)
+    env = _environment(wanted)
+    stdin = _input(wanted)
+    args = wanted.args
+    if wanted.module is not None:
+        # `-m MODULE ARG…`: what looks like the program is the first argument.
+        args = (wanted.program, *args) if wanted.program is not None else args
+        profile = choose.profile(wanted.adapter or "debugpy")
+        program = None
+    elif wanted.program is None:
+        raise DebuggerError(Code.USAGE, "which program?", hint="debugger start PROGRAM [-- ARGS…]")
+    else:
+        program = _program(wanted.program, wanted)
+        profile = _profile(program, wanted)
+    launch = Launch(
+        program=program,
+        module=wanted.module,
+        args=args,
+        cwd=cwd,
+        env=env,
+        stdin=stdin,
+        stop_on_entry=wanted.stop_on_entry,
+        python=_python(wanted, env) if "python" in profile.languages else None,
+    )
+    return launch, profile
+
+
+def _directory(wanted: Wanted) -> str:
+    cwd = os.path.normpath(os.path.join(wanted.cwd, wanted.changed_cwd or ""))
+    if not os.path.isdir(cwd):
+        raise DebuggerError(
+            Code.NOT_FOUND, f"no such directory: {cwd}", hint="debugger start --cwd"
+        )
+    return cwd
+
+
+def _environment(wanted: Wanted) -> dict[str, str]:
+    env = dict(wanted.env)
+    for pair in wanted.changed_env:
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            raise DebuggerError(
+                Code.USAGE, f"--env wants KEY=VALUE, not {pair!r}", hint="debugger start --help"
+            )
+        env[key] = value
+    return env
+
+
+def _input(wanted: Wanted) -> str | None:
+    if wanted.stdin is None:
+        return None
+    file = os.path.normpath(os.path.join(wanted.cwd, wanted.stdin))
+    if not os.access(file, os.R_OK):
+        raise DebuggerError(
+            Code.NOT_FOUND, f"cannot read {file}", hint="debugger start --stdin FILE"
+        )
+    return file
+
+
+def _program(name: str, wanted: Wanted) -> str:
+    """Find a program as a shell would, but a bare name first in the current directory."""
+    path = os.path.normpath(os.path.join(wanted.cwd, os.path.expanduser(name)))
+    if os.path.isdir(path):
+        raise DebuggerError(
+            Code.LAUNCH_FAILED,
+            f"{path} is a directory",
+            hint="debugger start -m MODULE runs a Python package",
+        )
+    if not os.path.exists(path):
+        on_path = shutil.which(name, path=wanted.env.get("PATH")) if "/" not in name else None
+        if on_path is None:
+            folder = os.path.dirname(path)
+            beside = os.listdir(folder) if os.path.isdir(folder) else []
+            near = near_names(os.path.basename(path), beside)
+            meant = f"; there is {near[0]}" if near else ""
+            raise DebuggerError(
+                Code.LAUNCH_FAILED,
+                f"no such program: {path}{meant}",
+                hint=f"debugger start {near[0]}" if near else "debugger start PROGRAM",
+            )
+        path = os.path.abspath(on_path)
+    if not os.access(path, os.R_OK):
+        raise DebuggerError(Code.LAUNCH_FAILED, f"cannot read {path}", hint=f"chmod u+r {path}")
+    return path
+
+
+def _profile(path: str, wanted: Wanted) -> Profile:
+    program = look(path)
+    if wanted.adapter is not None:
+        chosen = choose.profile(wanted.adapter)
+        _check_fit(path, program, chosen)
+    else:
+        found = choose.for_language(program.language)
+        if found is None:
+            raise _unknown(path, program)
+        chosen = found
+    if program.is_native and not os.access(path, os.X_OK):
+        raise DebuggerError(
+            Code.LAUNCH_FAILED, f"{path} is not executable", hint=f"chmod u+x {path}"
+        )
+    return chosen
+
+
+def _check_fit(path: str, program: Program, chosen: Profile) -> None:
+    known = {language for one in choose.PROFILES.values() for language in one.languages}
+    if program.language in known and program.language not in chosen.languages:
+        better = choose.for_language(program.language)
+        assert better is not None
+        raise DebuggerError(
+            Code.LAUNCH_FAILED,
+            f"{chosen.name} cannot debug {path}: it is a {program.language} program",
+            hint=f"debugger start {path} --adapter {better.name}",
+        )
+
+
+def _unknown(path: str, program: Program) -> DebuggerError:
+    if program.language:
+        return DebuggerError(
+            Code.ADAPTER_NOT_FOUND,
+            f"no adapter for {program.language} programs: {path}",
+            hint="debugger doctor lists the adapters",
+        )
+    if os.access(path, os.X_OK):
+        problem = f"{path} is neither a compiled program nor a script that is known here"
+    else:
+        problem = f"{path} is not executable, and no script that is known here"
+    names = ", ".join(choose.PROFILES)
+    return DebuggerError(
+        Code.LAUNCH_FAILED, problem, hint=f"debugger start {path} --adapter NAME ({names})"
+    )
+
+
+def _python(wanted: Wanted, env: Mapping[str, str]) -> str:
+    """Choose the caller's interpreter: --python, its virtual environment's, its PATH's, ours."""
+    if wanted.python is not None:
+        has_folder = "/" in wanted.python
+        named = os.path.join(wanted.cwd, os.path.expanduser(wanted.python)) if has_folder else None
+        found = named or shutil.which(wanted.python, path=env.get("PATH"))
+        if found is None or not os.access(found, os.X_OK) or os.path.isdir(found):
+            raise DebuggerError(
+                Code.LAUNCH_FAILED,
+                f"no such Python: {named or wanted.python}",
+                hint="debugger start --python PATH; without it, the one on your PATH is taken",
+            )
+        return os.path.abspath(found)
+    candidates: Sequence[str | None] = (
+        os.path.join(env["VIRTUAL_ENV"], "bin", "python") if env.get("VIRTUAL_ENV") else None,
+        shutil.which("python3", path=env.get("PATH")),
+        shutil.which("python", path=env.get("PATH")),
+    )
+    for candidate in candidates:
+        if candidate is not None and os.access(candidate, os.X_OK):
+            return os.path.abspath(candidate)
+    return sys.executable
+
+
+def default_file(launch: Launch) -> str | None:
+    """Return the file that a bare line number means before anything has stopped."""
+    if launch.program is not None and Path(launch.program).suffix == ".py":
+        return launch.program
+    return None

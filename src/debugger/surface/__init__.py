@@ -1,0 +1,1 @@
+"""What is derived from the command registry: command line, schemas, reference page."""

@@ -1,0 +1,322 @@
+"""How does a command read: how it is spelled, in help, and on the reference page?"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+import types
+import typing
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from typing import Any, Final, Literal, get_args, get_origin
+
+from debugger.core.command import COMMANDS, Arg, Command, Opt, Parameter, Registry
+
+PROGRAM: Final = "debugger"
+WIDTH: Final = 100
+MAX_OVERVIEW_LINES: Final = 60
+HELP_FLAGS: Final = ("--help", "-h")
+GLOBAL_OPTIONS: Final = tuple(
+    Parameter(name=name, type=kind, default=default, about=about)
+    for name, kind, default, about in (
+        ("session", str | None, None, Opt("--session", help="which session", metavar="NAME")),
+        ("json", bool, False, Opt("--json", help="answer with one JSON object")),
+        (
+            "budget",
+            int | None,
+            None,
+            Opt("--budget", help="cap the answer, in tokens", metavar="N"),
+        ),
+        ("no_color", bool, False, Opt("--no-color", help="no colour on a terminal")),
+    )
+)
+_CELL: Final = WIDTH // 2 - 3
+_LABEL: Final = 14
+_SESSION_EXAMPLE: Final = f"""\
+usage: {PROGRAM} COMMAND …   What runs the program answers with where and why it stopped:
+  {PROGRAM} start ./app --break main.c:42     run it to the first stop; app.py, app.js, … too
+  {PROGRAM} print "total / n"                 look; also locals, backtrace, context
+  {PROGRAM} breakpoint add parse -c "n > 3"   a function, file:line or line
+  {PROGRAM} next                              go on; also step, finish, continue, until
+  {PROGRAM} stop                              end the program and the session
+`{PROGRAM} COMMAND --help` explains a command; `{PROGRAM} completion SHELL` completes them."""
+_WORDS_NOTE: Final = "Options that it does not know are words; after `--` everything is."
+
+Paths = Mapping[tuple[str, ...], Command]
+
+
+def paths(registry: Registry) -> dict[tuple[str, ...], Command]:
+    """Return every command by its words, aliases too; names come before aliases."""
+    commands = list(registry)
+    found = {tuple(command.name.split()): command for command in commands}
+    for command in commands:
+        for alias in command.aliases:
+            found.setdefault(tuple(alias.split()), command)
+    return found
+
+
+def subcommands(known: Paths, path: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words that may follow `path`, in the order of the registry."""
+    size = len(path)
+    return tuple(
+        dict.fromkeys(key[size] for key in known if len(key) > size and key[:size] == path)
+    )
+
+
+def groups(registry: Registry) -> dict[str, list[Command]]:
+    """Return the commands by group; both keep the order in which they were registered."""
+    found: dict[str, list[Command]] = {}
+    for command in registry:
+        found.setdefault(command.group, []).append(command)
+    return found
+
+
+def value_types(parameter: Parameter) -> tuple[Any, ...]:
+    """Return the types that one value may have: both of `int | str | None`."""
+    kind = get_args(parameter.type)[0] if parameter.is_repeated else parameter.type
+    if get_origin(kind) in {types.UnionType, typing.Union}:
+        return tuple(part for part in get_args(kind) if part is not types.NoneType)
+    return (kind,)
+
+
+def choices(parameter: Parameter) -> dict[str, Any]:
+    """Return the values that a Literal or an Enum allows, by how they are written."""
+    (kind, *others) = value_types(parameter)
+    if others:
+        return {}
+    if get_origin(kind) is Literal:
+        return {str(value): value for value in get_args(kind)}
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return {str(member.value): member.value for member in kind}
+    return {}
+
+
+def is_switch(parameter: Parameter) -> bool:
+    """Tell whether it is an option without a value."""
+    return isinstance(parameter.about, Opt) and value_types(parameter) == (bool,)
+
+
+def takes_many(parameter: Parameter) -> bool:
+    """Tell whether it is an argument of several words."""
+    about = parameter.about
+    return isinstance(about, Arg) and (about.words or parameter.is_repeated)
+
+
+def flags(parameter: Parameter) -> tuple[str, ...]:
+    """Return an option's spellings, the short ones first; none for an argument."""
+    if isinstance(parameter.about, Arg):
+        return ()
+    return tuple(sorted(parameter.about.flags, key=lambda flag: flag.startswith("--")))
+
+
+def metavar(parameter: Parameter) -> str:
+    """Return the word that stands for a parameter's value."""
+    if parameter.about.metavar:
+        return parameter.about.metavar
+    allowed = "|".join(choices(parameter))
+    return allowed or parameter.name.upper().replace("_", "-")
+
+
+def spelled(parameter: Parameter) -> str:
+    """Return a parameter as a list of them shows it: `-c, --condition EXPR`, `ID…`."""
+    word = metavar(parameter)
+    if isinstance(parameter.about, Arg):
+        return f"{word}…" if takes_many(parameter) and not word.endswith("…") else word
+    names = ", ".join(flags(parameter))
+    return names if is_switch(parameter) else f"{names} {word}"
+
+
+def explained(parameter: Parameter) -> str:
+    """Return a parameter's help with what it allows and its default."""
+    notes = [parameter.about.help] if parameter.about.help else []
+    allowed = "|".join(choices(parameter))
+    if allowed and allowed != metavar(parameter):
+        notes.append(allowed)
+    if isinstance(parameter.about, Opt) and parameter.is_repeated:
+        notes.append("may be repeated")
+    default = parameter.default.value if isinstance(parameter.default, Enum) else parameter.default
+    if (
+        not parameter.is_required
+        and not isinstance(default, bool)
+        and default not in {None, "", ()}
+    ):
+        notes.append(f"default {default:g}" if isinstance(default, float) else f"default {default}")
+    return "; ".join(notes)
+
+
+def arguments(command: Command) -> list[Parameter]:
+    """Return the positional parameters."""
+    return [each for each in command.parameters if isinstance(each.about, Arg)]
+
+
+def options(command: Command) -> list[Parameter]:
+    """Return the options of its own."""
+    return [each for each in command.parameters if isinstance(each.about, Opt)]
+
+
+def usage(command: Command) -> str:
+    """Return the usage line: `debugger breakpoint add [OPTIONS] [LOC]`."""
+    parts = [PROGRAM, command.name]
+    if any(not each.is_required for each in options(command)):
+        parts.append("[OPTIONS]")
+    parts += [spelled(each) for each in options(command) if each.is_required]
+    for argument in arguments(command):
+        word = spelled(argument)
+        parts.append(word if argument.is_required else f"[{word}]")
+    return " ".join(parts)
+
+
+def help_page(known: Paths, path: tuple[str, ...]) -> Iterator[str]:
+    """Write the help of a command, of the commands that begin with its name, or of both."""
+    command = known.get(path)
+    if command:
+        yield from _command_page(command)
+    else:
+        yield f"usage: {PROGRAM} {' '.join(path)} COMMAND …"
+    below = [known.get((*path, word)) for word in subcommands(known, path)]
+    if below:
+        yield "\nCommands:"
+        yield from _table((_named(each), each.summary) for each in below if each)
+    yield f"\n{_global_usage()}"
+
+
+def _command_page(command: Command) -> Iterator[str]:
+    yield f"usage: {usage(command)}"
+    yield f"\n{command.summary}"
+    if command.aliases:
+        yield f"Aliases: {', '.join(command.aliases)}"
+    if command.details:
+        yield f"\n{command.details}"
+    for title, parameters in (("Arguments", arguments(command)), ("Options", options(command))):
+        if parameters:
+            yield f"\n{title}:"
+            yield from _table((spelled(each), explained(each)) for each in parameters)
+    if command.dashes_are_words:
+        yield f"\n{_WORDS_NOTE}"
+
+
+def _table(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+    rows = list(pairs)
+    column = min(max(len(label) for label, _ in rows), WIDTH // 3)
+    for label, text in rows:
+        first, *others = textwrap.wrap(text, WIDTH - column - 4) or [""]
+        if len(label) > column:
+            yield f"  {label}"
+            label = ""  # noqa: PLW2901 - it has its line
+        yield f"  {label:<{column}}  {first}".rstrip()
+        yield from (f"  {'':<{column}}  {other}" for other in others)
+
+
+def _named(command: Command) -> str:
+    return f"{command.name} ({', '.join(command.aliases)})" if command.aliases else command.name
+
+
+def _global_usage() -> str:
+    return f"Global options: {', '.join(spelled(each) for each in GLOBAL_OPTIONS)}, -h, --help"
+
+
+def overview(registry: Registry) -> Iterator[str]:
+    """Write how a session goes and all commands by group, in at most 60 lines."""
+    head = [*_SESSION_EXAMPLE.splitlines(), _global_usage()]
+    families = {name: _families(commands) for name, commands in groups(registry).items()}
+    listing = [line for each in families.items() for line in _section(*each, is_cut=False)]
+    if len(head) + len(listing) > MAX_OVERVIEW_LINES:
+        listing = [line for each in families.items() for line in _section(*each, is_cut=True)]
+    yield from head
+    yield from listing
+
+
+def _families(commands: Iterable[Command]) -> list[tuple[str, str]]:
+    """Put commands that share their first word together: (`breakpoint add|list (b)`, summary)."""
+    by_word: dict[str, list[Command]] = {}
+    for command in commands:
+        by_word.setdefault(command.name.split()[0], []).append(command)
+    return [_family(word, members) for word, members in by_word.items()]
+
+
+def _family(word: str, members: Sequence[Command]) -> tuple[str, str]:
+    own = next((each for each in members if each.name == word), None)
+    verbs = "|".join(each.name.removeprefix(word).strip() for each in members if each is not own)
+    aliases = [alias for each in members for alias in each.aliases if " " not in alias]
+    parts = [word, f"[{verbs}]" if own and verbs else verbs, f"({', '.join(aliases)})"]
+    label = " ".join(part for part in parts if part.strip("()"))
+    return label, (own or members[0]).summary.rstrip(".")
+
+
+def _section(name: str, rows: Iterable[tuple[str, str]], *, is_cut: bool) -> Iterator[str]:
+    """Write a group, two neighbours on a line where both fit into half of it."""
+    yield f"{name}:"
+    left = deque(_cell(*row, is_cut=is_cut) for row in rows)
+    while left:
+        cell = left.popleft()
+        if left and max(len(cell), len(left[0])) <= _CELL:
+            cell = f"{cell:<{_CELL}}  {left.popleft()}"
+        yield f"  {cell}"
+
+
+def _cell(label: str, summary: str, *, is_cut: bool) -> str:
+    padded = f"{label:<{_LABEL}}  "
+    room = _CELL if is_cut and len(padded) < _CELL * 2 // 3 else WIDTH - 2
+    return padded + textwrap.shorten(summary, max(room - len(padded), 1), placeholder="…")
+
+
+def reference(registry: Registry) -> str:
+    """Return the reference page in Markdown, the same for the same registry."""
+    return "\n".join(_page(registry)) + "\n"
+
+
+def _page(registry: Registry) -> Iterator[str]:
+    yield "# Commands"
+    yield ""
+    yield "Generated by `python -m debugger.surface.reference`; edit the commands, not this page."
+    yield ""
+    by_group = groups(registry)
+    for group, commands in by_group.items():
+        links = (f"[{each.name}](#{each.name.replace(' ', '-')})" for each in commands)
+        yield f"- **{group}**: {' · '.join(links)}"
+    yield ""
+    yield "Options of every command, before or after its name, never after `--`:"
+    yield ""
+    yield from _listed(GLOBAL_OPTIONS)
+    for group, commands in by_group.items():
+        yield f"\n## {group}"
+        for command in commands:
+            yield from _entry(command)
+
+
+def _entry(command: Command) -> Iterator[str]:
+    yield f"\n### {command.name}"
+    yield ""
+    yield f"`{usage(command)}`"
+    yield ""
+    yield command.summary
+    if command.details:
+        yield f"\n{command.details}"
+    for parameters in (arguments(command), options(command)):
+        if parameters:
+            yield ""
+            yield from _listed(parameters)
+    if command.dashes_are_words:
+        yield f"\n{_WORDS_NOTE}"
+    if command.aliases:
+        yield f"\nAliases: {', '.join(f'`{alias}`' for alias in command.aliases)}"
+
+
+def _listed(parameters: Iterable[Parameter]) -> Iterator[str]:
+    for parameter in parameters:
+        about = explained(parameter)
+        yield f"- `{spelled(parameter)}`" + (f": {about}" if about else "")
+
+
+def main() -> None:
+    """Print the reference page of all commands."""
+    # Late: whoever only describes commands must not load them all.
+    from debugger import commands
+
+    commands.load()
+    sys.stdout.write(reference(COMMANDS))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""Which events are kept, and how many were dropped?"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+import msgspec
+
+from debugger.core.events import LASTING_KINDS, TRACE_KINDS, Kind
+from debugger.timeline.lines import Block, Piece
+
+_MAX_RUNS = 1024
+_TRACE_SHARE = 10
+
+_Run = tuple[int, int, int]
+"""First and last number, and how many of those between were dropped."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The most events, and the most bytes, that are kept."""
+
+    events: int
+    size: int
+
+    def are_exceeded(self, count: int, size: int) -> bool:
+        """Tell whether `count` events of together `size` bytes are too much."""
+        return count > self.events or size > self.size
+
+
+class Drops:
+    """Counts the dropped events of each kind by where they stood.
+
+    The counts are exact for the last runs of neighbours; older runs are merged, so that a range
+    which cuts one may count up to as many as the run holds. Never is less counted.
+    """
+
+    def __init__(self) -> None:
+        self._runs: dict[Kind, list[_Run]] = {kind: [] for kind in Kind}
+
+    def add(self, kind: Kind, first: int, count: int = 1) -> None:
+        """Count `count` events of `kind` numbered from `first`, after all added before."""
+        runs = self._runs[kind]
+        last = first + count - 1
+        if runs and runs[-1][1] == first - 1:
+            start, _, before = runs[-1]
+            runs[-1] = (start, last, before + count)
+            return
+        runs.append((first, last, count))
+        if len(runs) > _MAX_RUNS:
+            half = _MAX_RUNS // 2
+            runs[:half] = _merged(runs[:half])
+
+    def count(self, kinds: Iterable[Kind] | None, *, after: int, upto: int) -> int:
+        """Return how many events with after < seq <= upto were dropped; None is every kind."""
+        total = 0
+        for kind in Kind if kinds is None else set(kinds):
+            for first, last, count in self._runs[kind]:
+                total += min(count, max(0, min(last, upto) - max(first, after + 1) + 1))
+        return total
+
+    def forget(self, kind: Kind) -> None:
+        """Take the counts of `kind` back."""
+        self._runs[kind].clear()
+
+
+def _merged(runs: list[_Run]) -> list[_Run]:
+    """Return at most about half as many runs, alike in size, so that no range is far wrong."""
+    grain = 4 * sum(run[2] for run in runs) // len(runs)
+    merged = [runs[0]]
+    for first, last, count in runs[1:]:
+        start, _, before = merged[-1]
+        if before + count <= grain:
+            merged[-1] = (start, last, before + count)
+        else:
+            merged.append((first, last, count))
+    return merged
+
+
+class OutputKept:
+    """The newest lines of output that fit the limits: some stored, the rest waiting in blocks."""
+
+    def __init__(self, limits: Limits, drops: Drops) -> None:
+        self._limits = limits
+        self._drops = drops
+        self._stored: deque[tuple[int, int]] = deque()
+        self._blocks: deque[Block] = deque()
+        self._count = 0
+        self._size = 0
+        self.waiting_size = 0
+        self.floor = 0
+        """Every stored line up to this number is to be deleted."""
+
+    @property
+    def waiting(self) -> int:
+        """The number of blocks that wait to be stored."""
+        return len(self._blocks)
+
+    def add(self, block: Block) -> None:
+        """Keep the lines of `block`, and drop the oldest lines that no longer fit."""
+        self._blocks.append(block)
+        self._count += block.count
+        self._size += block.size
+        self.waiting_size += block.size
+        self._drop_stored()
+        while self._is_first_block_lost():
+            lost = self._blocks.popleft()
+            self._count -= lost.count
+            self._size -= lost.size
+            self.waiting_size -= lost.size
+            self._drops.add(Kind.OUTPUT, lost.first, lost.count)
+
+    def take(self) -> list[Piece]:
+        """Return the waiting lines that fit, to be stored now."""
+        pieces = [piece for block in self._blocks for piece in block.pieces()]
+        self._blocks.clear()
+        self.waiting_size = 0
+        self._stored.extend((piece.seq, piece.size) for piece in pieces)
+        self._drop_stored()
+        return [piece for piece in pieces if piece.seq > self.floor]
+
+    def clear(self) -> int:
+        """Forget all lines, and that any were dropped; return how many were kept."""
+        self.take()
+        cleared = self._count
+        if self._stored:
+            self.floor = self._stored[-1][0]
+        self._stored.clear()
+        self._count = self._size = 0
+        self._drops.forget(Kind.OUTPUT)
+        return cleared
+
+    def _drop_stored(self) -> None:
+        while self._stored and self._limits.are_exceeded(self._count, self._size):
+            self.floor, size = self._stored.popleft()
+            self._count -= 1
+            self._size -= size
+            self._drops.add(Kind.OUTPUT, self.floor)
+
+    def _is_first_block_lost(self) -> bool:
+        # Whether the first block's last line is lost is certain only when the rest fills a limit;
+        # what is uncertain waits for `take`, which knows the lines.
+        if len(self._blocks) <= 1:
+            return False
+        first = self._blocks[0]
+        is_full = self._count - first.count >= self._limits.events
+        return is_full or self._size - first.size > self._limits.size
+
+
+class _Shelf:
+    """Numbers and sizes of kept events, oldest first."""
+
+    def __init__(self) -> None:
+        self.entries: deque[tuple[int, Kind, int]] = deque()
+        self.size = 0
+
+    def add(self, seq: int, kind: Kind, size: int) -> None:
+        self.entries.append((seq, kind, size))
+        self.size += size
+
+    def drop(self) -> tuple[int, Kind]:
+        seq, kind, size = self.entries.popleft()
+        self.size -= size
+        return seq, kind
+
+
+class RecordsKept:
+    """The events other than output that fit the limits: traces are dropped first.
+
+    A tenth of the room stays with the traces, or a session with many stops could never see one.
+    """
+
+    def __init__(self, limits: Limits, drops: Drops) -> None:
+        self._limits = limits
+        self._drops = drops
+        self._traces = _Shelf()
+        self._rest = _Shelf()
+
+    def add(self, seq: int, kind: Kind, size: int) -> list[int]:
+        """Keep an event of `size` bytes; return the numbers of those that are dropped for it."""
+        if kind in LASTING_KINDS:
+            return []
+        (self._traces if kind in TRACE_KINDS else self._rest).add(seq, kind, size)
+        dropped = []
+        while self._limits.are_exceeded(
+            len(self._traces.entries) + len(self._rest.entries), self._traces.size + self._rest.size
+        ):
+            lost, lost_kind = self._choose().drop()
+            self._drops.add(lost_kind, lost)
+            dropped.append(lost)
+        return dropped
+
+    def _choose(self) -> _Shelf:
+        traces = self._traces
+        if not self._rest.entries:
+            return traces
+        is_over_share = (
+            len(traces.entries) * _TRACE_SHARE > self._limits.events
+            or traces.size * _TRACE_SHARE > self._limits.size
+        )
+        return traces if traces.entries and is_over_share else self._rest

@@ -1,0 +1,52 @@
+"""What does a reader of the timeline get?"""
+
+from __future__ import annotations
+
+import msgspec
+
+from debugger.core.events import Event, OutputData, Stream
+from debugger.timeline.database import Row
+
+
+class Page(msgspec.Struct, frozen=True):
+    """Events in order; `next` is the cursor that goes on after them.
+
+    `dropped` counts the events that can no longer be read, by kind only: the other filters
+    cannot be asked of them. `total` counts the events that can, of all pages.
+    """
+
+    events: list[Event]
+    next: int
+    dropped: int
+    total: int
+
+
+class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A line of output, or what there is of it.
+
+    `continues`: its beginning was read earlier, or was dropped, or is the line before, which was
+    too long. `open`: no newline has come yet, or the line goes on in the next one. `seq` is that
+    of the last piece.
+    """
+
+    stream: Stream
+    text: str
+    seq: int
+    continues: bool = False
+    open: bool = False
+
+
+class Lines(msgspec.Struct, frozen=True):
+    """Lines in the order of their ends; `next` is the cursor that goes on after them."""
+
+    lines: list[Line]
+    next: int
+    dropped: int
+
+
+def join(line: Line | None, row: Row) -> Line:
+    """Return the line that `row`, a piece of it, goes on with."""
+    shown = msgspec.json.decode(row.data, type=OutputData)
+    if line is None:
+        return Line(shown.stream, row.text, row.seq, shown.continues, shown.open)
+    return Line(shown.stream, line.text + row.text, row.seq, line.continues, shown.open)
