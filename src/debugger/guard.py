@@ -14,6 +14,11 @@ import signal
 import stat
 import sys
 import time
+from _socket import (
+    CMSG_SPACE,
+    SCM_RIGHTS,
+    socket,
+)  # socket.py takes a third of the start-up time
 from collections import namedtuple  # typing's would add a third to the start-up time
 from contextlib import suppress
 
@@ -22,9 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-_GRACE_S = 1.5  # from an adapter's own exit to the end, unless the daemon says otherwise
+_GRACE_S = (
+    1.5  # from an adapter's own exit to the end, unless the daemon says otherwise
+)
 _END_S = 2.0  # how long the end may take
 _RESCAN_S = 0.01  # a grandchild's death sends us no SIGCHLD
+_LOOK_S = 1.0  # how often it is seen whether a released program lives
 _SEND_S = 1.0  # a daemon that reads nothing for so long is taken for dead
 _LINE_MAX = 4 << 20  # bytes; a spawn order carries a whole environment
 _IS_LINUX = sys.platform == "linux"
@@ -42,7 +50,9 @@ def parse_stat(text: bytes) -> Process:
     # A process whose first thread has ended while others run shows as a zombie too.
     is_alive = fields[0] not in (b"Z", b"X") or int(fields[17]) > 1
     parent, group, start = int(fields[1]), int(fields[2]), int(fields[19])
-    return Process(int(pid), parent, group, start, name.decode(errors="replace"), is_alive)
+    return Process(
+        int(pid), parent, group, start, name.decode(errors="replace"), is_alive
+    )
 
 
 def _look(pid: int | str) -> Process | None:
@@ -51,6 +61,11 @@ def _look(pid: int | str) -> Process | None:
             return parse_stat(file.read(4096))
     except OSError:
         return None
+
+
+def _is_here(pid: int, start: int) -> bool:
+    found = _look(pid) if _IS_LINUX else _scan().get(pid)
+    return found is not None and found.start == start and found.is_alive
 
 
 def _ps() -> Iterator[Process]:
@@ -137,7 +152,9 @@ def _enter(become: Callable[[], object], report: int) -> None:
                 signal.signal(number, signal.SIG_DFL)
         become()
     except OSError as error:
-        os.write(report, f"{error.errno} {error.filename or ''}".encode(errors="replace"))
+        os.write(
+            report, f"{error.errno} {error.filename or ''}".encode(errors="replace")
+        )
     except (TypeError, ValueError):  # no text, or a NUL in it
         os.write(report, b"%d " % errno.EINVAL)
     finally:
@@ -180,10 +197,14 @@ class Guard:
 
     def __init__(self, control: int) -> None:
         self._control = control
+        self._socket = socket(fileno=os.dup(control))
+        self._drains: list[int] = []  # what released programs write to
         self._received = b""
         self._adapter = 0
         self._programs: dict[int, object] = {}  # pids to the ids of their orders
-        self._reports: dict[int, int] = {}  # pipes of programs before their exec, to pids
+        self._reports: dict[
+            int, int
+        ] = {}  # pipes of programs before their exec, to pids
         self._released: set[tuple[int, int]] = set()  # (pid, start)
         self._grace_s: float | None = _GRACE_S
         self._end_at: float | None = None
@@ -220,7 +241,9 @@ class Guard:
         left_s = None if self._end_at is None else self._end_at - time.monotonic()
         if left_s is not None and left_s <= 0:
             return False
-        ready = {fd for fd, _ in self._poll.poll(None if left_s is None else left_s * 1000)}
+        ready = {
+            fd for fd, _ in self._poll.poll(None if left_s is None else left_s * 1000)
+        }
         for report in ready & self._reports.keys():
             self._settle(report)
         if self._wakeup in ready:
@@ -230,11 +253,16 @@ class Guard:
 
     def _listen(self) -> bool:
         try:
-            chunk = os.read(self._control, 1 << 16)
+            chunk, passed, _, _ = self._socket.recvmsg(1 << 16, CMSG_SPACE(16))
         except ConnectionError:
             return False
+        for _, kind, descriptors in passed:
+            if kind == SCM_RIGHTS:
+                self._drains += memoryview(descriptors).cast("i")
         *lines, rest = (self._received + chunk).split(b"\n")
-        self._received = rest if len(rest) <= _LINE_MAX else b""  # what follows is no JSON
+        self._received = (
+            rest if len(rest) <= _LINE_MAX else b""
+        )  # what follows is no JSON
         return bool(chunk) and all(self._obey(line) for line in lines)
 
     def _obey(self, line: bytes) -> bool:
@@ -250,8 +278,12 @@ class Guard:
             case {"op": "keep"}:
                 self._grace_s = self._end_at = None
             case {"op": "release", "pids": [*pids]}:
-                self._released |= {(process.pid, process.start) for process in _ours(pids)}
-            case {"op": "signal", "pid": int(pid), "signal": int(number)} if _ours([pid]):
+                self._released |= {
+                    (process.pid, process.start) for process in _ours(pids)
+                }
+            case {"op": "signal", "pid": int(pid), "signal": int(number)} if _ours(
+                [pid]
+            ):
                 with suppress(OSError):  # another user's, or no such signal
                     os.kill(pid, number)
             case {"op": "spawn", "id": _, "argv": [str(), *_]}:
@@ -274,7 +306,11 @@ class Guard:
         pid = self._reports.pop(report)
         number, filename = _read_report(report)
         if number:
-            error = f"{os.strerror(number)}: {filename}" if filename else os.strerror(number)
+            error = (
+                f"{os.strerror(number)}: {filename}"
+                if filename
+                else os.strerror(number)
+            )
             self._emit("spawn_failed", id=self._programs.pop(pid), error=error)
         else:
             self._emit("spawned", id=self._programs[pid], pid=pid)
@@ -287,7 +323,9 @@ class Guard:
                 self._bury(dead[0], os.waitstatus_to_exitcode(dead[1]))
 
     def _bury(self, pid: int, result: int) -> None:
-        for report in [report for report, owner in self._reports.items() if owner == pid]:
+        for report in [
+            report for report, owner in self._reports.items() if owner == pid
+        ]:
             self._settle(report)  # its start is told before its end
         code, number = (result, None) if result >= 0 else (None, -result)
         if pid == self._adapter:
@@ -296,10 +334,16 @@ class Guard:
             if self._grace_s is not None:
                 self._end_at = time.monotonic() + self._grace_s
         elif pid in self._programs:
-            self._emit("exited", id=self._programs.pop(pid), pid=pid, code=code, signal=number)
+            self._emit(
+                "exited", id=self._programs.pop(pid), pid=pid, code=code, signal=number
+            )
 
     def _doomed(self, table: Mapping[int, Process]) -> list[Process]:
-        kept = [pid for pid, start in self._released if pid in table and table[pid].start == start]
+        kept = [
+            pid
+            for pid, start in self._released
+            if pid in table and table[pid].start == start
+        ]
         spared = {*kept, *(process.pid for process in descendants(kept, table))}
         return [p for p in descendants([os.getpid()], table) if p.pid not in spared]
 
@@ -313,17 +357,48 @@ class Guard:
         killed: dict[tuple[int, int], dict[str, object]] = {}
         while (doomed := self._doomed(table := _scan())) and time.monotonic() < limit:
             pids = {process.pid for process in doomed}
-            shared = {process.group for process in table.values() if process.pid not in pids}
+            shared = {
+                process.group for process in table.values() if process.pid not in pids
+            }
             # Upwards, so that a debuggee is gone before the death of its debugger sets it going.
             for process in reversed(doomed):
                 # A chain of forks, each outliving its parent, cannot outrun a blow at the group.
                 whole_group = process.group > 1 and process.group not in shared
                 if _kill(process, whole_group=whole_group) and process.is_alive:
-                    killed[process.pid, process.start] = {"pid": process.pid, "name": process.name}
+                    killed[process.pid, process.start] = {
+                        "pid": process.pid,
+                        "name": process.name,
+                    }
             select.select([self._wakeup], [], [], _RESCAN_S)
             self._reap()
         survivors = [process.pid for process in doomed]
         self._emit("ended", killed=list(killed.values()), survivors=survivors)
+
+    def drain(self) -> None:
+        """Read what released programs write, and forget it, for as long as one of them lives.
+
+        Without a reader, their next line of output would kill them or block.
+        """
+        with suppress(OSError):
+            self._socket.close()
+            os.close(self._control)
+        poll = select.poll()
+        for descriptor in self._drains:
+            poll.register(descriptor, select.POLLIN)
+        while self._drains and any(
+            _is_here(pid, start) for pid, start in self._released
+        ):
+            for descriptor, _ in poll.poll(_LOOK_S * 1000):
+                try:
+                    is_over = not os.read(descriptor, 1 << 16)
+                except BlockingIOError:  # the daemon was faster, this once
+                    is_over = False
+                except OSError:  # nobody has the terminal open any more
+                    is_over = True
+                if is_over:
+                    poll.unregister(descriptor)
+                    self._drains.remove(descriptor)
+            self._reap()
 
     def _emit(self, event: str, **fields: object) -> None:
         import json  # while the adapter starts, not before it
@@ -350,10 +425,12 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())  # children have it from us
+    guard = Guard(control)
     try:
-        Guard(control).run(argv)
+        guard.run(argv)
     finally:
         _remove(scratch)
+    guard.drain()
 
 
 if __name__ == "__main__":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,9 @@ class Ending(msgspec.Struct, frozen=True):
 class Guarded:
     """An adapter process under its guard; nothing below it outlives `end`, or us."""
 
-    def __init__(self, process: asyncio.subprocess.Process, control: socket.socket) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, control: socket.socket
+    ) -> None:
         self._process = process
         self._control = control
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
@@ -42,6 +46,7 @@ class Guarded:
         self._started: asyncio.Future[int] = loop.create_future()
         self._ended: asyncio.Future[Ending] = loop.create_future()
         self.exited: asyncio.Future[str] = loop.create_future()
+        self._releases = False
         self.pid = 0
 
     @classmethod
@@ -62,7 +67,15 @@ class Guarded:
         ours, theirs = socket.socketpair()
         try:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", _GUARD, str(theirs.fileno()), str(scratch), "--"),
+                *(
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    _GUARD,
+                    str(theirs.fileno()),
+                    str(scratch),
+                    "--",
+                ),
                 *argv,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -75,7 +88,8 @@ class Guarded:
         except OSError as error:
             ours.close()
             raise DebuggerError(
-                Code.ADAPTER_FAILED, f"cannot start {argv[0]}: {error.strerror or error}"
+                Code.ADAPTER_FAILED,
+                f"cannot start {argv[0]}: {error.strerror or error}",
             ) from error
         finally:
             theirs.close()
@@ -130,7 +144,13 @@ class Guarded:
         ended: asyncio.Future[tuple[int | None, int | None]] = loop.create_future()
         self._spawns[number], self._exits[number] = spawned, ended
         names = dict(zip(("stdin", "stdout", "stderr"), stdio, strict=True))
-        order = {"op": "spawn", "id": number, "argv": list(argv), "cwd": cwd, "env": dict(env)}
+        order = {
+            "op": "spawn",
+            "id": number,
+            "argv": list(argv),
+            "cwd": cwd,
+            "env": dict(env),
+        }
         await self._order(order | names)
         try:
             async with asyncio.timeout(_REPLY_S):
@@ -140,9 +160,20 @@ class Guarded:
                 Code.LAUNCH_FAILED, f"{argv[0]} did not start within {_REPLY_S:g} s"
             ) from None
 
-    async def release(self, pids: Sequence[int]) -> None:
-        """Let these processes, and what they started, go on after the end."""
-        await self._order({"op": "release", "pids": list(pids)})
+    async def release(self, pids: Sequence[int], outputs: Sequence[int]) -> None:
+        """Let these processes, and what they started, go on after the end.
+
+        `outputs` are the descriptors that their output is read from; the guard goes on reading,
+        for they could not write without a reader.
+        """
+        line = msgspec.json.encode({"op": "release", "pids": list(pids)}) + b"\n"
+        with suppress(OSError):
+            socket.send_fds(self._control, [line], list(outputs))
+        self._releases = bool(outputs)
+
+    async def kill(self, pid: int) -> None:
+        """Kill one process below the guard."""
+        await self._order({"op": "signal", "pid": pid, "signal": signal.SIGKILL})
 
     async def end(self) -> Ending:
         """Kill all that is left below the guard, and wait for it (bounded)."""
@@ -150,7 +181,8 @@ class Guarded:
         try:
             async with asyncio.timeout(_END_S):
                 ending = await asyncio.shield(self._ended)
-                await self._process.wait()
+                if not self._releases:
+                    await self._process.wait()
         except TimeoutError:
             ending = Ending()
             if self._process.returncode is None:
@@ -181,7 +213,9 @@ class Guarded:
                 self.exited.set_result("its guard died")
             if not self._ended.done():
                 self._ended.set_result(Ending())
-            gone = DebuggerError(Code.ADAPTER_FAILED, "the adapter could not be started")
+            gone = DebuggerError(
+                Code.ADAPTER_FAILED, "the adapter could not be started"
+            )
             for waiting in (self._started, *self._spawns.values()):
                 if not waiting.done():
                     waiting.set_exception(gone)
@@ -193,17 +227,25 @@ class Guarded:
                 self._started.set_result(pid)
             case {"event": "failed", "error": str(error)}:
                 self._started.set_exception(
-                    DebuggerError(Code.ADAPTER_FAILED, f"the adapter cannot be run: {error}")
+                    DebuggerError(
+                        Code.ADAPTER_FAILED, f"the adapter cannot be run: {error}"
+                    )
                 )
             case {"event": "adapter_exited", "code": code, "signal": number}:
-                ended = f"was killed by signal {number}" if number else f"exited with {code}"
+                ended = (
+                    f"was killed by signal {number}"
+                    if number
+                    else f"exited with {code}"
+                )
                 if not self.exited.done():
                     self.exited.set_result(ended)
             case {"event": "spawned", "id": int(order), "pid": int(pid)}:
                 self._spawns[order].set_result(pid)
             case {"event": "spawn_failed", "id": int(order), "error": error}:
                 self._spawns[order].set_exception(
-                    DebuggerError(Code.LAUNCH_FAILED, f"the program cannot be run: {error}")
+                    DebuggerError(
+                        Code.LAUNCH_FAILED, f"the program cannot be run: {error}"
+                    )
                 )
             case {"event": "exited", "id": int(order), "code": code, "signal": number}:
                 self._exits[order].set_result((code, number))
@@ -218,6 +260,8 @@ class Guarded:
             *lines, rest = (rest + chunk).split(b"\n")
             rest = rest[-_STDERR_LINE_MAX:]
             for line in lines[-_STDERR_LINES:]:
-                self._stderr.append(line[:_STDERR_LINE_MAX].decode(errors="backslashreplace"))
+                self._stderr.append(
+                    line[:_STDERR_LINE_MAX].decode(errors="backslashreplace")
+                )
         if rest:
             self._stderr.append(rest.decode(errors="backslashreplace"))

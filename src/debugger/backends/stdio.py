@@ -28,7 +28,11 @@ class Stdio:
     """
 
     def __init__(
-        self, scratch: Path, *, as_terminal: bool, on_output: Callable[[Stream, str], None]
+        self,
+        scratch: Path,
+        *,
+        as_terminal: bool,
+        on_output: Callable[[Stream, str], None],
     ) -> None:
         self._on_output = on_output
         self._loop = asyncio.get_running_loop()
@@ -37,12 +41,18 @@ class Stdio:
         self.stdin = str(scratch / "stdin")
         os.mkfifo(self.stdin, 0o600)
         # Read and write, so that neither side waits for the other to open it.
-        self._input: int | None = os.open(self.stdin, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._input: int | None = os.open(
+            self.stdin, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC
+        )
         self.stdout = (
-            self._terminal(Stream.STDOUT) if as_terminal else self._fifo(Stream.STDOUT, scratch)
+            self._terminal(Stream.STDOUT)
+            if as_terminal
+            else self._fifo(Stream.STDOUT, scratch)
         )
         self.stderr = (
-            self._terminal(Stream.STDERR) if as_terminal else self._fifo(Stream.STDERR, scratch)
+            self._terminal(Stream.STDERR)
+            if as_terminal
+            else self._fifo(Stream.STDERR, scratch)
         )
 
     def _terminal(self, stream: Stream) -> str:
@@ -97,6 +107,11 @@ class Stdio:
         for slave in self._slaves:
             os.close(slave)
         self._slaves.clear()
+
+    @property
+    def outputs(self) -> list[int]:
+        """The descriptors that output is read from."""
+        return list(self._read)
 
     def poll(self) -> None:
         """Read at once what the program has written so far."""

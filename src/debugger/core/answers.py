@@ -95,7 +95,7 @@ class Stop(Struct, frozen=True):
     """Where the program stopped, and why: the answer of every command that runs it.
 
     `state` is stopped, running (the wait ended first: `timed_out`, or `--no-wait`) or terminated.
-    `changed` is None at the first stop in a frame; afterwards the text shows it instead of `locals`.
+    `is_repeat`: in the frame of the stop before; the text then shows `changed`, not `locals`.
     `unbound` and `never_hit` come with the end of the program.
     """
 
@@ -109,7 +109,8 @@ class Stop(Struct, frozen=True):
     source: tuple[SourceLine, ...] = ()
     locals: tuple[VariableView, ...] = ()
     locals_total: int = 0
-    changed: tuple[Change, ...] | None = None
+    is_repeat: bool = False
+    changed: tuple[Change, ...] = ()
     stack: tuple[FrameView, ...] = ()
     stack_total: int | None = None
     output: tuple[OutputLine, ...] = ()

@@ -158,7 +158,9 @@ class Breakpoints:
 
     def listed(self) -> list[Breakpoint]:
         """Return the user's breakpoints in the order of their ids."""
-        return sorted((b for b in self._all.values() if not b.internal), key=lambda b: b.id)
+        return sorted(
+            (b for b in self._all.values() if not b.internal), key=lambda b: b.id
+        )
 
     def place(self, number: int, at: Spec | Bound) -> None:
         """Note where a breakpoint is to be set, or why it cannot be."""
@@ -194,7 +196,9 @@ class Breakpoints:
 
     def lists(self) -> list[Spec]:
         """Return one spec out of each list that has to be sent."""
-        found = {(one.at.kind, one.at.file): one.at for one in self._all.values() if one.at}
+        found = {
+            (one.at.kind, one.at.file): one.at for one in self._all.values() if one.at
+        }
         return list(found.values())
 
     def bind(self, sent: Sequence[Breakpoint], answers: Iterable[Bound]) -> None:
@@ -219,7 +223,9 @@ class Breakpoints:
     def unbind(self) -> None:
         """Forget what the debugger answered: the program is started anew."""
         for known in list(self._all.values()):
-            self._all[known.id] = Breakpoint(id=known.id, spec=known.spec, internal=known.internal)
+            self._all[known.id] = Breakpoint(
+                id=known.id, spec=known.spec, internal=known.internal
+            )
 
     def by_backend_id(self, number: int) -> Breakpoint | None:
         """Return the breakpoint that a backend's id belongs to."""
@@ -232,7 +238,11 @@ class Breakpoints:
         """Return the breakpoint bound at a line, for debuggers that do not say which was hit."""
         for known in self._all.values():
             bound = known.bound
-            if bound is not None and bound.verified and (bound.file, bound.line) == (file, line):
+            if (
+                bound is not None
+                and bound.verified
+                and (bound.file, bound.line) == (file, line)
+            ):
                 return known
         return None
 

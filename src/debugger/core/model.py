@@ -131,7 +131,11 @@ class Stopped(Struct, frozen=True):
 
 
 class Exited(Struct, frozen=True):
-    """The program ended: with an exit status, or by a signal's name, or unknown (both None)."""
+    """The program ended: with an exit status, or by a signal's name, or unknown (both None).
+
+    `doubt` says what the debugger cannot tell apart.
+    """
 
     code: int | None = None
     signal: str | None = None
+    doubt: str | None = None

@@ -14,7 +14,14 @@ _SHELLS = (
     ("plugin", "load"),
     ("process", "plugin"),
 )
-_SHORTEST = {"platform": 2, "script": 2, "shell": 2, "command": 3, "plugin": 2, "process": 3}
+_SHORTEST = {
+    "platform": 2,
+    "script": 2,
+    "shell": 2,
+    "command": 3,
+    "plugin": 2,
+    "process": 3,
+}
 
 
 def uses_shell(command: str) -> bool:
@@ -22,7 +29,9 @@ def uses_shell(command: str) -> bool:
     words = command.strip().lstrip("`").split()
     if not words:
         return False
-    if words[0].startswith("!") or re.match(r"(python|pi|py|guile|source|pipe|make)\b", words[0]):
+    if words[0].startswith("!") or re.match(
+        r"(python|pi|py|guile|source|pipe|make)\b", words[0]
+    ):
         return True
     for first, second in _SHELLS:
         is_first = first.startswith(words[0]) and len(words[0]) >= _SHORTEST[first]

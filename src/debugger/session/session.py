@@ -79,12 +79,13 @@ class Session:
         self.is_reported = True
         self.is_closed = False
         self.pauses = 0
+        # Of the last run too, so that an ended session can be described.
+        self.adapter = self.backend_kind = ""
         self._make_backend = make_backend
         self.family = family
         self._worker = Worker()
         self._backend: Backend | None = None
         self._run = 0
-        self._adapter = ("", "")
         self._record = Record(timeline, name)
 
     # -- life ----------------------------------------------------------------------------------
@@ -115,16 +116,6 @@ class Session:
                 Code.NO_SESSION, "nothing runs in this session", hint="debugger restart"
             )
         return self._backend
-
-    @property
-    def adapter(self) -> str:
-        """The name of the debug adapter, also of one that has ended."""
-        return self._adapter[0]
-
-    @property
-    def backend_kind(self) -> str:
-        """The name of the backend."""
-        return self._adapter[1]
 
     def require_live(self, to: str) -> None:
         """Check that there is a program.
@@ -176,10 +167,11 @@ class Session:
                 if isinstance(self.target, Launch):
                     await self._backend.start(self.target)
                 else:
+                    self.pauses += int(self.target.pause)
                     await self._backend.attach(self.target)
             if self.state is State.INITIALIZING:
                 self._set(State.CONFIGURING)
-            self._adapter = (self._backend.adapter, self._backend.kind)
+            self.adapter, self.backend_kind = self._backend.adapter, self._backend.kind
             await self.binding.send_all(self._backend)
             await self._backend.run()
         except DebuggerError as error:
@@ -319,10 +311,14 @@ class Session:
 
     def _is_for_other_threads(self, hit: list[Breakpoint], stop: Stopped) -> bool:
         """Go on where every breakpoint that was hit is for another thread."""
-        if stop.thread is None or any(one.spec.thread in {None, stop.thread} for one in hit):
+        if stop.thread is None or any(
+            one.spec.thread in {None, stop.thread} for one in hit
+        ):
             return False
         thread, backend = stop.thread, self.backend
-        self._worker.later(lambda: backend.resume(Resume.CONTINUE, thread), on_error=self._complain)
+        self._worker.later(
+            lambda: backend.resume(Resume.CONTINUE, thread), on_error=self._complain
+        )
         return True
 
     def _complain(self, error: DebuggerError) -> None:

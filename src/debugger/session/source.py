@@ -52,7 +52,9 @@ def around(
     )
 
 
-def listing(path: str, line: int, *, context: int) -> tuple[tuple[SourceLine, ...], int]:
+def listing(
+    path: str, line: int, *, context: int
+) -> tuple[tuple[SourceLine, ...], int]:
     """Return the lines around a line, and how many the file has.
 
     Raises:
@@ -61,7 +63,9 @@ def listing(path: str, line: int, *, context: int) -> tuple[tuple[SourceLine, ..
     text = lines(path)
     if text is None:
         raise DebuggerError(
-            Code.NOT_FOUND, f"cannot read {path}", hint="debugger backtrace shows the files in use"
+            Code.NOT_FOUND,
+            f"cannot read {path}",
+            hint="debugger backtrace shows the files in use",
         )
     if line > len(text):
         raise DebuggerError(

@@ -28,7 +28,11 @@ class Patience:
 
 
 async def resume(
-    session: Session, how: Resume, patience: Patience | None, *, thread: int | None = None
+    session: Session,
+    how: Resume,
+    patience: Patience | None,
+    *,
+    thread: int | None = None,
 ) -> answers.Stop:
     """Let a program run and report its next stop or end; without patience, that it runs."""
     cursor = session.timeline.cursor()
@@ -38,7 +42,9 @@ async def resume(
     return await wait(session, patience, after=cursor)
 
 
-async def steps(session: Session, how: Resume, count: int, patience: Patience) -> answers.Stop:
+async def steps(
+    session: Session, how: Resume, count: int, patience: Patience
+) -> answers.Stop:
     """Step so many times; a stop for another reason ends it, and is reported.
 
     Raises:
@@ -54,8 +60,16 @@ async def steps(session: Session, how: Resume, count: int, patience: Patience) -
         cursor = session.timeline.cursor()
         await session.do(lambda: session.resume(how))
         event = await _next_event(session, patience, after=cursor)
-        is_step = event is not None and event.kind is Kind.STOP and event.session == session.name
-        if not is_step or session.last_stop is None or session.last_stop.reason is not Reason.STEP:
+        is_step = (
+            event is not None
+            and event.kind is Kind.STOP
+            and event.session == session.name
+        )
+        if (
+            not is_step
+            or session.last_stop is None
+            or session.last_stop.reason is not Reason.STEP
+        ):
             return await wait(session, patience, after=cursor)
     return await resume(session, how, patience)
 
@@ -71,12 +85,18 @@ async def until(session: Session, spec: Spec, patience: Patience) -> answers.Sto
     bound = ours.bound
     if bound is not None and not bound.verified:
         await session.do(lambda: session.binding.drop(ours))
-        where = spec.function if spec.kind is BreakpointKind.FUNCTION else f"line {spec.line}"
+        where = (
+            spec.function
+            if spec.kind is BreakpointKind.FUNCTION
+            else f"line {spec.line}"
+        )
         choices = ", ".join([*map(str, bound.nearest_lines), *bound.near_names])
         raise DebuggerError(
             Code.NOT_FOUND,
             f"cannot run to {where}: {bound.why or 'it has no code'}",
-            hint=f"there is: {choices}" if choices else "debugger source shows the lines",
+            hint=f"there is: {choices}"
+            if choices
+            else "debugger source shows the lines",
         )
     try:
         return await resume(session, Resume.CONTINUE, patience)
@@ -94,7 +114,9 @@ async def pause(session: Session, patience: Patience) -> answers.Stop:
     return await wait(session, patience, after=cursor)
 
 
-async def wait(session: Session, patience: Patience, *, after: int | None = None) -> answers.Stop:
+async def wait(
+    session: Session, patience: Patience, *, after: int | None = None
+) -> answers.Stop:
     """Report the next stop or end of the family, or that it still runs when patience ends.
 
     Without `after`, a stop that nobody was told of counts as the next.
@@ -102,13 +124,19 @@ async def wait(session: Session, patience: Patience, *, after: int | None = None
     waiting = family.unreported(session) if after is None else None
     if waiting is not None:
         return await _told(waiting)
-    if after is None and session.state is not State.RUNNING and session.state not in _STARTING:
+    if (
+        after is None
+        and session.state is not State.RUNNING
+        and session.state not in _STARTING
+    ):
         session.require(State.RUNNING, to="wait")
     cursor = session.timeline.cursor() if after is None else after
     limit = asyncio.get_running_loop().time() + patience.seconds
     while True:
         left = limit - asyncio.get_running_loop().time()
-        event = await _next_event(session, Patience(left, patience.interrupted), after=cursor)
+        event = await _next_event(
+            session, Patience(left, patience.interrupted), after=cursor
+        )
         if session.is_closed:
             raise DebuggerError(
                 Code.NO_SESSION,
@@ -116,7 +144,9 @@ async def wait(session: Session, patience: Patience, *, after: int | None = None
                 hint="debugger sessions",
             )
         if event is None:
-            waited = patience.seconds - max(0.0, limit - asyncio.get_running_loop().time())
+            waited = patience.seconds - max(
+                0.0, limit - asyncio.get_running_loop().time()
+            )
             return report.running(session, waited_s=round(waited, 1))
         cursor = event.seq
         happened = family.member(session, event.session)
@@ -136,11 +166,15 @@ async def _told(session: Session) -> answers.Stop:
     return report.ended(session)
 
 
-async def _next_event(session: Session, patience: Patience, *, after: int) -> Event | None:
+async def _next_event(
+    session: Session, patience: Patience, *, after: int
+) -> Event | None:
     """Wait for a stop or an end in the family; None when patience ends."""
     timeline = session.timeline
     seconds = max(0.0, patience.seconds)
-    waiting = asyncio.ensure_future(timeline.wait(after, {Kind.STOP, Kind.EXIT}, seconds))
+    waiting = asyncio.ensure_future(
+        timeline.wait(after, {Kind.STOP, Kind.EXIT}, seconds)
+    )
     interrupted = asyncio.ensure_future(patience.interrupted.wait())
     try:
         await asyncio.wait({waiting, interrupted}, return_when=asyncio.FIRST_COMPLETED)

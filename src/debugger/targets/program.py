@@ -20,7 +20,12 @@ _SUFFIXES = {
     ".rb": "ruby",
 }
 _ELF = b"\x7fELF"
-_MACH_O = {b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf"}
+_MACH_O = {
+    b"\xcf\xfa\xed\xfe",
+    b"\xca\xfe\xba\xbe",
+    b"\xce\xfa\xed\xfe",
+    b"\xfe\xed\xfa\xcf",
+}
 _SCAN_MAX = 64 << 20
 _SECTIONS_MAX = 10_000
 
@@ -52,7 +57,11 @@ def look(path: str) -> Program:
         return Program(_SUFFIXES[suffix])
     first = head.split(b"\n", 1)[0]
     if first.startswith(b"#!"):
-        for word, language in ((b"python", "python"), (b"node", "javascript"), (b"ruby", "ruby")):
+        for word, language in (
+            (b"python", "python"),
+            (b"node", "javascript"),
+            (b"ruby", "ruby"),
+        ):
             if word in first:
                 return Program(language)
     return Program("")
@@ -64,12 +73,20 @@ def _look_at_elf(descriptor: int) -> Program:
         names = _sections(descriptor)
         has_debug_info = any(
             name in names
-            for name in (b".debug_info", b".zdebug_info", b".debug_info.dwo", b".debug_line")
+            for name in (
+                b".debug_info",
+                b".zdebug_info",
+                b".debug_info.dwo",
+                b".debug_line",
+            )
         )
         language = "native"
         if b".note.go.buildid" in names or b".go.buildinfo" in names:
             language = "go"
-        elif image.find(b"rust_eh_personality") >= 0 or image.find(b"rust_begin_unwind") >= 0:
+        elif (
+            image.find(b"rust_eh_personality") >= 0
+            or image.find(b"rust_begin_unwind") >= 0
+        ):
             language = "rust"
         elif image.find(b"__gxx_personality_v0") >= 0:
             language = "c++"

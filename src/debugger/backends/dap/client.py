@@ -103,7 +103,9 @@ class Client:
             DebuggerError: NOT_SUPPORTED without sending, TIMEOUT, ADAPTER_DIED, or `failure` with
                 the adapter's own message.
         """
-        return self.body(await self.send(command, arguments, within=within), body, failure)
+        return self.body(
+            await self.send(command, arguments, within=within), body, failure
+        )
 
     async def send(
         self, command: str, arguments: msgspec.Struct | dict[str, Any], *, within: float
@@ -142,11 +144,15 @@ class Client:
             raise self._lost
         self._seq += 1
         seq = self._seq
-        response: asyncio.Future[dap.Message] = asyncio.get_running_loop().create_future()
+        response: asyncio.Future[dap.Message] = (
+            asyncio.get_running_loop().create_future()
+        )
         self._pending[seq] = response
         # However the wait ends, a late response finds nothing to wake.
         response.add_done_callback(lambda _: self._pending.pop(seq, None))
-        self._send({"seq": seq, "type": "request", "command": command, "arguments": arguments})
+        self._send(
+            {"seq": seq, "type": "request", "command": command, "arguments": arguments}
+        )
         return response
 
     def body(self, response: dap.Message, kind: type[Body], failure: Code) -> Body:
@@ -177,7 +183,9 @@ class Client:
                 waiting.set_result(message)
         elif message.type == "event":
             if message.event == "capabilities":
-                self.merge_capabilities(decode(message.body, dap.CapabilitiesBody).capabilities)
+                self.merge_capabilities(
+                    decode(message.body, dap.CapabilitiesBody).capabilities
+                )
             else:
                 self._on_event(message.event, message.body)
         elif message.type == "request":
@@ -225,7 +233,9 @@ def decode(raw: msgspec.Raw, kind: type[Body]) -> Body:
     """
     data = bytes(raw)
     try:
-        return msgspec.json.decode(data if data not in {b"", b"null"} else b"{}", type=kind)
+        return msgspec.json.decode(
+            data if data not in {b"", b"null"} else b"{}", type=kind
+        )
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DebuggerError(
             Code.PROTOCOL, f"the adapter sent a malformed {kind.__name__}: {error}"
@@ -248,4 +258,6 @@ def error_text(response: dap.Message) -> str:
     said = response.message or ""
     # `message` may be a short key ("notStopped") beside a sentence in the body (DAP: ErrorResponse).
     text = detail if len(detail) > len(said) else said
-    return text.strip() or f"the adapter refused {response.command!r} without saying why"
+    return (
+        text.strip() or f"the adapter refused {response.command!r} without saying why"
+    )

@@ -24,9 +24,14 @@ from debugger.core.model import Stopped
 from debugger.errors import Code, DebuggerError
 
 _DISCONNECT_S = 2.0
-_DETACH_S = 8.0  # lldb-dap 19 takes 5 s to let a launched program go
 # These would change how the adapter itself runs; the program gets them all the same.
-_NOT_FOR_ADAPTERS = ("LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
+_NOT_FOR_ADAPTERS = (
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONSTARTUP",
+)
 
 
 class Limits(Struct, frozen=True):
@@ -63,6 +68,7 @@ class Conversation:
         self._pump: asyncio.Task[None] | None = None
         self._begun: asyncio.Future[dap.Message] | None = None
         self._is_closing = False
+        self._launcher: int | None = None
         self.stdio: Stdio | None = None
         self.launched: Launch | None = None
         self.client = Client(
@@ -72,7 +78,9 @@ class Conversation:
             on_request=self._on_request,
             tasks=tasks,
         )
-        self.events = Events(profile, sink=sink, judge=judge, drain=self._drain, tasks=tasks)
+        self.events = Events(
+            profile, sink=sink, judge=judge, drain=self._drain, tasks=tasks
+        )
 
     # -- start ---------------------------------------------------------------------------------
 
@@ -91,7 +99,9 @@ class Conversation:
 
     def _files(self, launch: Launch) -> Files:
         assert self.stdio is not None
-        return Files(launch.stdin or self.stdio.stdin, self.stdio.stdout, self.stdio.stderr)
+        return Files(
+            launch.stdin or self.stdio.stdin, self.stdio.stdout, self.stdio.stderr
+        )
 
     async def attach(self, target: Attach) -> None:
         """Start the adapter and take hold of a live process."""
@@ -101,9 +111,13 @@ class Conversation:
     async def connect(self, configuration: Mapping[str, Any]) -> None:
         """Take hold of a child process, as the adapter's configuration for it says."""
         to = configuration.get("connect") or {}
-        connection = await Connection.open(str(to.get("host", "127.0.0.1")), int(to["port"]))
+        connection = await Connection.open(
+            str(to.get("host", "127.0.0.1")), int(to["port"])
+        )
         self._listen(connection)
-        await self._begin(str(configuration.get("request", "attach")), dict(configuration))
+        await self._begin(
+            str(configuration.get("request", "attach")), dict(configuration)
+        )
 
     async def _start_adapter(self, cwd: str, env: Mapping[str, str]) -> None:
         own = {key: value for key, value in env.items() if key not in _NOT_FOR_ADAPTERS}
@@ -141,11 +155,15 @@ class Conversation:
         await self._initialize()
         self._begun = self.client.post(command, arguments)
         with self._blamed(Code.LAUNCH_FAILED):
-            await self._first(self.events.initialized, unless=self._begun, doing=command)
+            await self._first(
+                self.events.initialized, unless=self._begun, doing=command
+            )
         if self.stdio is not None and self.events.pid is not None:
             self.stdio.opened()
         if self._profile.properties:
-            await self.request("setDebuggerProperty", dict(self._profile.properties), dap.Body)
+            await self.request(
+                "setDebuggerProperty", dict(self._profile.properties), dap.Body
+            )
 
     async def run(self) -> None:
         """End the configuration and see the launch succeed, or the program stop or end."""
@@ -159,7 +177,9 @@ class Conversation:
         with self._blamed(Code.LAUNCH_FAILED):
             if self.client.can("configurationDone"):
                 done = self.client.post("configurationDone", ask.Nothing())
-                await self._first(self.events.happened, unless=done, doing="configurationDone")
+                await self._first(
+                    self.events.happened, unless=done, doing="configurationDone"
+                )
             await self._first(self.events.happened, unless=self._begun, doing="launch")
         if self.stdio is not None:
             self.stdio.opened()
@@ -202,7 +222,9 @@ class Conversation:
         message = error.message
         if said and said not in message:
             message = f"{message}\n{self._profile.name} said: {said}"
-        return DebuggerError(kept, message, hint=error.hint or "debugger doctor tries each adapter")
+        return DebuggerError(
+            kept, message, hint=error.hint or "debugger doctor tries each adapter"
+        )
 
     def _last_words(self) -> str:
         tail = self._link.stderr_tail() if self._link is not None else ""
@@ -237,10 +259,14 @@ class Conversation:
             except TimeoutError:
                 how = "closed its output"
         said = self._last_words()
-        message = problem.message if problem else f"{self._profile.name} {how} unexpectedly"
+        message = (
+            problem.message if problem else f"{self._profile.name} {how} unexpectedly"
+        )
         if said:
             message = f"{message}; it said: {said}"
-        error = DebuggerError(Code.ADAPTER_DIED, message, hint="debugger restart starts it again")
+        error = DebuggerError(
+            Code.ADAPTER_DIED, message, hint="debugger restart starts it again"
+        )
         self.client.lose(error)
         self.events.lose(None if self.events.is_over else message)
 
@@ -250,7 +276,9 @@ class Conversation:
 
     async def _on_request(self, command: str, raw: msgspec.Raw) -> dict[str, Any]:
         if command == "runInTerminal":
-            return await self._run_in_terminal(msgspec.json.decode(raw, type=dap.RunInTerminal))
+            return await self._run_in_terminal(
+                msgspec.json.decode(raw, type=dap.RunInTerminal)
+            )
         if command == "startDebugging":
             asked = msgspec.json.decode(raw, type=dap.StartDebugging)
             self._on_child({"request": asked.request, **asked.configuration})
@@ -274,6 +302,7 @@ class Conversation:
             env=env,
             stdio=(files.stdin, files.stdout, files.stderr),
         )
+        self._launcher = pid
         return {"processId": pid}
 
     async def request(
@@ -295,14 +324,24 @@ class Conversation:
         self._is_closing = True
         self.events.mute()
         if not kill and self._guard is not None and self.events.pid is not None:
-            await self._guard.release([self.events.pid])
+            outputs = self.stdio.outputs if self.stdio is not None else []
+            await self._guard.release([self.events.pid], outputs)
         if self._link is not None and not self.client.is_lost:
             arguments = ask.Disconnect(terminate_debuggee=kill)
             with suppress(DebuggerError):
                 await self.client.send(
-                    "disconnect", arguments, within=_DISCONNECT_S if kill else _DETACH_S
+                    "disconnect",
+                    arguments,
+                    within=_DISCONNECT_S if kill else self._profile.detach_s,
                 )
         killed: tuple[str, ...] = ()
+        if (
+            not kill
+            and self._guard is not None
+            and self._launcher not in {None, self.events.pid}
+        ):
+            # debugpy's launcher would kill the program when it sees its adapter go.
+            await self._guard.kill(self._launcher)
         if self._guard is not None:
             killed = (await self._guard.end()).killed
         elif isinstance(self._link, Connection):
