@@ -71,7 +71,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def path(env: Mapping[str, str]) -> Path:
-    """Return where the configuration is: $DEBUGGER_CONFIG, else below $XDG_CONFIG_HOME or ~/.config."""
+    """Return the configuration's path: $DEBUGGER_CONFIG, else in $XDG_CONFIG_HOME or ~/.config."""
     own = env.get("DEBUGGER_CONFIG")
     if own:
         return Path(own)
@@ -88,12 +88,11 @@ def load(env: Mapping[str, str]) -> Config:
     """
     file = path(env)
     try:
-        if file.stat().st_size > _FILE_MAX:
-            raise _bad(file, f"is over {_FILE_MAX} bytes")
-        values = tomllib.loads(file.read_text(encoding="utf-8"))
+        values = tomllib.loads(_read(file).decode())
     except FileNotFoundError:
         return Config()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    # ValueError: no UTF-8, no TOML, a number of thousands of digits, a path that can be none.
+    except (OSError, ValueError, RecursionError) as error:
         raise _bad(file, str(error)) from error
     unknown = next(_unknown(values, Config, ""), None)
     if unknown is not None:
@@ -111,6 +110,15 @@ def load(env: Mapping[str, str]) -> Config:
         raise _bad(file, str(error)) from error
     _check_ranges(file, config)
     return config
+
+
+def _read(file: Path) -> bytes:
+    # Never waiting: a FIFO without a writer is as good as empty.
+    with open(file, "rb", opener=lambda name, how: os.open(name, how | os.O_NONBLOCK)) as opened:
+        content = opened.read(_FILE_MAX + 1) or b""
+    if len(content) > _FILE_MAX:
+        raise _bad(file, f"is over {_FILE_MAX} bytes")
+    return content
 
 
 def _check_ranges(file: Path, config: Config) -> None:
@@ -145,9 +153,12 @@ def _unknown(
             for name, adapter in value.items():
                 if isinstance(adapter, dict):
                     yield from _unknown(adapter, Adapter, f"adapters.{name}.")
-        elif isinstance(value, dict) and isinstance(fields[key], type):
-            if issubclass(fields[key], Struct):
-                yield from _unknown(value, fields[key], f"{key}.")
+        elif isinstance(value, dict) and _is_section(fields[key]):
+            yield from _unknown(value, fields[key], f"{key}.")
+
+
+def _is_section(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Struct)
 
 
 def flat(config: Config) -> Iterator[tuple[str, Any]]:

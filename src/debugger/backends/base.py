@@ -29,10 +29,11 @@ from debugger.core.model import (
 
 
 class Launch(Struct, frozen=True):
-    """What to run: a program's absolute path or a module's name, in the caller's directory and environment.
+    """What to run, in the caller's directory and environment.
 
-    `python` is the interpreter for a Python program; `stdin` an absolute path, or None for a stream
-    that `write_input` feeds.
+    `program` is an absolute path, or None for the Python module named `module`. `python` is the
+    interpreter for a Python program; `stdin` an absolute path, or None for a stream that
+    `write_input` feeds.
     """
 
     program: str | None
@@ -126,7 +127,7 @@ Sink = Callable[[Event], None]
 
 
 class Closed(Struct, frozen=True):
-    """What closing a backend did; `killed` names processes that had to be killed, as `PID (name)`."""
+    """What closing a backend did; `killed` names what had to be killed, as `PID (name)`."""
 
     killed: tuple[str, ...] = ()
 
@@ -134,9 +135,9 @@ class Closed(Struct, frozen=True):
 class Backend(Protocol):
     """One debugged program behind one debugger.
 
-    Life: `start` or `attach` (or `connect` for a child), then breakpoints, then `run`, then any call,
-    then `close`. Calls raise DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT,
-    NOT_SUPPORTED, EVALUATION_FAILED.
+    Life: `start` or `attach` (or `connect` for a child), then breakpoints, then `run`, then any
+    call, then `close`. Calls raise DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED, ADAPTER_DIED,
+    TIMEOUT, NOT_SUPPORTED, EVALUATION_FAILED.
     """
 
     @property
@@ -151,7 +152,7 @@ class Backend(Protocol):
         """Start debugger and program, up to where breakpoints can be set."""
 
     async def attach(self, target: Attach) -> None:
-        """Start the debugger and take hold of a live process, up to where breakpoints can be set."""
+        """Start the debugger and take hold of a live process, up to where breakpoints are set."""
 
     async def connect(self) -> None:
         """Take hold of the child process that this backend was made for."""
@@ -210,7 +211,7 @@ class Backend(Protocol):
         """Evaluate an expression in a frame."""
 
     async def assign(self, target: str, value: str, frame: Frame) -> Variable:
-        """Set a variable, a field or an element to an expression's value; return it as it is now."""
+        """Set a variable, a field or an element to an expression's value; return it as it is."""
 
     async def exception(self, thread: int) -> ExceptionDetails | None:
         """Return the exception that a thread stopped at."""

@@ -58,11 +58,11 @@ def profile(name: str) -> Profile:
     found = PROFILES.get(name)
     if found is None:
         near = near_names(name, PROFILES)
-        meant = f"; did you mean {near[0]}?" if near else ""
+        meant = f"did you mean {near[0]}? " if near else ""
         raise DebuggerError(
             Code.USAGE,
-            f"no adapter {name!r}{meant} there are: {', '.join(PROFILES)}",
-            hint="debugger doctor",
+            f"no adapter {name!r}; there are: {', '.join(PROFILES)}",
+            hint=f"{meant}debugger doctor",
         )
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import socket
 import sys
@@ -93,7 +94,7 @@ class Guarded:
             ) from error
         finally:
             theirs.close()
-        ours.setblocking(False)
+        ours.settimeout(0)
         guarded = cls(process, ours)
         tasks.create_task(guarded._listen())
         tasks.create_task(guarded._keep_stderr())
@@ -190,7 +191,8 @@ class Guarded:
         return ending
 
     async def _order(self, order: dict[str, Any]) -> None:
-        line = msgspec.json.encode(order) + b"\n"
+        # An environment may hold what is no UTF-8; json writes it so that the guard reads it back.
+        line = json.dumps(order).encode("ascii") + b"\n"
         try:
             async with asyncio.timeout(_REPLY_S):
                 await asyncio.get_running_loop().sock_sendall(self._control, line)

@@ -38,6 +38,9 @@ class Stdio:
         self._loop = asyncio.get_running_loop()
         self._read: dict[int, tuple[Stream, codecs.IncrementalDecoder]] = {}
         self._slaves: list[int] = []
+        # Not a queue: who writes waits for the program to read, and others write after that.
+        self._writing = asyncio.Lock()
+        self._waiting: asyncio.Future[None] | None = None
         self.stdin = str(scratch / "stdin")
         os.mkfifo(self.stdin, 0o600)
         # Read and write, so that neither side waits for the other to open it.
@@ -126,19 +129,19 @@ class Stdio:
         limit = self._loop.time() + _DRAIN_S
         self.opened()
         while self._read and self._loop.time() < limit:
-            if not any([self._take(descriptor) for descriptor in list(self._read)]):
-                if not await self._readable(_QUIET_S):
-                    return
+            taken = sum(self._take(descriptor) for descriptor in list(self._read))
+            if not taken and not await self._readable(_QUIET_S):
+                return
 
     async def _readable(self, within: float) -> bool:
         ready = self._loop.create_future()
 
-        def wake(descriptor: int) -> None:
+        def wake() -> None:
             if not ready.done():
                 ready.set_result(None)
 
         for descriptor in self._read:
-            self._loop.add_reader(descriptor, wake, descriptor)
+            self._loop.add_reader(descriptor, wake)
         try:
             async with asyncio.timeout(within):
                 await ready
@@ -155,6 +158,10 @@ class Stdio:
         Raises:
             DebuggerError: WRONG_STATE once it was ended, TIMEOUT if the program does not read.
         """
+        async with self._writing:
+            await self._write(data)
+
+    async def _write(self, data: bytes) -> None:
         left = memoryview(data)
         limit = self._loop.time() + _WRITE_S
         while left:
@@ -176,27 +183,30 @@ class Stdio:
                     ) from None
 
     async def _writable(self, descriptor: int, within: float) -> bool:
-        ready = self._loop.create_future()
-
-        def wake() -> None:
-            if not ready.done():
-                ready.set_result(None)
-
-        self._loop.add_writer(descriptor, wake)
+        self._waiting = self._loop.create_future()
+        self._loop.add_writer(descriptor, self._wake)
         try:
             async with asyncio.timeout(max(within, 0)):
-                await ready
+                await self._waiting
         except TimeoutError:
             return False
         finally:
-            self._loop.remove_writer(descriptor)
+            self._waiting = None
+            if self._input is not None:
+                self._loop.remove_writer(descriptor)
         return True
+
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
 
     def end_input(self) -> None:
         """End the program's input."""
         if self._input is not None:
+            self._loop.remove_writer(self._input)
             os.close(self._input)
             self._input = None
+            self._wake()
 
     def close(self) -> None:
         """Close everything; what was not read is lost."""

@@ -12,6 +12,7 @@ from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.breakpoints import Spec
 from debugger.core.command import Arg, Opt, command
+from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import looking, views
 from debugger.session.session import Session
@@ -69,6 +70,8 @@ async def add(
     spec = (
         spec_of(call, session, place) if place is not None else Spec(function=function)
     )
+    if thread is not None and session.state is State.STOPPED:
+        await session.do(lambda: looking.known_thread(session, thread))
     spec = msgspec.structs.replace(
         spec,
         condition=condition,

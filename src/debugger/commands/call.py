@@ -1,4 +1,4 @@
-"""What a command has to work with: the caller's directory, environment, patience, and the sessions."""
+"""What a command has to work with: the caller's directory and environment, the sessions."""
 
 from __future__ import annotations
 

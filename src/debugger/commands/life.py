@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os.path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.command import Arg, Opt, command
 from debugger.core.model import Reason
+from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import report, stepping, views
 from debugger.session.look import place_of, program_of, strangers
@@ -88,6 +90,8 @@ async def start(
         changed_cwd=cwd,
     )
     launch, profile = launching.prepare(_with_default(call, wanted))
+    if python is not None and launch.python is not None:
+        await launching.check_python(launch)
     current = launching.default_file(launch)
     near = [launch.cwd, os.path.dirname(launch.program or "")]
     specs = [call.spec(words, near=near, current=current) for words in breaks]
@@ -113,6 +117,7 @@ def _with_default(call: Call, wanted: launching.Wanted) -> launching.Wanted:
     name = call.config.defaults.adapter
     if wanted.adapter is not None or name is None or wanted.module is not None:
         return wanted
+    choose.profile(name)  # an unknown one is an error
     try:
         configured = msgspec.structs.replace(wanted, adapter=name)
         launching.prepare(configured)
@@ -136,6 +141,10 @@ async def _begin(call: Call, session: Session) -> None:
     except DebuggerError:
         await call.sessions.close(session, kill=True)
         raise
+    except asyncio.CancelledError:
+        if session.state is State.IDLE:  # it has not begun, and now never will
+            await call.sessions.close(session, kill=True)
+        raise
 
 
 def _unbound_notes(session: Session) -> list[str]:
@@ -144,7 +153,7 @@ def _unbound_notes(session: Session) -> list[str]:
         view = views.breakpoint_view(one)
         if view.why_unbound is UNSET:
             continue
-        choices = [*map(str, view.nearest_lines or ())] + list(view.near_names or ())
+        choices = [*map(str, view.nearest_lines or ()), *(view.near_names or ())]
         near = f"; nearest: {', '.join(choices)}" if choices else ""
         notes.append(f"breakpoint {one.id} is pending: {view.why_unbound}{near}")
     return notes

@@ -178,13 +178,13 @@ def _kind(name: str) -> Kind:
 def _since(session: Session, since: str | None) -> int:
     if since is None:
         return 0
-    relative = re.fullmatch(r"-(\d+(?:\.\d+)?)(ms|s|m)?", since)
+    relative = re.fullmatch(r"-([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m)?", since)
     if relative:
         unit = {"ms": 1e6, "s": 1e9, "m": 6e10, None: 1e9}[relative[2]]
         return session.timeline.since_time_ns(
             time.monotonic_ns() - int(float(relative[1]) * unit)
         )
-    if since.isdecimal():
+    if re.fullmatch(r"[0-9]{1,18}", since):
         return int(since)
     raise DebuggerError(
         Code.USAGE,

@@ -9,10 +9,12 @@ from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.command import Arg, Opt, command
 from debugger.core.model import Resume
+from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import stepping
 
 GROUP = "Running"
+_PAUSE_S = 10.0
 _Timeout = Annotated[
     float | None, Opt("--timeout", help="seconds to wait", metavar="S")
 ]
@@ -68,6 +70,7 @@ async def until(
 ) -> answers.Answer:
     """Run to a place; other breakpoints stop it too, and are kept."""
     session = call.session()
+    session.require(State.STOPPED, to="run to a place")
     spec = spec_of(call, session, place)
     if spec.address is not None:
         raise DebuggerError(
@@ -80,8 +83,13 @@ async def until(
 
 @command("pause", group=GROUP)
 async def pause(call: Call, *, timeout: _Timeout = None) -> answers.Answer:
-    """Stop the running program and show where it is."""
-    return await stepping.pause(call.session(), call.patience(timeout))
+    """Stop the running program and show where it is.
+
+    A program that waits inside a library may take long to stop: without --timeout, 10 seconds at
+    most are waited.
+    """
+    most = min(_PAUSE_S, call.config.timeouts.await_default_secs)
+    return await stepping.pause(call.session(), call.patience(most if timeout is None else timeout))
 
 
 @command("await", aliases=("wait",), group=GROUP)

@@ -22,7 +22,7 @@ class VariableView(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """A local that changed since the last stop in the same frame; `previous` is None for a new one."""
+    """A local that changed since the frame's last stop; `previous` is None for a new one."""
 
     name: str
     previous: str | None
@@ -69,7 +69,7 @@ class ExceptionView(Struct, frozen=True):
 
 
 class BreakpointView(Struct, frozen=True):
-    """A breakpoint; `why_unbound`, `nearest_lines`, `near_names` are there while it is not verified."""
+    """A breakpoint; `why_unbound`, `nearest_lines`, `near_names` are there while it is unbound."""
 
     id: int
     kind: str

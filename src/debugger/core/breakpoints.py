@@ -22,7 +22,7 @@ class Kind(Enum):
 
 
 class Spec(Struct, frozen=True):
-    """What the user asked for. `hit_count` N stops at the Nth hit and those after it, as gdb's ignore."""
+    """What the user asked for. `hit_count` N stops at the Nth hit and after, as gdb's ignore."""
 
     file: str | None = None
     line: int | None = None
@@ -89,7 +89,7 @@ class Breakpoints:
         Raises:
             DebuggerError: USAGE once there are 1,000.
         """
-        same = None if internal else self._at(spec)
+        same = None if internal else self.at(spec)
         if same is not None:
             changed = Breakpoint(id=same.id, spec=spec)
             self._all[same.id] = changed
@@ -113,7 +113,8 @@ class Breakpoints:
         self._all[known.id] = Breakpoint(id=known.id, spec=known.spec)
         self._next = max(self._next, known.id + 1)
 
-    def _at(self, spec: Spec) -> Breakpoint | None:
+    def at(self, spec: Spec) -> Breakpoint | None:
+        """Return the user's breakpoint at the same place; None if there is none."""
         place = (spec.file, spec.line, spec.function, spec.address, spec.thread)
         for known in self.listed():
             own = known.spec
@@ -136,6 +137,10 @@ class Breakpoints:
             f"no breakpoint {number}; there are: {known}",
             hint="debugger breakpoint list",
         )
+
+    def restore(self, known: Breakpoint) -> None:
+        """Want a breakpoint again as it was."""
+        self._all[known.id] = known
 
     def remove(self, number: int) -> Breakpoint | None:
         """Stop wanting a breakpoint; None if it was gone already."""
@@ -213,12 +218,12 @@ class Breakpoints:
 
     def update(self, bound: Bound) -> Breakpoint | None:
         """Take a late answer for the breakpoint with this backend id; None if it is not ours."""
-        for known in self._all.values():
-            if known.bound is not None and known.bound.backend_id == bound.backend_id:
-                changed = msgspec.structs.replace(known, bound=bound)
-                self._all[known.id] = changed
-                return changed
-        return None
+        known = self.by_backend_id(bound.backend_id) if bound.backend_id is not None else None
+        if known is None:
+            return None
+        changed = msgspec.structs.replace(known, bound=bound)
+        self._all[known.id] = changed
+        return changed
 
     def unbind(self) -> None:
         """Forget what the debugger answered: the program is started anew."""

@@ -29,7 +29,7 @@ from debugger.errors import Code, DebuggerError
 
 @dataclass(frozen=True)
 class Arg:
-    """A positional argument. `words` joins all that is left with blanks; `rest` keeps it as a list."""
+    """A positional argument; `words` joins all that is left with blanks."""
 
     metavar: str
     help: str = ""
@@ -81,9 +81,9 @@ class Parameter:
         return self.type
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Command:
-    """A command: its name in words (`breakpoint add`), what it does, and the function that runs it."""
+    """A command: its name (`breakpoint add`), what it does, and the function that runs it."""
 
     name: str
     group: str

@@ -12,12 +12,16 @@ from msgspec import Struct
 from debugger.errors import Code, DebuggerError
 
 _FILE_LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)\Z")
+# `loop.c:`, `loop.c:x`, `:6`, `loop:-1`; but neither `app::main` nor `-[Account add:]`.
+_BAD_LINE = re.compile(r"(?:[^:\s\[]*[./][^:\s]*|):[^:]*\Z|[^:\s]+:-\d+\Z")
 _ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]+)\Z")
+# What may follow a scope or `operator` in brackets: a call operator, a namespace, a Go receiver.
+_NO_ARGUMENTS = ("()", "(anonymous", "(*")
 _HINT = "a place is FILE:LINE, LINE, a function's name, or *0xADDRESS"
 
 
 class Place(Struct, frozen=True):
-    """A place as the user named it: a line (of a file, or of the current one), a function, an address."""
+    """What the user named: a line, of a file or the current one; a function; an address."""
 
     file: str | None = None
     line: int | None = None
@@ -39,6 +43,10 @@ def parse(text: str) -> Place:
     match = _FILE_LINE.match(words)
     if match and not match["file"].endswith(":"):
         return Place(file=match["file"], line=_line(match["line"]))
+    if _BAD_LINE.match(words):
+        raise DebuggerError(
+            Code.USAGE, f"no line in {text!r}: lines are numbers from 1", hint=_HINT
+        )
     if words.startswith("*"):
         address = _ADDRESS.match(words)
         if address is None:
@@ -98,7 +106,8 @@ def plain_function(name: str) -> str:
     """Strip the arguments' list, a trailing ` const` and a Rust hash from a function's name.
 
     `work(int, char**)` → `work`; `std::vector<f(int)>::push(x)` → `std::vector<f(int)>::push`;
-    `app::main::h0123456789abcdef` → `app::main`; `operator()(int)` → `operator()`.
+    `app::main::h0123456789abcdef` → `app::main`; `operator()(int)` → `operator()`;
+    `main.(*Tree).Add` stays.
     """
     depth = 0
     for at, letter in enumerate(name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 # Each is a command and, where it has one, its subcommand; LLDB takes any prefix that is unique.
+# The commands below that take another command run it later, where nobody looks at it.
 _SHELLS = (
     ("platform", "shell"),
     ("script", ""),

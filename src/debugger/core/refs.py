@@ -6,7 +6,7 @@ import re
 
 from debugger.errors import Code, DebuggerError
 
-_REF = re.compile(r"v(\d+)\Z")
+_REF = re.compile(r"v([0-9]{1,18})\Z")
 
 
 class Refs:

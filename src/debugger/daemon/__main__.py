@@ -11,6 +11,11 @@ if __name__ == "__main__":
 
     from debugger import config
     from debugger.daemon.dispatch import build_handler
+    from debugger.errors import DebuggerError
 
-    idle_s = config.load(os.environ).daemon.idle_timeout_minutes * 60
-    sys.exit(run(build_handler, idle_s=idle_s))
+    try:
+        kept = config.load(os.environ).daemon
+    except DebuggerError:
+        # Every command reads the file again, and says what is wrong with it.
+        kept = config.Daemon()
+    sys.exit(run(build_handler, idle_s=kept.idle_timeout_minutes * 60))

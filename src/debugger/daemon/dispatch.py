@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -82,7 +81,9 @@ class Dispatcher:
                 f"--budget is {_BUDGET_MIN} to {_BUDGET_MAX} tokens, not {wanted.budget}",
                 hint="debugger --budget 500 COMMAND",
             )
-        self._settings = config.load(request.env)
+        # Where the file is can be told however broken it is.
+        if wanted.command.name != "config" or not arguments["path"]:
+            self._settings = config.load(request.env)
         stops: list[bool] = []
         call = Call(
             sessions=self._sessions,
@@ -112,7 +113,7 @@ class Dispatcher:
     async def close(self) -> None:
         """End all sessions."""
         await self._sessions.close_all()
-        if self._scratch_root.is_dir() and not os.listdir(self._scratch_root):
+        if self._scratch_root.is_dir() and not any(self._scratch_root.iterdir()):
             self._scratch_root.rmdir()
 
 

@@ -47,17 +47,24 @@ def _encoded(value: object) -> str:
     return _ENCODER.encode(value)
 
 
-def _fits(value: object, limit: int) -> bool:
-    # What is far too long is not written to its end.
-    size = 0
-    for piece in _ENCODER.iterencode(value):
-        size += len(piece)
-        if size > limit:
-            return False
-    return True
+def _fits(value: Mapping[str, Any], limit: int) -> bool:
+    # In parts, so that what is far too long is not written to its end.
+    size = len("{}") + max(len(value) - 1, 0)
+    for key, inner in value.items():
+        parts = inner if isinstance(inner, list) else (inner,)
+        around = len("[]") + max(len(inner) - 1, 0) if isinstance(inner, list) else 0
+        size += len(_encoded(key)) + len(":") + around
+        for part in parts:
+            size += len(_encoded(part))
+            if size > limit:
+                return False
+    return size <= limit
 
 
 def _plain(value: Any) -> Any:
+    # Most values are these; asking them for their protocols takes longer than all the rest.
+    if value is None or type(value) in _LEAVES:
+        return _leaf(value)
     if isinstance(value, Children):
         value = value.to_keys()
     elif hasattr(value, "__struct_fields__"):
@@ -77,7 +84,8 @@ def _leaf(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     # What a program prints need not be Unicode; what we send must.
-    return _SURROGATE.sub("\ufffd", str(value))
+    text = str(value)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def _fields(value: Any) -> Iterable[tuple[str, Any]]:

@@ -32,12 +32,20 @@ class Binding:
             await self._send(at)
 
     async def add(self, spec: Spec, *, internal: bool = False) -> Breakpoint:
-        """Want a breakpoint and send it; one that does not bind is kept and says why."""
+        """Want a breakpoint and send it; one that does not bind is kept and says why.
+
+        Raises:
+            DebuggerError: What the backend raises; then all is wanted that was before.
+        """
+        replaced = None if internal else self._breakpoints.at(spec)
         wanted = self._breakpoints.add(spec, internal=internal)
         try:
             return await self._renew(wanted)
         except DebuggerError:
-            self._breakpoints.remove(wanted.id)
+            if replaced is not None:
+                self._breakpoints.restore(replaced)
+            else:
+                self._breakpoints.remove(wanted.id)
             raise
 
     async def drop(self, known: Breakpoint) -> None:

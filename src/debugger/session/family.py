@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from debugger.core.state import State
+from debugger.errors import Code, DebuggerError
 
 if TYPE_CHECKING:
     from debugger.backends.base import ChildAppeared
@@ -38,6 +39,15 @@ class Cursors:
     reported: int = 0
     asked: int = 0
     noted: int = 0
+
+
+def ended_elsewhere(name: str) -> DebuggerError:
+    """Return what is said to whoever was using a session that another command ended."""
+    return DebuggerError(
+        Code.NO_SESSION,
+        f"the session {name} was ended by another command",
+        hint="debugger sessions",
+    )
 
 
 def ends_quietly(session: Session) -> bool:

@@ -14,7 +14,7 @@ from debugger.core.model import Frame, Reason, Stopped, Variable
 
 @dataclass
 class Look:
-    """What the user looks at: a thread, a frame, and what was shown of this stop and the one before.
+    """What the user looks at: a thread and a frame, and what was shown of the last two stops.
 
     `shown` and `before` are a frame's identity and its locals.
     """

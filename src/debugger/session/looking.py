@@ -6,13 +6,14 @@ the program is stopped, NOT_FOUND for what is not there, EVALUATION_FAILED, STAL
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from msgspec import UNSET
 
 from debugger.backends.base import RawCommands
 from debugger.core import answers
-from debugger.core.model import Frame, Purpose, Variable
+from debugger.core.model import Frame, Purpose, Stack, Variable
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import report, source, views
@@ -22,6 +23,7 @@ FRAMES_MAX = 1000
 CHILDREN_MAX = 500
 _LOCALS_MAX = 200
 _THREADS_MAX = 100
+_THREADS_S = 5.0  # a Python of 500 threads takes half a second to tell where one is
 _NESTED_MAX = 20
 _DEPTH_MAX = 5
 
@@ -78,15 +80,23 @@ async def move(session: Session, by: int) -> answers.CurrentFrame:
             "this is the innermost frame",
             hint="debugger up goes to its caller",
         )
-    try:
-        frame = await frame_of(session, now.index + by)
-    except DebuggerError as error:
-        if error.code is not Code.NOT_FOUND:
-            raise
+    thread = await _thread(session)
+    stack = await session.backend.stack(thread, start=now.index + by, levels=1)
+    if not stack.frames and by > 0:
+        stack = await _outermost(session, thread)
+    if not stack.frames or stack.frames[-1].index == now.index != now.index + by:
         raise DebuggerError(
             Code.NOT_FOUND, "this is the outermost frame", hint="debugger backtrace"
-        ) from error
-    return await _choose(session, frame)
+        )
+    return await _choose(session, stack.frames[-1])
+
+
+async def _outermost(session: Session, thread: int) -> Stack:
+    """Return the end of a stack: as in gdb, further than the outermost is the outermost."""
+    stack = await session.backend.stack(thread, levels=FRAMES_MAX)
+    if stack.total is not None and stack.total > len(stack.frames):
+        return await session.backend.stack(thread, start=stack.total - 1, levels=1)
+    return stack
 
 
 async def _choose(session: Session, frame: Frame) -> answers.CurrentFrame:
@@ -134,7 +144,7 @@ async def backtrace(
     """Show a thread's stack."""
     session.require(State.STOPPED, to="show the stack")
     chosen = (
-        await _known_thread(session, thread)
+        await known_thread(session, thread)
         if thread is not None
         else await _thread(session)
     )
@@ -174,8 +184,11 @@ async def all_backtraces(session: Session, *, limit: int) -> answers.Backtraces:
     """Show the stacks of all threads, at most 100 of them."""
     session.require(State.STOPPED, to="show the stacks")
     threads = await session.backend.threads()
-    shown = []
+    shown: list[answers.Backtrace] = []
+    limit_s = asyncio.get_running_loop().time() + _THREADS_S
     for one in threads[:_THREADS_MAX]:
+        if shown and asyncio.get_running_loop().time() > limit_s:
+            break
         stack = await session.backend.stack(one.id, levels=min(limit, FRAMES_MAX))
         frames = tuple(views.frame(frame) for frame in stack.frames)
         shown.append(answers.Backtrace(thread=one.id, frames=frames, total=stack.total))
@@ -188,9 +201,11 @@ async def threads(session: Session) -> answers.Threads:
     found = await session.backend.threads()
     is_stopped = session.state is State.STOPPED
     shown = []
+    limit_s = asyncio.get_running_loop().time() + _THREADS_S
     for number, one in enumerate(found):
         frame = None
-        if is_stopped and number < _THREADS_MAX:
+        in_time = asyncio.get_running_loop().time() < limit_s
+        if is_stopped and number < _THREADS_MAX and in_time:
             frame = await _user_frame_of(session, one.id)
         shown.append(
             answers.ThreadView(
@@ -218,7 +233,7 @@ async def choose_thread(session: Session, number: int | None) -> answers.Current
     """Make a thread the current one, and show where it is."""
     session.require(State.STOPPED, to="choose a thread")
     if number is not None:
-        session.look.thread = await _known_thread(session, number)
+        session.look.thread = await known_thread(session, number)
         session.look.frame = None
     thread = await _thread(session)
     if session.look.frame is None:
@@ -235,7 +250,8 @@ async def choose_thread(session: Session, number: int | None) -> answers.Current
     return await _choose(session, session.look.frame)
 
 
-async def _known_thread(session: Session, number: int) -> int:
+async def known_thread(session: Session, number: int) -> int:
+    """Return a thread's number if there is such a thread."""
     known = [one.id for one in await session.backend.threads()]
     if number not in known:
         some = ", ".join(map(str, known[:10])) + (", …" if len(known) > 10 else "")  # noqa: PLR2004
@@ -250,7 +266,7 @@ async def _known_thread(session: Session, number: int) -> int:
 async def evaluate(
     session: Session, expression: str, *, purpose: Purpose, depth: int, show_type: bool
 ) -> answers.Value:
-    """Evaluate an expression in the current frame; `depth` levels of what is inside it are shown."""
+    """Evaluate an expression in the current frame; `depth` levels inside it are shown."""
     session.require(State.STOPPED, to="evaluate")
     one_line(expression)
     frame = await frame_of(session)
@@ -314,8 +330,8 @@ async def page(
     session: Session, ref: str, *, start: int, count: int
 ) -> answers.Children:
     """Show a part of what is inside a value."""
-    handle = session.refs.handle(ref)
     session.require(State.STOPPED, to="look into a value")
+    handle = session.refs.handle(ref)
     if start < 0 or not 1 <= count <= CHILDREN_MAX:
         raise DebuggerError(
             Code.USAGE,
@@ -373,7 +389,7 @@ async def listing(
 
 
 def _from_text(text: str, frame: Frame, context: int) -> answers.Source:
-    every = text.splitlines()
+    every = source.split(text.encode())
     line = frame.line or 1
     first = max(1, line - context)
     return answers.Source(
@@ -404,4 +420,10 @@ async def raw(session: Session, command: str) -> answers.Raw:
     frame = await frame_of(session) if session.state is State.STOPPED else None
     output = await backend.raw(command, frame)
     session.look.changed_anything()
+    if output.startswith("error: "):
+        # LLDB answers a command that failed with success and this text.
+        problem = output.removeprefix("error: ")
+        raise DebuggerError(
+            Code.EVALUATION_FAILED, problem, hint="debugger raw help lists the commands"
+        )
     return answers.Raw(command=command, output=output)

@@ -1,4 +1,4 @@
-"""What a stop, or the end, is answered with: why, where, the source, the locals, the stack, the output."""
+"""What a stop, or the end, is answered with: why, where, source, locals, stack, output."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ LEVELS = 20
 LOCALS_MAX = 50
 _VALUE_MAX = 400
 _OUTPUT_MAX = 20
+_FAILURES_MAX = 500
 _BEFORE, _AFTER = 3, 2
 _RETURNED = ("(return) ", "(Return Value)")
 
@@ -32,7 +33,7 @@ async def stop(
 ) -> answers.Stop:
     """Report where a stopped session is (a job).
 
-    With `is_full` everything is told again; otherwise, in the frame of the last report, what changed.
+    With `is_full` everything is told again; otherwise, in the last report's frame, what changed.
 
     Raises:
         DebuggerError: WRONG_STATE, PROGRAM_EXITED, and what the backend raises.

@@ -31,7 +31,7 @@ from debugger.core.refs import Refs
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session.binding import Binding
-from debugger.session.family import Cursors, Family
+from debugger.session.family import Cursors, Family, ended_elsewhere
 from debugger.session.look import Look, named, strangers
 from debugger.session.record import Record
 from debugger.session.worker import Worker
@@ -153,29 +153,31 @@ class Session:
         Raises:
             DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT.
         """
+        if self.is_closed:
+            raise ended_elsewhere(self.name)
         self._run += 1
+        run, sink, backend = self._run, self._sink(self._run), adopted
         self._forget_the_last_run()
         self._set(State.INITIALIZING)
-        sink = self._sink(self._run)
         try:
+            self._backend = backend = adopted or self._make_backend(sink, self._worker.tasks)
             if adopted is not None:
-                self._backend = adopted
                 adopted.report_to(sink)
                 await adopted.connect()
+            elif isinstance(self.target, Launch):
+                await backend.start(self.target)
             else:
-                self._backend = self._make_backend(sink, self._worker.tasks)
-                if isinstance(self.target, Launch):
-                    await self._backend.start(self.target)
-                else:
-                    self.pauses += int(self.target.pause)
-                    await self._backend.attach(self.target)
+                self.pauses += int(self.target.pause)
+                await backend.attach(self.target)
+            if self._run != run:
+                raise ended_elsewhere(self.name)
             if self.state is State.INITIALIZING:
                 self._set(State.CONFIGURING)
-            self.adapter, self.backend_kind = self._backend.adapter, self._backend.kind
-            await self.binding.send_all(self._backend)
-            await self._backend.run()
+            self.adapter, self.backend_kind = backend.adapter, backend.kind
+            await self.binding.send_all(backend)
+            await backend.run()
         except DebuggerError as error:
-            await self._fail(error)
+            await self._fail(error, backend)
             raise
         if self.state is State.CONFIGURING:
             self._set(State.RUNNING)
@@ -190,11 +192,13 @@ class Session:
         self.pauses = 0
         self.is_reported = True
 
-    async def _fail(self, error: DebuggerError) -> None:
+    async def _fail(self, error: DebuggerError, backend: Backend | None) -> None:
         self._run += 1
-        backend, self._backend = self._backend, None
+        self._backend = None
         if backend is not None:
             await backend.close(kill=True)
+        if self.is_closed:
+            return
         self.error = error.message
         self.binding.detach()
         self._set(State.TERMINATED)
@@ -254,7 +258,7 @@ class Session:
 
         return take
 
-    def _take(self, event: Event) -> None:
+    def _take(self, event: Event) -> None:  # noqa: C901 - one case for each event
         match event:
             case Printed(stream, text):
                 self._record.printed(stream, text)
@@ -303,8 +307,9 @@ class Session:
         self.is_reported = False
         self._set(State.STOPPED)
         self.pauses = 0
-        for one in known:
-            if one.spec.temporary or one.internal:
+        for one in self.breakpoints.every():
+            # What was run to is run to no more, wherever it stopped.
+            if one.internal or (one.spec.temporary and one.id in {hit.id for hit in known}):
                 drop = partial(self.binding.drop, one)
                 self._worker.later(drop, on_error=self._complain)
         self._record.stop(self.last_stop, self.hits)
@@ -363,14 +368,10 @@ class Session:
 
     def child_ended(self) -> None:
         """Note that a child process's session ended: an ended program may be closed now."""
-        if self.state is State.TERMINATED and self._backend is not None:
-            if not self.family.live_children(self):
-                self._worker.tasks.create_task(self._close_backend())
-
-    async def _close_backend(self) -> None:
-        backend, self._backend = self._backend, None
-        if backend is not None:
-            await backend.close(kill=True)
+        backend, is_over = self._backend, self.state is State.TERMINATED
+        if is_over and backend is not None and not self.family.live_children(self):
+            self._backend = None
+            self._worker.tasks.create_task(backend.close(kill=True))
 
     # -- running -------------------------------------------------------------------------------
 

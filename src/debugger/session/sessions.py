@@ -13,6 +13,7 @@ import msgspec
 
 from debugger.backends.base import Attach, ChildAppeared, Closed, Launch
 from debugger.core.locate import near_names
+from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session.family import Cursors
 from debugger.session.look import program_of
@@ -21,7 +22,13 @@ from debugger.timeline import Timeline
 
 LIVE_MAX = 20
 _ENDED_MAX = 20
+_NAME_MAX = 64
 _log = logging.getLogger(__name__)
+
+
+def _is_over(session: Session) -> bool:
+    # One that has not begun is neither live nor over.
+    return session.state is State.TERMINATED
 
 
 def _target_of(parent: Session, child: ChildAppeared) -> Launch | Attach:
@@ -88,7 +95,7 @@ class Sessions:
         Raises:
             DebuggerError: USAGE for a name in use or a bad one, or too many sessions.
         """
-        live = [one for one in self._sessions.values() if one.is_live]
+        live = [one for one in self._sessions.values() if not _is_over(one)]
         if len(live) >= LIVE_MAX:
             raise DebuggerError(
                 Code.USAGE,
@@ -97,8 +104,6 @@ class Sessions:
             )
         chosen = self._free_name(name, target)
         ended = self._sessions.pop(chosen, None)
-        if ended is not None:
-            await self._discard(ended)
         session = Session(
             chosen,
             target=target,
@@ -107,10 +112,17 @@ class Sessions:
             cursors=Cursors(),
             family=self,
         )
-        await session.open()
+        # It has its name before anything is awaited: another `start` must not take it.
         self._sessions[chosen] = session
         self._current = chosen
-        await self._forget_old()
+        try:
+            if ended is not None:
+                await self._discard(ended)
+            await session.open()
+            await self._forget_old()
+        except asyncio.CancelledError:
+            await self.close(session, kill=True)
+            raise
         return session
 
     def _free_name(self, name: str | None, target: Launch | Attach) -> str:
@@ -127,7 +139,7 @@ class Sessions:
                     hint="debugger sessions",
                 )
             known = self._sessions.get(name)
-            if known is not None and known.is_live:
+            if known is not None and not _is_over(known):
                 raise DebuggerError(
                     Code.USAGE,
                     f"the session {name!r} is in use",
@@ -137,7 +149,7 @@ class Sessions:
         program = getattr(target, "module", None) or target.program
         base = Path(program).stem if program else f"pid-{getattr(target, 'pid', 0)}"
         number, chosen = 1, base
-        while chosen in self._sessions and self._sessions[chosen].is_live:
+        while chosen in self._sessions and not _is_over(self._sessions[chosen]):
             number += 1
             chosen = f"{base}-{number}"
         return chosen
@@ -199,7 +211,7 @@ class Sessions:
         session = Session(
             f"{root.name}.{number}",
             target=_target_of(parent, child),
-            make_backend=lambda sink, tasks: child.backend,
+            make_backend=lambda *_: child.backend,
             timeline=parent.timeline,
             cursors=parent.cursors,
             family=self,

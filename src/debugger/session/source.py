@@ -16,24 +16,29 @@ _LINE_MAX = 400
 @functools.lru_cache(maxsize=64)
 def _read(path: str, modified_ns: int, size: int) -> tuple[str, ...]:
     del modified_ns, size  # they make a changed file another key
-    text = Path(path).read_bytes().decode(errors="replace")
-    return tuple(line[:_LINE_MAX].expandtabs(4) for line in text.splitlines())
+    return split(Path(path).read_bytes())
+
+
+def split(text: bytes) -> tuple[str, ...]:
+    """Cut source into lines as compilers count them: a form feed, say, ends none."""
+    lines = (line.decode(errors="replace") for line in text.splitlines())
+    return tuple(line[:_LINE_MAX].expandtabs(4) for line in lines)
 
 
 def lines(path: str) -> tuple[str, ...] | None:
     """Return a file's lines; None if it cannot be read or is over 8 MiB."""
     try:
-        found = os.stat(path)
+        found = Path(path).stat()
         if found.st_size > _FILE_MAX or not Path(path).is_file():
             return None
         return _read(path, found.st_mtime_ns, found.st_size)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a NUL in the path
         return None
 
 
 def is_readable(path: str | None) -> bool:
     """Tell whether there is source to show."""
-    return path is not None and os.access(path, os.R_OK)
+    return path is not None and "\0" not in path and os.access(path, os.R_OK)
 
 
 def around(

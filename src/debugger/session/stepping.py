@@ -35,11 +35,22 @@ async def resume(
     thread: int | None = None,
 ) -> answers.Stop:
     """Let a program run and report its next stop or end; without patience, that it runs."""
-    cursor = session.timeline.cursor()
-    await session.do(lambda: session.resume(how, thread=thread))
+    cursor = await _go(session, how, thread)
     if patience is None:
         return report.running(session, waited_s=None)
     return await wait(session, patience, after=cursor)
+
+
+async def _go(session: Session, how: Resume, thread: int | None = None) -> int:
+    """Let a program run; return the cursor from which on its events are this run's."""
+
+    async def job() -> int:
+        # Taken when our turn has come: a stop before that is no answer to us.
+        cursor = session.timeline.cursor()
+        await session.resume(how, thread=thread)
+        return cursor
+
+    return await session.do(job)
 
 
 async def steps(
@@ -138,11 +149,7 @@ async def wait(
             session, Patience(left, patience.interrupted), after=cursor
         )
         if session.is_closed:
-            raise DebuggerError(
-                Code.NO_SESSION,
-                f"the session {session.name} was ended by another command",
-                hint="debugger sessions",
-            )
+            raise family.ended_elsewhere(session.name)
         if event is None:
             waited = patience.seconds - max(
                 0.0, limit - asyncio.get_running_loop().time()
@@ -154,9 +161,15 @@ async def wait(
             continue
         if event.kind is Kind.EXIT and family.ends_quietly(happened):
             continue
-        if event.kind is Kind.STOP and happened.state is not State.STOPPED:
-            continue  # somebody else let it run on
-        return await _told(happened)
+        is_now = State.STOPPED if event.kind is Kind.STOP else State.TERMINATED
+        if happened.state is not is_now and happened.state is not State.TERMINATED:
+            continue  # somebody else let it run on, or started it again
+        try:
+            return await _told(happened)
+        except DebuggerError as error:
+            if error.code is not Code.WRONG_STATE or happened.state is not State.RUNNING:
+                raise
+            # Somebody else let it run on before our turn came.
 
 
 async def _told(session: Session) -> answers.Stop:

@@ -45,11 +45,18 @@ class Worker:
                 self._tasks = tasks
                 ready.set()
                 await self._run()
-        except* Exception:
+        except* Exception:  # noqa: BLE001 - a fault of ours ends one session, and is logged
             _log.exception("the session %s failed", name)
             on_failure()
         finally:
             self._is_closed = True
+            self._refuse_those_that_wait()
+
+    def _refuse_those_that_wait(self) -> None:
+        while not self._jobs.empty():
+            left = self._jobs.get_nowait()
+            if left is not None and not left[1].done():
+                left[1].set_exception(_ended())
 
     async def do(self, job: Callable[[], Awaitable[T]]) -> T:
         """Do a job when its turn comes and return its result.
@@ -104,17 +111,13 @@ class Worker:
             else:
                 if not done.cancelled():
                     done.set_result(result)
-        while not self._jobs.empty():
-            left = self._jobs.get_nowait()
-            if left is not None and not left[1].done():
-                left[1].set_exception(_ended())
 
     async def close(self) -> None:
         """Take no more jobs, do those that wait, and end what runs beside them (bounded)."""
         if not self._is_closed:
             self._is_closed = True
             if self._jobs.full():
-                self._jobs.get_nowait()
+                self._refuse_those_that_wait()
             self._jobs.put_nowait(None)
         if self._life is not None and self._life is not asyncio.current_task():
             done, _ = await asyncio.wait({self._life}, timeout=_CLOSE_S)

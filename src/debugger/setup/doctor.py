@@ -104,11 +104,11 @@ async def _probe(
         talk = Conversation(
             profile,
             found,
-            sink=lambda event: None,
+            sink=lambda _: None,
             scratch=choose.scratch(scratch_root),
             limits=Limits(initialize_s=_PROBE_S),
             judge=stands,
-            on_child=lambda configuration: None,
+            on_child=lambda _: None,
             tasks=tasks,
         )
         try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sys
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from debugger.backends.dap.profile import Profile
 from debugger.core.locate import near_names
 from debugger.errors import Code, DebuggerError
 from debugger.targets.program import Program, look
+
+_PYTHON_S = 10.0
 
 
 class Wanted(Struct, frozen=True):
@@ -40,6 +44,7 @@ def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
     Raises:
         DebuggerError: USAGE, NOT_FOUND or LAUNCH_FAILED, each with what to do about it.
     """
+    _check_words(wanted)
     cwd = _directory(wanted)
     env = _environment(wanted)
     stdin = _input(wanted)
@@ -48,6 +53,12 @@ def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
         # `-m MODULE ARG…`: what looks like the program is the first argument.
         args = (wanted.program, *args) if wanted.program is not None else args
         profile = choose.profile(wanted.adapter or "debugpy")
+        if "python" not in profile.languages:
+            raise DebuggerError(
+                Code.LAUNCH_FAILED,
+                f"{profile.name} cannot run the Python module {wanted.module}",
+                hint=f"debugger start -m {wanted.module}",
+            )
         program = None
     elif wanted.program is None:
         raise DebuggerError(
@@ -69,11 +80,17 @@ def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
     return launch, profile
 
 
+def _check_words(wanted: Wanted) -> None:
+    words = (wanted.program, wanted.module, wanted.python, wanted.stdin, wanted.changed_cwd)
+    if any("\0" in word for word in (*words, *wanted.args, *wanted.changed_env) if word):
+        raise DebuggerError(Code.USAGE, "a NUL in an argument", hint="debugger start --help")
+
+
 def _directory(wanted: Wanted) -> str:
     cwd = os.path.normpath(os.path.join(wanted.cwd, wanted.changed_cwd or ""))
     if not os.path.isdir(cwd):
         raise DebuggerError(
-            Code.NOT_FOUND, f"no such directory: {cwd}", hint="debugger start --cwd"
+            Code.NOT_FOUND, f"no such directory: {cwd}", hint="debugger start --cwd DIRECTORY"
         )
     return cwd
 
@@ -96,7 +113,7 @@ def _input(wanted: Wanted) -> str | None:
     if wanted.stdin is None:
         return None
     file = os.path.normpath(os.path.join(wanted.cwd, wanted.stdin))
-    if not os.access(file, os.R_OK):
+    if os.path.isdir(file) or not os.access(file, os.R_OK):
         raise DebuggerError(
             Code.NOT_FOUND, f"cannot read {file}", hint="debugger start --stdin FILE"
         )
@@ -117,14 +134,13 @@ def _program(name: str, wanted: Wanted) -> str:
             shutil.which(name, path=wanted.env.get("PATH")) if "/" not in name else None
         )
         if on_path is None:
-            folder = os.path.dirname(path)
-            beside = os.listdir(folder) if os.path.isdir(folder) else []
+            beside = _beside(path)
             near = near_names(os.path.basename(path), beside)
             meant = f"; there is {near[0]}" if near else ""
             raise DebuggerError(
                 Code.LAUNCH_FAILED,
                 f"no such program: {path}{meant}",
-                hint=f"debugger start {near[0]}" if near else "debugger start PROGRAM",
+                hint=f"debugger start {_like(name, near[0])}" if near else "debugger start PROGRAM",
             )
         path = os.path.abspath(on_path)
     if not os.access(path, os.R_OK):
@@ -132,6 +148,26 @@ def _program(name: str, wanted: Wanted) -> str:
             Code.LAUNCH_FAILED, f"cannot read {path}", hint=f"chmod u+r {path}"
         )
     return path
+
+
+def _like(name: str, near: str) -> str:
+    """Name a file in the folder that the user named."""
+    folder = os.path.dirname(name)
+    return os.path.join(folder, near)
+
+
+def _beside(path: str) -> list[str]:
+    try:
+        return os.listdir(os.path.dirname(path))
+    except (OSError, ValueError):
+        return []
+
+
+def _which(name: str, env: Mapping[str, str], cwd: str) -> str | None:
+    """Find a program on the caller's PATH, whose relative folders are the caller's."""
+    folders = env.get("PATH", os.defpath).split(os.pathsep)
+    path = os.pathsep.join(os.path.join(cwd, folder) for folder in folders)
+    return shutil.which(name, path=path)
 
 
 def _profile(path: str, wanted: Wanted) -> Profile:
@@ -193,7 +229,7 @@ def _python(wanted: Wanted, env: Mapping[str, str]) -> str:
             if has_folder
             else None
         )
-        found = named or shutil.which(wanted.python, path=env.get("PATH"))
+        found = named or _which(wanted.python, env, wanted.cwd)
         if found is None or not os.access(found, os.X_OK) or os.path.isdir(found):
             raise DebuggerError(
                 Code.LAUNCH_FAILED,
@@ -212,6 +248,36 @@ def _python(wanted: Wanted, env: Mapping[str, str]) -> str:
         if candidate is not None and os.access(candidate, os.X_OK):
             return os.path.abspath(candidate)
     return sys.executable
+
+
+async def check_python(launch: Launch) -> None:
+    """Check that the interpreter that the user named is one, before an adapter waits for it.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED.
+    """
+    assert launch.python is not None
+    words = [launch.python, "-I", "-S", "-c", "print('python')"]
+    said = b""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words, env=dict(launch.env), stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL
+        )
+    except OSError:
+        process = None
+    if process is not None:
+        try:
+            async with asyncio.timeout(_PYTHON_S):
+                said, _ = await process.communicate()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+    if said.strip() != b"python":
+        raise DebuggerError(
+            Code.LAUNCH_FAILED,
+            f"{launch.python} is no Python",
+            hint="debugger start --python PATH; without it, the one on your PATH is taken",
+        )
 
 
 def default_file(launch: Launch) -> str | None:

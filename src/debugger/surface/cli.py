@@ -68,8 +68,7 @@ def parse(argv: Sequence[str], registry: Registry) -> Invocation:
     """
     root = _Group(paths(registry), ())
     try:
-        context = root.make_context(PROGRAM, list(argv))
-        invocation: Invocation = root.invoke(context)
+        invocation: Invocation = root.invoke(root.make_context(PROGRAM, list(argv)))
     except click.UsageError as error:
         raise _usage_error(error) from error
     return invocation
@@ -140,7 +139,7 @@ class _Group(click.Group):
     def __init__(self, known: Paths, path: tuple[str, ...]) -> None:
         super().__init__(
             " ".join(path),
-            params=_global_options(),
+            params=[*_global_options()],
             no_args_is_help=False,
             add_help_option=False,
         )
@@ -160,7 +159,7 @@ class _Group(click.Group):
             raise _no_command(self.known, path)
         if own is None:
             return name, _Group(self.known, path), rest
-        leaf = _Leaf(own)
+        leaf = _leaf(own)
         if below and leaf.first_word(rest) in below:
             return name, _Group(self.known, path), rest
         return name, leaf, rest
@@ -243,6 +242,9 @@ class _Leaf(click.Command):
         return False
 
 
+_leaf = cache(_Leaf)  # click keeps nothing between two parses
+
+
 def _click_type(parameter: Parameter) -> click.ParamType[Any]:
     if allowed := choices(parameter):
         return click.Choice(list(allowed))
@@ -277,6 +279,7 @@ def _click_option(parameter: Parameter, name: str) -> click.Option:
     )
 
 
+@cache
 def _global_options() -> list[click.Parameter]:
     asks_help = click.Option(
         [_GLOBAL + "help", *HELP_FLAGS],

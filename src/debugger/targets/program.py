@@ -1,4 +1,4 @@
-"""What kind of program a file is: its language, its architecture, whether it has debug information."""
+"""What kind of program a file is: its language, and whether it has debug information."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _SUFFIXES = {
     ".go": "go",
     ".rb": "ruby",
 }
+_INTERPRETERS = {b"python": "python", b"node": "javascript", b"ruby": "ruby"}
 _ELF = b"\x7fELF"
 _MACH_O = {
     b"\xcf\xfa\xed\xfe",
@@ -28,6 +29,7 @@ _MACH_O = {
 }
 _SCAN_MAX = 64 << 20
 _SECTIONS_MAX = 10_000
+_ENTRY_MAX = 256  # bytes; a section's header has 40 or 64
 
 
 class Program(Struct, frozen=True):
@@ -43,6 +45,8 @@ class Program(Struct, frozen=True):
 
 def look(path: str) -> Program:
     """Look at a file; an unreadable one has no language."""
+    if not Path(path).is_file():  # to open a FIFO would wait for its writer
+        return Program("")
     try:
         with Path(path).open("rb") as file:
             head = file.read(256)
@@ -107,6 +111,8 @@ def _sections(descriptor: int) -> frozenset[bytes]:
             (offset,) = struct.unpack_from(order + "I", header, 32)
             entry, count, names_at = struct.unpack_from(order + "HHH", header, 46)
             name_fields, where = order + "I", (order + "II", 16)
+        if entry > _ENTRY_MAX:
+            return frozenset()
         table = os.pread(descriptor, entry * min(count, _SECTIONS_MAX), offset)
         start, length = struct.unpack_from(where[0], table, entry * names_at + where[1])
         names = os.pread(descriptor, min(length, 1 << 20), start)
@@ -114,6 +120,6 @@ def _sections(descriptor: int) -> frozenset[bytes]:
         for number in range(min(count, _SECTIONS_MAX)):
             (at,) = struct.unpack_from(name_fields, table, entry * number)
             found.add(names[at : names.find(b"\0", at)])
-    except struct.error:
+    except (struct.error, OverflowError, OSError):  # cut off, or offsets beyond any file
         return frozenset()
     return frozenset(found)

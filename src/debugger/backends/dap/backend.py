@@ -302,7 +302,7 @@ class DapBackend:
                 value = convert.evaluated(expression, body)
                 return self._remembered([value])[0]
         assert problem is not None
-        raise problem
+        raise DebuggerError(problem.code, self._profile.problem(problem.message), hint=problem.hint)
 
     async def completed(self, values: Sequence[Variable]) -> list[Variable]:
         """Add to values what the adapter cut off them."""

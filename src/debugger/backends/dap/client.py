@@ -1,8 +1,9 @@
-"""How requests find their responses: sequence numbers, time-outs, capabilities, reverse requests."""
+"""How requests find their responses: numbers, time-outs, capabilities, reverse requests."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -79,9 +80,19 @@ class Client:
         return self._lost is not None
 
     def merge_capabilities(self, more: dict[str, Any]) -> None:
-        """Take capabilities, also late ones (DAP: CapabilitiesEvent)."""
-        self._advertised |= more
-        self.capabilities = msgspec.convert(self._advertised, dap.Capabilities)
+        """Take capabilities, also late ones (DAP: CapabilitiesEvent).
+
+        Raises:
+            DebuggerError: PROTOCOL.
+        """
+        # An adapter may say null for what it leaves out.
+        self._advertised |= {key: value for key, value in more.items() if value is not None}
+        try:
+            self.capabilities = msgspec.convert(self._advertised, dap.Capabilities)
+        except msgspec.ValidationError as error:
+            raise DebuggerError(
+                Code.PROTOCOL, f"{self._adapter} sent malformed capabilities: {error}"
+            ) from error
 
     def can(self, command: str) -> bool:
         """Tell whether the adapter takes a request."""
@@ -132,7 +143,7 @@ class Client:
         """Send a request; the future is its response, or fails once the adapter is gone.
 
         Raises:
-            DebuggerError: NOT_SUPPORTED or ADAPTER_DIED, without sending.
+            DebuggerError: NOT_SUPPORTED, ADAPTER_DIED or USAGE, without sending.
         """
         if not self.can(command):
             raise DebuggerError(
@@ -142,8 +153,11 @@ class Client:
             )
         if self._lost is not None:
             raise self._lost
-        self._seq += 1
-        seq = self._seq
+        seq = self._seq + 1
+        body = _encoded(
+            {"seq": seq, "type": "request", "command": command, "arguments": arguments}
+        )
+        self._seq = seq
         response: asyncio.Future[dap.Message] = (
             asyncio.get_running_loop().create_future()
         )
@@ -172,8 +186,8 @@ class Client:
             DebuggerError: PROTOCOL if it is none.
         """
         try:
-            message = msgspec.json.decode(body, type=dap.Message)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            message = _read(body, dap.Message)
+        except _UNREADABLE as error:
             raise DebuggerError(
                 Code.PROTOCOL, f"{self._adapter} sent a broken message: {error}"
             ) from error
@@ -202,9 +216,11 @@ class Client:
             reply["body"] = await self._on_request(request.command, request.arguments)
         except DebuggerError as error:
             reply |= {"success": False, "message": error.message}
+        except (msgspec.MsgspecError, RecursionError) as error:
+            reply |= {"success": False, "message": f"malformed arguments: {error}"}
         if self._lost is None:
             self._seq += 1
-            self._send({"seq": self._seq, **reply})
+            self._write(_encoded({"seq": self._seq, **reply}))
 
     def lose(self, error: DebuggerError) -> None:
         """Fail all that waits and all that comes: the adapter is gone."""
@@ -215,14 +231,37 @@ class Client:
                     waiting.set_exception(error)
                     waiting.exception()  # whoever posted may not be waiting yet
 
-    def _send(self, message: dict[str, Any]) -> None:
-        self._write(msgspec.json.encode(message))
-
 
 _HINTS = {
     Code.ADAPTER_FAILED: "debugger daemon logs shows what the adapter said",
     Code.EVALUATION_FAILED: "debugger locals lists what is here",
 }
+
+
+def _encoded(message: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(message)
+    except UnicodeEncodeError as error:
+        wrong = ascii(error.object[max(0, error.start - 20) : error.end + 20])
+        raise DebuggerError(
+            Code.USAGE, f"debug adapters take only UTF-8, and this is none: {wrong}"
+        ) from error
+
+
+# ValueError: msgspec's own, and numbers of thousands of digits.
+_UNREADABLE = (ValueError, RecursionError)
+Read = TypeVar("Read", bound=msgspec.Struct)
+
+
+def _read(data: bytes, kind: type[Read]) -> Read:
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except ValueError:
+        # A Python program's text may hold half a surrogate pair: JSON can, UTF-8 cannot.
+        text = json.dumps(json.loads(data.decode(errors="replace")), ensure_ascii=False)
+        return msgspec.json.decode(text.encode(errors="replace"), type=kind)
 
 
 def decode(raw: msgspec.Raw, kind: type[Body]) -> Body:
@@ -256,7 +295,7 @@ def error_text(response: dap.Message) -> str:
         for name, value in (error.variables or {}).items():
             detail = detail.replace("{" + name + "}", value)
     said = response.message or ""
-    # `message` may be a short key ("notStopped") beside a sentence in the body (DAP: ErrorResponse).
+    # `message` may be a key ("notStopped") beside a sentence in the body (DAP: ErrorResponse).
     text = detail if len(detail) > len(said) else said
     return (
         text.strip() or f"the adapter refused {response.command!r} without saying why"

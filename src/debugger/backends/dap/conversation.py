@@ -42,7 +42,7 @@ class Limits(Struct, frozen=True):
 
 
 class Conversation:
-    """An adapter, started and initialized, with the program's streams and the handshake's latches."""
+    """A started and initialized adapter, the program's streams and the handshake's latches."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Conversation:
         self.client = Client(
             profile.name,
             write=self._write,
-            on_event=lambda name, body: self.events.take(name, body),
+            on_event=lambda name, body: self.events.take(name, body),  # noqa: PLW0108 - made below
             on_request=self._on_request,
             tasks=tasks,
         )
@@ -313,6 +313,7 @@ class Conversation:
         *,
         failure: Code = Code.ADAPTER_FAILED,
     ) -> Any:
+        """Send a request and return its response's body (see Client.request)."""
         return await self.client.request(
             command, arguments, body, within=self._limits.request_s, failure=failure
         )

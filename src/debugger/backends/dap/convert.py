@@ -58,9 +58,10 @@ def _frame(body: dap.StackFrame, index: int) -> Frame:
 def address(text: str | None) -> str | None:
     """Write an address as `0x…` in lower case without leading zeros; None if it is none."""
     try:
-        return hex(int(text, 0)) if text else None
+        number = int(text, 0) if text else -1
     except ValueError:
         return None
+    return hex(number) if number >= 0 else None
 
 
 def scope(body: dap.Scope) -> Scope:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import Awaitable, Callable
 
@@ -28,6 +29,7 @@ from debugger.core.model import Exited, Stopped
 # One of `exited` and `terminated` may come alone or first; the other is waited for this long.
 _OTHER_S = 1.0
 _LOG_PREFIX = "[[log "
+_LOGGED = re.compile(re.escape(_LOG_PREFIX) + r"([0-9]{1,9})\]\] ")
 _CONSOLE_LINES = 20
 
 
@@ -76,7 +78,7 @@ class Events:
         """Return the last of what the adapter said about itself."""
         return "".join(self._console)
 
-    def take(self, name: str, body: msgspec.Raw) -> None:
+    def take(self, name: str, body: msgspec.Raw) -> None:  # noqa: C901 - one case for each event
         """Take one event."""
         if self._is_muted:
             return
@@ -106,7 +108,9 @@ class Events:
 
     def _stopped(self, body: dap.StoppedBody) -> None:
         # lldb-dap sends one event a thread; the one that matters has no preserveFocusHint.
-        if body.preserve_focus_hint or self._finishing:
+        # debugpy gives the hint with a pause, which is its one event of it.
+        is_echo = body.preserve_focus_hint and body.reason != "pause"
+        if is_echo or self._finishing:
             return
         stop = self._profile.stopped(body)
         self._signal = stop.signal
@@ -144,7 +148,7 @@ class Events:
     def _attributed(self, failure: ConditionFailed) -> ConditionFailed:
         """Find the breakpoint of a failed condition by its text."""
         for number, condition in self.conditions.values():
-            if failure.message.startswith(f"{condition}: "):
+            if failure.message.startswith(f"{condition.strip()}: "):
                 return ConditionFailed(number, failure.message)
         return failure
 
@@ -182,7 +186,5 @@ class Events:
 
 
 def _unmarked(text: str) -> tuple[int | None, str]:
-    if not text.startswith(_LOG_PREFIX):
-        return None, text
-    number, mark, rest = text[len(_LOG_PREFIX) :].partition("]] ")
-    return (int(number), rest) if mark and number.isdigit() else (None, text)
+    marked = _LOGGED.match(text)
+    return (int(marked[1]), text[marked.end() :]) if marked else (None, text)

@@ -160,6 +160,11 @@ def unknown_words(pid: int) -> tuple[str, ...]:
     return ()
 
 
+def as_said(problem: str) -> str:
+    """Take what the adapter says is wrong with an expression."""
+    return problem
+
+
 def same_hits(count: int) -> str:
     """Write the hit count as the number itself."""
     return str(count)
@@ -172,8 +177,8 @@ class Profile:
     `detach_s` is how long it may take to let a program go. `launch` and `attach` give the request's arguments; `correct` may move a breakpoint to where it
     can bind, or refuse it, before it is sent; `complete` may improve values that the adapter cut;
     `page` may read a part of a large value that the adapter would cut; `words` are the program and
-    the arguments of a child process; `failed_conditions_stop`
-    says that the program stops where a condition cannot be evaluated.
+    the arguments of a child process; `problem` may shorten what is wrong with an expression;
+    `failed_conditions_stop` says that the program stops where a condition cannot be evaluated.
     """
 
     name: str
@@ -199,6 +204,7 @@ class Profile:
     properties: Mapping[str, Any] = field(default_factory=dict)
     words: Callable[[int], tuple[str, ...]] = unknown_words
     hit_condition: Callable[[int], str] = same_hits
+    problem: Callable[[str], str] = as_said
     stopped: Callable[[dap.StoppedBody], Stopped] = stopped
     printed: Callable[[dap.OutputBody], Printed | Logged | ConditionFailed | None] = (
         printed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from debugger.errors import Code, DebuggerError
 
 HEADER_MAX = 4096
@@ -10,7 +12,7 @@ _END = b"\r\n\r\n"
 
 
 def encode(body: bytes) -> bytes:
-    """Frame one JSON message (DAP, Base Protocol: header part, `\\r\\n\\r\\n`, content part)."""
+    """Frame one JSON message (DAP, Base Protocol: a header, an empty line, the content)."""
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
@@ -22,17 +24,16 @@ class Decoder:
         self._buffer = bytearray()
         self._wanted: int | None = None
 
-    def feed(self, chunk: bytes) -> list[bytes]:
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
         """Take some bytes and return the messages that are complete now.
+
+        Those before something broken come first, then the iteration raises.
 
         Raises:
             DebuggerError: PROTOCOL for a header that is none or a message over the limit.
         """
         self._buffer += chunk
-        messages: list[bytes] = []
-        while (body := self._next()) is not None:
-            messages.append(body)
-        return messages
+        return iter(self._next, None)
 
     def _next(self) -> bytes | None:
         if self._wanted is None:

@@ -39,6 +39,7 @@ _SIGNALS = {
     249: "SIGBUS",
 }
 _SIGNALS |= {250: "SIGABRT", 252: "SIGILL"}
+_PYTHON = {".py", ".pyw"}
 _CUT = {
     "list",
     "tuple",
@@ -142,6 +143,17 @@ def _frames(frames: Sequence[dap.StackFrame]) -> list[dap.StackFrame]:
     return own
 
 
+def _problem(text: str) -> str:
+    """Leave out pydevd's own traceback: the last line says what is wrong."""
+    if text == "No more messages":
+        return "the program ended while the expression ran"
+    last = text.strip().splitlines()[-1] if text.startswith("Traceback ") else text.strip()
+    if last.rstrip(":") == "KeyboardInterrupt":
+        seconds = _ENVIRONMENT["PYDEVD_INTERRUPT_THREAD_TIMEOUT"]
+        return f"it did not finish within {seconds} s and was interrupted"
+    return last
+
+
 def _details(details: ExceptionDetails) -> ExceptionDetails:
     """Find the causes in the traceback: each block of a chain ends with `Type: message`."""
     blocks = re.split(
@@ -171,6 +183,11 @@ def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
             why=f"no such file: {spec.file}",
         )
     found = python_source.outline(spec.file)
+    if found is None and Path(spec.file).suffix not in _PYTHON:
+        name = Path(spec.file).name
+        return Bound(
+            verified=False, file=spec.file, line=spec.line, why=f"{name} is not a Python file"
+        )
     if found is None or spec.line in found.lines:
         return spec
     line = found.slide(spec.line)
@@ -332,6 +349,7 @@ PROFILE = Profile(
     exited=_exited,
     frames=_frames,
     details=_details,
+    problem=_problem,
     correct=_correct,
     explain=_explain,
     arguments=_arguments,

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,11 @@ from debugger.targets.program import Program, look
 _NEWEST_FIRST = range(30, 13, -1)
 _XCRUN_S = 10
 _SIGNAL = re.compile(r"signal (SIG[A-Z0-9]+)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _WATCHPOINT = re.compile(r"watchpoint \d+")
 _LINE_TABLE = re.compile(r"^0x[0-9a-f]+: (?P<file>.+?):(?P<line>\d+)", re.MULTILINE)
+_INTERRUPTED = re.compile(r"(?:error: )*Execution was interrupted, reason: (.*)")
+_PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?", re.MULTILINE)
 _SUMMARY = re.compile(
     r"Summary: \S+`(?P<name>.+?)(?: \+ \d+)?(?: at [^\n]*)?$", re.MULTILINE
 )
@@ -134,11 +138,16 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
         "program": launch.program,
         "args": list(launch.args),
         "cwd": launch.cwd,
-        "env": dict(launch.env),
+        "env": _sendable(launch.env),
         "stopOnEntry": launch.stop_on_entry,
         "initCommands": commands,
         "enableAutoVariableSummaries": True,
     }
+
+
+def _sendable(env: Mapping[str, str]) -> dict[str, str]:
+    """Leave out what JSON cannot carry: the program has it from the adapter's own environment."""
+    return {key: value for key, value in env.items() if not _SURROGATE.search(key + value)}
 
 
 def _attach(target: Attach) -> dict[str, Any]:
@@ -182,6 +191,15 @@ def _exited(code: int | None, last_signal: str | None) -> Exited:
             code=code, doubt=f"lldb-dap tells status {code} and a death by {name} alike"
         )
     return Exited(code=code)
+
+
+def _problem(text: str) -> str:
+    """Leave out LLDB's own prefixes, and say what its `interrupted` means."""
+    interrupted = _INTERRUPTED.match(text)
+    if interrupted and not interrupted[1].startswith("signal"):
+        # The reason is the stop before: breakpoints inside a called function do not stop it.
+        return "it did not finish in time and was interrupted; the program is as it was"
+    return _PLACE.sub("", text)
 
 
 def _details(details: ExceptionDetails) -> ExceptionDetails:
@@ -236,7 +254,7 @@ async def _explain_function(
     assert spec.function is not None
     why = f"no function {spec.function} in the program"
     if program is not None and not program.has_debug_info:
-        why += ", which has no debug information"
+        why += ", which has no debug information: compile it with -g"
     words = re.findall(r"[A-Za-z0-9]{2,}", spec.function)
     stem = re.escape(max(words, key=len)[:3]) if words else ""
     module = (
@@ -275,6 +293,7 @@ PROFILE = Profile(
     printed=_printed,
     exited=_exited,
     details=_details,
+    problem=_problem,
     explain=_explain,
     arguments=_arguments,
 )

@@ -1,4 +1,4 @@
-"""Which lines and functions a Python file has, so that a breakpoint can be checked before it is sent."""
+"""Which lines and functions a Python file has, to check a breakpoint before it is sent."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 from msgspec import Struct
 
 _SIZE_MAX = 4 << 20
+# MemoryError: the parser's word for brackets and signs nested too deep.
+_UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 class Outline(Struct, frozen=True):
@@ -27,7 +29,7 @@ class Outline(Struct, frozen=True):
         return sorted({line for _, _, lines in self.blocks for line in lines})
 
     def slide(self, line: int) -> int | None:
-        """Return the line itself or the next one with code in the same function; None if none is."""
+        """Return the line or the next one with code in the same function; None if none is."""
         around = [block for block in self.blocks if block[0] <= line <= block[1]]
         # The innermost function: one that starts last.
         for _, _, lines in sorted(around, key=lambda block: -block[0]):
@@ -46,9 +48,9 @@ def outline(path: str) -> Outline | None:
         source = file.read_bytes()
         tree = ast.parse(source, path)
         code = compile(source, path, "exec", dont_inherit=True)
-    except (OSError, SyntaxError, ValueError, RecursionError):
+        return Outline(blocks=tuple(_blocks(code)), functions=dict(_functions(tree, "")))
+    except _UNREADABLE:
         return None
-    return Outline(blocks=tuple(_blocks(code)), functions=dict(_functions(tree, "")))
 
 
 def _blocks(code: types.CodeType) -> Iterator[tuple[int, int, frozenset[int]]]:
@@ -91,7 +93,7 @@ def arguments(path: str, function: str, line: int) -> list[str] | None:
     """Return the parameters' names of the function of this name around a line."""
     try:
         tree = ast.parse(Path(path).read_bytes(), path)
-    except (OSError, SyntaxError, ValueError, RecursionError):
+    except _UNREADABLE:
         return None
     best: ast.FunctionDef | ast.AsyncFunctionDef | None = None
     for node in ast.walk(tree):
