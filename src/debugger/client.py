@@ -28,9 +28,7 @@ _REQUEST = 1
 _CANCEL = 2
 
 
-def main(
-    argv: Sequence[str] | None = None, *, daemon: Sequence[str] | None = None
-) -> int:
+def main(argv: Sequence[str] | None = None, *, daemon: Sequence[str] | None = None) -> int:
     """Run one command, and give its exit code.
 
     Args:
@@ -120,9 +118,7 @@ def _start(directory: str, daemon: Sequence[str] | None) -> transport.Connection
     # Starting a process costs more than the import does.
     from debugger.daemon import process
 
-    return process.start(
-        directory, process.DAEMON if daemon is None else daemon, say=_note
-    )
+    return process.start(directory, process.DAEMON if daemon is None else daemon, say=_note)
 
 
 def _converse(
@@ -140,9 +136,7 @@ def _converse(
         return _wait(connection, timeout)
     except KeyboardInterrupt:
         # The daemon ends the wait and says where the program is; a second Ctrl-C ends us.
-        connection.send(
-            protocol.line({"v": protocol.VERSION, "id": _CANCEL, "cancel": _REQUEST})
-        )
+        connection.send(protocol.line({"v": protocol.VERSION, "id": _CANCEL, "cancel": _REQUEST}))
         try:
             return _wait(connection, _INTERRUPT_S)
         except TimeoutError:
@@ -159,9 +153,7 @@ def _wait(connection: transport.Connection, timeout: float | None) -> dict[str, 
         except protocol.Malformed as error:
             raise _malformed(f"the daemon's answer: {error}") from None
         except transport.TooLong:
-            raise _malformed(
-                f"the daemon's answer is over {protocol.MAX_BYTES} bytes"
-            ) from None
+            raise _malformed(f"the daemon's answer is over {protocol.MAX_BYTES} bytes") from None
         # An answer without an id is to bytes that the daemon could not read as a request.
         if message.get("id") not in (_REQUEST, None):
             continue
@@ -230,9 +222,7 @@ def _logs(argv: list[str], directory: str) -> int:
     path = f"{directory}/{paths.LOG}"
     lines = paths.log_tail(path, lines=_LOG_LINES)
     if protocol.asks(argv, "--json"):
-        _print(
-            protocol.encode({"ok": True, "data": {"path": path, "lines": lines}}) + "\n"
-        )
+        _print(protocol.encode({"ok": True, "data": {"path": path, "lines": lines}}) + "\n")
     else:
         _print("".join(f"{line}\n" for line in lines) or f"no log at {path}\n")
     return 0

@@ -98,11 +98,7 @@ def load(env: Mapping[str, str]) -> Config:
     if unknown is not None:
         key, known = unknown
         near = difflib.get_close_matches(key.rpartition(".")[2], known, n=1, cutoff=0.5)
-        meant = (
-            f"; did you mean {near[0]!r}?"
-            if near
-            else f"; known are: {', '.join(known)}"
-        )
+        meant = f"; did you mean {near[0]!r}?" if near else f"; known are: {', '.join(known)}"
         raise _bad(file, f"unknown key {key!r}{meant}")
     try:
         config = msgspec.convert(values, Config)
@@ -123,10 +119,7 @@ def _read(file: Path) -> bytes:
 
 def _check_ranges(file: Path, config: Config) -> None:
     numbers = {
-        **{
-            f"timeouts.{k}": v
-            for k, v in msgspec.structs.asdict(config.timeouts).items()
-        },
+        **{f"timeouts.{k}": v for k, v in msgspec.structs.asdict(config.timeouts).items()},
         "daemon.idle_timeout_minutes": config.daemon.idle_timeout_minutes,
         "output.max_events": config.output.max_events,
         "output.max_bytes_mb": config.output.max_bytes_mb,
@@ -137,9 +130,7 @@ def _check_ranges(file: Path, config: Config) -> None:
 
 
 def _bad(file: Path, problem: str) -> DebuggerError:
-    return DebuggerError(
-        Code.USAGE, f"{file}: {problem}", hint="debugger config --path"
-    )
+    return DebuggerError(Code.USAGE, f"{file}: {problem}", hint="debugger config --path")
 
 
 def _unknown(
@@ -171,7 +162,4 @@ def flat(config: Config) -> Iterator[tuple[str, Any]]:
         else:
             for name, adapter in part.items():
                 for key, value in msgspec.structs.asdict(adapter).items():
-                    yield (
-                        f"adapters.{name}.{key}",
-                        list(value) if key == "args" else value,
-                    )
+                    yield f"adapters.{name}.{key}", list(value) if key == "args" else value

@@ -14,11 +14,7 @@ import signal
 import stat
 import sys
 import time
-from _socket import (
-    CMSG_SPACE,
-    SCM_RIGHTS,
-    socket,
-)  # socket.py takes a third of the start-up time
+from _socket import CMSG_SPACE, SCM_RIGHTS, socket  # socket.py takes a third of the start-up time
 from collections import namedtuple  # typing's would add a third to the start-up time
 from contextlib import suppress
 
@@ -27,9 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-_GRACE_S = (
-    1.5  # from an adapter's own exit to the end, unless the daemon says otherwise
-)
+_GRACE_S = 1.5  # from an adapter's own exit to the end, unless the daemon says otherwise
 _END_S = 2.0  # how long the end may take
 _RESCAN_S = 0.01  # a grandchild's death sends us no SIGCHLD
 _LOOK_S = 1.0  # how often it is seen whether a released program lives
@@ -50,9 +44,7 @@ def parse_stat(text: bytes) -> Process:
     # A process whose first thread has ended while others run shows as a zombie too.
     is_alive = fields[0] not in (b"Z", b"X") or int(fields[17]) > 1
     parent, group, start = int(fields[1]), int(fields[2]), int(fields[19])
-    return Process(
-        int(pid), parent, group, start, name.decode(errors="replace"), is_alive
-    )
+    return Process(int(pid), parent, group, start, name.decode(errors="replace"), is_alive)
 
 
 def _look(pid: int | str) -> Process | None:
@@ -152,9 +144,7 @@ def _enter(become: Callable[[], object], report: int) -> None:
                 signal.signal(number, signal.SIG_DFL)
         become()
     except OSError as error:
-        os.write(
-            report, f"{error.errno} {error.filename or ''}".encode(errors="replace")
-        )
+        os.write(report, f"{error.errno} {error.filename or ''}".encode(errors="replace"))
     except (TypeError, ValueError):  # no text, or a NUL in it
         os.write(report, b"%d " % errno.EINVAL)
     finally:
@@ -202,9 +192,7 @@ class Guard:
         self._received = b""
         self._adapter = 0
         self._programs: dict[int, object] = {}  # pids to the ids of their orders
-        self._reports: dict[
-            int, int
-        ] = {}  # pipes of programs before their exec, to pids
+        self._reports: dict[int, int] = {}  # pipes of programs before their exec, to pids
         self._released: set[tuple[int, int]] = set()  # (pid, start)
         self._grace_s: float | None = _GRACE_S
         self._end_at: float | None = None
@@ -241,9 +229,7 @@ class Guard:
         left_s = None if self._end_at is None else self._end_at - time.monotonic()
         if left_s is not None and left_s <= 0:
             return False
-        ready = {
-            fd for fd, _ in self._poll.poll(None if left_s is None else left_s * 1000)
-        }
+        ready = {fd for fd, _ in self._poll.poll(None if left_s is None else left_s * 1000)}
         for report in ready & self._reports.keys():
             self._settle(report)
         if self._wakeup in ready:
@@ -260,9 +246,7 @@ class Guard:
             if kind == SCM_RIGHTS:
                 self._drains += memoryview(descriptors).cast("i")
         *lines, rest = (self._received + chunk).split(b"\n")
-        self._received = (
-            rest if len(rest) <= _LINE_MAX else b""
-        )  # what follows is no JSON
+        self._received = rest if len(rest) <= _LINE_MAX else b""  # what follows is no JSON
         return bool(chunk) and all(self._obey(line) for line in lines)
 
     def _obey(self, line: bytes) -> bool:
@@ -278,12 +262,8 @@ class Guard:
             case {"op": "keep"}:
                 self._grace_s = self._end_at = None
             case {"op": "release", "pids": [*pids]}:
-                self._released |= {
-                    (process.pid, process.start) for process in _ours(pids)
-                }
-            case {"op": "signal", "pid": int(pid), "signal": int(number)} if _ours(
-                [pid]
-            ):
+                self._released |= {(process.pid, process.start) for process in _ours(pids)}
+            case {"op": "signal", "pid": int(pid), "signal": int(number)} if _ours([pid]):
                 with suppress(OSError):  # another user's, or no such signal
                     os.kill(pid, number)
             case {"op": "spawn", "id": _, "argv": [str(), *_]}:
@@ -306,11 +286,7 @@ class Guard:
         pid = self._reports.pop(report)
         number, filename = _read_report(report)
         if number:
-            error = (
-                f"{os.strerror(number)}: {filename}"
-                if filename
-                else os.strerror(number)
-            )
+            error = f"{os.strerror(number)}: {filename}" if filename else os.strerror(number)
             self._emit("spawn_failed", id=self._programs.pop(pid), error=error)
         else:
             self._emit("spawned", id=self._programs[pid], pid=pid)
@@ -323,9 +299,7 @@ class Guard:
                 self._bury(dead[0], os.waitstatus_to_exitcode(dead[1]))
 
     def _bury(self, pid: int, result: int) -> None:
-        for report in [
-            report for report, owner in self._reports.items() if owner == pid
-        ]:
+        for report in [report for report, owner in self._reports.items() if owner == pid]:
             self._settle(report)  # its start is told before its end
         code, number = (result, None) if result >= 0 else (None, -result)
         if pid == self._adapter:
@@ -334,16 +308,10 @@ class Guard:
             if self._grace_s is not None:
                 self._end_at = time.monotonic() + self._grace_s
         elif pid in self._programs:
-            self._emit(
-                "exited", id=self._programs.pop(pid), pid=pid, code=code, signal=number
-            )
+            self._emit("exited", id=self._programs.pop(pid), pid=pid, code=code, signal=number)
 
     def _doomed(self, table: Mapping[int, Process]) -> list[Process]:
-        kept = [
-            pid
-            for pid, start in self._released
-            if pid in table and table[pid].start == start
-        ]
+        kept = [pid for pid, start in self._released if pid in table and table[pid].start == start]
         spared = {*kept, *(process.pid for process in descendants(kept, table))}
         return [p for p in descendants([os.getpid()], table) if p.pid not in spared]
 
@@ -357,18 +325,13 @@ class Guard:
         killed: dict[tuple[int, int], dict[str, object]] = {}
         while (doomed := self._doomed(table := _scan())) and time.monotonic() < limit:
             pids = {process.pid for process in doomed}
-            shared = {
-                process.group for process in table.values() if process.pid not in pids
-            }
+            shared = {process.group for process in table.values() if process.pid not in pids}
             # Upwards, so that a debuggee is gone before the death of its debugger sets it going.
             for process in reversed(doomed):
                 # A chain of forks, each outliving its parent, cannot outrun a blow at the group.
                 whole_group = process.group > 1 and process.group not in shared
                 if _kill(process, whole_group=whole_group) and process.is_alive:
-                    killed[process.pid, process.start] = {
-                        "pid": process.pid,
-                        "name": process.name,
-                    }
+                    killed[process.pid, process.start] = {"pid": process.pid, "name": process.name}
             select.select([self._wakeup], [], [], _RESCAN_S)
             self._reap()
         survivors = [process.pid for process in doomed]
@@ -385,9 +348,7 @@ class Guard:
         poll = select.poll()
         for descriptor in self._drains:
             poll.register(descriptor, select.POLLIN)
-        while self._drains and any(
-            _is_here(pid, start) for pid, start in self._released
-        ):
+        while self._drains and any(_is_here(pid, start) for pid, start in self._released):
             for descriptor, _ in poll.poll(_LOOK_S * 1000):
                 try:
                     is_over = not os.read(descriptor, 1 << 16)

@@ -46,9 +46,7 @@ def open_private(path: str, flags: int) -> int:
     Raises:
         OSError: As `os.open` does.
     """
-    return os.open(
-        path, flags | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600
-    )
+    return os.open(path, flags | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 def write_private(path: str, content: bytes) -> None:
@@ -99,11 +97,7 @@ def _wanted() -> str:
 def _refuse_foreign(path: str, found: os.stat_result) -> None:
     why = None
     if not stat.S_ISDIR(found.st_mode):
-        why = (
-            "is a symbolic link"
-            if stat.S_ISLNK(found.st_mode)
-            else "is not a directory"
-        )
+        why = "is a symbolic link" if stat.S_ISLNK(found.st_mode) else "is not a directory"
     elif found.st_uid != os.getuid():
         why = f"belongs to another user (uid {found.st_uid})"
     elif found.st_mode & _GROUP_AND_OTHERS:

@@ -163,14 +163,10 @@ class Backend(Protocol):
     def place(self, spec: Spec) -> Spec | Bound:
         """Return where a breakpoint is to be set, or why it cannot be."""
 
-    async def set_breakpoints(
-        self, file: str, wanted: Sequence[Breakpoint]
-    ) -> list[Bound]:
+    async def set_breakpoints(self, file: str, wanted: Sequence[Breakpoint]) -> list[Bound]:
         """Replace the breakpoints of a source file (their `at`); answers in the same order."""
 
-    async def set_function_breakpoints(
-        self, wanted: Sequence[Breakpoint]
-    ) -> list[Bound]:
+    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
         """Replace the function breakpoints; the answers come in the same order."""
 
     async def run(self) -> None:
@@ -205,9 +201,7 @@ class Backend(Protocol):
     async def arguments(self, frame: Frame) -> list[str] | None:
         """Return the names of the arguments among a frame's locals; None where unknown."""
 
-    async def evaluate(
-        self, expression: str, frame: Frame | None, purpose: Purpose
-    ) -> Variable:
+    async def evaluate(self, expression: str, frame: Frame | None, purpose: Purpose) -> Variable:
         """Evaluate an expression in a frame."""
 
     async def assign(self, target: str, value: str, frame: Frame) -> Variable:

@@ -43,9 +43,7 @@ def check_backend(name: str | None) -> None:
     if name is not None and name not in BACKENDS:
         known = ", ".join(BACKENDS)
         raise DebuggerError(
-            Code.USAGE,
-            f"no backend {name!r}; there are: {known}",
-            hint="debugger start --help",
+            Code.USAGE, f"no backend {name!r}; there are: {known}", hint="debugger start --help"
         )
 
 
@@ -72,9 +70,7 @@ def for_language(language: str) -> Profile | None:
     return next((one for one in PROFILES.values() if language in one.languages), None)
 
 
-def find(
-    chosen: Profile, env: Mapping[str, str], configured: Mapping[str, Configured]
-) -> Found:
+def find(chosen: Profile, env: Mapping[str, str], configured: Mapping[str, Configured]) -> Found:
     """Find an adapter on this machine.
 
     Raises:
@@ -110,9 +106,7 @@ def maker(
 
     def make(sink: Sink, tasks: asyncio.TaskGroup) -> Backend:
         own = scratch(scratch_root)
-        return DapBackend(
-            chosen, found, sink=sink, scratch=own, limits=limits, tasks=tasks
-        )
+        return DapBackend(chosen, found, sink=sink, scratch=own, limits=limits, tasks=tasks)
 
     return make
 

@@ -34,9 +34,7 @@ class Ending(msgspec.Struct, frozen=True):
 class Guarded:
     """An adapter process under its guard; nothing below it outlives `end`, or us."""
 
-    def __init__(
-        self, process: asyncio.subprocess.Process, control: socket.socket
-    ) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, control: socket.socket) -> None:
         self._process = process
         self._control = control
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
@@ -68,15 +66,7 @@ class Guarded:
         ours, theirs = socket.socketpair()
         try:
             process = await asyncio.create_subprocess_exec(
-                *(
-                    sys.executable,
-                    "-I",
-                    "-S",
-                    _GUARD,
-                    str(theirs.fileno()),
-                    str(scratch),
-                    "--",
-                ),
+                *(sys.executable, "-I", "-S", _GUARD, str(theirs.fileno()), str(scratch), "--"),
                 *argv,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -86,11 +76,11 @@ class Guarded:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a NUL in a word, a name with a "="
             ours.close()
+            problem = getattr(error, "strerror", None) or error
             raise DebuggerError(
-                Code.ADAPTER_FAILED,
-                f"cannot start {argv[0]}: {error.strerror or error}",
+                Code.ADAPTER_FAILED, f"cannot start {argv[0]}: {problem}"
             ) from error
         finally:
             theirs.close()
@@ -145,13 +135,7 @@ class Guarded:
         ended: asyncio.Future[tuple[int | None, int | None]] = loop.create_future()
         self._spawns[number], self._exits[number] = spawned, ended
         names = dict(zip(("stdin", "stdout", "stderr"), stdio, strict=True))
-        order = {
-            "op": "spawn",
-            "id": number,
-            "argv": list(argv),
-            "cwd": cwd,
-            "env": dict(env),
-        }
+        order = {"op": "spawn", "id": number, "argv": list(argv), "cwd": cwd, "env": dict(env)}
         await self._order(order | names)
         try:
             async with asyncio.timeout(_REPLY_S):
@@ -215,9 +199,7 @@ class Guarded:
                 self.exited.set_result("its guard died")
             if not self._ended.done():
                 self._ended.set_result(Ending())
-            gone = DebuggerError(
-                Code.ADAPTER_FAILED, "the adapter could not be started"
-            )
+            gone = DebuggerError(Code.ADAPTER_FAILED, "the adapter could not be started")
             for waiting in (self._started, *self._spawns.values()):
                 if not waiting.done():
                     waiting.set_exception(gone)
@@ -229,26 +211,20 @@ class Guarded:
                 self._started.set_result(pid)
             case {"event": "failed", "error": str(error)}:
                 self._started.set_exception(
-                    DebuggerError(
-                        Code.ADAPTER_FAILED, f"the adapter cannot be run: {error}"
-                    )
+                    DebuggerError(Code.ADAPTER_FAILED, f"the adapter cannot be run: {error}")
                 )
             case {"event": "adapter_exited", "code": code, "signal": number}:
-                ended = (
-                    f"was killed by signal {number}"
-                    if number
-                    else f"exited with {code}"
-                )
+                ended = f"was killed by signal {number}" if number else f"exited with {code}"
                 if not self.exited.done():
                     self.exited.set_result(ended)
             case {"event": "spawned", "id": int(order), "pid": int(pid)}:
-                self._spawns[order].set_result(pid)
+                if not self._spawns[order].done():  # else it was not waited for so long
+                    self._spawns[order].set_result(pid)
             case {"event": "spawn_failed", "id": int(order), "error": error}:
-                self._spawns[order].set_exception(
-                    DebuggerError(
-                        Code.LAUNCH_FAILED, f"the program cannot be run: {error}"
+                if not self._spawns[order].done():
+                    self._spawns[order].set_exception(
+                        DebuggerError(Code.LAUNCH_FAILED, f"the program cannot be run: {error}")
                     )
-                )
             case {"event": "exited", "id": int(order), "code": code, "signal": number}:
                 self._exits[order].set_result((code, number))
             case {"event": "ended", "killed": [*killed]}:
@@ -262,8 +238,6 @@ class Guarded:
             *lines, rest = (rest + chunk).split(b"\n")
             rest = rest[-_STDERR_LINE_MAX:]
             for line in lines[-_STDERR_LINES:]:
-                self._stderr.append(
-                    line[:_STDERR_LINE_MAX].decode(errors="backslashreplace")
-                )
+                self._stderr.append(line[:_STDERR_LINE_MAX].decode(errors="backslashreplace"))
         if rest:
             self._stderr.append(rest.decode(errors="backslashreplace"))

@@ -28,11 +28,7 @@ class Stdio:
     """
 
     def __init__(
-        self,
-        scratch: Path,
-        *,
-        as_terminal: bool,
-        on_output: Callable[[Stream, str], None],
+        self, scratch: Path, *, as_terminal: bool, on_output: Callable[[Stream, str], None]
     ) -> None:
         self._on_output = on_output
         self._loop = asyncio.get_running_loop()
@@ -44,18 +40,12 @@ class Stdio:
         self.stdin = str(scratch / "stdin")
         os.mkfifo(self.stdin, 0o600)
         # Read and write, so that neither side waits for the other to open it.
-        self._input: int | None = os.open(
-            self.stdin, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC
-        )
+        self._input: int | None = os.open(self.stdin, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self.stdout = (
-            self._terminal(Stream.STDOUT)
-            if as_terminal
-            else self._fifo(Stream.STDOUT, scratch)
+            self._terminal(Stream.STDOUT) if as_terminal else self._fifo(Stream.STDOUT, scratch)
         )
         self.stderr = (
-            self._terminal(Stream.STDERR)
-            if as_terminal
-            else self._fifo(Stream.STDERR, scratch)
+            self._terminal(Stream.STDERR) if as_terminal else self._fifo(Stream.STDERR, scratch)
         )
 
     def _terminal(self, stream: Stream) -> str:

@@ -24,27 +24,22 @@ GROUP = "Breakpoints"
 async def add(
     call: Call,
     place: Annotated[
-        str | None,
-        Arg("LOC", "FILE:LINE, LINE of the current file, FUNCTION, or *0xADDR"),
+        str | None, Arg("LOC", "FILE:LINE, LINE of the current file, FUNCTION, or *0xADDR")
     ] = None,
     *,
     function: Annotated[
         str | None, Opt("--function", "-f", help="stop in a function", metavar="NAME")
     ] = None,
     condition: Annotated[
-        str | None,
-        Opt("--condition", "-c", help="stop only if this is true", metavar="EXPR"),
+        str | None, Opt("--condition", "-c", help="stop only if this is true", metavar="EXPR")
     ] = None,
     hit_count: Annotated[
         int | None, Opt("--hit-count", help="stop from the Nth hit on", metavar="N")
     ] = None,
     log: Annotated[
-        str | None,
-        Opt("--log", help="print this and go on; {expr} is evaluated", metavar="TEXT"),
+        str | None, Opt("--log", help="print this and go on; {expr} is evaluated", metavar="TEXT")
     ] = None,
-    temporary: Annotated[
-        bool, Opt("--temporary", help="remove it at its first stop")
-    ] = False,
+    temporary: Annotated[bool, Opt("--temporary", help="remove it at its first stop")] = False,
     thread: Annotated[
         int | None, Opt("--thread", help="stop only this thread", metavar="N")
     ] = None,
@@ -54,22 +49,16 @@ async def add(
     session.require_live("set a breakpoint")
     if (place is None) == (function is None):
         raise DebuggerError(
-            Code.USAGE,
-            "where? Give a LOC or --function",
-            hint="debugger break FILE:LINE",
+            Code.USAGE, "where? Give a LOC or --function", hint="debugger break FILE:LINE"
         )
     if hit_count is not None and hit_count < 1:
         raise DebuggerError(
-            Code.USAGE,
-            f"--hit-count counts from 1, not {hit_count}",
-            hint="debugger break --help",
+            Code.USAGE, f"--hit-count counts from 1, not {hit_count}", hint="debugger break --help"
         )
     for text in (condition, log, function):
         if text is not None:
             looking.one_line(text)
-    spec = (
-        spec_of(call, session, place) if place is not None else Spec(function=function)
-    )
+    spec = spec_of(call, session, place) if place is not None else Spec(function=function)
     if thread is not None and session.state is State.STOPPED:
         await session.do(lambda: looking.known_thread(session, thread))
     spec = msgspec.structs.replace(
@@ -115,14 +104,8 @@ async def remove(
     """Remove breakpoints."""
     session = call.session()
     if every == bool(ids):
-        raise DebuggerError(
-            Code.USAGE, "which? Give IDs or --all", hint="debugger breakpoint list"
-        )
-    wanted = (
-        session.breakpoints.listed()
-        if every
-        else [session.breakpoints.get(n) for n in ids]
-    )
+        raise DebuggerError(Code.USAGE, "which? Give IDs or --all", hint="debugger breakpoint list")
+    wanted = session.breakpoints.listed() if every else [session.breakpoints.get(n) for n in ids]
     for one in wanted:
         await session.do(lambda known=one: session.binding.drop(known))  # type: ignore[misc]
     return answers.Removed(removed=tuple(one.id for one in wanted))

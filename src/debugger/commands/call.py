@@ -47,9 +47,7 @@ class Call:
         Raises:
             DebuggerError: USAGE for a time that is none.
         """
-        seconds = (
-            self.config.timeouts.await_default_secs if timeout is None else timeout
-        )
+        seconds = self.config.timeouts.await_default_secs if timeout is None else timeout
         if not 0 <= seconds <= _TIMEOUT_MAX:
             raise DebuggerError(
                 Code.USAGE,

@@ -31,28 +31,17 @@ _ARGS_MAX = 20
 @command("start", group=GROUP)
 async def start(
     call: Call,
-    program: Annotated[
-        str | None, Arg("PROGRAM", "a compiled program or a script")
-    ] = None,
+    program: Annotated[str | None, Arg("PROGRAM", "a compiled program or a script")] = None,
     args: Annotated[tuple[str, ...], Arg("ARGS", "its arguments, after --")] = (),
     *,
-    module: Annotated[
-        str | None, Opt("--module", "-m", help="run a Python module")
-    ] = None,
-    adapter: Annotated[
-        str | None, Opt("--adapter", help="debug adapter to use")
-    ] = None,
+    module: Annotated[str | None, Opt("--module", "-m", help="run a Python module")] = None,
+    adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
     backend: Annotated[str | None, Opt("--backend", help="dap")] = None,
-    stop_on_entry: Annotated[
-        bool, Opt("--stop-on-entry", help="stop at the beginning")
-    ] = False,
+    stop_on_entry: Annotated[bool, Opt("--stop-on-entry", help="stop at the beginning")] = False,
     breaks: Annotated[
-        tuple[str, ...],
-        Opt("--break", "-b", help="set a breakpoint first", metavar="LOC"),
+        tuple[str, ...], Opt("--break", "-b", help="set a breakpoint first", metavar="LOC")
     ] = (),
-    cwd: Annotated[
-        str | None, Opt("--cwd", help="directory to run in", metavar="D")
-    ] = None,
+    cwd: Annotated[str | None, Opt("--cwd", help="directory to run in", metavar="D")] = None,
     env: Annotated[
         tuple[str, ...], Opt("--env", help="change the environment", metavar="K=V")
     ] = (),
@@ -63,9 +52,7 @@ async def start(
         str | None, Opt("--python", help="Python to run it with", metavar="P")
     ] = None,
     no_wait: Annotated[bool, Opt("--no-wait", help="do not wait for a stop")] = False,
-    timeout: Annotated[
-        float | None, Opt("--timeout", help="seconds to wait", metavar="S")
-    ] = None,
+    timeout: Annotated[float | None, Opt("--timeout", help="seconds to wait", metavar="S")] = None,
 ) -> answers.Answer:
     """Start a program and run it to the first stop or its end.
 
@@ -95,9 +82,7 @@ async def start(
     current = launching.default_file(launch)
     near = [launch.cwd, os.path.dirname(launch.program or "")]
     specs = [call.spec(words, near=near, current=current) for words in breaks]
-    session = await call.sessions.create(
-        launch, _maker(call, profile), name=call.session_name
-    )
+    session = await call.sessions.create(launch, _maker(call, profile), name=call.session_name)
     session.look.file = current
     for spec in specs:
         session.breakpoints.add(spec)
@@ -164,30 +149,20 @@ async def attach(
     call: Call,
     pid: Annotated[int, Arg("PID", "the process")],
     *,
-    adapter: Annotated[
-        str | None, Opt("--adapter", help="debug adapter to use")
-    ] = None,
-    pause: Annotated[
-        bool, Opt("--pause", help="stop it, and show where it is")
-    ] = False,
-    timeout: Annotated[
-        float | None, Opt("--timeout", help="seconds to wait", metavar="S")
-    ] = None,
+    adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
+    pause: Annotated[bool, Opt("--pause", help="stop it, and show where it is")] = False,
+    timeout: Annotated[float | None, Opt("--timeout", help="seconds to wait", metavar="S")] = None,
 ) -> answers.Answer:
     """Attach to a running process; it runs on unless --pause is given."""
     exe = f"/proc/{pid}/exe"
     if not os.path.isdir(f"/proc/{pid}") and os.path.isdir("/proc/self"):
-        raise DebuggerError(
-            Code.NOT_FOUND, f"no process {pid}", hint="ps lists the processes"
-        )
+        raise DebuggerError(Code.NOT_FOUND, f"no process {pid}", hint="ps lists the processes")
     name = adapter or "lldb-dap"
     profile = choose.profile(name)
     program = os.path.realpath(exe) if os.path.exists(exe) else None
     patience = call.patience(timeout)
     target = Attach(pid=pid, program=program, cwd=call.cwd, env=call.env, pause=pause)
-    session = await call.sessions.create(
-        target, _maker(call, profile), name=call.session_name
-    )
+    session = await call.sessions.create(target, _maker(call, profile), name=call.session_name)
     await _begin(call, session)
     if not pause:
         return report.running(session, waited_s=None)
@@ -208,9 +183,7 @@ async def stop(
     session = call.session()
     closed = await call.sessions.close(session, kill=True)
     return answers.Ended(
-        ended=(session.name,),
-        pid=session.pid,
-        killed=strangers(closed.killed, session.pid),
+        ended=(session.name,), pid=session.pid, killed=strangers(closed.killed, session.pid)
     )
 
 
@@ -228,9 +201,7 @@ async def restart(
     call: Call,
     *,
     no_wait: Annotated[bool, Opt("--no-wait", help="do not wait for a stop")] = False,
-    timeout: Annotated[
-        float | None, Opt("--timeout", help="seconds to wait", metavar="S")
-    ] = None,
+    timeout: Annotated[float | None, Opt("--timeout", help="seconds to wait", metavar="S")] = None,
 ) -> answers.Answer:
     """Run the program again with the same arguments and breakpoints."""
     session = call.session()
@@ -264,9 +235,7 @@ def describe(session: Session) -> answers.Status:
         breakpoints=len(session.breakpoints.listed()),
         unread_output=len(session.timeline.lines(since=session.cursors.asked).lines),
         last_stop=place_of(session.last_stop, session.look.frame) or UNSET,
-        exit_code=exited.code
-        if exited is not None and exited.code is not None
-        else UNSET,
+        exit_code=exited.code if exited is not None and exited.code is not None else UNSET,
         signal=exited.signal if exited is not None and exited.signal else UNSET,
         error=session.error or UNSET,
         parent=session.parent.name if session.parent is not None else UNSET,
@@ -283,8 +252,6 @@ async def sessions(call: Call) -> answers.Answer:
 
 
 @command("use", group=GROUP)
-async def use(
-    call: Call, name: Annotated[str, Arg("NAME", "a session")]
-) -> answers.Answer:
+async def use(call: Call, name: Annotated[str, Arg("NAME", "a session")]) -> answers.Answer:
     """Make a session the current one."""
     return describe(call.sessions.choose(name))

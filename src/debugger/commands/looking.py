@@ -23,9 +23,7 @@ _CONTEXT_MAX = 500
 def _context(lines: int) -> int:
     if not 0 <= lines <= _CONTEXT_MAX:
         raise DebuggerError(
-            Code.USAGE,
-            f"--context is 0 to {_CONTEXT_MAX} lines",
-            hint="debugger context",
+            Code.USAGE, f"--context is 0 to {_CONTEXT_MAX} lines", hint="debugger context"
         )
     return lines
 
@@ -41,9 +39,7 @@ async def context(call: Call, *, lines: _Context = 3) -> answers.Answer:
 @command("source", aliases=("list",), group=GROUP, reads_only=True)
 async def source(
     call: Call,
-    place: Annotated[
-        str | None, Arg("LOC", "FILE:LINE or LINE of the current file")
-    ] = None,
+    place: Annotated[str | None, Arg("LOC", "FILE:LINE or LINE of the current file")] = None,
     *,
     lines: _Context = 5,
     function: Annotated[bool, Opt("--function", help="the current function")] = False,
@@ -53,54 +49,36 @@ async def source(
     session = call.session()
     around = _context(lines)
     if place is None:
-        return await session.do(
-            lambda: looking.listing(session, None, None, context=around)
-        )
+        return await session.do(lambda: looking.listing(session, None, None, context=around))
     spec = spec_of(call, session, place)
-    if spec.function is not None and os.path.isfile(
-        os.path.join(call.cwd, spec.function)
-    ):
+    if spec.function is not None and os.path.isfile(os.path.join(call.cwd, spec.function)):
         spec = spec_of(call, session, f"{spec.function}:1")
     if spec.file is None or spec.line is None:
         raise DebuggerError(
-            Code.USAGE,
-            f"not a line of a file: {place}",
-            hint="debugger source FILE:LINE",
+            Code.USAGE, f"not a line of a file: {place}", hint="debugger source FILE:LINE"
         )
-    return await session.do(
-        lambda: looking.listing(session, spec.file, spec.line, context=around)
-    )
+    return await session.do(lambda: looking.listing(session, spec.file, spec.line, context=around))
 
 
 @command("backtrace", aliases=("bt",), group=GROUP, reads_only=True)
 async def backtrace(
     call: Call,
     *,
-    with_locals: Annotated[
-        bool, Opt("--locals", help="with each frame's locals")
-    ] = False,
-    limit: Annotated[
-        int, Opt("--limit", help="at most so many frames", metavar="N")
-    ] = 50,
-    thread: Annotated[
-        int | None, Opt("--thread", help="of this thread", metavar="N")
-    ] = None,
+    with_locals: Annotated[bool, Opt("--locals", help="with each frame's locals")] = False,
+    limit: Annotated[int, Opt("--limit", help="at most so many frames", metavar="N")] = 50,
+    thread: Annotated[int | None, Opt("--thread", help="of this thread", metavar="N")] = None,
     every: Annotated[bool, Opt("--all", help="of every thread")] = False,
 ) -> answers.Answer:
     """Show the stack."""
     session = call.session()
     if not 1 <= limit <= looking.FRAMES_MAX:
         raise DebuggerError(
-            Code.USAGE,
-            f"--limit is 1 to {looking.FRAMES_MAX} frames",
-            hint="debugger backtrace",
+            Code.USAGE, f"--limit is 1 to {looking.FRAMES_MAX} frames", hint="debugger backtrace"
         )
     if every:
         return await session.do(lambda: looking.all_backtraces(session, limit=limit))
     return await session.do(
-        lambda: looking.backtrace(
-            session, thread=thread, limit=limit, with_locals=with_locals
-        )
+        lambda: looking.backtrace(session, thread=thread, limit=limit, with_locals=with_locals)
     )
 
 
@@ -114,18 +92,14 @@ async def frame(
 
 
 @command("up", group=GROUP)
-async def up(
-    call: Call, count: Annotated[int, Arg("COUNT", "how many")] = 1
-) -> answers.Answer:
+async def up(call: Call, count: Annotated[int, Arg("COUNT", "how many")] = 1) -> answers.Answer:
     """Go to the caller's frame."""
     session = call.session()
     return await session.do(lambda: looking.move(session, count))
 
 
 @command("down", group=GROUP)
-async def down(
-    call: Call, count: Annotated[int, Arg("COUNT", "how many")] = 1
-) -> answers.Answer:
+async def down(call: Call, count: Annotated[int, Arg("COUNT", "how many")] = 1) -> answers.Answer:
     """Go back towards the innermost frame."""
     session = call.session()
     return await session.do(lambda: looking.move(session, -count))
@@ -151,9 +125,7 @@ async def print_(
     expression: _Expression,
     *,
     show_type: Annotated[bool, Opt("--type", help="with its type")] = False,
-    depth: Annotated[
-        int, Opt("--depth", help="levels of what is inside", metavar="N")
-    ] = 1,
+    depth: Annotated[int, Opt("--depth", help="levels of what is inside", metavar="N")] = 1,
 ) -> answers.Answer:
     """Show the value of an expression."""
     session = call.session()
@@ -197,9 +169,7 @@ async def vars_(
 ) -> answers.Answer:
     """Page through what is inside a value."""
     session = call.session()
-    return await session.do(
-        lambda: looking.page(session, ref, start=start, count=count)
-    )
+    return await session.do(lambda: looking.page(session, ref, start=start, count=count))
 
 
 @command("threads", group=GROUP, reads_only=True)
@@ -220,17 +190,14 @@ async def thread(
 
 @command("raw", group=GROUP, dashes_are_words=True)
 async def raw(
-    call: Call,
-    text: Annotated[str, Arg("COMMAND", "of the debugger's own", words=True)],
+    call: Call, text: Annotated[str, Arg("COMMAND", "of the debugger's own", words=True)]
 ) -> answers.Answer:
     """Run a command of the debugger behind the session."""
     security = call.config.security
     session = call.session()
     if security.raw == "deny":
         raise DebuggerError(
-            Code.DENIED,
-            "raw commands are denied by the configuration",
-            hint="debugger config",
+            Code.DENIED, "raw commands are denied by the configuration", hint="debugger config"
         )
     if security.shell == "deny" and session.adapter != "debugpy" and uses_shell(text):
         raise DebuggerError(

@@ -28,12 +28,8 @@ _FOLLOW_S = 0.5
 async def output(
     call: Call,
     *,
-    tail: Annotated[
-        int | None, Opt("--tail", help="the last N lines", metavar="N")
-    ] = None,
-    follow: Annotated[
-        bool, Opt("--follow", help="go on until Ctrl-C or the end")
-    ] = False,
+    tail: Annotated[int | None, Opt("--tail", help="the last N lines", metavar="N")] = None,
+    follow: Annotated[bool, Opt("--follow", help="go on until Ctrl-C or the end")] = False,
     every: Annotated[bool, Opt("--all", help="all that is kept")] = False,
     clear: Annotated[bool, Opt("--clear", help="forget it")] = False,
 ) -> answers.Answer:
@@ -41,23 +37,17 @@ async def output(
     session = call.session()
     timeline, cursors = session.timeline, session.cursors
     if tail is not None and not 0 <= tail <= _LINES_MAX:
-        raise DebuggerError(
-            Code.USAGE, f"--tail is 0 to {_LINES_MAX}", hint="debugger output"
-        )
+        raise DebuggerError(Code.USAGE, f"--tail is 0 to {_LINES_MAX}", hint="debugger output")
     if clear:
         cleared = timeline.clear_output()
         cursors.asked = cursors.reported = timeline.cursor()
         return answers.Output(lines=(), dropped=0, total=cleared, cleared=True)
-    page = timeline.lines(
-        since=0 if every or tail is not None else cursors.asked, tail=tail
-    )
+    page = timeline.lines(since=0 if every or tail is not None else cursors.asked, tail=tail)
     cursors.asked = page.next
     if follow:
         return await _follow(call, session, list(page.lines))
     return answers.Output(
-        lines=tuple(_line(one) for one in page.lines),
-        dropped=page.dropped,
-        total=len(page.lines),
+        lines=tuple(_line(one) for one in page.lines), dropped=page.dropped, total=len(page.lines)
     )
 
 
@@ -84,9 +74,7 @@ async def _follow(call: Call, session: Session, lines: list[Line]) -> answers.Ou
         cursors.asked, lines = page.next, list(page.lines)
 
 
-async def _something(
-    call: Call, session: Session, after: int, kinds: set[Kind]
-) -> None:
+async def _something(call: Call, session: Session, after: int, kinds: set[Kind]) -> None:
     waiting = asyncio.ensure_future(session.timeline.wait(after, kinds, _FOLLOW_S))
     interrupted = asyncio.ensure_future(call.interrupted.wait())
     await asyncio.wait({waiting, interrupted}, return_when=asyncio.FIRST_COMPLETED)
@@ -98,31 +86,21 @@ async def _something(
 async def events(
     call: Call,
     *,
-    kinds: Annotated[
-        tuple[str, ...], Opt("--kind", help="only this kind", metavar="K")
-    ] = (),
+    kinds: Annotated[tuple[str, ...], Opt("--kind", help="only this kind", metavar="K")] = (),
     function: Annotated[
-        str | None,
-        Opt("--function", help="only in functions like this", metavar="PATTERN"),
+        str | None, Opt("--function", help="only in functions like this", metavar="PATTERN")
     ] = None,
-    thread: Annotated[
-        int | None, Opt("--thread", help="only of this thread", metavar="N")
-    ] = None,
+    thread: Annotated[int | None, Opt("--thread", help="only of this thread", metavar="N")] = None,
     since: Annotated[
-        str | None,
-        Opt("--since", help="after this event, or so long ago (-5s)", metavar="SEQ"),
+        str | None, Opt("--since", help="after this event, or so long ago (-5s)", metavar="SEQ")
     ] = None,
     limit: Annotated[int, Opt("--limit", help="at most so many", metavar="N")] = 50,
-    follow: Annotated[
-        bool, Opt("--follow", help="go on until Ctrl-C or the end")
-    ] = False,
+    follow: Annotated[bool, Opt("--follow", help="go on until Ctrl-C or the end")] = False,
 ) -> answers.Answer:
     """Show what happened: stops, output, failed conditions, exits."""
     session = call.session()
     if not 1 <= limit <= 500:  # noqa: PLR2004 - the timeline's page
-        raise DebuggerError(
-            Code.USAGE, "--limit is 1 to 500", hint="debugger events --since SEQ"
-        )
+        raise DebuggerError(Code.USAGE, "--limit is 1 to 500", hint="debugger events --since SEQ")
     wanted = {_kind(name) for name in kinds} or None
     after = _since(session, since)
     page = session.timeline.events(
@@ -144,11 +122,7 @@ async def events(
 
 
 async def _follow_events(
-    call: Call,
-    session: Session,
-    found: list[Event],
-    wanted: set[Kind] | None,
-    cursor: int,
+    call: Call, session: Session, found: list[Event], wanted: set[Kind] | None, cursor: int
 ) -> answers.Events:
     while True:
         is_over = not session.is_live
@@ -169,9 +143,7 @@ def _kind(name: str) -> Kind:
     except ValueError:
         known = ", ".join(kind.value for kind in Kind)
         raise DebuggerError(
-            Code.USAGE,
-            f"no kind of event {name!r}; there are: {known}",
-            hint="debugger events",
+            Code.USAGE, f"no kind of event {name!r}; there are: {known}", hint="debugger events"
         ) from None
 
 
@@ -181,15 +153,11 @@ def _since(session: Session, since: str | None) -> int:
     relative = re.fullmatch(r"-([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m)?", since)
     if relative:
         unit = {"ms": 1e6, "s": 1e9, "m": 6e10, None: 1e9}[relative[2]]
-        return session.timeline.since_time_ns(
-            time.monotonic_ns() - int(float(relative[1]) * unit)
-        )
+        return session.timeline.since_time_ns(time.monotonic_ns() - int(float(relative[1]) * unit))
     if re.fullmatch(r"[0-9]{1,18}", since):
         return int(since)
     raise DebuggerError(
-        Code.USAGE,
-        f"--since is an event's number or -5s, not {since!r}",
-        hint="debugger events",
+        Code.USAGE, f"--since is an event's number or -5s, not {since!r}", hint="debugger events"
     )
 
 
@@ -211,25 +179,17 @@ def _event(one: Event) -> answers.EventView:
 @command("input", group=GROUP)
 async def input_(
     call: Call,
-    text: Annotated[
-        str | None, Arg("TEXT", "a line for the program to read", words=True)
-    ] = None,
+    text: Annotated[str | None, Arg("TEXT", "a line for the program to read", words=True)] = None,
     *,
-    file: Annotated[
-        str | None, Opt("--file", help="send this file", metavar="F")
-    ] = None,
+    file: Annotated[str | None, Opt("--file", help="send this file", metavar="F")] = None,
     eof: Annotated[bool, Opt("--eof", help="end its input (after TEXT)")] = False,
-    no_newline: Annotated[
-        bool, Opt("--no-newline", help="send TEXT without a newline")
-    ] = False,
+    no_newline: Annotated[bool, Opt("--no-newline", help="send TEXT without a newline")] = False,
 ) -> answers.Answer:
     """Write to the program's standard input."""
     session = call.session()
     session.require_live("write to its input")
     if text is None and file is None and not eof:
-        raise DebuggerError(
-            Code.USAGE, "what? TEXT, --file or --eof", hint="debugger input --help"
-        )
+        raise DebuggerError(Code.USAGE, "what? TEXT, --file or --eof", hint="debugger input --help")
     data = b""
     if text is not None:
         data = text.encode("utf-8", "surrogateescape") + (b"" if no_newline else b"\n")
@@ -240,9 +200,7 @@ async def input_(
     if eof:
         await session.backend.close_input()
     said = f"sent {len(data)} bytes" if data else "ended the input"
-    return answers.Text(
-        message=said + (", and ended the input" if eof and data else "")
-    )
+    return answers.Text(message=said + (", and ended the input" if eof and data else ""))
 
 
 def _contents(path: Path) -> bytes:
@@ -256,7 +214,5 @@ def _contents(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise DebuggerError(
-            Code.NOT_FOUND,
-            f"cannot read {path}: {error.strerror}",
-            hint="debugger input --file F",
+            Code.NOT_FOUND, f"cannot read {path}: {error.strerror}", hint="debugger input --file F"
         ) from error

@@ -15,9 +15,7 @@ from debugger.session import stepping
 
 GROUP = "Running"
 _PAUSE_S = 10.0
-_Timeout = Annotated[
-    float | None, Opt("--timeout", help="seconds to wait", metavar="S")
-]
+_Timeout = Annotated[float | None, Opt("--timeout", help="seconds to wait", metavar="S")]
 _Count = Annotated[int, Arg("COUNT", "how many times")]
 
 
@@ -34,23 +32,15 @@ async def continue_(
 
 
 @command("next", aliases=("n",), group=GROUP)
-async def next_(
-    call: Call, count: _Count = 1, *, timeout: _Timeout = None
-) -> answers.Answer:
+async def next_(call: Call, count: _Count = 1, *, timeout: _Timeout = None) -> answers.Answer:
     """Run to the next line, over calls."""
-    return await stepping.steps(
-        call.session(), Resume.NEXT, count, call.patience(timeout)
-    )
+    return await stepping.steps(call.session(), Resume.NEXT, count, call.patience(timeout))
 
 
 @command("step", aliases=("s",), group=GROUP)
-async def step(
-    call: Call, count: _Count = 1, *, timeout: _Timeout = None
-) -> answers.Answer:
+async def step(call: Call, count: _Count = 1, *, timeout: _Timeout = None) -> answers.Answer:
     """Run to the next line, into calls."""
-    return await stepping.steps(
-        call.session(), Resume.STEP, count, call.patience(timeout)
-    )
+    return await stepping.steps(call.session(), Resume.STEP, count, call.patience(timeout))
 
 
 @command("finish", aliases=("out",), group=GROUP)
@@ -62,9 +52,7 @@ async def finish(call: Call, *, timeout: _Timeout = None) -> answers.Answer:
 @command("until", group=GROUP)
 async def until(
     call: Call,
-    place: Annotated[
-        str, Arg("LOC", "FILE:LINE, LINE of the current file, or FUNCTION")
-    ],
+    place: Annotated[str, Arg("LOC", "FILE:LINE, LINE of the current file, or FUNCTION")],
     *,
     timeout: _Timeout = None,
 ) -> answers.Answer:
@@ -74,9 +62,7 @@ async def until(
     spec = spec_of(call, session, place)
     if spec.address is not None:
         raise DebuggerError(
-            Code.NOT_SUPPORTED,
-            "cannot run to an address",
-            hint="debugger until FILE:LINE",
+            Code.NOT_SUPPORTED, "cannot run to an address", hint="debugger until FILE:LINE"
         )
     return await stepping.until(session, spec, call.patience(timeout))
 

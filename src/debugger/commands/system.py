@@ -41,9 +41,7 @@ def _not_here(call: Call) -> DebuggerError:
 
 @command("config", group=GROUP, reads_only=True)
 async def show_config(
-    call: Call,
-    *,
-    path: Annotated[bool, Opt("--path", help="only where the file is")] = False,
+    call: Call, *, path: Annotated[bool, Opt("--path", help="only where the file is")] = False
 ) -> answers.Answer:
     """Show the configuration as it holds."""
     file = config.path(call.env)
@@ -54,9 +52,7 @@ async def show_config(
         path=str(file),
         exists=file.exists(),
         settings=tuple(
-            answers.Setting(
-                name, value, "default" if defaults.get(name) == value else "file"
-            )
+            answers.Setting(name, value, "default" if defaults.get(name) == value else "file")
             for name, value in config.flat(call.config)
         ),
     )

@@ -80,6 +80,8 @@ class Breakpoints:
 
     def __init__(self) -> None:
         self._all: dict[int, Breakpoint] = {}
+        # News of breakpoints by backend id that overtook the answer to their list.
+        self._early: dict[int, Bound] = {}
         self._next = 1
         self._next_internal = -1
 
@@ -163,9 +165,7 @@ class Breakpoints:
 
     def listed(self) -> list[Breakpoint]:
         """Return the user's breakpoints in the order of their ids."""
-        return sorted(
-            (b for b in self._all.values() if not b.internal), key=lambda b: b.id
-        )
+        return sorted((b for b in self._all.values() if not b.internal), key=lambda b: b.id)
 
     def place(self, number: int, at: Spec | Bound) -> None:
         """Note where a breakpoint is to be set, or why it cannot be."""
@@ -201,9 +201,7 @@ class Breakpoints:
 
     def lists(self) -> list[Spec]:
         """Return one spec out of each list that has to be sent."""
-        found = {
-            (one.at.kind, one.at.file): one.at for one in self._all.values() if one.at
-        }
+        found = {(one.at.kind, one.at.file): one.at for one in self._all.values() if one.at}
         return list(found.values())
 
     def bind(self, sent: Sequence[Breakpoint], answers: Iterable[Bound]) -> None:
@@ -213,24 +211,32 @@ class Breakpoints:
         """
         for wanted, bound in zip(sent, answers, strict=False):
             known = self._all.get(wanted.id)
+            early = (
+                self._early.pop(bound.backend_id, None) if bound.backend_id is not None else None
+            )
+            newest = bound
+            if early is not None and early.verified and not bound.verified:
+                newest = _renewed(bound, early)
             if known is not None and known.at == wanted.at:
-                self._all[wanted.id] = msgspec.structs.replace(known, bound=bound)
+                self._all[wanted.id] = msgspec.structs.replace(known, bound=newest)
 
     def update(self, bound: Bound) -> Breakpoint | None:
         """Take a late answer for the breakpoint with this backend id; None if it is not ours."""
-        known = self.by_backend_id(bound.backend_id) if bound.backend_id is not None else None
-        if known is None:
+        if bound.backend_id is None:
             return None
-        changed = msgspec.structs.replace(known, bound=bound)
+        known = self.by_backend_id(bound.backend_id)
+        if known is None:
+            if len(self._early) < MOST:
+                self._early[bound.backend_id] = bound
+            return None
+        changed = msgspec.structs.replace(known, bound=_renewed(known.bound or bound, bound))
         self._all[known.id] = changed
         return changed
 
     def unbind(self) -> None:
-        """Forget what the debugger answered: the program is started anew."""
-        for known in list(self._all.values()):
-            self._all[known.id] = Breakpoint(
-                id=known.id, spec=known.spec, internal=known.internal
-            )
+        """Forget what the debugger answered, and what is ours: the program is started anew."""
+        self._early.clear()
+        self._all = {one.id: Breakpoint(id=one.id, spec=one.spec) for one in self.listed()}
 
     def by_backend_id(self, number: int) -> Breakpoint | None:
         """Return the breakpoint that a backend's id belongs to."""
@@ -243,11 +249,7 @@ class Breakpoints:
         """Return the breakpoint bound at a line, for debuggers that do not say which was hit."""
         for known in self._all.values():
             bound = known.bound
-            if (
-                bound is not None
-                and bound.verified
-                and (bound.file, bound.line) == (file, line)
-            ):
+            if bound is not None and bound.verified and (bound.file, bound.line) == (file, line):
                 return known
         return None
 
@@ -261,3 +263,14 @@ class Breakpoints:
         known = self._all.get(number)
         if known is not None:
             self._all[number] = msgspec.structs.replace(known, hits=known.hits + 1)
+
+
+def _renewed(old: Bound, new: Bound) -> Bound:
+    """Take news of a breakpoint, which may leave out the place that was told before."""
+    return msgspec.structs.replace(
+        new,
+        file=new.file or old.file,
+        line=new.line or old.line,
+        address=new.address or old.address,
+        why=None if new.verified else new.why or old.why,
+    )

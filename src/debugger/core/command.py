@@ -75,9 +75,7 @@ class Parameter:
         if self.is_repeated:
             return get_args(self.type)[0]
         if get_origin(self.type) in {types.UnionType, typing.Union}:
-            return next(
-                part for part in get_args(self.type) if part is not types.NoneType
-            )
+            return next(part for part in get_args(self.type) if part is not types.NoneType)
         return self.type
 
 
@@ -113,10 +111,7 @@ class Command:
             raise DebuggerError(
                 Code.USAGE, f"{self.name}: {error}", hint=f"debugger {self.name} --help"
             ) from error
-        return {
-            parameter.name: getattr(checked, parameter.name)
-            for parameter in self.parameters
-        }
+        return {parameter.name: getattr(checked, parameter.name) for parameter in self.parameters}
 
 
 class Registry:
@@ -147,9 +142,7 @@ class Registry:
         for known in self._by_name.values():
             if name in {known.name, known.wire_name, *known.aliases}:
                 return known
-        raise DebuggerError(
-            Code.USAGE, f"no command {name!r}", hint="debugger --help lists them"
-        )
+        raise DebuggerError(Code.USAGE, f"no command {name!r}", hint="debugger --help lists them")
 
 
 COMMANDS = Registry()

@@ -58,9 +58,7 @@ def parse(text: str) -> Place:
 def _line(digits: str) -> int:
     line = int(digits) if len(digits) < len("4294967296") else 0
     if line < 1:
-        raise DebuggerError(
-            Code.USAGE, f"no line {digits}: lines count from 1", hint=_HINT
-        )
+        raise DebuggerError(Code.USAGE, f"no line {digits}: lines count from 1", hint=_HINT)
     return line
 
 
@@ -77,16 +75,12 @@ def matching(file: str, candidates: Iterable[str]) -> list[str]:
 
 
 def _parts(path: str) -> list[str]:
-    return [
-        part for part in path.replace("\\", "/").split("/") if part not in {"", "."}
-    ]
+    return [part for part in path.replace("\\", "/").split("/") if part not in {"", "."}]
 
 
 def nearest_lines(line: int, valid: Sequence[int], most: int = 4) -> tuple[int, ...]:
     """Return the valid lines nearest to `line`, in ascending order."""
-    return tuple(
-        sorted(sorted(set(valid), key=lambda other: (abs(other - line), other))[:most])
-    )
+    return tuple(sorted(sorted(set(valid), key=lambda other: (abs(other - line), other))[:most]))
 
 
 def near_names(name: str, names: Iterable[str], most: int = 4) -> tuple[str, ...]:
@@ -96,9 +90,7 @@ def near_names(name: str, names: Iterable[str], most: int = 4) -> tuple[str, ...
     for other in pool:
         by_fold.setdefault(other.lower(), other)
         by_fold.setdefault(re.split(r"::|\.", other.lower())[-1], other)
-    close = difflib.get_close_matches(
-        name.lower(), list(by_fold), n=most * 2, cutoff=0.6
-    )
+    close = difflib.get_close_matches(name.lower(), list(by_fold), n=most * 2, cutoff=0.6)
     return tuple(dict.fromkeys(by_fold[key] for key in close))[:most]
 
 
@@ -111,14 +103,12 @@ def plain_function(name: str) -> str:
     """
     depth = 0
     for at, letter in enumerate(name):
-        if letter == "<" and not name[:at].endswith("operator"):
+        if letter in "<{" and not name.endswith(("operator", "operator<"), 0, at):
             depth += 1
-        elif letter == ">" and not name[:at].endswith(("operator", "-")):
+        elif letter in ">}" and not name.endswith(("operator", "operator>", "-", "="), 0, at):
             depth -= 1
         elif letter == "(" and depth <= 0 and at:
-            if name.startswith(("()", "(anonymous"), at) and name[:at].endswith(
-                ("operator", "::")
-            ):
+            if name.startswith(_NO_ARGUMENTS, at) and name.endswith(("operator", "::", "."), 0, at):
                 continue
             name = name[:at]
             break

@@ -64,12 +64,8 @@ def require(now: State, *allowed: State, to: str) -> None:
         return
     if now is State.TERMINATED:
         raise DebuggerError(
-            Code.PROGRAM_EXITED,
-            f"cannot {to}: the program has ended",
-            hint=_WHAT_TO_DO[now],
+            Code.PROGRAM_EXITED, f"cannot {to}: the program has ended", hint=_WHAT_TO_DO[now]
         )
     raise DebuggerError(
-        Code.WRONG_STATE,
-        f"cannot {to}: the program is {now.value}",
-        hint=_WHAT_TO_DO[now],
+        Code.WRONG_STATE, f"cannot {to}: the program is {now.value}", hint=_WHAT_TO_DO[now]
     )

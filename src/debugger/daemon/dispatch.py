@@ -58,9 +58,7 @@ class Dispatcher:
         if request.argv is not None:
             return cli.parse(request.argv, COMMANDS)
         if request.command is None:
-            raise DebuggerError(
-                Code.USAGE, "neither argv nor command", hint="debugger --help"
-            )
+            raise DebuggerError(Code.USAGE, "neither argv nor command", hint="debugger --help")
         return Invocation(
             command=COMMANDS.get(request.command),
             args=dict(request.args),
@@ -72,10 +70,7 @@ class Dispatcher:
 
     async def _run(self, request: Request, wanted: Invocation) -> tuple[Answer, bool]:
         arguments = wanted.command.bind(wanted.args)
-        if (
-            wanted.budget is not None
-            and not _BUDGET_MIN <= wanted.budget <= _BUDGET_MAX
-        ):
+        if wanted.budget is not None and not _BUDGET_MIN <= wanted.budget <= _BUDGET_MAX:
             raise DebuggerError(
                 Code.USAGE,
                 f"--budget is {_BUDGET_MIN} to {_BUDGET_MAX} tokens, not {wanted.budget}",
@@ -117,17 +112,13 @@ class Dispatcher:
             self._scratch_root.rmdir()
 
 
-def _reply(
-    answer: Answer, request: Request, wanted: Invocation, *, stops_daemon: bool
-) -> Reply:
+def _reply(answer: Answer, request: Request, wanted: Invocation, *, stops_daemon: bool) -> Reply:
     data = to_data(answer, budget=wanted.budget or _JSON_BUDGET)
     if wanted.is_json:
         shown = _dumps({"ok": True, "data": data})
     else:
         style = Style.TERMINAL if request.tty and wanted.is_color else Style.PLAIN
-        shown = text(
-            answer, budget=wanted.budget or _BUDGET, style=style, width=request.width
-        )
+        shown = text(answer, budget=wanted.budget or _BUDGET, style=style, width=request.width)
     is_running = isinstance(answer, Stop) and answer.timed_out
     return Reply(
         result=data,

@@ -41,9 +41,7 @@ class Wire(msgspec.Struct, frozen=True):
 class Peer:
     """The other end of one connection, and what it has asked."""
 
-    def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
         self.requests: dict[int, Request] = {}
@@ -120,9 +118,7 @@ def as_request(wire: Wire, peer: Peer) -> Request:
 
     async def stream(text: str) -> None:
         for start in range(0, len(text), _STREAM_CHARACTERS):
-            await peer.send(
-                {"id": wire.id, "stream": text[start : start + _STREAM_CHARACTERS]}
-            )
+            await peer.send({"id": wire.id, "stream": text[start : start + _STREAM_CHARACTERS]})
 
     return Request(
         id=wire.id,
@@ -140,21 +136,11 @@ def as_request(wire: Wire, peer: Peer) -> Request:
 
 def as_answer(request_id: object, reply: Reply) -> dict[str, Any]:
     """Give the message that a reply is."""
-    answer: dict[str, Any] = {
-        "id": request_id,
-        "success": reply.success,
-        "exit": int(reply.exit),
-    }
+    answer: dict[str, Any] = {"id": request_id, "success": reply.success, "exit": int(reply.exit)}
     if reply.success:
         return {**answer, "result": reply.result or {}, "text": reply.text or ""}
-    error = reply.error or DebuggerError(
-        Code.INTERNAL, "the command failed and did not say why"
-    )
-    answer["error"] = {
-        "code": error.code.value,
-        "message": error.message,
-        "hint": error.hint,
-    }
+    error = reply.error or DebuggerError(Code.INTERNAL, "the command failed and did not say why")
+    answer["error"] = {"code": error.code.value, "message": error.message, "hint": error.hint}
     return answer if reply.text is None else {**answer, "text": reply.text}
 
 
@@ -164,14 +150,9 @@ def as_line(message: Mapping[str, Any]) -> bytes:
     Raises:
         TypeError, ValueError: It holds something that JSON cannot.
     """
-    return (
-        json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii")
-        + b"\n"
-    )
+    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
 
 
 def protocol_error(message: str) -> DebuggerError:
     """Give the error for a message that breaks the protocol."""
-    return DebuggerError(
-        Code.PROTOCOL, message, hint="one JSON object a line, as debugger sends"
-    )
+    return DebuggerError(Code.PROTOCOL, message, hint="one JSON object a line, as debugger sends")

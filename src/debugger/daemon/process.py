@@ -58,18 +58,11 @@ def start(
 def lost(state: Mapping[str, Any]) -> str:
     """Say which sessions were lost with the daemon that wrote this state."""
     sessions = state.get("sessions")
-    return (
-        f"lost: {protocol.name_sessions(sessions)}"
-        if sessions
-        else "it held no session"
-    )
+    return f"lost: {protocol.name_sessions(sessions)}" if sessions else "it held no session"
 
 
 def run(
-    factory: HandlerFactory,
-    *,
-    idle_s: float = IDLE_S,
-    argv: Sequence[str] | None = None,
+    factory: HandlerFactory, *, idle_s: float = IDLE_S, argv: Sequence[str] | None = None
 ) -> int:
     """Be the daemon until it is stopped or has been idle for `idle_s` seconds.
 
@@ -116,14 +109,8 @@ class Presence:
         self.log = f"{directory}/{paths.LOG}"
         self._socket = f"{directory}/{paths.SOCKET}"
         self._inode = _inode(self._socket) if address["transport"] == "unix" else None
-        self.address = (
-            self._socket if self._inode else f"127.0.0.1:{address.get('port')}"
-        )
-        self._state: dict[str, Any] = {
-            "pid": os.getpid(),
-            "version": __version__,
-            **address,
-        }
+        self.address = self._socket if self._inode else f"127.0.0.1:{address.get('port')}"
+        self._state: dict[str, Any] = {"pid": os.getpid(), "version": __version__, **address}
         self._written: dict[str, Any] = {}
 
     def publish(self, sessions: Sequence[Mapping[str, Any]]) -> None:
@@ -273,10 +260,7 @@ def _environment() -> dict[str, str]:
     given = os.environ.get("PYTHONPATH", "")
     search = [os.path.abspath(entry) for entry in given.split(os.pathsep) if entry]  # noqa: PTH100
     # Where packages are installed is searched anyway, and not before the standard library.
-    if root not in search and os.path.basename(root) not in {
-        "site-packages",
-        "dist-packages",
-    }:  # noqa: PTH119
+    if root not in search and os.path.basename(root) not in {"site-packages", "dist-packages"}:  # noqa: PTH119
         search.append(root)
     return {**os.environ, **({"PYTHONPATH": os.pathsep.join(search)} if search else {})}
 
@@ -294,9 +278,7 @@ def _not_started(why: str, directory: str, *, since: int = 0) -> DebuggerError:
     path = f"{directory}/{paths.LOG}"
     tail = "".join(f"\n  {line}" for line in paths.log_tail(path, lines=5, since=since))
     return DebuggerError(
-        Code.INTERNAL,
-        f"the daemon did not start: {why}{tail}",
-        hint="debugger daemon logs",
+        Code.INTERNAL, f"the daemon did not start: {why}{tail}", hint="debugger daemon logs"
     )
 
 
@@ -310,10 +292,7 @@ def _lock(descriptor: int) -> None:
         # flock knows no bound of its own; the thread, if it outlives ours, gets a lock that nobody
         # holds, because the file is closed by then.
         waiter = threading.Thread(
-            target=fcntl.flock,
-            args=(descriptor, fcntl.LOCK_EX),
-            daemon=True,
-            name="lock",
+            target=fcntl.flock, args=(descriptor, fcntl.LOCK_EX), daemon=True, name="lock"
         )
         waiter.start()
         waiter.join(_LOCK_S)
@@ -329,9 +308,7 @@ def _log_to(stream: Log) -> None:
     import logging
 
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(
-        logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
-    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 

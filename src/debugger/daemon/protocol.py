@@ -55,7 +55,9 @@ def encode(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{','.join(map(encode, value))}]"
     if isinstance(value, dict):
-        return f"{{{','.join(f'{_quote(str(key))}:{encode(item)}' for key, item in value.items())}}}"
+        return (
+            f"{{{','.join(f'{_quote(str(key))}:{encode(item)}' for key, item in value.items())}}}"
+        )
     # The client sends nothing else; the daemon has `json` loaded anyway.
     import json
 
@@ -118,6 +120,4 @@ def name_sessions(sessions: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _is_global(word: str) -> bool:
-    return word in {"--json", "--no-color"} or word.startswith(
-        ("--session=", "--budget=")
-    )
+    return word in {"--json", "--no-color"} or word.startswith(("--session=", "--budget="))

@@ -16,14 +16,7 @@ from typing import Any
 from debugger import __version__
 from debugger.daemon import protocol, transport
 from debugger.daemon.handler import Handler, HandlerFactory, Publish, Reply, Request
-from debugger.daemon.peer import (
-    Peer,
-    as_answer,
-    as_line,
-    as_request,
-    protocol_error,
-    read,
-)
+from debugger.daemon.peer import Peer, as_answer, as_line, as_request, protocol_error, read
 from debugger.daemon.process import Presence
 from debugger.errors import Code, DebuggerError
 
@@ -74,9 +67,7 @@ class Server:
         async with asyncio.TaskGroup() as group:
             connections: set[asyncio.Task[None]] = set()
 
-            def accept(
-                reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-            ) -> None:
+            def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
                 if self._finished.is_set():
                     writer.close()
                     return
@@ -86,10 +77,7 @@ class Server:
                 task.add_done_callback(connections.discard)
 
             accepting = await asyncio.start_server(
-                accept,
-                sock=self._listener,
-                limit=protocol.MAX_BYTES,
-                backlog=transport.BACKLOG,
+                accept, sock=self._listener, limit=protocol.MAX_BYTES, backlog=transport.BACKLOG
             )
             ready()
             _log.info("serving on %s, version %s", self._presence.address, __version__)
@@ -267,9 +255,7 @@ class Server:
         self._held.append(os.dup(peer.socket.fileno()))
         self.stop()
         await self._closed.wait()
-        what = (
-            f"ended: {protocol.name_sessions(ended)}" if ended else "it held no session"
-        )
+        what = f"ended: {protocol.name_sessions(ended)}" if ended else "it held no session"
         text = f"daemon: stopped (pid {os.getpid()}); {what}"
         return {"running": False, "pid": os.getpid(), "ended": ended}, text
 
@@ -288,9 +274,7 @@ class Server:
         if self.stopping.is_set():
             return
         # Whoever started it is still on the way to its first request.
-        idle_s = (
-            self._idle_s if self._is_known else max(self._idle_s, transport.CONNECT_S)
-        )
+        idle_s = self._idle_s if self._is_known else max(self._idle_s, transport.CONNECT_S)
         self._idle = asyncio.get_running_loop().call_later(idle_s, self._end_if_idle)
 
     def _end_if_idle(self) -> None:

@@ -150,14 +150,10 @@ def is_own_peer(sock: socket.socket) -> bool:
     import socket
     import struct
 
-    if sock.family != getattr(socket, "AF_UNIX", None) or not hasattr(
-        socket, "SO_PEERCRED"
-    ):
+    if sock.family != getattr(socket, "AF_UNIX", None) or not hasattr(socket, "SO_PEERCRED"):
         return True
     layout = struct.Struct("3i")
-    _, uid, _ = layout.unpack(
-        sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, layout.size)
-    )
+    _, uid, _ = layout.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, layout.size))
     return bool(uid == os.getuid())
 
 
@@ -182,9 +178,7 @@ def write_state(directory: str, state: State) -> None:
 
 def wants_tcp() -> bool:
     """Whether the loopback transport is asked for, or all there is."""
-    return os.environ.get("DEBUGGER_TRANSPORT") == "tcp" or not hasattr(
-        _socket, "AF_UNIX"
-    )
+    return os.environ.get("DEBUGGER_TRANSPORT") == "tcp" or not hasattr(_socket, "AF_UNIX")
 
 
 def _connect_unix(directory: str) -> Connection | None:
@@ -247,9 +241,7 @@ class _Address:
                 f"the path of the daemon's socket is longer than {_PATH_BYTES} bytes",
                 hint="set DEBUGGER_RUNTIME_DIR to a shorter path",
             )
-        self._descriptor = os.open(
-            self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-        )
+        self._descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         return b"/proc/self/fd/%d/%s" % (self._descriptor, os.fsencode(paths.SOCKET))
 
     def __exit__(self, *_: object) -> None:

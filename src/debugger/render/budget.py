@@ -31,9 +31,7 @@ def fit(sections: Sequence[Section], limit: int) -> str:
     if limit <= 0:
         return ""
     texts = [section.lay(min(section.count, limit)) for section in sections]
-    order = sorted(
-        range(len(sections)), key=lambda at: (sections[at].rank, at), reverse=True
-    )
+    order = sorted(range(len(sections)), key=lambda at: (sections[at].rank, at), reverse=True)
     for to_floor in (True, False):
         for at in order:
             over = _length(texts) - limit
@@ -41,9 +39,7 @@ def fit(sections: Sequence[Section], limit: int) -> str:
                 return _joined(texts)
             section = sections[at]
             least = min(section.count, section.floor) if to_floor else 0
-            texts[at] = _cut(
-                section, texts[at], room=len(texts[at]) - over, least=least
-            )
+            texts[at] = _cut(section, texts[at], room=len(texts[at]) - over, least=least)
     for at in order[:-1]:
         if _length(texts) <= limit:
             break

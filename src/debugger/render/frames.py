@@ -25,13 +25,7 @@ _THREADS = 8
 
 
 def _key(frame: FrameView) -> tuple[object, ...]:
-    return (
-        frame.function,
-        frame.file,
-        frame.line,
-        frame.module,
-        frame.file or frame.address,
-    )
+    return (frame.function, frame.file, frame.line, frame.module, frame.file or frame.address)
 
 
 def _runs(frames: Sequence[FrameView], current: int) -> Iterator[list[FrameView]]:
@@ -86,17 +80,13 @@ def _stack(answer: Backtrace, command: str, *, rank: int) -> list[Section]:
     deepest = answer.frames[-1].index + 1
     below = max((answer.total or 0) - deepest, 0)
     shown = listing(
-        lines,
-        lambda cut: f"… {counted(cut, 'more line')}: {command} {wider(lines)}",
-        rank=rank,
+        lines, lambda cut: f"… {counted(cut, 'more line')}: {command} {wider(lines)}", rank=rank
     )
     if not below:
         return [shown]
     return [
         shown,
-        fixed(
-            f"… {counted(below, 'more frame')}: {command} --limit {answer.total}", rank
-        ),
+        fixed(f"… {counted(below, 'more frame')}: {command} --limit {answer.total}", rank),
     ]
 
 
@@ -113,10 +103,7 @@ def backtraces(answer: Backtraces, _page: Page) -> list[Section]:
         else:
             head = f"threads {ids}{', …' if len(same) > _THREADS else ''} ({len(same):,} threads):"
         command = f"debugger backtrace --thread {same[0].thread}"
-        sections += [
-            fixed(head, rank),
-            *_stack(same[0], command, rank=len(merged) + rank),
-        ]
+        sections += [fixed(head, rank), *_stack(same[0], command, rank=len(merged) + rank)]
     missing = answer.total - len(answer.threads)
     if missing > 0:
         sections.append(fixed(f"… {counted(missing, 'more thread')}: debugger threads"))

@@ -155,9 +155,7 @@ def source_of(
     shown = []
     for line in lines:
         mark = "->" if line.current else "  "
-        shown.append(
-            f"{mark} {line.line:>{digits}}  {source_text(line.text, page)}".rstrip()
-        )
+        shown.append(f"{mark} {line.line:>{digits}}  {source_text(line.text, page)}".rstrip())
     current = next((at for at, line in enumerate(lines) if line.current), 0)
 
     def lay(kept: int) -> str:
@@ -167,9 +165,7 @@ def source_of(
         cut = len(lines) - kept
         # The current line alone is what a step shows anyway: nothing to remark on.
         is_noted = cut and not (kept == 1 and lines[first].current)
-        return "\n".join(
-            [*shown[first : first + kept], *([more(cut)] if is_noted else [])]
-        )
+        return "\n".join([*shown[first : first + kept], *([more(cut)] if is_noted else [])])
 
     return Section(lay, count=len(lines), rank=rank, floor=1)
 
@@ -187,9 +183,7 @@ def output_of(
     if not total and not dropped:
         return []
     shown = ["  " + streamed(line, page) for line in lines]
-    label = f"output: +{counted(total, 'line')}" + (
-        f", {dropped:,} lost" if dropped else ""
-    )
+    label = f"output: +{counted(total, 'line')}" + (f", {dropped:,} lost" if dropped else "")
 
     def lay(kept: int) -> str:
         cut = total - kept
@@ -197,13 +191,7 @@ def output_of(
             return f"{label}: debugger output --all" if cut else label
         first = max(kept - _LAST_LINES, 0)
         last = kept - first
-        note = (
-            [f"  … {counted(cut, 'more line')}: debugger output --all"] if cut else []
-        )
+        note = [f"  … {counted(cut, 'more line')}: debugger output --all"] if cut else []
         return "\n".join([label, *shown[:first], *note, *shown[len(shown) - last :]])
 
-    return [
-        Section(
-            lay, count=min(len(shown), _FIRST_LINES + _LAST_LINES), rank=rank, floor=6
-        )
-    ]
+    return [Section(lay, count=min(len(shown), _FIRST_LINES + _LAST_LINES), rank=rank, floor=6)]

@@ -18,9 +18,7 @@ def basename(path: str) -> str:
 def line_of(frame: FrameView) -> str:
     """Return `main.c:42`; the module or the address where there is no source; or nothing."""
     if frame.file is not None:
-        return basename(frame.file) + (
-            f":{frame.line}" if frame.line is not None else ""
-        )
+        return basename(frame.file) + (f":{frame.line}" if frame.line is not None else "")
     if frame.module:
         return basename(frame.module)
     return escape(frame.address or "")

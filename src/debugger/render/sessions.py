@@ -90,12 +90,9 @@ def sessions(answer: Sessions, page: Page) -> list[Section]:
             )
             for one, depth in placed
         ]
-        return [
-            table(("Session", "State", "PID", "Program", "Adapter"), rows, more, page)
-        ]
+        return [table(("Session", "State", "PID", "Program", "Adapter"), rows, more, page)]
     lines = [
-        f"{mark(one)} {'  ' * depth}{_head(one)}"
-        + (f", {program(one)}" if one.program else "")
+        f"{mark(one)} {'  ' * depth}{_head(one)}" + (f", {program(one)}" if one.program else "")
         for one, depth in placed
     ]
     return [listing(lines, more, rank=0)]
@@ -106,11 +103,7 @@ def _tree(all_: tuple[Status, ...]) -> Iterator[tuple[Status, int]]:
     below: dict[str, list[Status]] = {}
     roots = []
     for one in all_:
-        if (
-            isinstance(one.parent, str)
-            and one.parent in names
-            and one.parent != one.session
-        ):
+        if isinstance(one.parent, str) and one.parent in names and one.parent != one.session:
             below.setdefault(one.parent, []).append(one)
         else:
             roots.append(one)
@@ -118,9 +111,7 @@ def _tree(all_: tuple[Status, ...]) -> Iterator[tuple[Status, int]]:
     while waiting:
         one, depth = waiting.pop()
         yield one, depth
-        waiting += [
-            (child, depth + 1) for child in reversed(below.pop(one.session, []))
-        ]
+        waiting += [(child, depth + 1) for child in reversed(below.pop(one.session, []))]
     # Parents that name each other in a circle: nothing is lost.
     for left in below.values():
         yield from ((one, 0) for one in left)
@@ -131,11 +122,7 @@ def ended(answer: Ended, _page: Page) -> list[Section]:
     if not answer.ended:
         return [fixed("no sessions to end"), *_notes(answer)]
     verb = "detached" if answer.detached else "ended"
-    goes_on = (
-        f" (pid {answer.pid} goes on)"
-        if answer.detached and answer.pid is not None
-        else ""
-    )
+    goes_on = f" (pid {answer.pid} goes on)" if answer.detached and answer.pid is not None else ""
     names = [short_name(name) for name in answer.ended]
 
     def lay(kept: int) -> str:
@@ -143,9 +130,7 @@ def ended(answer: Ended, _page: Page) -> list[Section]:
         note = [f"… {cut:,} more"] if cut else []
         return f"{verb}: {', '.join([*names[:kept], *note])}{goes_on}"
 
-    killed = (
-        [f"killed: {shorten(', '.join(answer.killed), _LINE)}"] if answer.killed else []
-    )
+    killed = [f"killed: {shorten(', '.join(answer.killed), _LINE)}"] if answer.killed else []
     return [
         Section(lay, count=len(names)),
         *(fixed(line, 1) for line in killed),
@@ -169,12 +154,7 @@ def doctor(answer: Doctor, page: Page) -> list[Section]:
 
     if page.is_terminal:
         rows = [
-            (
-                short_name(check.status),
-                _checked(check),
-                _told(check),
-                escape(check.fix or ""),
-            )
+            (short_name(check.status), _checked(check), _told(check), escape(check.fix or ""))
             for check in answer.checks
         ]
         return [table(("Status", "What", "Found", "Fix"), rows, more, page)]
@@ -210,10 +190,7 @@ def settings(answer: Settings, _page: Page) -> list[Section]:
     return [
         fixed(f"config: {escape(answer.path)}{state}"),
         listing(
-            lines,
-            lambda cut: (
-                f"… {counted(cut, 'more setting')}: debugger config {wider(lines)}"
-            ),
+            lines, lambda cut: f"… {counted(cut, 'more setting')}: debugger config {wider(lines)}"
         ),
     ]
 
@@ -239,8 +216,6 @@ def daemon_status(answer: DaemonStatus, _page: Page) -> list[Section]:
     socket = [f"socket: {shorten(answer.socket, _LINE)}"] if answer.socket else []
     return [
         fixed(", ".join(said)),
-        fixed(
-            f"sessions: {shorten(names, _LINE, hint='debugger sessions') or 'none'}", 1
-        ),
+        fixed(f"sessions: {shorten(names, _LINE, hint='debugger sessions') or 'none'}", 1),
         *(fixed(line, 2) for line in socket),
     ]

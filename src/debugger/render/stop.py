@@ -31,9 +31,7 @@ def sections(stop: Stop, page: Page) -> list[Section]:
         *_returned(stop),
         *_values(stop, page),
         *_stack(stop),
-        *output_of(
-            stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT
-        ),
+        *output_of(stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT),
         *_notes(stop),
     ]
 
@@ -51,12 +49,7 @@ def _thread(stop: Stop) -> str:
         said.append(f"frame #{stop.frame.index}")
     inside = ", ".join(said)
     innermost = stop.stack[0] if stop.stack else None
-    if (
-        stop.frame is not None
-        and stop.frame.index
-        and innermost
-        and not innermost.index
-    ):
+    if stop.frame is not None and stop.frame.index and innermost and not innermost.index:
         inside += f"; #0 is {function_of(innermost)}"
     return f" ({inside})" if inside else ""
 
@@ -74,19 +67,12 @@ def _reason(stop: Stop) -> str:
             return _described(f"watchpoint {hits}".rstrip(), stop)
         case "step" if hits:
             return f"step to breakpoint {hits}"
-    return short_name(
-        stop.reason or stop.raw_reason or stop.description or "unknown reason"
-    )
+    return short_name(stop.reason or stop.raw_reason or stop.description or "unknown reason")
 
 
 def _described(what: str, stop: Stop) -> str:
     words = (stop.description or "").strip()
-    for known in (
-        what,
-        stop.signal or what,
-        stop.raw_reason or what,
-        stop.reason or what,
-    ):
+    for known in (what, stop.signal or what, stop.raw_reason or what, stop.reason or what):
         if words.lower().startswith(known.lower()):
             words = words[len(known) :].lstrip(" :,-")
     what = short_name(what)
@@ -103,15 +89,10 @@ def _exception(stop: Stop) -> str:
 
 def _causes(stop: Stop) -> list[Section]:
     causes = stop.exception.causes if stop.exception is not None else ()
-    lines = [
-        f"cause: {shorten(cause, IN_A_LIST, hint='debugger exception')}"
-        for cause in causes
-    ]
+    lines = [f"cause: {shorten(cause, IN_A_LIST, hint='debugger exception')}" for cause in causes]
     return [
         listing(
-            lines,
-            lambda cut: f"… {counted(cut, 'more cause')}: debugger exception",
-            rank=_FACTS,
+            lines, lambda cut: f"… {counted(cut, 'more cause')}: debugger exception", rank=_FACTS
         )
     ]
 
@@ -173,9 +154,7 @@ def _stack(stop: Stop) -> list[Section]:
 
 
 def _notes(stop: Stop) -> list[Section]:
-    return [
-        fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in stop.notes
-    ]
+    return [fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in stop.notes]
 
 
 def _running(stop: Stop, page: Page) -> list[Section]:
@@ -184,9 +163,7 @@ def _running(stop: Stop, page: Page) -> list[Section]:
         within = f" within {stop.waited_s:g} s" if stop.waited_s is not None else ""
         head = f"running: no stop{within}"
         last = [fixed("debugger await waits on; debugger pause stops it", _NOTES)]
-    output = output_of(
-        stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT
-    )
+    output = output_of(stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT)
     return [fixed(head), *output, *_notes(stop), *last]
 
 
@@ -198,22 +175,15 @@ def _ended(stop: Stop, page: Page) -> list[Section]:
         head = f"exited: status {stop.exit_code}"
     missed = [
         *(_unbound(view) for view in stop.unbound),
-        *(
-            f"breakpoint {view.id} was never hit: {place_of(view)}"
-            for view in stop.never_hit
-        ),
+        *(f"breakpoint {view.id} was never hit: {place_of(view)}" for view in stop.never_hit),
     ]
     return [
         fixed(head),
         *_causes(stop),
-        *output_of(
-            stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT
-        ),
+        *output_of(stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT),
         listing(
             missed,
-            lambda cut: (
-                f"… {counted(cut, 'more breakpoint')}: debugger breakpoint list"
-            ),
+            lambda cut: f"… {counted(cut, 'more breakpoint')}: debugger breakpoint list",
             rank=_FACTS,
         ),
         *_notes(stop),

@@ -32,9 +32,7 @@ def output(answer: Output, page: Page) -> list[Section]:
 
 
 def _lost(number: int, noun: str) -> list[Section]:
-    return (
-        [fixed(f"({counted(number, noun)} lost: over the limits)", 1)] if number else []
-    )
+    return [fixed(f"({counted(number, noun)} lost: over the limits)", 1)] if number else []
 
 
 def events(answer: Events, page: Page) -> list[Section]:
@@ -60,11 +58,7 @@ def events(answer: Events, page: Page) -> list[Section]:
 
 
 def _event(event: EventView, start: int, page: Page) -> str:
-    said = [
-        str(event.seq),
-        f"+{(event.time_ns - start) / _NS_IN_S:.3f}s",
-        short_name(event.kind),
-    ]
+    said = [str(event.seq), f"+{(event.time_ns - start) / _NS_IN_S:.3f}s", short_name(event.kind)]
     said.append(output_line(event.text, page, IN_A_LIST))
     place = []
     if isinstance(event.function, str):

@@ -12,11 +12,10 @@ from typing import Any
 from debugger.core.answers import Answer, Children, VariableView
 from debugger.render.page import CHARACTERS_A_TOKEN
 
-_UNSET = VariableView(
-    name="", value=""
-).ref  # only core may know what its values are made of
+_UNSET = VariableView(name="", value="").ref  # only core may know what its values are made of
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LEAVES = frozenset({bool, float, int, str})
 _FOR_TEXT_ONLY = frozenset({"show_type"})
 _SHORTEST = 20  # characters of a string, before whole keys are left out
 _ITEM = 20  # characters of a string are cut for each item of a list
@@ -125,17 +124,13 @@ def _within(value: Any, cap: int, most: int, path: str, cut: dict[str, None]) ->
         return [_within(inner, cap, most, f"{path}[]", cut) for inner in value[:most]]
     if isinstance(value, dict):
         return {
-            key: _within(inner, cap, most, f"{path}.{key}", cut)
-            for key, inner in value.items()
+            key: _within(inner, cap, most, f"{path}.{key}", cut) for key, inner in value.items()
         }
     return value
 
 
 def _paths(cut: Iterable[str]) -> list[str]:
-    paths = [
-        path if len(path) <= _SHORTEST * 2 else path[: _SHORTEST * 2] + "…"
-        for path in cut
-    ]
+    paths = [path if len(path) <= _SHORTEST * 2 else path[: _SHORTEST * 2] + "…" for path in cut]
     more = len(paths) - _PATHS
     return [*paths[:_PATHS], f"… {more} more"] if more > 0 else paths
 

@@ -6,15 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from debugger.core import answers
-from debugger.render import (
-    breakpoints,
-    frames,
-    sessions,
-    stop,
-    stream,
-    terminal,
-    variables,
-)
+from debugger.render import breakpoints, frames, sessions, stop, stream, terminal, variables
 from debugger.render.budget import Section, fit
 from debugger.render.page import CHARACTERS_A_TOKEN, Page, Style
 

@@ -78,11 +78,7 @@ def _joined(value: str, head: str, tail: str) -> str:
 
 def _start(value: str, room: int, *, tabs: bool) -> str:
     letters = value[: max(room, 0)]
-    return (
-        "".join(_fitting(letters, room, tabs=tabs))
-        if _CONTROL.search(letters)
-        else letters
-    )
+    return "".join(_fitting(letters, room, tabs=tabs)) if _CONTROL.search(letters) else letters
 
 
 def _end(value: str, room: int, *, tabs: bool) -> str:
@@ -121,11 +117,7 @@ def hint_for(view: VariableView) -> str:
 
 def assigned(view: VariableView, limit: int, *, between: str = "=") -> str:
     """Return `name=value`, the value within `limit` characters."""
-    return (
-        short_name(view.name)
-        + between
-        + shorten(view.value, limit, hint=hint_for(view))
-    )
+    return short_name(view.name) + between + shorten(view.value, limit, hint=hint_for(view))
 
 
 def output_line(text: str, page: Page, limit: int = _OUTPUT_LINE) -> str:
@@ -139,8 +131,7 @@ def output_line(text: str, page: Page, limit: int = _OUTPUT_LINE) -> str:
         return shorten(plain, limit, tabs=True).expandtabs()
     parts = _SGR.split(text)
     return "".join(
-        part if at % 2 else escape(part, tabs=True).expandtabs()
-        for at, part in enumerate(parts)
+        part if at % 2 else escape(part, tabs=True).expandtabs() for at, part in enumerate(parts)
     )
 
 

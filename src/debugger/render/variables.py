@@ -36,16 +36,10 @@ def _ref_beside(line: str, ref: str) -> str:
 def value(answer: Value, page: Page) -> list[Section]:
     """Return an expression's value, as long as there is room, and its children."""
     name = shorten(answer.expression, min(_EXPRESSION, page.limit // 3))
-    kind = (
-        f": {short_name(answer.type)}"
-        if answer.show_type is True and answer.type
-        else ""
-    )
+    kind = f": {short_name(answer.type)}" if answer.show_type is True and answer.type else ""
     whole = answer.value
     views = answer.children if isinstance(answer.children, tuple) else ()
-    total = (
-        answer.children_total if isinstance(answer.children_total, int) else len(views)
-    )
+    total = answer.children_total if isinstance(answer.children_total, int) else len(views)
     ref = ref_of(answer.ref)
     hint = f"debugger vars {ref}" if ref else wider([whole])
 
@@ -66,9 +60,7 @@ def _inside(views: Sequence[VariableView], total: int, ref: str) -> list[Section
     def lay(kept: int) -> str:
         cut = max(total, len(lines)) - kept
         where = f"debugger vars {ref} --from {kept}" if ref else wider(lines)
-        return "\n".join(
-            [*lines[:kept], *([f"  … {cut:,} more: {where}"] if cut else [])]
-        )
+        return "\n".join([*lines[:kept], *([f"  … {cut:,} more: {where}"] if cut else [])])
 
     return [Section(lay, count=len(lines), rank=1, floor=3)]
 
@@ -89,11 +81,7 @@ def variables(answer: Variables, page: Page) -> list[Section]:
     lines = [_with_ref(view, IN_A_LIST) for view in answer.variables]
     command = wider(lines)
     if page.is_terminal and lines:
-        return [
-            variables_table(
-                answer.variables, total, page, limit=IN_A_LIST, command=command
-            )
-        ]
+        return [variables_table(answer.variables, total, page, limit=IN_A_LIST, command=command)]
     return [
         listing(
             lines,
@@ -112,10 +100,7 @@ def children(answer: Children, page: Page) -> list[Section]:
         return [fixed(f"{ref}[{first}..{of}]: nothing there")]
     if len(views) == 1:
         lines = [
-            "  "
-            + _child(
-                views[0], max(page.limit - _AROUND, _AROUND), wider([views[0].value])
-            )
+            "  " + _child(views[0], max(page.limit - _AROUND, _AROUND), wider([views[0].value]))
         ]
     else:
         lines = [
@@ -126,9 +111,7 @@ def children(answer: Children, page: Page) -> list[Section]:
     def lay(kept: int) -> str:
         end = first + kept
         goes_on = answer.total is None or end < answer.total or kept < len(views)
-        label = (
-            "next" if answer.total is not None or kept < len(views) else "perhaps more"
-        )
+        label = "next" if answer.total is not None or kept < len(views) else "perhaps more"
         head = f"{ref}[{first}..{end - 1 if kept else ''}{of}]:"
         last = [f"{label}: debugger vars {ref} --from {end}"] if goes_on else []
         return "\n".join([head, *lines[:kept], *last])

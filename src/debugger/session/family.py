@@ -57,9 +57,7 @@ def ends_quietly(session: Session) -> bool:
 
 def member(session: Session, name: str) -> Session | None:
     """Return the session of this family with a name."""
-    return next(
-        (one for one in session.family.relatives(session) if one.name == name), None
-    )
+    return next((one for one in session.family.relatives(session) if one.name == name), None)
 
 
 def unreported(session: Session) -> Session | None:

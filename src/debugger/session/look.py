@@ -37,17 +37,13 @@ class Look:
         self.stop, self.shown = None, (None, [])
 
 
-def named(
-    stop: Stopped, hit: Sequence[Breakpoint], *, is_entry: bool, is_pause: bool
-) -> Stopped:
+def named(stop: Stopped, hit: Sequence[Breakpoint], *, is_entry: bool, is_pause: bool) -> Stopped:
     """Name a stop's reason by what only the session knows: what was asked for, what was hit."""
     reason = stop.reason
-    if (
-        is_entry
-        and not hit
-        and reason in {Reason.PAUSE, Reason.BREAKPOINT, Reason.STEP}
-    ):
+    if is_entry and not hit and reason in {Reason.PAUSE, Reason.BREAKPOINT, Reason.STEP}:
         reason = Reason.ENTRY
+    elif reason is Reason.STEP and is_pause:
+        reason = Reason.PAUSE  # js-debug tells a pause so
     elif reason is Reason.PAUSE and not is_pause and stop.raw_reason == "exception":
         reason = Reason.SIGNAL
     elif reason in {Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT} and hit:

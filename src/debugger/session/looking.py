@@ -37,9 +37,7 @@ async def frame_of(session: Session, number: int | None = None) -> Frame:
     wanted = number or 0
     if wanted < 0:
         raise DebuggerError(
-            Code.NOT_FOUND,
-            f"no frame {wanted}: frames count from 0",
-            hint="debugger backtrace",
+            Code.NOT_FOUND, f"no frame {wanted}: frames count from 0", hint="debugger backtrace"
         )
     if number is None:
         # The stop was not reported yet: look where its report would.
@@ -76,9 +74,7 @@ async def move(session: Session, by: int) -> answers.CurrentFrame:
     now = await frame_of(session)
     if now.index + by < 0:
         raise DebuggerError(
-            Code.NOT_FOUND,
-            "this is the innermost frame",
-            hint="debugger up goes to its caller",
+            Code.NOT_FOUND, "this is the innermost frame", hint="debugger up goes to its caller"
         )
     thread = await _thread(session)
     stack = await session.backend.stack(thread, start=now.index + by, levels=1)
@@ -108,9 +104,7 @@ async def _choose(session: Session, frame: Frame) -> answers.CurrentFrame:
         thread=await _thread(session),
         frame=views.frame(frame),
         source=source.around(frame.file, frame.line, before=3, after=2),
-        locals=tuple(
-            views.variable(one, session.refs) for one in variables[: report.LOCALS_MAX]
-        ),
+        locals=tuple(views.variable(one, session.refs) for one in variables[: report.LOCALS_MAX]),
         locals_total=len(variables),
     )
 
@@ -130,9 +124,7 @@ async def variables(session: Session, *, only_arguments: bool) -> answers.Variab
         by_name = {one.name: one for one in reversed(found)}
         found = [by_name[name] for name in names if name in by_name]
     return answers.Variables(
-        variables=tuple(
-            views.variable(one, session.refs) for one in found[:_LOCALS_MAX]
-        ),
+        variables=tuple(views.variable(one, session.refs) for one in found[:_LOCALS_MAX]),
         total=len(found),
         frame=views.frame(frame),
     )
@@ -143,22 +135,14 @@ async def backtrace(
 ) -> answers.Backtrace:
     """Show a thread's stack."""
     session.require(State.STOPPED, to="show the stack")
-    chosen = (
-        await known_thread(session, thread)
-        if thread is not None
-        else await _thread(session)
-    )
+    chosen = await known_thread(session, thread) if thread is not None else await _thread(session)
     stack = await session.backend.stack(chosen, levels=min(limit, FRAMES_MAX))
     shown = [views.frame(one) for one in stack.frames]
     if with_locals:
         shown = [await _with_locals(session, one) for one in stack.frames]
     look = session.look
-    current = (
-        look.frame.index if look.frame is not None and chosen == look.thread else 0
-    )
-    return answers.Backtrace(
-        thread=chosen, frames=tuple(shown), total=stack.total, current=current
-    )
+    current = look.frame.index if look.frame is not None and chosen == look.thread else 0
+    return answers.Backtrace(thread=chosen, frames=tuple(shown), total=stack.total, current=current)
 
 
 async def _with_locals(session: Session, frame: Frame) -> answers.FrameView:
@@ -174,9 +158,7 @@ async def _with_locals(session: Session, frame: Frame) -> answers.FrameView:
         column=view.column,
         address=view.address,
         module=view.module,
-        locals=tuple(
-            views.variable(one, session.refs, most=200) for one in found[:_NESTED_MAX]
-        ),
+        locals=tuple(views.variable(one, session.refs, most=200) for one in found[:_NESTED_MAX]),
     )
 
 
@@ -223,9 +205,7 @@ async def _user_frame_of(session: Session, thread: int) -> answers.FrameView | N
     stack = await session.backend.stack(thread, levels=8)
     if not stack.frames:
         return None
-    own = next(
-        (one for one in stack.frames if source.is_readable(one.file)), stack.frames[0]
-    )
+    own = next((one for one in stack.frames if source.is_readable(one.file)), stack.frames[0])
     return views.frame(own)
 
 
@@ -242,10 +222,7 @@ async def choose_thread(session: Session, number: int | None) -> answers.Current
             raise DebuggerError(
                 Code.NOT_FOUND, f"thread {thread} has no stack", hint="debugger threads"
             )
-        own = next(
-            (one for one in stack.frames if source.is_readable(one.file)),
-            stack.frames[0],
-        )
+        own = next((one for one in stack.frames if source.is_readable(one.file)), stack.frames[0])
         session.look.frame = own
     return await _choose(session, session.look.frame)
 
@@ -256,9 +233,7 @@ async def known_thread(session: Session, number: int) -> int:
     if number not in known:
         some = ", ".join(map(str, known[:10])) + (", …" if len(known) > 10 else "")  # noqa: PLR2004
         raise DebuggerError(
-            Code.NOT_FOUND,
-            f"no thread {number}; there are: {some}",
-            hint="debugger threads",
+            Code.NOT_FOUND, f"no thread {number}; there are: {some}", hint="debugger threads"
         )
     return number
 
@@ -326,9 +301,7 @@ async def assign(session: Session, target: str, value: str) -> answers.Assignmen
     )
 
 
-async def page(
-    session: Session, ref: str, *, start: int, count: int
-) -> answers.Children:
+async def page(session: Session, ref: str, *, start: int, count: int) -> answers.Children:
     """Show a part of what is inside a value."""
     session.require(State.STOPPED, to="look into a value")
     handle = session.refs.handle(ref)
@@ -355,9 +328,7 @@ def one_line(text: str) -> None:
         DebuggerError: USAGE.
     """
     if not text.strip():
-        raise DebuggerError(
-            Code.USAGE, "an empty expression", hint="debugger print EXPR"
-        )
+        raise DebuggerError(Code.USAGE, "an empty expression", hint="debugger print EXPR")
     if any(ord(letter) < ord(" ") and letter != "\t" for letter in text):
         raise DebuggerError(
             Code.USAGE,

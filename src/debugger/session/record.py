@@ -44,9 +44,7 @@ class Record:
         if stop.reason is Reason.SIGNAL:
             self._append(Kind.CRASH, text, data, thread=stop.thread)
         for number in hits:
-            self._append(
-                Kind.BREAKPOINT_HIT, f"breakpoint {number}", data, thread=stop.thread
-            )
+            self._append(Kind.BREAKPOINT_HIT, f"breakpoint {number}", data, thread=stop.thread)
         self._append(Kind.STOP, text, data, thread=stop.thread)
 
     def resumed(self) -> None:
@@ -61,13 +59,6 @@ class Record:
         self._append(Kind.EXIT, text, data)
 
     def _append(
-        self,
-        kind: Kind,
-        text: str,
-        data: Mapping[str, object],
-        *,
-        thread: int | None = None,
+        self, kind: Kind, text: str, data: Mapping[str, object], *, thread: int | None = None
     ) -> None:
-        self._timeline.append(
-            kind, text, session=self._name, thread=thread, data=dict(data)
-        )
+        self._timeline.append(kind, text, session=self._name, thread=thread, data=dict(data))

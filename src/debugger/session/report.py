@@ -41,9 +41,7 @@ async def stop(
     session.require(State.STOPPED, to="look at it")
     happened, thread = session.last_stop, session.look.thread
     assert happened is not None
-    stack = await session.backend.stack(
-        thread if thread is not None else 0, levels=LEVELS
-    )
+    stack = await session.backend.stack(thread if thread is not None else 0, levels=LEVELS)
     if session.look.frame is None:
         session.look.frame = _users_frame(stack, happened)
     frame = session.look.frame
@@ -57,9 +55,7 @@ async def stop(
     is_same = identity is not None and identity == look.before[0] and not is_full
     changed: tuple[answers.Change, ...] = ()
     if is_same:
-        changed = views.changes(
-            look.before[1], variables, session.refs, most=_VALUE_MAX
-        )
+        changed = views.changes(look.before[1], variables, session.refs, most=_VALUE_MAX)
     if frame is not None and frame.file is not None:
         look.file = frame.file
     session.is_reported = True
@@ -74,14 +70,10 @@ async def stop(
         thread=thread,
         frame=views.frame(frame) if frame is not None else None,
         source=source.around(
-            frame.file if frame else None,
-            frame.line if frame else None,
-            before=before,
-            after=after,
+            frame.file if frame else None, frame.line if frame else None, before=before, after=after
         ),
         locals=tuple(
-            views.variable(one, session.refs, most=_VALUE_MAX)
-            for one in variables[:LOCALS_MAX]
+            views.variable(one, session.refs, most=_VALUE_MAX) for one in variables[:LOCALS_MAX]
         ),
         locals_total=len(variables),
         is_repeat=is_same,
@@ -104,32 +96,22 @@ def _users_frame(stack: Stack, happened: Stopped) -> Frame | None:
     if not stack.frames:
         return None
     innermost = stack.frames[0]
-    if happened.reason in {Reason.STEP, Reason.ENTRY} or source.is_readable(
-        innermost.file
-    ):
+    if happened.reason in {Reason.STEP, Reason.ENTRY} or source.is_readable(innermost.file):
         return innermost
-    return next(
-        (one for one in stack.frames if source.is_readable(one.file)), innermost
-    )
+    return next((one for one in stack.frames if source.is_readable(one.file)), innermost)
 
 
-def _identity(
-    frame: Frame | None, stack: Stack, thread: int | None
-) -> tuple[object, ...] | None:
+def _identity(frame: Frame | None, stack: Stack, thread: int | None) -> tuple[object, ...] | None:
     """Return what stays the same while the program runs on in one frame."""
     if frame is None:
         return None
-    callers = tuple(
-        (one.function, one.file, one.line) for one in stack.frames[frame.index + 1 :]
-    )
+    callers = tuple((one.function, one.file, one.line) for one in stack.frames[frame.index + 1 :])
     return (thread, frame.index, frame.function, frame.file, stack.total, callers)
 
 
 def _description(happened: Stopped) -> str | None:
     text = happened.description or happened.text
-    return (
-        text if text and happened.reason in {Reason.SIGNAL, Reason.EXCEPTION} else None
-    )
+    return text if text and happened.reason in {Reason.SIGNAL, Reason.EXCEPTION} else None
 
 
 async def frame_locals(session: Session, frame: Frame) -> list[Variable]:
@@ -142,10 +124,7 @@ async def frame_locals(session: Session, frame: Frame) -> list[Variable]:
 
 
 async def _exception(session: Session, happened: Stopped) -> ExceptionDetails | None:
-    if (
-        happened.reason not in {Reason.EXCEPTION, Reason.SIGNAL}
-        or happened.thread is None
-    ):
+    if happened.reason not in {Reason.EXCEPTION, Reason.SIGNAL} or happened.thread is None:
         return None
     try:
         return await session.backend.exception(happened.thread)
@@ -173,9 +152,7 @@ def new_output(session: Session) -> answers.Output:
     if len(shown) > _OUTPUT_MAX:
         shown = [*shown[:3], *shown[3 - _OUTPUT_MAX :]]
     return answers.Output(
-        lines=tuple(
-            answers.OutputLine(one.stream.value, one.text, one.seq) for one in shown
-        ),
+        lines=tuple(answers.OutputLine(one.stream.value, one.text, one.seq) for one in shown),
         dropped=page.dropped,
         total=len(page.lines),
     )
@@ -185,18 +162,18 @@ def _notes(session: Session) -> tuple[str, ...]:
     """Say what the user should know beside the stop: failed conditions, other stopped sessions."""
     notes: list[str] = []
     page = session.timeline.events(
-        since=session.cursors.noted, kinds={Kind.CONDITION_ERROR}, limit=3, newest=True
+        since=session.cursors.noted, kinds={Kind.CONDITION_ERROR}, limit=_FAILURES_MAX, newest=True
     )
     session.cursors.noted = session.timeline.cursor()
+    failures: dict[object, str] = {}
     for event in page.events:
-        number = event.data.get("breakpoint")
-        which = f"of breakpoint {number} " if number else ""
         first = event.text.strip().splitlines()[0] if event.text.strip() else ""
-        notes.append(f"the condition {which}could not be evaluated: {first}")
-    if page.total > len(page.events):
-        notes.append(
-            f"{page.total} conditions failed: debugger events --kind condition_error"
-        )
+        failures[event.data.get("breakpoint")] = first
+    for number, problem in failures.items():
+        which = f"of breakpoint {number} " if number else ""
+        notes.append(f"the condition {which}could not be evaluated: {problem}")
+    if page.total > len(failures):
+        notes.append(f"conditions failed {page.total}x: debugger events --kind condition_error")
     notes += family.notes(session)
     return tuple(notes)
 
@@ -215,11 +192,7 @@ def ended(session: Session) -> answers.Stop:
     output = new_output(session)
     exited = session.exited or Exited()
     listed = session.breakpoints.listed()
-    unbound = [
-        one
-        for one in listed
-        if one.spec.enabled and not (one.bound and one.bound.verified)
-    ]
+    unbound = [one for one in listed if one.spec.enabled and not (one.bound and one.bound.verified)]
     met = [one for one in listed if one.spec.enabled and one not in unbound]
     notes = _notes(session)
     if exited.doubt is not None:
@@ -238,9 +211,7 @@ def ended(session: Session) -> answers.Stop:
         output_total=output.total,
         output_dropped=output.dropped,
         unbound=tuple(views.breakpoint_view(one) for one in unbound),
-        never_hit=tuple(
-            views.breakpoint_view(one) for one in met if not _hits(session, one.id)
-        ),
+        never_hit=tuple(views.breakpoint_view(one) for one in met if not _hits(session, one.id)),
         notes=notes,
     )
 

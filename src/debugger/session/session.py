@@ -316,14 +316,10 @@ class Session:
 
     def _is_for_other_threads(self, hit: list[Breakpoint], stop: Stopped) -> bool:
         """Go on where every breakpoint that was hit is for another thread."""
-        if stop.thread is None or any(
-            one.spec.thread in {None, stop.thread} for one in hit
-        ):
+        if stop.thread is None or any(one.spec.thread in {None, stop.thread} for one in hit):
             return False
         thread, backend = stop.thread, self.backend
-        self._worker.later(
-            lambda: backend.resume(Resume.CONTINUE, thread), on_error=self._complain
-        )
+        self._worker.later(lambda: backend.resume(Resume.CONTINUE, thread), on_error=self._complain)
         return True
 
     def _complain(self, error: DebuggerError) -> None:

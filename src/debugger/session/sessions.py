@@ -38,17 +38,13 @@ def _target_of(parent: Session, child: ChildAppeared) -> Launch | Attach:
     program, *args = child.words
     at = os.path.join(parent.target.cwd, program)
     program = at if os.path.exists(at) else program
-    return msgspec.structs.replace(
-        parent.target, program=program, module=None, args=tuple(args)
-    )
+    return msgspec.structs.replace(parent.target, program=program, module=None, args=tuple(args))
 
 
 class Sessions:
     """All sessions of the daemon; `on_change` is called when one begins to live or ends."""
 
-    def __init__(
-        self, *, on_change: Callable[[], None], timeline: Callable[[], Timeline]
-    ) -> None:
+    def __init__(self, *, on_change: Callable[[], None], timeline: Callable[[], Timeline]) -> None:
         self._sessions: dict[str, Session] = {}
         self._current: str | None = None
         self._on_change = on_change
@@ -73,9 +69,7 @@ class Sessions:
         wanted = name or self._current
         if wanted is None:
             raise DebuggerError(
-                Code.NO_SESSION,
-                "no debug session",
-                hint="debugger start PROGRAM begins one",
+                Code.NO_SESSION, "no debug session", hint="debugger start PROGRAM begins one"
             )
         found = self._sessions.get(wanted)
         if found is None:
@@ -127,16 +121,10 @@ class Sessions:
 
     def _free_name(self, name: str | None, target: Launch | Attach) -> str:
         if name is not None:
-            if (
-                not name.isprintable()
-                or not name.strip()
-                or len(name) > 64
-                or name.startswith("-")
-            ):
+            is_word = name.isprintable() and name.strip() and not name.startswith("-")
+            if not is_word or len(name) > _NAME_MAX:
                 raise DebuggerError(
-                    Code.USAGE,
-                    f"not a session's name: {name!r}",
-                    hint="debugger sessions",
+                    Code.USAGE, f"not a session's name: {name!r}", hint="debugger sessions"
                 )
             known = self._sessions.get(name)
             if known is not None and not _is_over(known):
@@ -155,11 +143,7 @@ class Sessions:
         return chosen
 
     async def _forget_old(self) -> None:
-        ended = [
-            one
-            for one in self._sessions.values()
-            if not one.is_live and one.parent is None
-        ]
+        ended = [one for one in self._sessions.values() if _is_over(one) and one.parent is None]
         for old in ended[: max(0, len(ended) - _ENDED_MAX)]:
             if old.name != self._current:
                 await self.close(old, kill=True)
@@ -229,17 +213,11 @@ class Sessions:
 
     def live_children(self, parent: Session) -> list[Session]:
         """Return the sessions of child processes that still live."""
-        return [
-            one
-            for one in self._sessions.values()
-            if one.parent is parent and one.is_live
-        ]
+        return [one for one in self._sessions.values() if one.parent is parent and one.is_live]
 
     def relatives(self, session: Session) -> list[Session]:
         """Return the sessions of one family, which share a timeline."""
-        return [
-            one for one in self._sessions.values() if one.timeline is session.timeline
-        ]
+        return [one for one in self._sessions.values() if one.timeline is session.timeline]
 
     def use(self, session: Session) -> None:
         """Make a session the current one if one of its family was."""

@@ -57,9 +57,7 @@ def around(
     )
 
 
-def listing(
-    path: str, line: int, *, context: int
-) -> tuple[tuple[SourceLine, ...], int]:
+def listing(path: str, line: int, *, context: int) -> tuple[tuple[SourceLine, ...], int]:
     """Return the lines around a line, and how many the file has.
 
     Raises:
@@ -68,9 +66,7 @@ def listing(
     text = lines(path)
     if text is None:
         raise DebuggerError(
-            Code.NOT_FOUND,
-            f"cannot read {path}",
-            hint="debugger backtrace shows the files in use",
+            Code.NOT_FOUND, f"cannot read {path}", hint="debugger backtrace shows the files in use"
         )
     if line > len(text):
         raise DebuggerError(

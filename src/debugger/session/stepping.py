@@ -28,11 +28,7 @@ class Patience:
 
 
 async def resume(
-    session: Session,
-    how: Resume,
-    patience: Patience | None,
-    *,
-    thread: int | None = None,
+    session: Session, how: Resume, patience: Patience | None, *, thread: int | None = None
 ) -> answers.Stop:
     """Let a program run and report its next stop or end; without patience, that it runs."""
     cursor = await _go(session, how, thread)
@@ -53,9 +49,7 @@ async def _go(session: Session, how: Resume, thread: int | None = None) -> int:
     return await session.do(job)
 
 
-async def steps(
-    session: Session, how: Resume, count: int, patience: Patience
-) -> answers.Stop:
+async def steps(session: Session, how: Resume, count: int, patience: Patience) -> answers.Stop:
     """Step so many times; a stop for another reason ends it, and is reported.
 
     Raises:
@@ -67,22 +61,21 @@ async def steps(
             f"cannot step {count} times: 1 to {_STEPS_MAX}",
             hint="debugger until LOC runs to a place",
         )
+    limit = asyncio.get_running_loop().time() + patience.seconds
     for _ in range(count - 1):
-        cursor = session.timeline.cursor()
-        await session.do(lambda: session.resume(how))
-        event = await _next_event(session, patience, after=cursor)
-        is_step = (
-            event is not None
-            and event.kind is Kind.STOP
-            and event.session == session.name
-        )
-        if (
-            not is_step
-            or session.last_stop is None
-            or session.last_stop.reason is not Reason.STEP
-        ):
-            return await wait(session, patience, after=cursor)
-    return await resume(session, how, patience)
+        cursor = await _go(session, how)
+        event = await _next_event(session, _rest(patience, limit), after=cursor)
+        is_step = event is not None and event.kind is Kind.STOP and event.session == session.name
+        if not is_step or session.last_stop is None or session.last_stop.reason is not Reason.STEP:
+            return await wait(session, _rest(patience, limit), after=cursor)
+        if patience.interrupted.is_set():
+            return await _told(session)
+    return await resume(session, how, _rest(patience, limit))
+
+
+def _rest(patience: Patience, limit: float) -> Patience:
+    left = max(0.0, limit - asyncio.get_running_loop().time())
+    return Patience(left, patience.interrupted)
 
 
 async def until(session: Session, spec: Spec, patience: Patience) -> answers.Stop:
@@ -96,18 +89,12 @@ async def until(session: Session, spec: Spec, patience: Patience) -> answers.Sto
     bound = ours.bound
     if bound is not None and not bound.verified:
         await session.do(lambda: session.binding.drop(ours))
-        where = (
-            spec.function
-            if spec.kind is BreakpointKind.FUNCTION
-            else f"line {spec.line}"
-        )
+        where = spec.function if spec.kind is BreakpointKind.FUNCTION else f"line {spec.line}"
         choices = ", ".join([*map(str, bound.nearest_lines), *bound.near_names])
         raise DebuggerError(
             Code.NOT_FOUND,
             f"cannot run to {where}: {bound.why or 'it has no code'}",
-            hint=f"there is: {choices}"
-            if choices
-            else "debugger source shows the lines",
+            hint=f"there is: {choices}" if choices else "debugger source shows the lines",
         )
     try:
         return await resume(session, Resume.CONTINUE, patience)
@@ -125,9 +112,7 @@ async def pause(session: Session, patience: Patience) -> answers.Stop:
     return await wait(session, patience, after=cursor)
 
 
-async def wait(
-    session: Session, patience: Patience, *, after: int | None = None
-) -> answers.Stop:
+async def wait(session: Session, patience: Patience, *, after: int | None = None) -> answers.Stop:
     """Report the next stop or end of the family, or that it still runs when patience ends.
 
     Without `after`, a stop that nobody was told of counts as the next.
@@ -135,25 +120,17 @@ async def wait(
     waiting = family.unreported(session) if after is None else None
     if waiting is not None:
         return await _told(waiting)
-    if (
-        after is None
-        and session.state is not State.RUNNING
-        and session.state not in _STARTING
-    ):
+    if after is None and session.state is not State.RUNNING and session.state not in _STARTING:
         session.require(State.RUNNING, to="wait")
     cursor = session.timeline.cursor() if after is None else after
     limit = asyncio.get_running_loop().time() + patience.seconds
     while True:
         left = limit - asyncio.get_running_loop().time()
-        event = await _next_event(
-            session, Patience(left, patience.interrupted), after=cursor
-        )
+        event = await _next_event(session, Patience(left, patience.interrupted), after=cursor)
         if session.is_closed:
             raise family.ended_elsewhere(session.name)
         if event is None:
-            waited = patience.seconds - max(
-                0.0, limit - asyncio.get_running_loop().time()
-            )
+            waited = patience.seconds - max(0.0, limit - asyncio.get_running_loop().time())
             return report.running(session, waited_s=round(waited, 1))
         cursor = event.seq
         happened = family.member(session, event.session)
@@ -179,15 +156,11 @@ async def _told(session: Session) -> answers.Stop:
     return report.ended(session)
 
 
-async def _next_event(
-    session: Session, patience: Patience, *, after: int
-) -> Event | None:
+async def _next_event(session: Session, patience: Patience, *, after: int) -> Event | None:
     """Wait for a stop or an end in the family; None when patience ends."""
     timeline = session.timeline
     seconds = max(0.0, patience.seconds)
-    waiting = asyncio.ensure_future(
-        timeline.wait(after, {Kind.STOP, Kind.EXIT}, seconds)
-    )
+    waiting = asyncio.ensure_future(timeline.wait(after, {Kind.STOP, Kind.EXIT}, seconds))
     interrupted = asyncio.ensure_future(patience.interrupted.wait())
     try:
         await asyncio.wait({waiting, interrupted}, return_when=asyncio.FIRST_COMPLETED)

@@ -23,9 +23,7 @@ def value_text(text: str, most: int = VALUE_MAX) -> str:
     return f"{text[:half]} … {text[-half:]} ({len(text):,} characters)"
 
 
-def variable(
-    one: Variable, refs: Refs, *, most: int = VALUE_MAX
-) -> answers.VariableView:
+def variable(one: Variable, refs: Refs, *, most: int = VALUE_MAX) -> answers.VariableView:
     """Show a variable, with a ref if there is something inside."""
     return answers.VariableView(
         name=one.name[:NAME_MAX],
@@ -53,9 +51,7 @@ def breakpoint_view(one: Breakpoint) -> answers.BreakpointView:
     spec = one.spec
     bound = one.bound or Bound(verified=False)
     is_unbound = spec.enabled and not bound.verified
-    why = bound.why or (
-        "the program does not run yet" if one.bound is None else "not bound yet"
-    )
+    why = bound.why or ("the program does not run yet" if one.bound is None else "not bound yet")
     return answers.BreakpointView(
         id=one.id,
         kind=spec.kind.value,
@@ -73,9 +69,7 @@ def breakpoint_view(one: Breakpoint) -> answers.BreakpointView:
         thread=spec.thread,
         hits=one.hits,
         why_unbound=why if is_unbound else UNSET,
-        nearest_lines=bound.nearest_lines
-        if is_unbound and bound.nearest_lines
-        else UNSET,
+        nearest_lines=bound.nearest_lines if is_unbound and bound.nearest_lines else UNSET,
         near_names=bound.near_names if is_unbound and bound.near_names else UNSET,
     )
 

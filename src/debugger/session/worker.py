@@ -37,9 +37,7 @@ class Worker:
         self._life = asyncio.create_task(self._live(ready, name, on_failure), name=name)
         await ready.wait()
 
-    async def _live(
-        self, ready: asyncio.Event, name: str, on_failure: Callable[[], None]
-    ) -> None:
+    async def _live(self, ready: asyncio.Event, name: str, on_failure: Callable[[], None]) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
@@ -79,10 +77,7 @@ class Worker:
         return await done
 
     def later(
-        self,
-        job: Callable[[], Awaitable[object]],
-        *,
-        on_error: Callable[[DebuggerError], None],
+        self, job: Callable[[], Awaitable[object]], *, on_error: Callable[[DebuggerError], None]
     ) -> None:
         """Do a job that nobody waits for."""
 
@@ -126,6 +121,4 @@ class Worker:
 
 
 def _ended() -> DebuggerError:
-    return DebuggerError(
-        Code.NO_SESSION, "the session has ended", hint="debugger start PROGRAM"
-    )
+    return DebuggerError(Code.NO_SESSION, "the session has ended", hint="debugger start PROGRAM")

@@ -34,9 +34,7 @@ async def check(
         DebuggerError: USAGE for an adapter that is not known, ADAPTER_NOT_FOUND or ADAPTER_FAILED
             if the only one that was asked about does not work.
     """
-    profiles = (
-        [choose.profile(only)] if only is not None else list(choose.PROFILES.values())
-    )
+    profiles = [choose.profile(only)] if only is not None else list(choose.PROFILES.values())
     checks = [await _adapter(one, env, configured, scratch_root) for one in profiles]
     if only is not None and checks[0].status != "ok":
         is_missing = checks[0].version is None and checks[0].path is None
@@ -57,25 +55,16 @@ async def _adapter(
         found = choose.find(profile, env, configured)
     except DebuggerError as error:
         return answers.Check(
-            name=profile.name,
-            status="warning",
-            message=error.message,
-            fix=profile.install,
+            name=profile.name, status="warning", message=error.message, fix=profile.install
         )
     path = found.argv[0]
     try:
         capabilities = await _probe(profile, found, env, scratch_root)
     except DebuggerError as error:
         return answers.Check(
-            name=profile.name,
-            status="error",
-            message=error.message,
-            path=path,
-            fix=profile.install,
+            name=profile.name, status="error", message=error.message, path=path, fix=profile.install
         )
-    languages = ", ".join(
-        language for language in profile.languages if language != "native"
-    )
+    languages = ", ".join(language for language in profile.languages if language != "native")
     return answers.Check(
         name=profile.name,
         status="ok",
@@ -95,9 +84,8 @@ def _version(capabilities: Mapping[str, Any]) -> str | None:
 async def _probe(
     profile: Profile, found: Found, env: Mapping[str, str], scratch_root: Path
 ) -> dict[str, Any]:
-    async def stands(stop: Stopped) -> bool:
-        del stop
-        return True
+    async def stands(stop: Stopped) -> Stopped | None:
+        return stop
 
     scratch_root.mkdir(mode=0o700, exist_ok=True)
     async with asyncio.TaskGroup() as tasks:
@@ -149,9 +137,7 @@ def _tracing() -> answers.Check:
 
 
 def _has_capability(number: int) -> bool:
-    match = re.search(
-        r"^CapEff:\s*([0-9a-f]+)$", _read("/proc/self/status"), re.MULTILINE
-    )
+    match = re.search(r"^CapEff:\s*([0-9a-f]+)$", _read("/proc/self/status"), re.MULTILINE)
     return match is not None and bool(int(match[1], 16) >> number & 1)
 
 

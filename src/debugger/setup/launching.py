@@ -61,9 +61,7 @@ def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
             )
         program = None
     elif wanted.program is None:
-        raise DebuggerError(
-            Code.USAGE, "which program?", hint="debugger start PROGRAM [-- ARGS…]"
-        )
+        raise DebuggerError(Code.USAGE, "which program?", hint="debugger start PROGRAM [-- ARGS…]")
     else:
         program = _program(wanted.program, wanted)
         profile = _profile(program, wanted)
@@ -101,9 +99,7 @@ def _environment(wanted: Wanted) -> dict[str, str]:
         key, equals, value = pair.partition("=")
         if not key or not equals:
             raise DebuggerError(
-                Code.USAGE,
-                f"--env wants KEY=VALUE, not {pair!r}",
-                hint="debugger start --help",
+                Code.USAGE, f"--env wants KEY=VALUE, not {pair!r}", hint="debugger start --help"
             )
         env[key] = value
     return env
@@ -130,9 +126,7 @@ def _program(name: str, wanted: Wanted) -> str:
             hint="debugger start -m MODULE runs a Python package",
         )
     if not os.path.exists(path):
-        on_path = (
-            shutil.which(name, path=wanted.env.get("PATH")) if "/" not in name else None
-        )
+        on_path = _which(name, wanted.env, wanted.cwd) if "/" not in name else None
         if on_path is None:
             beside = _beside(path)
             near = near_names(os.path.basename(path), beside)
@@ -144,9 +138,7 @@ def _program(name: str, wanted: Wanted) -> str:
             )
         path = os.path.abspath(on_path)
     if not os.access(path, os.R_OK):
-        raise DebuggerError(
-            Code.LAUNCH_FAILED, f"cannot read {path}", hint=f"chmod u+r {path}"
-        )
+        raise DebuggerError(Code.LAUNCH_FAILED, f"cannot read {path}", hint=f"chmod u+r {path}")
     return path
 
 
@@ -207,16 +199,12 @@ def _unknown(path: str, program: Program) -> DebuggerError:
             hint="debugger doctor lists the adapters",
         )
     if os.access(path, os.X_OK):
-        problem = (
-            f"{path} is neither a compiled program nor a script that is known here"
-        )
+        problem = f"{path} is neither a compiled program nor a script that is known here"
     else:
         problem = f"{path} is not executable, and no script that is known here"
     names = ", ".join(choose.PROFILES)
     return DebuggerError(
-        Code.LAUNCH_FAILED,
-        problem,
-        hint=f"debugger start {path} --adapter NAME ({names})",
+        Code.LAUNCH_FAILED, problem, hint=f"debugger start {path} --adapter NAME ({names})"
     )
 
 
@@ -224,11 +212,7 @@ def _python(wanted: Wanted, env: Mapping[str, str]) -> str:
     """Choose the caller's interpreter: --python, its virtual environment's, its PATH's, ours."""
     if wanted.python is not None:
         has_folder = "/" in wanted.python
-        named = (
-            os.path.join(wanted.cwd, os.path.expanduser(wanted.python))
-            if has_folder
-            else None
-        )
+        named = os.path.join(wanted.cwd, os.path.expanduser(wanted.python)) if has_folder else None
         found = named or _which(wanted.python, env, wanted.cwd)
         if found is None or not os.access(found, os.X_OK) or os.path.isdir(found):
             raise DebuggerError(
@@ -238,11 +222,9 @@ def _python(wanted: Wanted, env: Mapping[str, str]) -> str:
             )
         return os.path.abspath(found)
     candidates: Sequence[str | None] = (
-        os.path.join(env["VIRTUAL_ENV"], "bin", "python")
-        if env.get("VIRTUAL_ENV")
-        else None,
-        shutil.which("python3", path=env.get("PATH")),
-        shutil.which("python", path=env.get("PATH")),
+        os.path.join(env["VIRTUAL_ENV"], "bin", "python") if env.get("VIRTUAL_ENV") else None,
+        _which("python3", env, wanted.cwd),
+        _which("python", env, wanted.cwd),
     )
     for candidate in candidates:
         if candidate is not None and os.access(candidate, os.X_OK):

@@ -7,6 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -37,15 +38,9 @@ from debugger.surface.reference import (
 )
 
 _GLOBAL: Final = "global_"
-_RESERVED: Final = {
-    *HELP_FLAGS,
-    *(flag for each in GLOBAL_OPTIONS for flag in flags(each)),
-}
+_RESERVED: Final = {*HELP_FLAGS, *(flag for each in GLOBAL_OPTIONS for flag in flags(each))}
 _NUMBER: Final = re.compile(r"-\.?\d")
-_CLICK_TYPES: Final[Mapping[Any, click.ParamType[Any]]] = {
-    int: click.INT,
-    float: click.FLOAT,
-}
+_CLICK_TYPES: Final[Mapping[Any, click.ParamType[Any]]] = {int: click.INT, float: click.FLOAT}
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,8 @@ def parse(argv: Sequence[str], registry: Registry) -> Invocation:
     """
     root = _Group(paths(registry), ())
     try:
-        invocation: Invocation = root.invoke(root.make_context(PROGRAM, list(argv)))
+        context = root.make_context(PROGRAM, list(argv))
+        invocation: Invocation = root.invoke(context)
     except click.UsageError as error:
         raise _usage_error(error) from error
     return invocation
@@ -282,20 +278,12 @@ def _click_option(parameter: Parameter, name: str) -> click.Option:
 @cache
 def _global_options() -> list[click.Parameter]:
     asks_help = click.Option(
-        [_GLOBAL + "help", *HELP_FLAGS],
-        is_flag=True,
-        is_eager=True,
-        callback=_refuse_help,
+        [_GLOBAL + "help", *HELP_FLAGS], is_flag=True, is_eager=True, callback=_refuse_help
     )
-    return [
-        asks_help,
-        *(_click_option(each, _GLOBAL + each.name) for each in GLOBAL_OPTIONS),
-    ]
+    return [asks_help, *(_click_option(each, _GLOBAL + each.name) for each in GLOBAL_OPTIONS)]
 
 
-def _refuse_help(
-    context: click.Context, _parameter: click.Parameter, is_asked: Any
-) -> None:
+def _refuse_help(context: click.Context, _parameter: click.Parameter, is_asked: Any) -> None:
     if is_asked:
         raise _wrong("--help asks for text and runs nothing", context.command.name)
 
@@ -312,16 +300,10 @@ def _value(parameter: Parameter, given: Any) -> Any:
     allowed = choices(parameter)
     if not allowed:
         return given
-    return (
-        tuple(allowed[each] for each in given)
-        if parameter.is_repeated
-        else allowed[given]
-    )
+    return tuple(allowed[each] for each in given) if parameter.is_repeated else allowed[given]
 
 
-def _invocation(
-    context: click.Context, command: Command, args: dict[str, Any]
-) -> Invocation:
+def _invocation(context: click.Context, command: Command, args: dict[str, Any]) -> Invocation:
     """Put together what was given; of a global option given twice the inner one holds."""
     given: dict[str, Any] = {}
     level: click.Context | None = context
@@ -350,9 +332,7 @@ def _no_command(known: Paths, path: tuple[str, ...]) -> DebuggerError:
     if group:
         near = get_close_matches(word, subcommands(known, tuple(group)))
     else:
-        every = {
-            " ".join(key[:size]) for key in known for size in range(1, len(key) + 1)
-        }
+        every = {" ".join(key[:size]) for key in known for size in range(1, len(key) + 1)}
         verbs = [each for each in every if word in each.split()]
         near = get_close_matches(word.replace("_", " "), sorted(every)) or sorted(verbs)
     names = " or ".join(" ".join([*group, each]) for each in near[:3])
@@ -373,9 +353,7 @@ def _usage_error(error: click.UsageError) -> DebuggerError:
         return _wrong(f"{prefix}{_shown(error.param)}: {_plain(error.message)}", name)
     if type(error) is click.UsageError and isinstance(command, _Group):
         below = ", ".join(subcommands(command.known, command.path))
-        return _wrong(
-            f"{name} needs one of {below}" if name else "no command given", name
-        )
+        return _wrong(f"{name} needs one of {below}" if name else "no command given", name)
     return _wrong(prefix + _plain(error.message), name)
 
 
@@ -383,9 +361,7 @@ def _no_option(
     error: click.NoSuchOption, command: click.Command | None, prefix: str
 ) -> DebuggerError:
     known = [flag for each in command.params for flag in each.opts] if command else []
-    near = get_close_matches(
-        error.option_name, [each for each in known if each.startswith("-")]
-    )
+    near = get_close_matches(error.option_name, [each for each in known if each.startswith("-")])
     advice = ""
     if near:
         advice = f"did you mean {' or '.join(near)}? "
@@ -413,9 +389,7 @@ def _before_dashes(argv: Sequence[str]) -> list[str]:
 
 def _leading_words(argv: Sequence[str]) -> list[str]:
     """Return the words before `--`, without options and the values of global ones."""
-    takes_value = {
-        flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in flags(each)
-    }
+    takes_value = {flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in flags(each)}
     words: list[str] = []
     left = deque(_before_dashes(argv))
     while left:

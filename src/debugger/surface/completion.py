@@ -133,9 +133,7 @@ def script(shell: str, registry: Registry) -> str:
 
 def _places(registry: Registry) -> list[_Place]:
     known = paths(registry)
-    prefixes = dict.fromkeys(
-        key[:size] for key in known for size in range(len(key) + 1)
-    )
+    prefixes = dict.fromkeys(key[:size] for key in known for size in range(len(key) + 1))
     same: dict[tuple[object, ...], list[tuple[str, ...]]] = {}
     for prefix in prefixes:
         command = known.get(prefix)
@@ -198,12 +196,7 @@ def _zsh(places: list[_Place]) -> str:
     )
     globals_ = _described(_explained_flags(GLOBAL_OPTIONS))
     return _filled(
-        _ZSH,
-        places,
-        quoted=_quoted,
-        separator="|",
-        globals_=globals_,
-        branches=branches,
+        _ZSH, places, quoted=_quoted, separator="|", globals_=globals_, branches=branches
     )
 
 
@@ -211,12 +204,7 @@ def _fish(places: list[_Place]) -> str:
     branches = (line for place in places for line in _completes(place))
     globals_ = "\n".join(_completed("", option) for option in GLOBAL_OPTIONS)
     return _filled(
-        _FISH,
-        places,
-        quoted=_quoted_in_fish,
-        separator=" ",
-        globals_=globals_,
-        branches=branches,
+        _FISH, places, quoted=_quoted_in_fish, separator=" ", globals_=globals_, branches=branches
     )
 
 
@@ -238,9 +226,7 @@ def _filled(
     branches: Iterable[str],
 ) -> str:
     spellings = [quoted(each) for place in places for each in place.spellings if each]
-    taking = [
-        flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in flags(each)
-    ]
+    taking = [flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in flags(each)]
     filled = {
         "@PLACES@": separator.join(spellings),
         "@TAKING@": separator.join(taking),
@@ -252,9 +238,7 @@ def _filled(
     return template
 
 
-def _branch(
-    place: _Place, *, subcommands: str, options: str, values: str
-) -> Iterator[str]:
+def _branch(place: _Place, *, subcommands: str, options: str, values: str) -> Iterator[str]:
     """Write a branch of the case over places, for bash and zsh alike."""
     yield f"        {'|'.join(map(_quoted, place.spellings))})"
     if place.words:
@@ -296,8 +280,7 @@ def _completes(place: _Place) -> Iterator[str]:
 
 def _completed(condition: str, option: Parameter) -> str:
     spelled = " ".join(
-        f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}"
-        for flag in flags(option)
+        f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in flags(option)
     )
     value = "" if is_switch(option) else " -r"
     if choices(option):

@@ -20,12 +20,7 @@ HELP_FLAGS: Final = ("--help", "-h")
 GLOBAL_OPTIONS: Final = tuple(
     Parameter(name=name, type=kind, default=default, about=about)
     for name, kind, default, about in (
-        (
-            "session",
-            str | None,
-            None,
-            Opt("--session", help="which session", metavar="NAME"),
-        ),
+        ("session", str | None, None, Opt("--session", help="which session", metavar="NAME")),
         ("json", bool, False, Opt("--json", help="answer with one JSON object")),
         (
             "budget",
@@ -46,9 +41,7 @@ usage: {PROGRAM} COMMAND …   What runs the program answers with where and why 
   {PROGRAM} next                              go on; also step, finish, continue, until
   {PROGRAM} stop                              end the program and the session
 `{PROGRAM} COMMAND --help` explains a command; `{PROGRAM} completion SHELL` completes them."""
-_WORDS_NOTE: Final = (
-    "Options that it does not know are words; after `--` everything is."
-)
+_WORDS_NOTE: Final = "Options that it does not know are words; after `--` everything is."
 
 Paths = Mapping[tuple[str, ...], Command]
 
@@ -67,9 +60,7 @@ def subcommands(known: Paths, path: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words that may follow `path`, in the order of the registry."""
     size = len(path)
     return tuple(
-        dict.fromkeys(
-            key[size] for key in known if len(key) > size and key[:size] == path
-        )
+        dict.fromkeys(key[size] for key in known if len(key) > size and key[:size] == path)
     )
 
 
@@ -144,21 +135,13 @@ def explained(parameter: Parameter) -> str:
         notes.append(allowed)
     if isinstance(parameter.about, Opt) and parameter.is_repeated:
         notes.append("may be repeated")
-    default = (
-        parameter.default.value
-        if isinstance(parameter.default, Enum)
-        else parameter.default
-    )
+    default = parameter.default.value if isinstance(parameter.default, Enum) else parameter.default
     if (
         not parameter.is_required
         and not isinstance(default, bool)
         and default not in {None, "", ()}
     ):
-        notes.append(
-            f"default {default:g}"
-            if isinstance(default, float)
-            else f"default {default}"
-        )
+        notes.append(f"default {default:g}" if isinstance(default, float) else f"default {default}")
     return "; ".join(notes)
 
 
@@ -205,10 +188,7 @@ def _command_page(command: Command) -> Iterator[str]:
         yield f"Aliases: {', '.join(command.aliases)}"
     if command.details:
         yield f"\n{command.details}"
-    for title, parameters in (
-        ("Arguments", arguments(command)),
-        ("Options", options(command)),
-    ):
+    for title, parameters in (("Arguments", arguments(command)), ("Options", options(command))):
         if parameters:
             yield f"\n{title}:"
             yield from _table((spelled(each), explained(each)) for each in parameters)
@@ -229,11 +209,7 @@ def _table(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _named(command: Command) -> str:
-    return (
-        f"{command.name} ({', '.join(command.aliases)})"
-        if command.aliases
-        else command.name
-    )
+    return f"{command.name} ({', '.join(command.aliases)})" if command.aliases else command.name
 
 
 def _global_usage() -> str:
@@ -243,16 +219,10 @@ def _global_usage() -> str:
 def overview(registry: Registry) -> Iterator[str]:
     """Write how a session goes and all commands by group, in at most 60 lines."""
     head = [*_SESSION_EXAMPLE.splitlines(), _global_usage()]
-    families = {
-        name: _families(commands) for name, commands in groups(registry).items()
-    }
-    listing = [
-        line for each in families.items() for line in _section(*each, is_cut=False)
-    ]
+    families = {name: _families(commands) for name, commands in groups(registry).items()}
+    listing = [line for each in families.items() for line in _section(*each, is_cut=False)]
     if len(head) + len(listing) > MAX_OVERVIEW_LINES:
-        listing = [
-            line for each in families.items() for line in _section(*each, is_cut=True)
-        ]
+        listing = [line for each in families.items() for line in _section(*each, is_cut=True)]
     yield from head
     yield from listing
 
@@ -267,18 +237,14 @@ def _families(commands: Iterable[Command]) -> list[tuple[str, str]]:
 
 def _family(word: str, members: Sequence[Command]) -> tuple[str, str]:
     own = next((each for each in members if each.name == word), None)
-    verbs = "|".join(
-        each.name.removeprefix(word).strip() for each in members if each is not own
-    )
+    verbs = "|".join(each.name.removeprefix(word).strip() for each in members if each is not own)
     aliases = [alias for each in members for alias in each.aliases if " " not in alias]
     parts = [word, f"[{verbs}]" if own and verbs else verbs, f"({', '.join(aliases)})"]
     label = " ".join(part for part in parts if part.strip("()"))
     return label, (own or members[0]).summary.rstrip(".")
 
 
-def _section(
-    name: str, rows: Iterable[tuple[str, str]], *, is_cut: bool
-) -> Iterator[str]:
+def _section(name: str, rows: Iterable[tuple[str, str]], *, is_cut: bool) -> Iterator[str]:
     """Write a group, two neighbours on a line where both fit into half of it."""
     yield f"{name}:"
     left = deque(_cell(*row, is_cut=is_cut) for row in rows)
@@ -292,9 +258,7 @@ def _section(
 def _cell(label: str, summary: str, *, is_cut: bool) -> str:
     padded = f"{label:<{_LABEL}}  "
     room = _CELL if is_cut and len(padded) < _CELL * 2 // 3 else WIDTH - 2
-    return padded + textwrap.shorten(
-        summary, max(room - len(padded), 1), placeholder="…"
-    )
+    return padded + textwrap.shorten(summary, max(room - len(padded), 1), placeholder="…")
 
 
 def reference(registry: Registry) -> str:

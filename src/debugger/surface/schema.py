@@ -18,12 +18,9 @@ def schema(command: Command) -> dict[str, Any]:
     """
     whole = msgspec.json.schema(command.arguments)
     top = _inlined({"$ref": whole["$ref"]}, whole["$defs"])
-    described = {
-        parameter.name: parameter.about.help for parameter in command.parameters
-    }
+    described = {parameter.name: parameter.about.help for parameter in command.parameters}
     properties = {
-        name: _property(value, described[name])
-        for name, value in top["properties"].items()
+        name: _property(value, described[name]) for name, value in top["properties"].items()
     }
     found = {"type": "object", "properties": properties, "additionalProperties": False}
     return found | ({"required": top["required"]} if top.get("required") else {})

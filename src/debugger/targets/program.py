@@ -21,12 +21,7 @@ _SUFFIXES = {
 }
 _INTERPRETERS = {b"python": "python", b"node": "javascript", b"ruby": "ruby"}
 _ELF = b"\x7fELF"
-_MACH_O = {
-    b"\xcf\xfa\xed\xfe",
-    b"\xca\xfe\xba\xbe",
-    b"\xce\xfa\xed\xfe",
-    b"\xfe\xed\xfa\xcf",
-}
+_MACH_O = {b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf"}
 _SCAN_MAX = 64 << 20
 _SECTIONS_MAX = 10_000
 _ENTRY_MAX = 256  # bytes; a section's header has 40 or 64
@@ -59,16 +54,17 @@ def look(path: str) -> Program:
     suffix = Path(path).suffix.lower()
     if suffix in _SUFFIXES:
         return Program(_SUFFIXES[suffix])
+    return Program(_script_language(head))
+
+
+def _script_language(head: bytes) -> str:
     first = head.split(b"\n", 1)[0]
     if first.startswith(b"#!"):
-        for word, language in (
-            (b"python", "python"),
-            (b"node", "javascript"),
-            (b"ruby", "ruby"),
-        ):
-            if word in first:
-                return Program(language)
-    return Program("")
+        names = [word.rpartition(b"/")[2] for word in first[2:].split()]
+        for start, language in _INTERPRETERS.items():
+            if any(name.startswith(start) for name in names):
+                return language
+    return ""
 
 
 def _look_at_elf(descriptor: int) -> Program:
@@ -77,20 +73,12 @@ def _look_at_elf(descriptor: int) -> Program:
         names = _sections(descriptor)
         has_debug_info = any(
             name in names
-            for name in (
-                b".debug_info",
-                b".zdebug_info",
-                b".debug_info.dwo",
-                b".debug_line",
-            )
+            for name in (b".debug_info", b".zdebug_info", b".debug_info.dwo", b".debug_line")
         )
         language = "native"
         if b".note.go.buildid" in names or b".go.buildinfo" in names:
             language = "go"
-        elif (
-            image.find(b"rust_eh_personality") >= 0
-            or image.find(b"rust_begin_unwind") >= 0
-        ):
+        elif image.find(b"rust_eh_personality") >= 0 or image.find(b"rust_begin_unwind") >= 0:
             language = "rust"
         elif image.find(b"__gxx_personality_v0") >= 0:
             language = "c++"

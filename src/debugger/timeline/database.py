@@ -103,24 +103,17 @@ class Database:
         """Delete the database."""
         self._connection.close()
 
-    def write(
-        self, rows: Iterable[Row], *, without: Iterable[int], output_upto: int
-    ) -> None:
+    def write(self, rows: Iterable[Row], *, without: Iterable[int], output_upto: int) -> None:
         """Store `rows`, delete the events numbered `without` and the output up to a number."""
         connection = self._connection
         connection.execute("BEGIN")
         # On any fault the transaction is rolled back here, or the next one could not begin.
         with connection:
             connection.execute(
-                "DELETE FROM event WHERE kind = ? AND seq <= ?",
-                (Kind.OUTPUT.value, output_upto),
+                "DELETE FROM event WHERE kind = ? AND seq <= ?", (Kind.OUTPUT.value, output_upto)
             )
-            connection.executemany(
-                "DELETE FROM event WHERE seq = ?", ((seq,) for seq in without)
-            )
-            connection.executemany(
-                "INSERT INTO event VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows
-            )
+            connection.executemany("DELETE FROM event WHERE seq = ?", ((seq,) for seq in without))
+            connection.executemany("INSERT INTO event VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
 
     def count(self, query: Query) -> int:
         """Return how many events the query finds."""
@@ -140,9 +133,7 @@ class Database:
     def output(self, *, since: int) -> Iterator[Row]:
         """Yield the output after `since`, oldest first."""
         sql = "SELECT * FROM event WHERE kind = ? AND seq > ? ORDER BY seq"
-        with closing(
-            self._connection.execute(sql, (Kind.OUTPUT.value, since))
-        ) as cursor:
+        with closing(self._connection.execute(sql, (Kind.OUTPUT.value, since))) as cursor:
             for row in cursor:
                 yield Row(*row)
 
@@ -160,17 +151,13 @@ class Database:
             return since
         # Streams interleave: a line that ends after `start` may have begun before it.
         head = self._number(
-            "SELECT min(head) FROM event WHERE kind = ? AND seq > ? AND seq >= ?",
-            (*output, start),
+            "SELECT min(head) FROM event WHERE kind = ? AND seq > ? AND seq >= ?", (*output, start)
         )
         return since if head is None else max(head - 1, since)
 
     def last_before(self, time_ns: int) -> int:
         """Return the number of the last event before a time, or 0."""
-        return (
-            self._number("SELECT max(seq) FROM event WHERE time_ns < ?", (time_ns,))
-            or 0
-        )
+        return self._number("SELECT max(seq) FROM event WHERE time_ns < ?", (time_ns,)) or 0
 
     def _number(self, sql: str, values: Iterable[object]) -> int | None:
         row = self._connection.execute(sql, tuple(values)).fetchone()
@@ -185,10 +172,7 @@ def _where(query: Query) -> tuple[str, list[object]]:
         ("seq < ?", query.before),
         ("function GLOB ?", query.function),
         # As text, because a number that is asked for may be too large for SQLite.
-        (
-            "CAST(thread AS TEXT) = ?",
-            None if query.thread is None else str(query.thread),
-        ),
+        ("CAST(thread AS TEXT) = ?", None if query.thread is None else str(query.thread)),
         ("instr(text, ?) > 0", query.text),
     ):
         if value is not None:

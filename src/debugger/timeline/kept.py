@@ -183,8 +183,7 @@ class RecordsKept:
         (self._traces if kind in TRACE_KINDS else self._rest).add(seq, kind, size)
         dropped = []
         while self._limits.are_exceeded(
-            len(self._traces.entries) + len(self._rest.entries),
-            self._traces.size + self._rest.size,
+            len(self._traces.entries) + len(self._rest.entries), self._traces.size + self._rest.size
         ):
             lost, lost_kind = self._choose().drop()
             self._drops.add(lost_kind, lost)

@@ -56,23 +56,12 @@ class Block(msgspec.Struct, frozen=True):
         if not self.open and "\r" in self.text:
             texts = [text.removesuffix("\r") for text in texts]
         pieces = [
-            Piece(
-                seq,
-                self.time_ns,
-                self.session,
-                self.stream,
-                text,
-                seq,
-                False,
-                self.open,
-            )  # noqa: FBT003 - positional for speed
+            Piece(seq, self.time_ns, self.session, self.stream, text, seq, False, self.open)  # noqa: FBT003 - positional for speed
             for seq, text in enumerate(texts, self.first)
         ]
         if self.head or self.continues:
             head = self.head or self.first
-            pieces[0] = msgspec.structs.replace(
-                pieces[0], head=head, continues=self.continues
-            )
+            pieces[0] = msgspec.structs.replace(pieces[0], head=head, continues=self.continues)
         return pieces
 
 
@@ -173,9 +162,7 @@ class _Blocks:
         line.shown += length
         line.continues = True
 
-    def _add(
-        self, line: _Unfinished, text: str, *, count: int, size: int, is_open: bool
-    ) -> None:
+    def _add(self, line: _Unfinished, text: str, *, count: int, size: int, is_open: bool) -> None:
         block = Block(
             first=self._next,
             time_ns=self._time_ns,

@@ -71,9 +71,7 @@ class Timeline:
         """
         if kind is Kind.OUTPUT:
             raise ValueError("output is appended by append_output")
-        if any(
-            number is not None and number not in _INT64 for number in (thread, line)
-        ):
+        if any(number is not None and number not in _INT64 for number in (thread, line)):
             raise ValueError(f"thread {thread} or line {line} does not fit 64 bits")
         seq = self._seq + 1
         row = Row(
@@ -110,11 +108,7 @@ class Timeline:
         for start in range(0, len(text), _CHUNK):
             chunk = text[start : start + _CHUNK]
             for block in self._splitter.feed(
-                stream,
-                chunk,
-                session=session,
-                first=self._seq + 1,
-                time_ns=self._clock(),
+                stream, chunk, session=session, first=self._seq + 1, time_ns=self._clock()
             ):
                 self._seq += block.count
                 self._output.add(block)
@@ -175,9 +169,7 @@ class Timeline:
             end = found[-1].seq if found else since
         return Page(found, end, self._drops.count(kinds, after=since, upto=end), total)
 
-    def lines(
-        self, *, since: int = 0, limit: int | None = None, tail: int | None = None
-    ) -> Lines:
+    def lines(self, *, since: int = 0, limit: int | None = None, tail: int | None = None) -> Lines:
         """Return the output after `since`, its pieces joined to lines.
 
         All lines, or at most the first `limit`, or the last `tail`; `dropped` counts up to `next`.
@@ -201,13 +193,9 @@ class Timeline:
         lines = list(found.values())
         if tail is not None:
             lines = lines[max(0, len(lines) - tail) :]
-        return Lines(
-            lines, end, self._drops.count({Kind.OUTPUT}, after=since, upto=end)
-        )
+        return Lines(lines, end, self._drops.count({Kind.OUTPUT}, after=since, upto=end))
 
-    async def wait(
-        self, after: int, kinds: Collection[Kind], timeout: float
-    ) -> Event | None:  # noqa: ASYNC109 - the bound is part of the answer
+    async def wait(self, after: int, kinds: Collection[Kind], timeout: float) -> Event | None:  # noqa: ASYNC109 - the bound is part of the answer
         """Return the first event after a cursor of one of the kinds, or None.
 
         None: `timeout` seconds went by, or the timeline was closed.

@@ -146,16 +146,12 @@ class DapBackend:
         """Return where a breakpoint is to be set, or why it cannot be."""
         return self._profile.correct(self, spec)
 
-    async def set_breakpoints(
-        self, file: str, wanted: Sequence[Breakpoint]
-    ) -> list[Bound]:
+    async def set_breakpoints(self, file: str, wanted: Sequence[Breakpoint]) -> list[Bound]:
         """Replace the breakpoints of a source file (their `at`)."""
         answers = await breakpoints.send_lines(self._talk, self._profile, file, wanted)
         return await self._bounds(wanted, answers)
 
-    async def set_function_breakpoints(
-        self, wanted: Sequence[Breakpoint]
-    ) -> list[Bound]:
+    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
         """Replace the function breakpoints."""
         answers = await breakpoints.send_functions(self._talk, self._profile, wanted)
         return await self._bounds(wanted, answers)
@@ -191,17 +187,20 @@ class DapBackend:
         except DebuggerError:
             return Bound(verified=False, why="the debugger did not say why")
 
-    async def _stands(self, stop: Stopped) -> bool:
-        """Tell whether a stop stands; one whose condition cannot be evaluated does not."""
-        failures = await breakpoints.failed_conditions(
-            self, stop, self._talk.events.conditions
-        )
+    async def _stands(self, stop: Stopped) -> Stopped | None:
+        """Return a stop with its thread; None where its condition cannot be evaluated."""
+        if stop.thread is None:  # delve may leave it out
+            known = [one.id for one in await self.threads()]
+            thread = self._thread if self._thread in known else next(iter(known), None)
+            stop = msgspec.structs.replace(stop, thread=thread)
+        failures = await breakpoints.failed_conditions(self, stop, self._talk.events.conditions)
         for failure in failures:
             self._sink(failure)
         if failures and stop.thread is not None:
             # A step that the stop interrupted goes on: LLDB keeps its plan until it is done.
             await self._request("continue", ask.OfThread(stop.thread), dap.Body)
-        return not failures
+            return None
+        return stop
 
     # -- running -------------------------------------------------------------------------------
 
@@ -250,9 +249,7 @@ class DapBackend:
             page = await self._profile.page(self, inside, start, count)
             if page is not None:
                 return self._remembered(page)
-        is_part = (
-            inside is not None and inside.indexed is not None and count is not None
-        )
+        is_part = inside is not None and inside.indexed is not None and count is not None
         found = await self.fetch(
             handle, start=start if is_part else None, count=count if is_part else None
         )
@@ -260,9 +257,7 @@ class DapBackend:
             found = found[start : start + count]
         return self._remembered(await self._profile.complete(self, found))
 
-    async def fetch(
-        self, handle: int, *, start: int | None, count: int | None
-    ) -> list[Variable]:
+    async def fetch(self, handle: int, *, start: int | None, count: int | None) -> list[Variable]:
         """Send a `variables` request as it is."""
         arguments = ask.Variables(handle, start, count)
         body = await self._request("variables", arguments, dap.VariablesBody)
@@ -278,21 +273,14 @@ class DapBackend:
         """Return the names of the arguments among a frame's locals; None where unknown."""
         return await self._profile.arguments(self, frame)
 
-    async def evaluate(
-        self, expression: str, frame: Frame | None, purpose: Purpose
-    ) -> Variable:
+    async def evaluate(self, expression: str, frame: Frame | None, purpose: Purpose) -> Variable:
         """Evaluate an expression; of several ways the first that succeeds counts."""
         problem: DebuggerError | None = None
         for context in self._profile.contexts[purpose]:
-            arguments = ask.Evaluate(
-                expression, context, frame.handle if frame else None
-            )
+            arguments = ask.Evaluate(expression, context, frame.handle if frame else None)
             try:
                 body = await self._request(
-                    "evaluate",
-                    arguments,
-                    dap.EvaluateBody,
-                    failure=Code.EVALUATION_FAILED,
+                    "evaluate", arguments, dap.EvaluateBody, failure=Code.EVALUATION_FAILED
                 )
             except DebuggerError as error:
                 if error.code is not Code.EVALUATION_FAILED:
@@ -322,10 +310,7 @@ class DapBackend:
         if self._talk.client.can("setExpression"):
             arguments = ask.SetExpression(target, value, frame.handle)
             await self._request(
-                "setExpression",
-                arguments,
-                dap.EvaluateBody,
-                failure=Code.EVALUATION_FAILED,
+                "setExpression", arguments, dap.EvaluateBody, failure=Code.EVALUATION_FAILED
             )
         elif self._profile.assigns_by_expression:
             await self.evaluate(f"{target} = {value}", frame, Purpose.PRINT)
@@ -336,30 +321,22 @@ class DapBackend:
     async def _set_variable(self, target: str, value: str, frame: Frame) -> None:
         for scope in await self.scopes(frame):
             if any(
-                one.name == target
-                for one in await self.fetch(scope.handle, start=None, count=None)
+                one.name == target for one in await self.fetch(scope.handle, start=None, count=None)
             ):
                 arguments = ask.SetVariable(scope.handle, target, value)
                 await self._request(
-                    "setVariable",
-                    arguments,
-                    dap.EvaluateBody,
-                    failure=Code.EVALUATION_FAILED,
+                    "setVariable", arguments, dap.EvaluateBody, failure=Code.EVALUATION_FAILED
                 )
                 return
         raise DebuggerError(
-            Code.EVALUATION_FAILED,
-            f"no variable {target} in this frame",
-            hint="debugger locals",
+            Code.EVALUATION_FAILED, f"no variable {target} in this frame", hint="debugger locals"
         )
 
     async def exception(self, thread: int) -> ExceptionDetails | None:
         """Return the exception that a thread stopped at."""
         if not self._talk.client.can("exceptionInfo"):
             return None
-        body = await self._request(
-            "exceptionInfo", ask.OfThread(thread), dap.ExceptionInfoBody
-        )
+        body = await self._request("exceptionInfo", ask.OfThread(thread), dap.ExceptionInfoBody)
         return self._profile.details(convert.exception(body))
 
     async def source(self, frame: Frame) -> str | None:
@@ -367,8 +344,7 @@ class DapBackend:
         if not frame.source_reference:
             return None
         arguments = ask.SourceRequest(
-            frame.source_reference,
-            ask.SourceArgument(source_reference=frame.source_reference),
+            frame.source_reference, ask.SourceArgument(source_reference=frame.source_reference)
         )
         body = await self._request("source", arguments, dap.SourceBody)
         content: str | None = body.content

@@ -31,9 +31,7 @@ async def send_lines(
             for one in wanted
         ),
     )
-    body: dap.BreakpointsBody = await talk.request(
-        "setBreakpoints", arguments, dap.BreakpointsBody
-    )
+    body: dap.BreakpointsBody = await talk.request("setBreakpoints", arguments, dap.BreakpointsBody)
     return body.breakpoints
 
 
@@ -48,9 +46,7 @@ async def send_functions(
     answers: list[dap.Breakpoint] = []
     for count in range(1, len(wanted) + 1):
         seen = {answer.id for answer in answers}
-        told = {
-            one.id: one for one in await _send_functions(talk, profile, wanted[:count])
-        }
+        told = {one.id: one for one in await _send_functions(talk, profile, wanted[:count])}
         answers = [told.get(answer.id, answer) for answer in answers]
         answers += [one for number, one in told.items() if number not in seen][:1]
     return answers

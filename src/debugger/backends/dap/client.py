@@ -114,9 +114,7 @@ class Client:
             DebuggerError: NOT_SUPPORTED without sending, TIMEOUT, ADAPTER_DIED, or `failure` with
                 the adapter's own message.
         """
-        return self.body(
-            await self.send(command, arguments, within=within), body, failure
-        )
+        return self.body(await self.send(command, arguments, within=within), body, failure)
 
     async def send(
         self, command: str, arguments: msgspec.Struct | dict[str, Any], *, within: float
@@ -154,19 +152,13 @@ class Client:
         if self._lost is not None:
             raise self._lost
         seq = self._seq + 1
-        body = _encoded(
-            {"seq": seq, "type": "request", "command": command, "arguments": arguments}
-        )
+        body = _encoded({"seq": seq, "type": "request", "command": command, "arguments": arguments})
         self._seq = seq
-        response: asyncio.Future[dap.Message] = (
-            asyncio.get_running_loop().create_future()
-        )
+        response: asyncio.Future[dap.Message] = asyncio.get_running_loop().create_future()
         self._pending[seq] = response
         # However the wait ends, a late response finds nothing to wake.
         response.add_done_callback(lambda _: self._pending.pop(seq, None))
-        self._send(
-            {"seq": seq, "type": "request", "command": command, "arguments": arguments}
-        )
+        self._write(body)
         return response
 
     def body(self, response: dap.Message, kind: type[Body], failure: Code) -> Body:
@@ -197,9 +189,7 @@ class Client:
                 waiting.set_result(message)
         elif message.type == "event":
             if message.event == "capabilities":
-                self.merge_capabilities(
-                    decode(message.body, dap.CapabilitiesBody).capabilities
-                )
+                self.merge_capabilities(decode(message.body, dap.CapabilitiesBody).capabilities)
             else:
                 self._on_event(message.event, message.body)
         elif message.type == "request":
@@ -272,10 +262,8 @@ def decode(raw: msgspec.Raw, kind: type[Body]) -> Body:
     """
     data = bytes(raw)
     try:
-        return msgspec.json.decode(
-            data if data not in {b"", b"null"} else b"{}", type=kind
-        )
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return _read(data if data not in {b"", b"null"} else b"{}", kind)
+    except _UNREADABLE as error:
         raise DebuggerError(
             Code.PROTOCOL, f"the adapter sent a malformed {kind.__name__}: {error}"
         ) from error
@@ -297,6 +285,4 @@ def error_text(response: dap.Message) -> str:
     said = response.message or ""
     # `message` may be a key ("notStopped") beside a sentence in the body (DAP: ErrorResponse).
     text = detail if len(detail) > len(said) else said
-    return (
-        text.strip() or f"the adapter refused {response.command!r} without saying why"
-    )
+    return text.strip() or f"the adapter refused {response.command!r} without saying why"

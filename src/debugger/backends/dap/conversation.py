@@ -25,13 +25,7 @@ from debugger.errors import Code, DebuggerError
 
 _DISCONNECT_S = 2.0
 # These would change how the adapter itself runs; the program gets them all the same.
-_NOT_FOR_ADAPTERS = (
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "PYTHONSTARTUP",
-)
+_NOT_FOR_ADAPTERS = ("LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
 
 
 class Limits(Struct, frozen=True):
@@ -52,7 +46,7 @@ class Conversation:
         sink: Sink,
         scratch: Path,
         limits: Limits,
-        judge: Callable[[Stopped], Awaitable[bool]],
+        judge: Callable[[Stopped], Awaitable[Stopped | None]],
         on_child: Callable[[dict[str, Any]], None],
         tasks: asyncio.TaskGroup,
     ) -> None:
@@ -78,9 +72,7 @@ class Conversation:
             on_request=self._on_request,
             tasks=tasks,
         )
-        self.events = Events(
-            profile, sink=sink, judge=judge, drain=self._drain, tasks=tasks
-        )
+        self.events = Events(profile, sink=sink, judge=judge, drain=self._drain, tasks=tasks)
 
     # -- start ---------------------------------------------------------------------------------
 
@@ -99,9 +91,7 @@ class Conversation:
 
     def _files(self, launch: Launch) -> Files:
         assert self.stdio is not None
-        return Files(
-            launch.stdin or self.stdio.stdin, self.stdio.stdout, self.stdio.stderr
-        )
+        return Files(launch.stdin or self.stdio.stdin, self.stdio.stdout, self.stdio.stderr)
 
     async def attach(self, target: Attach) -> None:
         """Start the adapter and take hold of a live process."""
@@ -110,14 +100,15 @@ class Conversation:
 
     async def connect(self, configuration: Mapping[str, Any]) -> None:
         """Take hold of a child process, as the adapter's configuration for it says."""
-        to = configuration.get("connect") or {}
-        connection = await Connection.open(
-            str(to.get("host", "127.0.0.1")), int(to["port"])
-        )
-        self._listen(connection)
-        await self._begin(
-            str(configuration.get("request", "attach")), dict(configuration)
-        )
+        match configuration.get("connect"):
+            case {"port": int(port), **more}:
+                self._listen(await Connection.open(str(more.get("host", "127.0.0.1")), port))
+            case _:
+                raise DebuggerError(
+                    Code.NOT_SUPPORTED,
+                    f"{self._profile.name} does not say where its child process is to be met",
+                )
+        await self._begin(str(configuration.get("request", "attach")), dict(configuration))
 
     async def _start_adapter(self, cwd: str, env: Mapping[str, str]) -> None:
         own = {key: value for key, value in env.items() if key not in _NOT_FOR_ADAPTERS}
@@ -146,7 +137,11 @@ class Conversation:
                 "initialize", initialize, within=self._limits.initialize_s
             )
             self.client.body(answer, dap.Body, Code.ADAPTER_FAILED)
-            capabilities: dict[str, Any] = msgspec.json.decode(answer.body) or {}
+            try:
+                told = msgspec.json.decode(answer.body, type=dict[str, Any] | None)
+            except (ValueError, RecursionError) as error:
+                raise DebuggerError(Code.PROTOCOL, f"malformed capabilities: {error}") from error
+            capabilities: dict[str, Any] = told or {}
             self.client.merge_capabilities(capabilities)
         return capabilities
 
@@ -155,15 +150,11 @@ class Conversation:
         await self._initialize()
         self._begun = self.client.post(command, arguments)
         with self._blamed(Code.LAUNCH_FAILED):
-            await self._first(
-                self.events.initialized, unless=self._begun, doing=command
-            )
+            await self._first(self.events.initialized, unless=self._begun, doing=command)
         if self.stdio is not None and self.events.pid is not None:
             self.stdio.opened()
         if self._profile.properties:
-            await self.request(
-                "setDebuggerProperty", dict(self._profile.properties), dap.Body
-            )
+            await self.request("setDebuggerProperty", dict(self._profile.properties), dap.Body)
 
     async def run(self) -> None:
         """End the configuration and see the launch succeed, or the program stop or end."""
@@ -177,9 +168,7 @@ class Conversation:
         with self._blamed(Code.LAUNCH_FAILED):
             if self.client.can("configurationDone"):
                 done = self.client.post("configurationDone", ask.Nothing())
-                await self._first(
-                    self.events.happened, unless=done, doing="configurationDone"
-                )
+                await self._first(self.events.happened, unless=done, doing="configurationDone")
             await self._first(self.events.happened, unless=self._begun, doing="launch")
         if self.stdio is not None:
             self.stdio.opened()
@@ -222,9 +211,9 @@ class Conversation:
         message = error.message
         if said and said not in message:
             message = f"{message}\n{self._profile.name} said: {said}"
-        return DebuggerError(
-            kept, message, hint=error.hint or "debugger doctor tries each adapter"
-        )
+        is_lost = error.code is Code.ADAPTER_DIED
+        hint = None if is_lost else error.hint  # what never began cannot be restarted
+        return DebuggerError(kept, message, hint=hint or "debugger doctor tries each adapter")
 
     def _last_words(self) -> str:
         tail = self._link.stderr_tail() if self._link is not None else ""
@@ -259,14 +248,10 @@ class Conversation:
             except TimeoutError:
                 how = "closed its output"
         said = self._last_words()
-        message = (
-            problem.message if problem else f"{self._profile.name} {how} unexpectedly"
-        )
+        message = problem.message if problem else f"{self._profile.name} {how} unexpectedly"
         if said:
             message = f"{message}; it said: {said}"
-        error = DebuggerError(
-            Code.ADAPTER_DIED, message, hint="debugger restart starts it again"
-        )
+        error = DebuggerError(Code.ADAPTER_DIED, message, hint="debugger restart starts it again")
         self.client.lose(error)
         self.events.lose(None if self.events.is_over else message)
 
@@ -276,9 +261,7 @@ class Conversation:
 
     async def _on_request(self, command: str, raw: msgspec.Raw) -> dict[str, Any]:
         if command == "runInTerminal":
-            return await self._run_in_terminal(
-                msgspec.json.decode(raw, type=dap.RunInTerminal)
-            )
+            return await self._run_in_terminal(msgspec.json.decode(raw, type=dap.RunInTerminal))
         if command == "startDebugging":
             asked = msgspec.json.decode(raw, type=dap.StartDebugging)
             self._on_child({"request": asked.request, **asked.configuration})
@@ -336,11 +319,7 @@ class Conversation:
                     within=_DISCONNECT_S if kill else self._profile.detach_s,
                 )
         killed: tuple[str, ...] = ()
-        if (
-            not kill
-            and self._guard is not None
-            and self._launcher not in {None, self.events.pid}
-        ):
+        if not kill and self._guard is not None and self._launcher not in {None, self.events.pid}:
             # debugpy's launcher would kill the program when it sees its adapter go.
             await self._guard.kill(self._launcher)
         if self._guard is not None:

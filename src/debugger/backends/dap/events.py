@@ -25,6 +25,7 @@ from debugger.backends.dap.client import decode
 from debugger.backends.dap.profile import Profile
 from debugger.core.events import Stream
 from debugger.core.model import Exited, Stopped
+from debugger.errors import DebuggerError
 
 # One of `exited` and `terminated` may come alone or first; the other is waited for this long.
 _OTHER_S = 1.0
@@ -46,7 +47,7 @@ class Events:
         profile: Profile,
         *,
         sink: Sink,
-        judge: Callable[[Stopped], Awaitable[bool]],
+        judge: Callable[[Stopped], Awaitable[Stopped | None]],
         drain: Callable[[], Awaitable[None]],
         tasks: asyncio.TaskGroup,
     ) -> None:
@@ -114,17 +115,21 @@ class Events:
             return
         stop = self._profile.stopped(body)
         self._signal = stop.signal
-        if (
-            any(hit in self.conditions for hit in stop.hits)
-            and self._profile.failed_conditions_stop
-        ):
+        is_doubtful = self._profile.failed_conditions_stop and any(
+            hit in self.conditions for hit in stop.hits
+        )
+        if stop.thread is None or is_doubtful:
             self._tasks.create_task(self._tell_if_it_stands(stop))
         else:
             self._tell(stop)
 
     async def _tell_if_it_stands(self, stop: Stopped) -> None:
-        if await self._judge(stop):
-            self._tell(stop)
+        try:
+            judged = await self._judge(stop)
+        except DebuggerError:
+            judged = stop  # it stands still, whatever else could not be done
+        if judged is not None:
+            self._tell(judged)
 
     def _tell(self, stop: Stopped) -> None:
         self.happened.set()

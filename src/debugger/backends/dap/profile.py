@@ -10,15 +10,7 @@ from debugger.backends.base import Attach, ConditionFailed, Launch, Logged, Prin
 from debugger.backends.dap import messages as dap
 from debugger.core.breakpoints import Bound, Spec
 from debugger.core.events import Stream
-from debugger.core.model import (
-    ExceptionDetails,
-    Exited,
-    Frame,
-    Purpose,
-    Reason,
-    Stopped,
-    Variable,
-)
+from debugger.core.model import ExceptionDetails, Exited, Frame, Purpose, Reason, Stopped, Variable
 
 
 @dataclass(frozen=True)
@@ -58,17 +50,13 @@ class Inside(Protocol):
     def looked_at(self) -> Frame | None:
         """The frame whose variables were asked for last."""
 
-    async def evaluate(
-        self, expression: str, frame: Frame | None, purpose: Purpose
-    ) -> Variable:
+    async def evaluate(self, expression: str, frame: Frame | None, purpose: Purpose) -> Variable:
         """Evaluate an expression."""
 
     async def raw(self, command: str, frame: Frame | None) -> str:
         """Run a command of the adapter's own command line."""
 
-    async def fetch(
-        self, handle: int, *, start: int | None, count: int | None
-    ) -> list[Variable]:
+    async def fetch(self, handle: int, *, start: int | None, count: int | None) -> list[Variable]:
         """Send a `variables` request as it is."""
 
 
@@ -136,9 +124,7 @@ async def as_they_are(inside: Inside, variables: Sequence[Variable]) -> list[Var
     return list(variables)
 
 
-async def no_page(
-    inside: Inside, value: Variable, start: int, count: int
-) -> list[Variable] | None:
+async def no_page(inside: Inside, value: Variable, start: int, count: int) -> list[Variable] | None:
     """Leave paging to the adapter."""
     del inside, value, start, count
     return None
@@ -206,18 +192,12 @@ class Profile:
     hit_condition: Callable[[int], str] = same_hits
     problem: Callable[[str], str] = as_said
     stopped: Callable[[dap.StoppedBody], Stopped] = stopped
-    printed: Callable[[dap.OutputBody], Printed | Logged | ConditionFailed | None] = (
-        printed
-    )
+    printed: Callable[[dap.OutputBody], Printed | Logged | ConditionFailed | None] = printed
     exited: Callable[[int | None, str | None], Exited] = exited
     frames: Callable[[Sequence[dap.StackFrame]], list[dap.StackFrame]] = all_frames
     details: Callable[[ExceptionDetails], ExceptionDetails] = no_details
     correct: Callable[[Inside, Spec], Spec | Bound] = no_correction
     explain: Callable[[Inside, Spec], Awaitable[Bound]] = no_explanation
     arguments: Callable[[Inside, Frame], Awaitable[list[str] | None]] = no_arguments
-    complete: Callable[[Inside, Sequence[Variable]], Awaitable[list[Variable]]] = (
-        as_they_are
-    )
-    page: Callable[[Inside, Variable, int, int], Awaitable[list[Variable] | None]] = (
-        no_page
-    )
+    complete: Callable[[Inside, Sequence[Variable]], Awaitable[list[Variable]]] = as_they_are
+    page: Callable[[Inside, Variable, int, int], Awaitable[list[Variable] | None]] = no_page

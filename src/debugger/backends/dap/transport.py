@@ -27,9 +27,7 @@ class Link(Protocol):
 class Connection:
     """A TCP connection to an adapter that somebody else runs."""
 
-    def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
 
@@ -45,8 +43,7 @@ class Connection:
                 return cls(*await asyncio.open_connection(host, port))
         except (OSError, TimeoutError) as error:
             raise DebuggerError(
-                Code.ADAPTER_FAILED,
-                f"cannot connect to the adapter at {host}:{port}: {error}",
+                Code.ADAPTER_FAILED, f"cannot connect to the adapter at {host}:{port}: {error}"
             ) from error
 
     async def read(self) -> bytes:

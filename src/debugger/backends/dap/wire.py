@@ -56,16 +56,9 @@ class Decoder:
             name, _, value = line.partition(b":")
             digits = value.strip()
             if name.strip().lower() == b"content-length" and digits.isdigit():
-                if (
-                    len(digits) > len(str(self._message_max))
-                    or int(digits) > self._message_max
-                ):
-                    message = (
-                        f"the adapter sent a message over {self._message_max} bytes"
-                    )
-                    raise DebuggerError(
-                        Code.PROTOCOL, message, hint="debugger daemon logs"
-                    )
+                if len(digits) > len(str(self._message_max)) or int(digits) > self._message_max:
+                    message = f"the adapter sent a message over {self._message_max} bytes"
+                    raise DebuggerError(Code.PROTOCOL, message, hint="debugger daemon logs")
                 return int(digits)
         raise _broken(header[:80])
 

@@ -31,30 +31,12 @@ _ENVIRONMENT = {
 }
 # The launcher passes a death by signal N on as 256 - N. Those that sys.exit(-1) and its like
 # give too (255, 254…) are taken for exit codes.
-_SIGNALS = {
-    241: "SIGTERM",
-    245: "SIGSEGV",
-    247: "SIGKILL",
-    248: "SIGFPE",
-    249: "SIGBUS",
-}
+_SIGNALS = {241: "SIGTERM", 245: "SIGSEGV", 247: "SIGKILL", 248: "SIGFPE", 249: "SIGBUS"}
 _SIGNALS |= {250: "SIGABRT", 252: "SIGILL"}
 _PYTHON = {".py", ".pyw"}
-_CUT = {
-    "list",
-    "tuple",
-    "dict",
-    "set",
-    "frozenset",
-    "str",
-    "bytes",
-    "bytearray",
-    "deque",
-}
+_CUT = {"list", "tuple", "dict", "set", "frozenset", "str", "bytes", "bytearray", "deque"}
 _SEQUENCES = {"list", "tuple", "deque"}
-_PLUMBING = re.compile(
-    r"/(debugpy|pydevd|_pydevd_bundle|_vendored)/|/runpy\.py\Z|\A<frozen runpy>"
-)
+_PLUMBING = re.compile(r"/(debugpy|pydevd|_pydevd_bundle|_vendored)/|/runpy\.py\Z|\A<frozen runpy>")
 _FAILED_CONDITION = re.compile(
     r"pydevd: Error while evaluating expression in conditional breakpoint: (.*)"
 )
@@ -83,6 +65,8 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
         "console": "integratedTerminal",
         "justMyCode": False,
         "stopOnEntry": launch.stop_on_entry,
+        # An end by sys.exit(3) is an end, not an exception that nobody caught.
+        "breakOnSystemExit": [],
         "subProcess": True,
         "showReturnValue": True,
         "redirectOutput": False,
@@ -96,12 +80,7 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
 
 
 def _attach(target: Attach) -> dict[str, Any]:
-    return {
-        "type": "python",
-        "request": "attach",
-        "processId": target.pid,
-        "justMyCode": False,
-    }
+    return {"type": "python", "request": "attach", "processId": target.pid, "justMyCode": False}
 
 
 def _words(pid: int) -> tuple[str, ...]:
@@ -136,9 +115,7 @@ def _exited(code: int | None, last_signal: str | None) -> Exited:
 def _frames(frames: Sequence[dap.StackFrame]) -> list[dap.StackFrame]:
     """Leave out the frames of chained exceptions and, at the bottom, those that ran the program."""
     own = [frame for frame in frames if not _CHAINED.match(frame.name or "")]
-    while len(own) > 1 and _PLUMBING.search(
-        (own[-1].source and own[-1].source.path) or ""
-    ):
+    while len(own) > 1 and _PLUMBING.search((own[-1].source and own[-1].source.path) or ""):
         own.pop()
     return own
 
@@ -159,14 +136,10 @@ def _details(details: ExceptionDetails) -> ExceptionDetails:
     blocks = re.split(
         r"\n\n(?:The above exception|During handling)[^\n]*\n\n", details.trace.strip()
     )
-    causes = [
-        block.strip().splitlines()[-1].strip() for block in blocks[:-1] if block.strip()
-    ]
+    causes = [block.strip().splitlines()[-1].strip() for block in blocks[:-1] if block.strip()]
     message = re.sub(r"\s*\(note: [^)]*\)\Z", "", details.message)
     kind = re.sub(r"\s*\(note: .*\)\Z", "", details.type, flags=re.DOTALL)
-    return msgspec.structs.replace(
-        details, type=kind, message=message, causes=tuple(causes[::-1])
-    )
+    return msgspec.structs.replace(details, type=kind, message=message, causes=tuple(causes[::-1]))
 
 
 def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
@@ -177,10 +150,7 @@ def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
         return spec
     if not Path(spec.file).is_file():
         return Bound(
-            verified=False,
-            file=spec.file,
-            line=spec.line,
-            why=f"no such file: {spec.file}",
+            verified=False, file=spec.file, line=spec.line, why=f"no such file: {spec.file}"
         )
     found = python_source.outline(spec.file)
     if found is None and Path(spec.file).suffix not in _PYTHON:
@@ -212,9 +182,7 @@ def _correct_function(inside: Inside, spec: Spec) -> Spec | Bound:
         wanted = spec.function.removeprefix(f"{path.stem}.")
         for name, line in found.functions.items():
             if name == wanted or name.endswith(f".{wanted}"):
-                return msgspec.structs.replace(
-                    spec, file=str(path), line=line, function=None
-                )
+                return msgspec.structs.replace(spec, file=str(path), line=line, function=None)
         names += found.functions
     return Bound(
         verified=False,
@@ -245,28 +213,19 @@ async def _arguments(inside: Inside, frame: Frame) -> list[str] | None:
     del inside
     if frame.file is None or frame.line is None:
         return None
-    return python_source.arguments(
-        frame.file, frame.function.rpartition(".")[2], frame.line
-    )
+    return python_source.arguments(frame.file, frame.function.rpartition(".")[2], frame.line)
 
 
 async def _complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
     """Add the length, and the kind of the elements, to what debugpy cut; in one request."""
-    cut = [
-        one
-        for one in variables
-        if one.type in _CUT and one.expression and "..." in one.value
-    ]
+    cut = [one for one in variables if one.type in _CUT and one.expression and "..." in one.value]
     if not cut:
         return list(variables)
     asked = ",".join(
-        f"(len({one.expression}),type(next(iter({one.expression}),None)).__name__)"
-        for one in cut
+        f"(len({one.expression}),type(next(iter({one.expression}),None)).__name__)" for one in cut
     )
     try:
-        answer = (
-            await inside.evaluate(f"[{asked}]", inside.looked_at, Purpose.PRINT)
-        ).value
+        answer = (await inside.evaluate(f"[{asked}]", inside.looked_at, Purpose.PRINT)).value
     except DebuggerError:
         return list(variables)
     sizes = re.findall(r"\((\d+), '([^']*)'\)", answer)
@@ -289,9 +248,7 @@ def _sized(variable: Variable, size: int, element: str) -> Variable:
     return msgspec.structs.replace(variable, value=value, indexed=size)
 
 
-async def _page(
-    inside: Inside, value: Variable, start: int, count: int
-) -> list[Variable] | None:
+async def _page(inside: Inside, value: Variable, start: int, count: int) -> list[Variable] | None:
     """Read a slice of a large container: `variables` ignores start and count, and cuts."""
     if value.expression is None or value.type not in _CUT or value.indexed is None:
         return None
@@ -311,9 +268,7 @@ async def _page(
     if value.type == "dict":
         return [_pair(one) for one in found]
     return [
-        msgspec.structs.replace(
-            one, name=f"[{start + at}]", expression=f"{name}[{start + at}]"
-        )
+        msgspec.structs.replace(one, name=f"[{start + at}]", expression=f"{name}[{start + at}]")
         for at, one in enumerate(found)
     ]
 

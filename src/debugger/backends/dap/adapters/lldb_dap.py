@@ -21,14 +21,7 @@ from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
 from debugger.core.breakpoints import Bound, Kind, Spec
 from debugger.core.events import Stream
 from debugger.core.locate import near_names, nearest_lines, plain_function
-from debugger.core.model import (
-    ExceptionDetails,
-    Exited,
-    Frame,
-    Purpose,
-    Reason,
-    Stopped,
-)
+from debugger.core.model import ExceptionDetails, Exited, Frame, Purpose, Reason, Stopped
 from debugger.errors import Code, DebuggerError
 from debugger.targets.program import Program, look
 
@@ -40,9 +33,7 @@ _WATCHPOINT = re.compile(r"watchpoint \d+")
 _LINE_TABLE = re.compile(r"^0x[0-9a-f]+: (?P<file>.+?):(?P<line>\d+)", re.MULTILINE)
 _INTERRUPTED = re.compile(r"(?:error: )*Execution was interrupted, reason: (.*)")
 _PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?", re.MULTILINE)
-_SUMMARY = re.compile(
-    r"Summary: \S+`(?P<name>.+?)(?: \+ \d+)?(?: at [^\n]*)?$", re.MULTILINE
-)
+_SUMMARY = re.compile(r"Summary: \S+`(?P<name>.+?)(?: \+ \d+)?(?: at [^\n]*)?$", re.MULTILINE)
 # Start to first stop 360-600 ms without these, 180-250 ms with them.
 _FAST = (
     "settings set target.preload-symbols false",
@@ -126,11 +117,7 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
     commands = list(_FAST)
     if look(launch.program).language == "rust":
         commands += _rust_commands(launch.env.get("PATH", ""))
-    for name, path in (
-        ("input", files.stdin),
-        ("output", files.stdout),
-        ("error", files.stderr),
-    ):
+    for name, path in (("input", files.stdin), ("output", files.stdout), ("error", files.stderr)):
         commands.append(f"settings set target.{name}-path {quoted(path)}")
     return {
         "type": "lldb-dap",
@@ -187,9 +174,7 @@ def _exited(code: int | None, last_signal: str | None) -> Exited:
         return Exited(signal=last_signal)
     if code in {signal.SIGKILL, signal.SIGALRM}:  # LLDB does not stop for these
         name = signal.Signals(code).name
-        return Exited(
-            code=code, doubt=f"lldb-dap tells status {code} and a death by {name} alike"
-        )
+        return Exited(code=code, doubt=f"lldb-dap tells status {code} and a death by {name} alike")
     return Exited(code=code)
 
 
@@ -219,11 +204,7 @@ async def _arguments(inside: Inside, frame: Frame) -> list[str] | None:
 
 
 async def _explain(inside: Inside, spec: Spec) -> Bound:
-    program = (
-        look(inside.launched.program)
-        if inside.launched and inside.launched.program
-        else None
-    )
+    program = look(inside.launched.program) if inside.launched and inside.launched.program else None
     if spec.kind is Kind.FUNCTION:
         return await _explain_function(inside, spec, program)
     if spec.file is None or spec.line is None:
@@ -248,9 +229,7 @@ async def _explain(inside: Inside, spec: Spec) -> Bound:
     )
 
 
-async def _explain_function(
-    inside: Inside, spec: Spec, program: Program | None
-) -> Bound:
+async def _explain_function(inside: Inside, spec: Spec, program: Program | None) -> Bound:
     assert spec.function is not None
     why = f"no function {spec.function} in the program"
     if program is not None and not program.has_debug_info:
@@ -258,15 +237,11 @@ async def _explain_function(
     words = re.findall(r"[A-Za-z0-9]{2,}", spec.function)
     stem = re.escape(max(words, key=len)[:3]) if words else ""
     module = (
-        Path(inside.launched.program).name
-        if inside.launched and inside.launched.program
-        else ""
+        Path(inside.launched.program).name if inside.launched and inside.launched.program else ""
     )
     text = ""
     if stem and module:
-        text = await inside.raw(
-            f"image lookup -r -n {quoted(stem)} {quoted(module)}", None
-        )
+        text = await inside.raw(f"image lookup -r -n {quoted(stem)} {quoted(module)}", None)
     names = [plain_function(match["name"]) for match in _SUMMARY.finditer(text)]
     return Bound(verified=False, why=why, near_names=near_names(spec.function, names))
 

@@ -55,9 +55,7 @@ def outline(path: str) -> Outline | None:
 
 def _blocks(code: types.CodeType) -> Iterator[tuple[int, int, frozenset[int]]]:
     lines = {line for _, _, line in code.co_lines() if line}
-    inner = [
-        constant for constant in code.co_consts if isinstance(constant, types.CodeType)
-    ]
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     if lines:
         # The def line belongs to the outer block: stopping there is stopping at the definition.
         own = lines - ({code.co_firstlineno} if code.co_name != "<module>" else set())
@@ -82,9 +80,7 @@ def _functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
 
 def _first_statement(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     body = node.body
-    is_docstring = isinstance(body[0], ast.Expr) and isinstance(
-        body[0].value, ast.Constant
-    )
+    is_docstring = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
     first = body[1] if is_docstring and len(body) > 1 else body[0]
     return first.lineno
 
@@ -97,10 +93,7 @@ def arguments(path: str, function: str, line: int) -> list[str] | None:
         return None
     best: ast.FunctionDef | ast.AsyncFunctionDef | None = None
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            and node.name == function
-        ):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function:
             inside = node.lineno <= line <= (node.end_lineno or node.lineno)
             if inside and (best is None or node.lineno > best.lineno):
                 best = node
