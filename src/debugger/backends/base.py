@@ -227,6 +227,14 @@ class Backend(Protocol):
 
 
 @runtime_checkable
+class ReturnValues(Protocol):
+    """The ability to tell what a function returned that was stepped out of."""
+
+    async def returned(self, stop: Stopped, frame: Frame) -> Variable | None:
+        """Return the value of the function that was just left; None where it is not known."""
+
+
+@runtime_checkable
 class RawCommands(Protocol):
     """The ability to run commands of the debugger's own command line."""
 

@@ -46,7 +46,6 @@ async def add(
 ) -> answers.Answer:
     """Set a breakpoint; one that does not bind is kept, and says why."""
     session = call.session()
-    session.require_live("set a breakpoint")
     if (place is None) == (function is None):
         raise DebuggerError(
             Code.USAGE, "where? Give a LOC or --function", hint="debugger break FILE:LINE"

@@ -113,6 +113,7 @@ class Stop(Struct, frozen=True):
     changed: tuple[Change, ...] = ()
     stack: tuple[FrameView, ...] = ()
     stack_total: int | None = None
+    stack_own: int | None = None
     output: tuple[OutputLine, ...] = ()
     output_total: int = 0
     output_dropped: int = 0

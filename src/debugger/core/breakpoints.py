@@ -253,6 +253,21 @@ class Breakpoints:
                 return known
         return None
 
+    def stopping(self, hit: Sequence[Breakpoint]) -> list[Breakpoint]:
+        """Return what a stop was for: a logpoint does not stop, another at its line may have."""
+        if not hit or any(one.spec.log is None for one in hit):
+            return list(hit)
+        places = {(one.bound.file, one.bound.line) for one in hit if one.bound is not None}
+        return [
+            one
+            for one in self._all.values()
+            if one.spec.enabled
+            and one.spec.log is None
+            and one.bound is not None
+            and one.bound.verified
+            and (one.bound.file, one.bound.line) in places
+        ] or list(hit)
+
     def hits(self, number: int) -> int:
         """Return how often the program stopped at a breakpoint; 0 for one that is not here."""
         known = self._all.get(number)

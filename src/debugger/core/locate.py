@@ -110,6 +110,20 @@ def plain_function(name: str) -> str:
         elif letter == "(" and depth <= 0 and at:
             if name.startswith(_NO_ARGUMENTS, at) and name.endswith(("operator", "::", "."), 0, at):
                 continue
-            name = name[:at]
+            name = _without_result(name[:at])
             break
-    return re.sub(r"::h[0-9a-f]{16}\Z", "", name).strip() or name
+    return re.sub(r"::h[0-9a-f]{16}\Z", "", name).strip().removeprefix("::") or name
+
+
+def _without_result(name: str) -> str:
+    """Cut off a template's result type: up to the last blank outside of brackets."""
+    depth, start = 0, 0
+    before, _, _ = name.partition("operator")
+    for at, letter in enumerate(before):
+        if letter in "<{(":
+            depth += 1
+        elif letter in ">})":
+            depth -= 1
+        elif letter == " " and depth == 0:
+            start = at + 1
+    return name[start:]

@@ -46,7 +46,7 @@ def _head(stop: Stop) -> str:
 def _thread(stop: Stop) -> str:
     said = [f"thread {stop.thread}"] if stop.thread is not None else []
     if stop.frame is not None and stop.frame.index:
-        said.append(f"frame #{stop.frame.index}")
+        said.append(f"frame #{stop.frame.index} ")
     inside = ", ".join(said)
     innermost = stop.stack[0] if stop.stack else None
     if stop.frame is not None and stop.frame.index and innermost and not innermost.index:
@@ -142,12 +142,16 @@ def _change(change: Change) -> str:
 def _stack(stop: Stop) -> list[Section]:
     if stop.is_repeat or not stop.stack:
         return []
-    frames = [f"#{frame.index} {in_stack(frame)}" for frame in stop.stack]
-    total = max(stop.stack_total or 0, len(frames))
+    # Frames without source below the outermost one with source are the runtime's: only counted.
+    own = len(stop.stack) if stop.stack_own is None else stop.stack_own
+    frames = [f"#{frame.index} {in_stack(frame)}" for frame in stop.stack[:own]]
+    total = max(stop.stack_total or 0, len(stop.stack))
+    runtime = len(stop.stack) - own
 
     def lay(kept: int) -> str:
-        cut = total - kept
+        cut = total - runtime - kept
         note = [f"… {counted(cut, 'more frame')}: debugger backtrace"] if cut else []
+        note += [f"{runtime} without source"] if runtime else []
         return "stack: " + " · ".join([*frames[:kept], *note])
 
     return [Section(lay, count=min(len(frames), _FRAMES), rank=_STACK, floor=2)]

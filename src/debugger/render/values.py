@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from debugger.core.answers import VariableView
+from debugger.core.clip import unclipped
 from debugger.render.page import Page
 
 IN_A_STOP = 80
@@ -55,7 +56,8 @@ def shorten(value: str, limit: int, *, hint: str = "", tabs: bool = False) -> st
         whole = escape(value, tabs=tabs)
         if len(whole) <= limit:
             return whole
-    length = f"{len(value):,} chars"
+    value, characters = unclipped(value)
+    length = f"{characters:,} chars"
     for said in (f" ({length}; {hint})", f" ({length})") if hint else (f" ({length})",):
         room = limit - len(said) - len(_GAP)
         if room >= _LEAST:

@@ -69,6 +69,14 @@ def unreported(session: Session) -> Session | None:
     return None
 
 
+def stopped_too(session: Session) -> Session | None:
+    """Return another process of this family whose stop nobody was told of."""
+    for one in _others(session):
+        if one.state is State.STOPPED and not one.is_reported:
+            return one
+    return None
+
+
 def notes(session: Session) -> list[str]:
     """Say which other processes of this family are stopped."""
     return [

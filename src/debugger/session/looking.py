@@ -251,8 +251,8 @@ async def evaluate(
         session.look.changed_anything()
     children: list[answers.VariableView] = []
     total = 0
+    (value,) = await session.backend.completed([value])
     if value.handle and depth > 0:
-        (value,) = await session.backend.completed([value])
         children, total = await _children(session, value, min(depth, _DEPTH_MAX))
     return answers.Value(
         expression=expression,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from debugger.backends.base import ReturnValues
 from debugger.core import answers
 from debugger.core.events import Kind
 from debugger.core.model import (
@@ -48,6 +49,8 @@ async def stop(
     variables = await frame_locals(session, frame) if frame is not None else []
     returned = [one for one in variables if one.name.startswith(_RETURNED)]
     variables = [one for one in variables if not one.name.startswith(_RETURNED)]
+    if not returned and happened.reason is Reason.STEP and frame is not None:
+        returned = await _returned(session, happened, frame)
     exception = await _exception(session, happened)
     look = session.look
     identity = _identity(frame, stack, thread)
@@ -80,6 +83,7 @@ async def stop(
         changed=changed,
         stack=tuple(views.frame(one) for one in stack.frames),
         stack_total=stack.total,
+        stack_own=_own(stack),
         output=output.lines,
         output_total=output.total,
         output_dropped=output.dropped,
@@ -107,6 +111,20 @@ def _identity(frame: Frame | None, stack: Stack, thread: int | None) -> tuple[ob
         return None
     callers = tuple((one.function, one.file, one.line) for one in stack.frames[frame.index + 1 :])
     return (thread, frame.index, frame.function, frame.file, stack.total, callers)
+
+
+async def _returned(session: Session, happened: Stopped, frame: Frame) -> list[Variable]:
+    backend = session.backend
+    if not isinstance(backend, ReturnValues):
+        return []
+    value = await backend.returned(happened, frame)
+    return [value] if value is not None else []
+
+
+def _own(stack: Stack) -> int:
+    """Count the frames up to the outermost with source; all of them where none has."""
+    readable = [at for at, one in enumerate(stack.frames) if source.is_readable(one.file)]
+    return readable[-1] + 1 if readable else len(stack.frames)
 
 
 def _description(happened: Stopped) -> str | None:

@@ -289,7 +289,7 @@ class Session:
         if self.state is State.TERMINATED:
             return
         hit = [self.breakpoints.by_backend_id(number) for number in stop.hits]
-        known = [one for one in hit if one is not None]
+        known = self.breakpoints.stopping([one for one in hit if one is not None])
         if known and self._is_for_other_threads(known, stop):
             return
         self.hits = tuple(one.id for one in known if not one.internal)

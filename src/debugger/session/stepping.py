@@ -34,6 +34,9 @@ async def resume(
     cursor = await _go(session, how, thread)
     if patience is None:
         return report.running(session, waited_s=None)
+    waiting = family.stopped_too(session) if how is Resume.CONTINUE else None
+    if waiting is not None:
+        return await _told(waiting)
     return await wait(session, patience, after=cursor)
 
 

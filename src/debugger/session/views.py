@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from debugger.core import answers
 from debugger.core.breakpoints import Bound, Breakpoint
+from debugger.core.clip import clip
 from debugger.core.model import Frame, Variable
 from debugger.core.refs import Refs
 
@@ -17,10 +18,7 @@ NAME_MAX = 200
 
 def value_text(text: str, most: int = VALUE_MAX) -> str:
     """Cut a value's middle out, saying how long it was."""
-    if len(text) <= most:
-        return text
-    half = (most - 40) // 2
-    return f"{text[:half]} … {text[-half:]} ({len(text):,} characters)"
+    return clip(text, most)
 
 
 def variable(one: Variable, refs: Refs, *, most: int = VALUE_MAX) -> answers.VariableView:

@@ -9,14 +9,7 @@ from typing import Any
 
 import msgspec
 
-from debugger.backends.base import (
-    Attach,
-    ChildAppeared,
-    Closed,
-    Event,
-    Launch,
-    Sink,
-)
+from debugger.backends.base import Attach, ChildAppeared, Closed, Event, Launch, Sink
 from debugger.backends.dap import breakpoints, convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
@@ -295,6 +288,10 @@ class DapBackend:
     async def completed(self, values: Sequence[Variable]) -> list[Variable]:
         """Add to values what the adapter cut off them."""
         return self._remembered(await self._profile.complete(self, values))
+
+    async def returned(self, stop: Stopped, frame: Frame) -> Variable | None:
+        """Return the value of the function that was just left; None where it is not known."""
+        return await self._profile.returned(self, stop, frame)
 
     async def size(self, handle: int) -> int | None:
         """Return how many elements a value has."""

@@ -19,11 +19,28 @@ async def send_lines(
     talk: Conversation, profile: Profile, file: str, wanted: Sequence[Breakpoint]
 ) -> Sequence[dap.Breakpoint]:
     """Replace the breakpoints of a source file; the answers come in the same order."""
+    # In lldb-dap 19 one that was a logpoint never stops again: such are taken away first.
+    logging = {_line(one) for one in wanted if one.spec.log}
+    stale = talk.logged.get(file, frozenset()) - logging
+    kept = [one for one in wanted if _line(one) not in stale]
+    if len(kept) < len(wanted):
+        await _send_lines(talk, profile, file, kept)
+    talk.logged[file] = frozenset(logging)
+    return await _send_lines(talk, profile, file, wanted)
+
+
+def _line(wanted: Breakpoint) -> int:
+    return (wanted.at or wanted.spec).line or 1
+
+
+async def _send_lines(
+    talk: Conversation, profile: Profile, file: str, wanted: Sequence[Breakpoint]
+) -> Sequence[dap.Breakpoint]:
     arguments = ask.SetBreakpoints(
         source=ask.SourceArgument(path=file),
         breakpoints=tuple(
             ask.SourceBreakpoint(
-                line=(one.at or one.spec).line or 1,
+                line=_line(one),
                 condition=one.spec.condition,
                 hit_condition=_hits(profile, one.spec),
                 log_message=log_message(one.id, one.spec.log) if one.spec.log else None,

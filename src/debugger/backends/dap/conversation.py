@@ -65,6 +65,7 @@ class Conversation:
         self._launcher: int | None = None
         self.stdio: Stdio | None = None
         self.launched: Launch | None = None
+        self.logged: dict[str, frozenset[int]] = {}  # the lines of each file with a logpoint
         self.client = Client(
             profile.name,
             write=self._write,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from debugger.backends.dap import messages as dap
 from debugger.core.breakpoints import Bound, Breakpoint
+from debugger.core.clip import clip
 from debugger.core.locate import plain_function
 from debugger.core.model import (
     ExceptionDetails,
@@ -101,10 +102,7 @@ def evaluated(name: str, body: dap.EvaluateBody) -> Variable:
 
 def clipped(text: str) -> str:
     """Cut a value's middle out, so that one value cannot fill the memory."""
-    if len(text) <= VALUE_MAX:
-        return text
-    half = VALUE_MAX // 2
-    return f"{text[:half]} … {text[-half:]} ({len(text):,} characters)"
+    return clip(text, VALUE_MAX)
 
 
 def bound(body: dap.Breakpoint, wanted: Breakpoint | None) -> Bound:

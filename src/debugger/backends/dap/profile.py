@@ -130,6 +130,12 @@ async def no_page(inside: Inside, value: Variable, start: int, count: int) -> li
     return None
 
 
+async def no_return(inside: Inside, stop: Stopped, frame: Frame) -> Variable | None:
+    """Know nothing of what a function returned, or have it among the locals."""
+    del inside, stop, frame
+    return None
+
+
 def no_details(details: ExceptionDetails) -> ExceptionDetails:
     """Take the exception as the adapter gave it."""
     return details
@@ -201,3 +207,4 @@ class Profile:
     arguments: Callable[[Inside, Frame], Awaitable[list[str] | None]] = no_arguments
     complete: Callable[[Inside, Sequence[Variable]], Awaitable[list[Variable]]] = as_they_are
     page: Callable[[Inside, Variable, int, int], Awaitable[list[Variable] | None]] = no_page
+    returned: Callable[[Inside, Stopped, Frame], Awaitable[Variable | None]] = no_return

@@ -16,6 +16,7 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap.adapters import python_source
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
 from debugger.core.breakpoints import Bound, Kind, Spec
+from debugger.core.clip import unclipped
 from debugger.core.events import Stream
 from debugger.core.locate import near_names, nearest_lines
 from debugger.core.model import ExceptionDetails, Exited, Frame, Purpose, Variable
@@ -35,6 +36,9 @@ _SIGNALS = {241: "SIGTERM", 245: "SIGSEGV", 247: "SIGKILL", 248: "SIGFPE", 249: 
 _SIGNALS |= {250: "SIGABRT", 252: "SIGILL"}
 _PYTHON = {".py", ".pyw"}
 _CUT = {"list", "tuple", "dict", "set", "frozenset", "str", "bytes", "bytearray", "deque"}
+_TEXT_MAX = 1000
+_COMMAND_MAX = 60
+_LENGTH = "len()"  # pydevd's own child of every container
 _SEQUENCES = {"list", "tuple", "deque"}
 _PLUMBING = re.compile(r"/(debugpy|pydevd|_pydevd_bundle|_vendored)/|/runpy\.py\Z|\A<frozen runpy>")
 _FAILED_CONDITION = re.compile(
@@ -88,7 +92,11 @@ def _words(pid: int) -> tuple[str, ...]:
     words = command_line(pid)
     if "--file" in words:
         return words[words.index("--file") + 1 :]
-    return words[1:]
+    own = words[1:]
+    while own and own[0].startswith("-") and own[0] not in {"-c", "-m"}:
+        # An option of the interpreter; two of them have a value.
+        own = own[2:] if own[0] in {"-X", "-W"} else own[1:]
+    return (" ".join(own[:2])[:_COMMAND_MAX], *own[2:]) if own[:1] in {("-c",), ("-m",)} else own
 
 
 def _printed(body: dap.OutputBody) -> Printed | Logged | ConditionFailed | None:
@@ -218,6 +226,7 @@ async def _arguments(inside: Inside, frame: Frame) -> list[str] | None:
 
 async def _complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
     """Add the length, and the kind of the elements, to what debugpy cut; in one request."""
+    variables = [one for one in variables if one.name != _LENGTH]
     cut = [one for one in variables if one.type in _CUT and one.expression and "..." in one.value]
     if not cut:
         return list(variables)
@@ -240,7 +249,7 @@ async def _complete(inside: Inside, variables: Sequence[Variable]) -> list[Varia
 
 def _sized(variable: Variable, size: int, element: str) -> Variable:
     if variable.type in {"str", "bytes", "bytearray"}:
-        value = f"{variable.type}[{size}] {variable.value}"
+        value = f"{variable.type}[{size}] {unclipped(variable.value)[0][:_TEXT_MAX]}…"
         return msgspec.structs.replace(variable, value=value)
     is_plain = " object at 0x" not in variable.value
     head = f" {variable.value}" if is_plain else ""
@@ -256,26 +265,26 @@ async def _page(inside: Inside, value: Variable, start: int, count: int) -> list
     if value.type in _SEQUENCES:
         part = f"list(__import__('itertools').islice({name},{start},{stop}))"
     elif value.type == "dict":
-        part = f"list(__import__('itertools').islice({name}.items(),{start},{stop}))"
+        part = f"list(__import__('itertools').islice({name}.values(),{start},{stop}))"
     else:
         return None
-    sliced = await inside.evaluate(part, inside.looked_at, Purpose.PRINT)
-    found = [
-        one
-        for one in await inside.fetch(sliced.handle, start=None, count=None)
-        if one.name.isdecimal()
-    ]
+    found = await _elements(inside, part)
     if value.type == "dict":
-        return [_pair(one) for one in found]
+        keys = await _elements(inside, part.replace(".values(),", ".keys(),"))
+        return [
+            msgspec.structs.replace(one, name=key.value, expression=None)
+            for key, one in zip(keys, found, strict=False)
+        ]
     return [
         msgspec.structs.replace(one, name=f"[{start + at}]", expression=f"{name}[{start + at}]")
         for at, one in enumerate(found)
     ]
 
 
-def _pair(item: Variable) -> Variable:
-    key, _, value = item.value.removeprefix("(").removesuffix(")").partition(", ")
-    return Variable(name=key, value=value, type="")
+async def _elements(inside: Inside, expression: str) -> list[Variable]:
+    whole = await inside.evaluate(expression, inside.looked_at, Purpose.PRINT)
+    found = await inside.fetch(whole.handle, start=None, count=None)
+    return [one for one in found if one.name.isdecimal()]
 
 
 PROFILE = Profile(

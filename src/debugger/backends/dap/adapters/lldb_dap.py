@@ -17,6 +17,7 @@ import msgspec
 from debugger.backends.base import Attach, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import profile as generic
+from debugger.backends.dap.adapters import lldb_values
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
 from debugger.core.breakpoints import Bound, Kind, Spec
 from debugger.core.events import Stream
@@ -26,6 +27,7 @@ from debugger.errors import Code, DebuggerError
 from debugger.targets.program import Program, look
 
 _NEWEST_FIRST = range(30, 13, -1)
+_RUST_VARIANTS = str(Path(__file__).with_name("lldb_rust.py"))
 _XCRUN_S = 10
 _SIGNAL = re.compile(r"signal (SIG[A-Z0-9]+)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -40,6 +42,7 @@ _FAST = (
     "settings set symbols.enable-external-lookup false",
     "settings set target.debug-file-search-paths /nonexistent",
     "settings set auto-confirm true",
+    "settings set target.max-string-summary-length 16384",
 )
 
 
@@ -98,6 +101,7 @@ def _rust_commands(path: str) -> tuple[str, ...]:
     return (
         f"command script import {quoted(str(scripts / 'lldb_lookup.py'))}",
         f"command source -s true {quoted(str(scripts / 'lldb_commands'))}",
+        f"command script import {quoted(_RUST_VARIANTS)}",
     )
 
 
@@ -271,4 +275,6 @@ PROFILE = Profile(
     problem=_problem,
     explain=_explain,
     arguments=_arguments,
+    complete=lldb_values.complete,
+    returned=lldb_values.returned,
 )

@@ -1,0 +1,78 @@
+"""Which variant of a Rust enum is there? Run inside LLDB, after the toolchain's own formatters.
+
+LLDB 19 keeps 32 bits of a discriminant in a variant's name (DW_AT_discr_value), so that rustc's
+formatters take an enum that hides its discriminant in a capacity (`Option<String>`) for another
+variant, read garbage, and loop over its billions of elements.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+_LOW = 0xFFFFFFFF
+_HIGH = 1 << 63
+_ELEMENTS_MAX = 1 << 24
+_DEPTH_MAX = 8
+_NAME = "$variant$"
+# A capacity: its values end at isize::MAX, what is above it tells the variants.
+_CAPACITIES = ("UsizeNoHighBit", "::Cap", "raw_vec::Cap")
+
+
+def _is_capacity(value: Any, address: int, depth: int = 0) -> bool:
+    """Tell whether a capacity lies at an address inside a value."""
+    if value.GetLoadAddress() == address and value.GetTypeName().endswith(_CAPACITIES):
+        return True
+    if depth == _DEPTH_MAX:
+        return False
+    children = (value.GetChildAtIndex(at) for at in range(min(value.GetNumChildren(), 32)))
+    return any(_is_capacity(child, address, depth + 1) for child in children)
+
+
+def _names(number: int, discriminant: int, *, is_capacity: bool) -> bool:
+    """Tell whether a variant's number stands for a discriminant."""
+    if is_capacity:
+        return discriminant >= _HIGH and discriminant & _LOW == number & _LOW
+    return number in {discriminant, discriminant & _LOW}
+
+
+def variant_index(provider: Any, variants: Any) -> int:
+    """Return which of an enum's variants is there; the one without a discriminant is the rest."""
+    every = [variants.GetChildAtIndex(at) for at in range(variants.GetNumChildren())]
+    marks = [one.GetChildMemberWithName(provider.DISCRIMINANT_MEMBER_NAME) for one in every]
+    rest = next((at for at, mark in enumerate(marks) if not mark.IsValid()), None)
+    for at, (one, mark) in enumerate(zip(every, marks, strict=True)):
+        number = one.GetName().removeprefix(_NAME)
+        if at == rest or not number.isdigit():
+            continue
+        held = rest is not None and _is_capacity(
+            every[rest].GetNonSyntheticValue(), mark.GetLoadAddress()
+        )
+        if _names(int(number), mark.GetValueAsUnsigned(), is_capacity=held):
+            return at
+    return rest or 0
+
+
+def _bounded(count: Any) -> Any:
+    """Take the number of elements of garbage for none."""
+
+    # LLDB looks at the signature: it may pass the most that it wants to know of.
+    def counted(provider: Any) -> int:
+        number = count(provider)
+        return number if isinstance(number, int) and 0 <= number <= _ELEMENTS_MAX else 0
+
+    return counted
+
+
+def __lldb_init_module(debugger: Any, session: Any) -> None:  # noqa: N807 (LLDB's name)
+    del debugger, session
+    providers = sys.modules.get("lldb_providers")
+    if providers is None:
+        return
+    for kind in list(vars(providers).values()):
+        count = vars(kind).get("num_children") if isinstance(kind, type) else None
+        if count is not None and count.__code__.co_argcount == 1:
+            kind.num_children = _bounded(count)
+    known = getattr(providers, "ClangEncodedEnumProvider", None)
+    if known is not None and hasattr(known, "_getCurrentVariantIndex"):
+        known._getCurrentVariantIndex = variant_index  # noqa: SLF001 (it is what is wrong)

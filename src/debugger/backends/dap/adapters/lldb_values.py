@@ -1,0 +1,78 @@
+"""How are LLDB's values made short and readable? Facts are of lldb-dap 19.1.7."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from debugger.backends.dap.profile import Inside
+from debugger.core.model import Frame, Stopped, Variable
+from debugger.errors import DebuggerError
+
+_CONTAINER = re.compile(r"(?:0x[0-9a-f]+ )?size=(?P<size>\d+)\Z")
+_TEXT = re.compile(r'(?:0x[0-9a-f]+ )?[LuU8]{0,2}"')
+# A quoted text is matched first, so that nothing inside it is changed.
+_PADDED = re.compile(r'"(?:[^"\\]|\\.)*"|0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])')
+_POINTED = re.compile(r" \{\*\*.*\}\Z")  # argv=0x… {**argv:'/'}
+_OWNERS = ("std::unique_ptr<", "std::shared_ptr<")
+_RETURNED = re.compile(r"^Return value: \((?P<type>.*?)\) (?:\$\d+ = )?(?P<value>.*)", re.MULTILINE)
+_ELEMENTS = 5
+_ELEMENT_MAX = 60
+_LOOKED_INTO = 10
+
+
+async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
+    """Shorten pointers, and show the first elements of containers, of at most 10 of them."""
+    shown: list[Variable] = []
+    looks = _LOOKED_INTO
+    for one in map(_short, variables):
+        is_owner = one.type.startswith(_OWNERS)
+        if one.handle and looks and (is_owner or _CONTAINER.match(one.value)):
+            looks -= 1
+            shown.append(await _looked_into(inside, one, is_owner=is_owner))
+        else:
+            shown.append(one)
+    return shown
+
+
+def _short(variable: Variable) -> Variable:
+    value = _PADDED.sub(lambda match: match[0] if match[0][0] == '"' else "0x", variable.value)
+    is_leaf = bool(_TEXT.match(value)) or value in {"nullptr", "0x0"}
+    return msgspec.structs.replace(
+        variable,
+        value=_POINTED.sub("", value),
+        handle=0 if is_leaf else variable.handle,
+        indexed=None if is_leaf else variable.indexed,
+    )
+
+
+async def _looked_into(inside: Inside, one: Variable, *, is_owner: bool) -> Variable:
+    try:
+        found = await inside.fetch(one.handle, start=0, count=_ELEMENTS)
+    except DebuggerError:
+        return one
+    values = [_short(child).value for child in found[:_ELEMENTS]]
+    if is_owner:
+        is_struct = bool(values) and "{" in values[0]
+        return msgspec.structs.replace(one, value=values[0]) if is_struct else one
+    match = _CONTAINER.match(one.value)
+    size = int(match["size"]) if match else 0
+    if any(len(value) > _ELEMENT_MAX or not value for value in values) or not values:
+        return one
+    more = ", …" if size > len(values) else ""
+    return msgspec.structs.replace(one, value=f"{one.value} {{{', '.join(values)}{more}}}")
+
+
+async def returned(inside: Inside, stop: Stopped, frame: Frame) -> Variable | None:
+    """Read what a function returned, after a step out of it."""
+    if stop.description != "step out":
+        return None
+    try:
+        match = _RETURNED.search(await inside.raw("thread info", frame))
+    except DebuggerError:
+        return None
+    if match is None:
+        return None
+    return _short(Variable("(return)", match["value"], match["type"]))

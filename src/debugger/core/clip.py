@@ -1,0 +1,26 @@
+"""How is a long value cut, once or several times, without losing how long it was? Pure."""
+
+from __future__ import annotations
+
+import re
+
+GAP = " … "
+_LENGTH = re.compile(r" \(([\d,]+) characters\)\Z")
+_SAID = 40  # characters: room for the gap and the length
+
+
+def clip(text: str, most: int) -> str:
+    """Cut the middle out of a text over `most` characters, and say how long it was at first."""
+    if len(text) <= most:
+        return text
+    body, length = unclipped(text)
+    half = max((most - _SAID) // 2, 1)
+    return f"{body[:half]}{GAP}{body[-half:]} ({length:,} characters)"
+
+
+def unclipped(text: str) -> tuple[str, int]:
+    """Return what an earlier cut left of a text, and how long the text was before it."""
+    said = _LENGTH.search(text)
+    if said is None or GAP not in text:
+        return text, len(text)
+    return text[: said.start()], int(said[1].replace(",", ""))

@@ -1,0 +1,160 @@
+"""Where are the debuggees, which line is meant, and how do they become programs?"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+PROGRAMS: Final = Path(__file__).parent / "programs"
+CACHE: Final = Path(__file__).parents[1] / ".cache" / "programs"
+
+_BUILD_TIMEOUT_S: Final = 120
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """Which compilers can build a language, and with which flags."""
+
+    compilers: tuple[str, ...]
+    flags: tuple[str, ...]
+    debug: tuple[str, ...]
+    stripped: tuple[str, ...]
+
+    def flags_for(self, *, debug: bool) -> tuple[str, ...]:
+        """Return all flags, with or without debug information."""
+        return self.flags + (self.debug if debug else self.stripped)
+
+
+_GNU_DEBUG: Final = ("-g", "-O0")
+_GNU_STRIPPED: Final = ("-g0", "-O0", "-s")
+_TOOLCHAINS: Final = {
+    ".c": Toolchain(
+        ("gcc", "cc", "clang"),
+        ("-std=gnu11", "-Wall", "-Wextra", "-pthread"),
+        _GNU_DEBUG,
+        _GNU_STRIPPED,
+    ),
+    ".cpp": Toolchain(
+        ("g++", "c++", "clang++"),
+        ("-std=c++17", "-Wall", "-Wextra", "-pthread"),
+        _GNU_DEBUG,
+        _GNU_STRIPPED,
+    ),
+    ".rs": Toolchain(
+        ("rustc",),
+        ("--edition=2021", "-C", "opt-level=0"),
+        ("-g",),
+        ("-C", "debuginfo=0", "-C", "strip=symbols"),
+    ),
+}
+
+
+def source(name: str) -> Path:
+    """Return the path of a debuggee's source, such as `loop.c` or `pkg/mod.py`.
+
+    Raises: FileNotFoundError for a name that is none of the debuggees.
+    """
+    path = PROGRAMS / name
+    if not path.is_file():
+        raise FileNotFoundError(f"no debuggee {name} in {PROGRAMS}")
+    return path
+
+
+def marker(path: Path | str, name: str) -> int:
+    """Return the number, from 1, of the line whose comment is `@name`.
+
+    `path` is a file, or the name of a debuggee.
+    Raises: LookupError unless exactly one line has the marker.
+    """
+    path = path if isinstance(path, Path) else source(path)
+    pattern = re.compile(rf"(?://|#|/\*)\s*@{re.escape(name)}\b")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = [number for number, line in enumerate(lines, start=1) if pattern.search(line)]
+    if len(found) != 1:
+        raise LookupError(f"{path.name} has {len(found)} lines marked @{name}")
+    return found[0]
+
+
+def build(name: str, *, debug: bool = True) -> Path:
+    """Return the program built from a debuggee, from the cache if it is there.
+
+    With `debug=False` it has no debug information and no symbols.
+    Raises: FileNotFoundError without the source or a compiler; CalledProcessError.
+    """
+    path = source(name)
+    place = CACHE / f"{path.stem}-{_digest(path, debug=debug)}"
+    program = place / path.stem
+    if program.exists():
+        return program
+    CACHE.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f"{path.stem}-draft-", dir=CACHE))
+    try:
+        compile_into(draft, path, debug=debug)
+        _publish(draft, place)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return program
+
+
+def compile_into(directory: Path, path: Path, *, debug: bool = True) -> Path:
+    """Compile a source into a directory, in the source's own directory, and return the program.
+
+    Raises: FileNotFoundError without a compiler; CalledProcessError with what it said.
+    """
+    found = _compiler(path.name)
+    if found is None:
+        raise FileNotFoundError(f"no compiler for {path.name}")
+    program = directory / path.stem
+    flags = _TOOLCHAINS[path.suffix].flags_for(debug=debug)
+    # The name alone, so that the debug information says `loop.c` in its own directory.
+    command = [found, *flags, path.name, "-o", str(program)]
+    done = subprocess.run(
+        command,
+        cwd=path.parent,
+        capture_output=True,
+        text=True,
+        timeout=_BUILD_TIMEOUT_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        error = subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
+        error.add_note(done.stderr)
+        raise error
+    return program
+
+
+def _compiler(name: str) -> str | None:
+    candidates = _TOOLCHAINS[Path(name).suffix].compilers
+    return next(filter(None, map(shutil.which, candidates)), None)
+
+
+def _publish(draft: Path, place: Path) -> None:
+    try:
+        draft.rename(place)
+    except OSError:
+        # Another worker was first: its build is of the same source by the same compiler.
+        if not place.is_dir():
+            raise
+
+
+def _digest(path: Path, *, debug: bool) -> str:
+    found = _compiler(path.name)
+    version = _version(found) if found else ""
+    flags = " ".join(_TOOLCHAINS[path.suffix].flags_for(debug=debug))
+    # The path counts: it is in the debug information.
+    parts = (str(path), version, flags, path.read_text(encoding="utf-8"))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def _version(compiler_path: str) -> str:
+    command = [compiler_path, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    return done.stdout

@@ -1,0 +1,228 @@
+"""Does `start` say what is wrong with what it was given, and does the next command work?"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from debuggees import build, source
+from refusals import refused
+
+lldb = pytest.mark.adapter("lldb-dap")
+python = pytest.mark.adapter("debugpy")
+LAUNCH = {"exit": 1, "code": "LAUNCH_FAILED"}
+
+
+def no_session_is_left(cli) -> None:
+    assert cli("sessions", "--json", check=0).data["data"]["sessions"] == []
+
+
+def test_a_program_that_does_not_exist_is_refused(cli, tmp_path):
+    says = ("no such program", str(tmp_path / "nosuch"))
+    refused(cli, "start", "./nosuch", **LAUNCH, says=says, hint="debugger start", cwd=tmp_path)
+    no_session_is_left(cli)
+
+
+def test_a_misspelt_program_names_the_one_beside_it_by_its_folder(cli, tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "server.py").write_text("print(1)\n")
+    hint = "debugger start bin/server.py"
+    refused(
+        cli, "start", "bin/servr.py", **LAUNCH, says="there is server.py", hint=hint, cwd=tmp_path
+    )
+
+
+def test_a_directory_is_no_program(cli, tmp_path):
+    refused(cli, "start", tmp_path, **LAUNCH, says="is a directory", hint="debugger start -m")
+
+
+def test_a_text_file_is_no_program(cli, tmp_path):
+    (tmp_path / "notes.txt").write_text("hello\n")
+    refused(
+        cli, "start", "notes.txt", **LAUNCH, says="not executable", hint="--adapter", cwd=tmp_path
+    )
+
+
+@lldb
+def test_a_compiled_program_without_the_right_to_run_says_how_to_give_it(cli, tmp_path):
+    program = tmp_path / "loop"
+    shutil.copy(build("loop.c"), program)
+    program.chmod(0o600)
+    refused(cli, "start", program, **LAUNCH, says="is not executable", hint=f"chmod u+x {program}")
+    program.chmod(0o700)
+    assert "exited: status 3" in cli("start", program, check=0).out
+
+
+@lldb
+def test_a_file_that_only_begins_like_a_program_is_refused_by_the_debugger(cli, tmp_path):
+    program = tmp_path / "short"
+    program.write_bytes(b"\x7fELF")
+    program.chmod(0o700)
+    refused(cli, "start", program, **LAUNCH, says="not a valid executable", hint="debugger doctor")
+    no_session_is_left(cli)
+
+
+@lldb
+def test_a_program_without_debug_information_runs_and_says_why_nothing_was_bound(cli):
+    program = build("loop.c", debug=False)
+    ended = cli("start", program, "--break", "main", "--break", "loop.c:6", check=0)
+    assert "exited: status 3" in ended.out
+    assert "breakpoint 1 was never bound: no function main" in ended.out
+    assert ended.out.count("no debug information: compile it with -g") == 2, str(ended)
+
+
+@lldb
+def test_a_breakpoint_in_a_program_without_debug_information_says_why_at_once(cli):
+    cli("start", build("loop.c", debug=False), "--stop-on-entry", check=0)
+    for place in ("sum_to", "loop.c:6"):
+        added = cli("break", place, "--json", check=0).data["data"]
+        assert added["verified"] is False
+        assert "compile it with -g" in added["why_unbound"]
+    assert "exited: status 3" in cli("continue", check=0).out
+
+
+@pytest.mark.parametrize(
+    ("program", "adapter", "better"),
+    [("loop.c", "debugpy", "lldb-dap"), ("loop.py", "lldb-dap", "debugpy")],
+)
+def test_the_wrong_adapter_for_a_program_names_the_right_one(cli, program, adapter, better):
+    path = build(program) if program.endswith(".c") else source(program)
+    words = ("start", path, "--adapter", adapter)
+    refused(cli, *words, **LAUNCH, says=f"{adapter} cannot debug", hint=f"--adapter {better}")
+
+
+def test_an_unknown_adapter_or_backend_names_the_known_ones(cli):
+    usage = {"exit": 2, "code": "USAGE"}
+    start = ("start", source("loop.py"))
+    says = "no adapter 'debugpi'; there are: "
+    refused(cli, *start, "--adapter", "debugpi", **usage, says=says, hint="did you mean debugpy?")
+    refused(cli, *start, "--backend", "nosuch", **usage, says=("no backend 'nosuch'", "dap"))
+
+
+def test_an_adapter_that_is_not_where_the_configuration_says_exits_with_5(cli, runtime_dir):
+    (runtime_dir / "config.toml").write_text('[adapters.lldb-dap]\npath = "/nonexistent/lldb"\n')
+    missing = {"exit": 5, "code": "ADAPTER_NOT_FOUND"}
+    refused(
+        cli, "start", build("loop.c"), **missing, says="/nonexistent/lldb", hint="debugger config"
+    )
+
+
+def test_a_program_without_an_adapter_here_exits_with_5(cli, tmp_path):
+    (tmp_path / "script.rb").write_text("puts 1\n")
+    missing = {"exit": 5, "code": "ADAPTER_NOT_FOUND", "hint": "debugger doctor"}
+    refused(cli, "start", "script.rb", **missing, says="no adapter for ruby programs", cwd=tmp_path)
+
+
+def test_an_adapter_that_ends_at_once_is_no_reason_to_restart(cli, runtime_dir):
+    (runtime_dir / "config.toml").write_text('[adapters.lldb-dap]\npath = "/bin/true"\n')
+    died = {"exit": 1, "code": "ADAPTER_DIED", "hint": "debugger doctor"}
+    refused(cli, "start", build("loop.c"), **died, says="exited with 0")
+    no_session_is_left(cli)
+
+
+@pytest.mark.parametrize("named", ["/nonexistent/python", "nosuchpython", "/tmp"])
+def test_a_python_that_does_not_exist_is_refused(cli, named):
+    words = ("start", source("loop.py"), "--python", named)
+    refused(cli, *words, **LAUNCH, says=("no such Python", named), hint="--python PATH")
+
+
+@python
+def test_a_program_that_is_no_python_is_refused_before_anything_waits_for_it(cli):
+    true = shutil.which("true")
+    words = ("start", source("loop.py"), "--python", true)
+    refused(cli, *words, **LAUNCH, says=f"{true} is no Python", hint="--python PATH")
+    no_session_is_left(cli)
+
+
+@python
+def test_a_syntax_error_is_told_with_its_file_and_line(cli):
+    stopped = cli("start", source("syntax_error.py"), check=0)
+    assert "SyntaxError: " in stopped.out
+    assert "syntax_error.py, line 4" in stopped.out
+    ended = cli("continue", check=0)
+    assert "exited: status 1" in ended.out
+    assert "SyntaxError" in ended.out
+
+
+@python
+def test_a_python_module_that_does_not_exist_is_told(cli):
+    assert "No module named nosuchmodule" in cli("start", "-m", "nosuchmodule", check=0).out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "exit_code", "says"),
+    [
+        (("--cwd", "/nonexistent"), "NOT_FOUND", 1, "no such directory: /nonexistent"),
+        (("--stdin", "/nonexistent"), "NOT_FOUND", 1, "cannot read /nonexistent"),
+        (("--stdin", "/tmp"), "NOT_FOUND", 1, "cannot read /tmp"),
+        (("--env", "NAME"), "USAGE", 2, "--env wants KEY=VALUE, not 'NAME'"),
+        (("--env", "=value"), "USAGE", 2, "--env wants KEY=VALUE"),
+        (("--timeout", "-1"), "USAGE", 2, "not -1"),
+        (("--timeout", "1e99"), "USAGE", 2, "from 0 to 86400"),
+        (("--timeout", "nan"), "USAGE", 2, "not nan"),
+        (("--timeout", "soon"), "USAGE", 2, "'soon' is not a valid float"),
+        (("--break", ""), "USAGE", 2, "not a place"),
+        (("--session", "-x"), "USAGE", 2, "not a session's name"),
+        (("--session", "a\nb"), "USAGE", 2, "not a session's name"),
+    ],
+)
+def test_a_bad_option_of_start_is_refused_and_starts_nothing(cli, words, code, exit_code, says):
+    refused(cli, "start", source("loop.py"), *words, exit=exit_code, code=code, says=says)
+    no_session_is_left(cli)
+
+
+def test_start_without_a_program_asks_for_one(cli):
+    refused(cli, "start", exit=2, code="USAGE", says="which program?", hint="debugger start PROG")
+
+
+@lldb
+def test_a_wait_of_no_time_at_all_says_that_the_program_still_runs(cli):
+    running = cli("start", build("endless.c"), "--timeout", "0")
+    assert running.exit == 3, str(running)
+    assert running.out.startswith("running: no stop within 0 s")
+    assert "debugger pause" in running.out
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('[defaults]\nadaptr = "x"\n', ("unknown key 'defaults.adaptr'", "'adapter'")),
+        ('[securty]\nraw = "deny"\n', ("unknown key 'securty'", "'security'")),
+        ('[adapters.gdb]\npth = "x"\n', ("unknown key 'adapters.gdb.pth'", "'path'")),
+        ('[timeouts]\ndap_request_secs = "soon"\n', ("timeouts.dap_request_secs",)),
+        ("[timeouts]\nawait_default_secs = -1\n", ("await_default_secs must be above 0",)),
+        ('[security]\nraw = "maybe"\n', ("security.raw",)),
+        ("[timeouts\n", ("line 1",)),
+        ("defaults = 3\n", ("defaults",)),
+    ],
+)
+def test_a_broken_configuration_is_named_with_what_is_wrong(cli, runtime_dir, text, says):
+    file = runtime_dir / "config.toml"
+    file.write_text(text)
+    usage = {"exit": 2, "code": "USAGE", "hint": "debugger config --path"}
+    refused(cli, "sessions", **usage, says=(str(file), *says))
+    file.unlink()
+    cli("sessions", check=0)
+
+
+def test_a_configured_adapter_that_is_none_is_not_passed_over(cli, runtime_dir):
+    (runtime_dir / "config.toml").write_text('[defaults]\nadapter = "lldb-dp"\n')
+    usage = {"exit": 2, "code": "USAGE"}
+    refused(cli, "start", source("loop.py"), **usage, says="no adapter 'lldb-dp'", hint="lldb-dap")
+
+
+@pytest.mark.parametrize("kind", ["open to others", "a symbolic link", "not a directory"])
+def test_a_runtime_directory_that_is_not_ours_alone_is_not_used(cli, tmp_path, kind):
+    place = tmp_path / "runtime"
+    if kind == "not a directory":
+        place.write_text("")
+    elif kind == "a symbolic link":
+        (tmp_path / "own").mkdir(mode=0o700)
+        place.symlink_to(tmp_path / "own")
+    else:
+        place.mkdir()
+        place.chmod(0o777)
+    env = {"DEBUGGER_RUNTIME_DIR": str(place)}
+    refused(cli, "status", exit=1, code="DENIED", says=kind, hint="DEBUGGER_RUNTIME_DIR", env=env)
+    assert not [*Path(place).glob("*")], "something was put there"

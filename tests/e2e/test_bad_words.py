@@ -1,0 +1,143 @@
+"""Are words that mean nothing refused, in the contract's form, with what was meant?"""
+
+from __future__ import annotations
+
+import pytest
+from debuggees import build, source
+from refusals import refused
+
+lldb = pytest.mark.adapter("lldb-dap")
+python = pytest.mark.adapter("debugpy")
+USAGE = {"exit": 2, "code": "USAGE"}
+
+
+@pytest.fixture
+def stopped(cli):
+    cli("start", build("loop.c"), "--break", "calculate", check=0)
+    return cli
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "hint"),
+    [
+        (("contniue",), "no command 'contniue'", "did you mean continue"),
+        (("xyzzy",), "no command 'xyzzy'", "debugger --help"),
+        (("breakpoint",), "breakpoint needs one of add", "debugger breakpoint --help"),
+        (("breakpoint", "ad"), "no command 'breakpoint ad'", "did you mean breakpoint add"),
+        (("daemon", "nosuch"), "no command 'daemon nosuch'", "debugger daemon --help"),
+        (("start", "--stop-on-entr"), "no option --stop-on-entr", "--stop-on-entry"),
+        (("--nosuch", "locals"), "no option --nosuch", "debugger --help"),
+        (("break", "--nosuch"), "no option --nosuch", "debugger breakpoint add --help"),
+        (("start", "-m"), "-m needs a value", "debugger start --help"),
+        (("print",), "print needs EXPR", "debugger print --help"),
+        (("vars",), "vars needs REF", "debugger vars --help"),
+        (("set", "x"), "set needs VALUE", "debugger set --help"),
+        (("frame", "x"), "'x' is not a valid integer", "debugger frame --help"),
+        (("attach", "x"), "'x' is not a valid integer", "debugger attach --help"),
+        (("--budget", "0", "sessions"), "--budget is 10 to", "debugger --budget"),
+        (("sessions", "--budget", "-5"), "not -5", "debugger --budget"),
+        (("--budget", "x", "sessions"), "'x' is not a valid integer", "debugger --help"),
+    ],
+)
+def test_words_that_mean_nothing_are_refused_with_what_was_meant(cli, words, says, hint):
+    refused(cli, *words, **USAGE, says=says, hint=hint)
+
+
+@lldb
+def test_options_and_values_out_of_range_are_refused(stopped):
+    refused(stopped, "output", "--tail", "-1", **USAGE, says="--tail is 0 to")
+    refused(stopped, "events", "--limit", "0", **USAGE, says="--limit is 1 to 500")
+    refused(stopped, "events", "--since", "x", **USAGE, says="--since is an event's number")
+    says = ("no kind of event", "condition_error")
+    refused(stopped, "events", "--kind", "nosuch", **USAGE, says=says)
+    refused(stopped, "input", **USAGE, says="TEXT, --file or --eof")
+    refused(stopped, "source", "0", **USAGE, says="no line 0")
+    missing = {"exit": 1, "code": "NOT_FOUND"}
+    refused(stopped, "source", "loop.c:9999", **missing, says="has 25 lines", hint="loop.c:25")
+    refused(stopped, "source", "nosuch.c:3", **missing, says="cannot read nosuch.c")
+    refused(stopped, "input", "--file", "/nonexistent", **missing, says="cannot read /nonexistent")
+    assert "i = 1" in stopped("locals", check=0).out
+
+
+@lldb
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("print", "i\n+1"),
+        ("print", "i\x01"),
+        ("set", "i", "1\n2"),
+        ("set", "i\n", "2"),
+        ("raw", "help\nversion"),
+        ("raw", "help\x1b"),
+    ],
+)
+def test_an_expression_of_several_lines_is_refused(stopped, words):
+    refused(stopped, *words, **USAGE, says="one line, without control characters", hint="debugger")
+    assert stopped("print", "i", check=0).out == "i = 1\n"
+
+
+@lldb
+def test_an_empty_expression_is_refused(stopped):
+    for words in (("print", ""), ("print", " ")):
+        refused(stopped, *words, **USAGE, says="empty expression", hint="debugger print EXPR")
+
+
+@lldb
+def test_what_lldb_cannot_evaluate_is_told_once_in_its_own_words(stopped):
+    failed = {"exit": 1, "code": "EVALUATION_FAILED", "hint": "debugger locals"}
+    refused(stopped, "print", "nosuch", **failed, says="use of undeclared identifier 'nosuch'")
+    refused(stopped, "set", "i", "=", **failed, says="expected expression")
+    told = stopped("print", "nosuch").err
+    assert not told.startswith("error: error: ")
+    assert "<user expression" not in told
+    assert stopped("print", "i", check=0).out == "i = 1\n"
+
+
+@lldb
+def test_an_lldb_expression_that_loops_is_ended_and_the_session_goes_on(cli):
+    cli("start", build("loopfn.c"), "--break", "main", check=0)
+    failed = {"exit": 1, "code": "EVALUATION_FAILED"}
+    refused(cli, "print", "forever()", **failed, says="it did not finish in time")
+    assert cli("print", "1+1", check=0).out == "1+1 = 2\n"
+
+
+@python
+def test_a_python_expression_that_loops_is_ended_and_the_session_goes_on(cli):
+    cli("start", source("loop.py"), "--break", "calculate", check=0)
+    told = cli("print", "[0 for _ in iter(int, 1)]", check=1).err
+    assert "it did not finish within 10 s" in told
+    assert cli("print", "1+1", check=0).out == "1+1 = 2\n"
+
+
+@python
+def test_what_python_cannot_evaluate_is_told_in_one_line(cli):
+    cli("start", source("loop.py"), "--break", "calculate", check=0)
+    failed = {"exit": 1, "code": "EVALUATION_FAILED", "hint": "debugger locals"}
+    refused(cli, "print", "nosuch", **failed, says="NameError: name 'nosuch' is not defined")
+    refused(cli, "raw", "platform shell ls", **failed, says="SyntaxError")
+    assert "pydevd" not in cli("raw", "platform shell ls").err
+    assert cli("print", "i", check=0).out == "i = 1\n"
+
+
+@lldb
+@pytest.mark.parametrize("command", ["platform shell true", "plat sh true", "script print(1)"])
+def test_a_debugger_command_that_runs_a_shell_or_a_script_is_denied(stopped, command):
+    denied = {"exit": 1, "code": "DENIED", "hint": "[security] shell"}
+    refused(stopped, "raw", *command.split(), **denied, says="could run a shell")
+    assert stopped("print", "i", check=0).out == "i = 1\n"
+
+
+@lldb
+def test_a_debugger_command_that_fails_is_a_failure(stopped):
+    failed = {"exit": 1, "code": "EVALUATION_FAILED", "hint": "debugger raw help"}
+    refused(stopped, "raw", "nosuchcommand", **failed, says="not a valid command")
+    stopped("raw", "quit", check=0)
+    assert stopped("print", "i", check=0).out == "i = 1\n"
+
+
+@lldb
+def test_debugger_commands_are_denied_where_the_configuration_says_so(stopped, runtime_dir):
+    (runtime_dir / "config.toml").write_text('[security]\nraw = "deny"\n')
+    denied = {"exit": 1, "code": "DENIED", "hint": "debugger config"}
+    refused(stopped, "raw", "help", **denied, says="denied by the configuration")
+    assert stopped("print", "i", check=0).out == "i = 1\n"

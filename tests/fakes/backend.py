@@ -1,0 +1,199 @@
+"""What is the least that a session can drive? A program of lines in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from debugger.backends.base import Attach, Closed, Ended, Launch, Sink, Started
+from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
+from debugger.core.model import (
+    ExceptionDetails,
+    Exited,
+    Frame,
+    Purpose,
+    Reason,
+    Resume,
+    Scope,
+    ScopeKind,
+    Stack,
+    Stopped,
+    Thread,
+    Variable,
+)
+from debugger.errors import Code, DebuggerError
+
+FILE = "/nowhere/loop.c"
+LAUNCH = Launch(program="/nowhere/loop", cwd="/nowhere", env={})
+LAST_LINE = 100
+
+
+class FakeBackend:
+    """A program that stops when the test says so (`Backend`).
+
+    `calls` are what it was asked, `hold` names a call that waits for `let_go`; `fails` maps a call
+    to the error that it raises.
+    """
+
+    adapter = "fake"
+    kind = "memory"
+
+    def __init__(self, sink: Sink, tasks: asyncio.TaskGroup) -> None:
+        del tasks
+        self.sink = sink
+        self.calls: list[str] = []
+        self.lists: dict[str | None, tuple[Breakpoint, ...]] = {}
+        self.line = 1
+        self.values: dict[str, str] = {"i": "0"}
+        self.fails: dict[str, DebuggerError] = {}
+        self.hold: str | None = None
+        self.held = asyncio.Event()
+        self.let_go = asyncio.Event()
+        self.is_closed = False
+        self.is_stepping_at_once = False
+
+    async def _asked(self, name: str) -> None:
+        self.calls.append(name)
+        if name == self.hold:
+            self.held.set()
+            await self.let_go.wait()
+        if name in self.fails:
+            raise self.fails[name]
+
+    # -- what the test does ------------------------------------------------------------------
+
+    def stop(
+        self, line: int = 1, reason: Reason = Reason.BREAKPOINT, *, hits: Sequence[int] = ()
+    ) -> None:
+        self.line = line
+        self.sink(Stopped(reason, reason.value, thread=1, hits=tuple(hits)))
+
+    def hit(self, wanted: Breakpoint, line: int = 1) -> None:
+        assert wanted.bound is not None
+        assert wanted.bound.backend_id is not None
+        self.stop(line, hits=[wanted.bound.backend_id])
+
+    def end(self, code: int = 0) -> None:
+        self.sink(Exited(code=code))
+        self.sink(Ended())
+
+    def sent(self, file: str | None = FILE) -> list[int | None]:
+        return [one.at.line if one.at is not None else None for one in self.lists.get(file, ())]
+
+    # -- what a session asks -----------------------------------------------------------------
+
+    def report_to(self, sink: Sink) -> None:
+        self.sink = sink
+
+    async def start(self, launch: Launch) -> None:
+        del launch
+        await self._asked("start")
+        self.sink(Started(4711))
+
+    async def attach(self, target: Attach) -> None:
+        del target
+        await self._asked("attach")
+
+    async def connect(self) -> None:
+        await self._asked("connect")
+
+    def place(self, spec: Spec) -> Spec | Bound:
+        return spec
+
+    async def set_breakpoints(self, file: str, wanted: Sequence[Breakpoint]) -> list[Bound]:
+        await self._asked("set_breakpoints")
+        self.lists[file] = tuple(wanted)
+        return [self._bound(one) for one in wanted]
+
+    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
+        await self._asked("set_function_breakpoints")
+        self.lists[None] = tuple(wanted)
+        return [self._bound(one) for one in wanted]
+
+    def _bound(self, wanted: Breakpoint) -> Bound:
+        spec = wanted.at or wanted.spec
+        number = 1000 + wanted.id
+        if spec.kind is Kind.LINE and (spec.line or 0) > LAST_LINE:
+            return Bound(verified=False, backend_id=number, why="no code there")
+        return Bound(verified=True, backend_id=number, file=spec.file or FILE, line=spec.line)
+
+    async def run(self) -> None:
+        await self._asked("run")
+
+    async def resume(self, how: Resume, thread: int) -> None:
+        del thread
+        await self._asked(how.value)
+        if self.is_stepping_at_once and how is not Resume.CONTINUE:
+            self.stop(self.line + 1, Reason.STEP)
+
+    async def pause(self) -> None:
+        await self._asked("pause")
+        self.stop(self.line, Reason.PAUSE)
+
+    async def threads(self) -> list[Thread]:
+        await self._asked("threads")
+        return [Thread(1, "main")]
+
+    async def stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
+        del thread
+        await self._asked("stack")
+        frames = (Frame(0, "work", 1, FILE, self.line), Frame(1, "main", 2, FILE, 90))
+        return Stack(frames[start : start + levels], total=2)
+
+    async def scopes(self, frame: Frame) -> list[Scope]:
+        del frame
+        return [Scope("Locals", ScopeKind.LOCALS, 1)]
+
+    async def variables(
+        self, handle: int, *, start: int = 0, count: int | None = None
+    ) -> list[Variable]:
+        del handle
+        found = [Variable(name, value, "int") for name, value in self.values.items()]
+        return found[start:] if count is None else found[start : start + count]
+
+    async def size(self, handle: int) -> int | None:
+        del handle
+        return len(self.values)
+
+    async def completed(self, values: Sequence[Variable]) -> list[Variable]:
+        return list(values)
+
+    async def arguments(self, frame: Frame) -> list[str] | None:
+        del frame
+        return None
+
+    async def evaluate(self, expression: str, frame: Frame | None, purpose: Purpose) -> Variable:
+        del frame, purpose
+        await self._asked("evaluate")
+        if expression not in self.values:
+            raise DebuggerError(Code.EVALUATION_FAILED, f"no {expression}")
+        return Variable(expression, self.values[expression], "int")
+
+    async def assign(self, target: str, value: str, frame: Frame) -> Variable:
+        del frame
+        self.values[target] = value
+        return Variable(target, value, "int")
+
+    async def exception(self, thread: int) -> ExceptionDetails | None:
+        del thread
+        return None
+
+    async def explain(self, spec: Spec) -> Bound:
+        del spec
+        return Bound(verified=False, why="no code there")
+
+    async def source(self, frame: Frame) -> str | None:
+        del frame
+        return None
+
+    async def write_input(self, text: bytes) -> None:
+        await self._asked(f"input {text!r}")
+
+    async def close_input(self) -> None:
+        await self._asked("end of input")
+
+    async def close(self, *, kill: bool) -> Closed:
+        self.calls.append("kill" if kill else "let go")
+        self.is_closed = True
+        self.let_go.set()
+        return Closed()

@@ -1,0 +1,346 @@
+"""Do the adapters' pure functions read what the adapters really send?"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+import msgspec
+import pytest
+
+from debugger.backends.base import ConditionFailed, Launch, Logged, Printed
+from debugger.backends.dap import convert
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap.adapters import debugpy, lldb_dap, python_source
+from debugger.backends.dap.profile import Files, Search
+from debugger.core.breakpoints import Bound, Breakpoint, Spec
+from debugger.core.events import Stream
+from debugger.core.model import ExceptionDetails, Exited, Reason, ScopeKind, Variable
+from debugger.errors import DebuggerError
+
+LLDB, PY = lldb_dap.PROFILE, debugpy.PROFILE
+FILES = Files("/s/in", "/s/out", "/s/err")
+
+
+def read(kind: Any, **body: Any) -> Any:
+    return msgspec.convert(body, kind)
+
+
+# -- convert -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("0x00000000004011A6", "0x4011a6"),
+        ("4198822", "0x4011a6"),
+        ("-1", None),
+        ("", None),
+        (None, None),
+        ("main", None),
+        ("9" * 5000, None),
+    ],
+)
+def test_an_address_is_written_in_one_way(text, address):
+    assert convert.address(text) == address
+
+
+def test_a_frame_without_source_has_no_line():
+    body = read(dap.StackFrame, id=3, name="__libc_start_main", line=0, column=0)
+    (frame,) = convert.frames([body], 4)
+    assert (frame.index, frame.file, frame.line, frame.column) == (4, None, None, None)
+
+
+def test_a_frames_function_is_its_plain_name():
+    body = read(
+        dap.StackFrame, id=1, name="work(int, char**)", line=4, column=2, source={"path": "/a.c"}
+    )
+    (frame,) = convert.frames([body], 0)
+    assert (frame.function, frame.file, frame.line) == ("work", "/a.c", 4)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ({"name": "Locals", "presentationHint": "locals"}, ScopeKind.LOCALS),
+        ({"name": "Arguments"}, ScopeKind.ARGUMENTS),
+        ({"name": "Globals", "presentationHint": "xyz"}, ScopeKind.GLOBALS),
+        ({"name": "Registers"}, ScopeKind.REGISTERS),
+        ({"name": "Return value"}, ScopeKind.OTHER),
+    ],
+)
+def test_a_scope_is_known_by_its_hint_or_its_name(body, kind):
+    assert convert.scope(read(dap.Scope, variablesReference=1, **body)).kind is kind
+
+
+def test_a_huge_value_is_cut_and_says_how_long_it_was():
+    shown = convert.variable(read(dap.Variable, name="s", value="x" * 10_000_000)).value
+    assert len(shown) < convert.VALUE_MAX + 100
+    assert shown.endswith("(10,000,000 characters)")
+
+
+def test_what_an_adapter_says_of_an_unverified_breakpoint_is_why_unless_it_is_a_key():
+    wanted = Breakpoint(1, Spec(file="/a.c", line=3))
+    body = read(dap.Breakpoint, id=7, message="breakpoint.pending")
+    assert convert.bound(body, wanted).why is None
+    body = read(dap.Breakpoint, id=7, message="no code here", line=5)
+    assert convert.bound(body, wanted) == Bound(
+        verified=False, backend_id=7, file="/a.c", line=5, why="no code here"
+    )
+
+
+def test_the_causes_of_an_exception_are_told_but_not_without_end():
+    body: dict[str, Any] = {"typeName": "E0", "message": "m"}
+    for number in range(1, 50):
+        body = {"typeName": f"E{number}", "innerException": [body]}
+    found = convert.exception(read(dap.ExceptionInfoBody, exceptionId="E", details=body))
+    assert found.type == "E49"
+    assert len(found.causes) == 10
+
+
+# -- lldb-dap ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "reason", "signal"),
+    [
+        ({"reason": "exception", "description": "signal SIGSEGV: address not mapped"},
+         Reason.SIGNAL, "SIGSEGV"),
+        ({"reason": "exception", "description": "signal SIGSTOP"}, Reason.PAUSE, None),
+        ({"reason": "breakpoint", "description": "breakpoint 1.1"}, Reason.BREAKPOINT, None),
+        ({"reason": "step"}, Reason.STEP, None),
+        ({"reason": "data breakpoint", "description": "watchpoint 1"}, Reason.WATCHPOINT, None),
+        ({"reason": "something new"}, Reason.PAUSE, None),
+    ],
+)  # fmt: skip
+def test_lldbs_stops_are_told_by_what_they_mean(body, reason, signal):
+    stop = LLDB.stopped(read(dap.StoppedBody, threadId=1, **body))
+    assert (stop.reason, stop.signal, stop.raw_reason) == (reason, signal, body["reason"])
+
+
+@pytest.mark.parametrize(
+    ("code", "last", "exited"),
+    [
+        (11, "SIGSEGV", Exited(signal="SIGSEGV")),
+        (11, None, Exited(code=11)),
+        (0, "SIGSEGV", Exited(code=0)),
+        (3, "SIGNOSUCH", Exited(code=3)),
+        (None, "SIGSEGV", Exited()),
+    ],
+)
+def test_a_death_by_a_signal_is_told_from_an_exit_of_its_number(code, last, exited):
+    assert LLDB.exited(code, last) == exited
+
+
+def test_a_word_is_quoted_for_lldb_and_a_newline_refused():
+    assert lldb_dap.quoted('a "b" \\c') == '"a \\"b\\" \\\\c"'
+    with pytest.raises(DebuggerError):
+        lldb_dap.quoted("a\nplatform shell id")
+
+
+def test_what_of_the_environment_is_no_utf_8_is_left_to_be_inherited():
+    launch = Launch(program="/bin/true", cwd="/", env={"A": "1", "B": "\udcff", "\udcff": "x"})
+    assert LLDB.launch(launch, FILES)["env"] == {"A": "1"}
+
+
+def test_lldb_is_taken_from_the_callers_path_or_the_configuration(tmp_path):
+    (tmp_path / "lldb-dap-18").write_text("#!/bin/sh\n")
+    (tmp_path / "lldb-dap-18").chmod(0o755)
+    found = LLDB.find(Search(env={"PATH": str(tmp_path)}))
+    assert found.argv == (str(tmp_path / "lldb-dap-18"),)
+    found = LLDB.find(Search(env={}, path="/opt/lldb-dap", args=("-x",)))
+    assert found.argv == ("/opt/lldb-dap", "-x")
+
+
+def test_a_signals_details_are_its_name_and_the_rest():
+    told = ExceptionDetails("signal", "signal SIGSEGV: address not mapped to object")
+    found = LLDB.details(told)
+    assert (found.type, found.message) == ("SIGSEGV", "address not mapped to object")
+
+
+# -- debugpy -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "exited"),
+    [
+        (0, Exited(code=0)),
+        (3, Exited(code=3)),
+        (247, Exited(signal="SIGKILL")),
+        (-9, Exited(signal="SIGKILL")),
+        (255, Exited(code=255)),
+        (None, Exited()),
+    ],
+)
+def test_a_python_programs_end_is_a_code_or_a_signal(code, exited):
+    assert PY.exited(code, None) == exited
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"category": "stdout", "output": "i=3\n"}, Logged(None, "i=3")),
+        ({"category": "telemetry", "output": "x"}, None),
+        ({"output": "hello\n"}, Printed(Stream.CONSOLE, "hello\n")),
+        (
+            {
+                "category": "stderr",
+                "output": "pydevd: Error while evaluating expression in conditional breakpoint: "
+                "x > 1\nTraceback (most recent call last):\nNameError: name 'x' is not defined\n",
+            },
+            ConditionFailed(None, "x > 1: NameError: name 'x' is not defined"),
+        ),
+    ],
+)
+def test_what_debugpy_prints_is_told_by_what_it_is(body, told):
+    assert PY.printed(read(dap.OutputBody, **body)) == told
+
+
+def frame(name: str, path: str | None) -> dap.StackFrame:
+    return read(dap.StackFrame, id=1, name=name, source={"path": path})
+
+
+def test_the_frames_that_run_the_program_are_left_out():
+    shown = PY.frames(
+        [
+            frame("work", "/me/app.py"),
+            frame("[Chained Exc: x] f", "/me/app.py"),
+            frame("<module>", "/me/app.py"),
+            frame("_run_code", "/usr/lib/python3/runpy.py"),
+            frame("run", "/x/debugpy/server/cli.py"),
+        ]
+    )
+    assert [one.name for one in shown] == ["work", "<module>"]
+    alone = [frame("run", "/x/debugpy/server/cli.py")]
+    assert PY.frames(alone) == alone
+    assert PY.frames([]) == []
+
+
+def test_an_exceptions_causes_come_from_its_traceback():
+    trace = (
+        "Traceback:\n  f()\nKeyError: 'k'\n\nThe above exception was the direct cause of the "
+        "following exception:\n\nTraceback:\n  g()\nValueError: bad\n"
+    )
+    found = PY.details(ExceptionDetails("ValueError", "bad (note: x)", trace=trace))
+    assert (found.type, found.message, found.causes) == ("ValueError", "bad", ("KeyError: 'k'",))
+    assert PY.details(ExceptionDetails("E", "m")).causes == ()
+
+
+class Inside:
+    """An adapter that knows one answer."""
+
+    looked_at = None
+    launched: Launch | None = None
+
+    def __init__(self, answer: str = "") -> None:
+        self.answer = answer
+        self.asked: list[str] = []
+
+    async def evaluate(self, expression: str, *_: object) -> Variable:
+        self.asked.append(expression)
+        return Variable(expression, self.answer, handle=9)
+
+
+def test_a_cut_value_gets_its_length_in_one_request():
+    big = Variable("a", "[1, 2, ...]", "list", handle=2, expression="a")
+    small = Variable("b", "[1]", "list", handle=3, expression="b")
+    inside = Inside("[(200, 'Item')]")
+    shown = asyncio.run(PY.complete(inside, [small, big]))
+    assert len(inside.asked) == 1
+    assert shown[0] is small
+    assert shown[1].value.startswith("list[200] of Item")
+    assert shown[1].indexed == 200
+    assert asyncio.run(PY.complete(Inside("nonsense"), [big])) == [big]
+
+
+def write(tmp_path, text: str, name: str = "app.py") -> str:
+    (tmp_path / name).write_text(text)
+    return str(tmp_path / name)
+
+
+SOURCE = '''\
+import sys
+
+
+def work(a, /, b, *rest, c=1, **more):
+    """Work."""
+
+    x = a
+
+    # nothing here
+    return x
+
+
+class Tree:
+    async def add(self, n):
+        def inner():
+            return n
+        return inner()
+
+
+work(1, 2)
+'''
+
+
+def test_a_breakpoint_in_python_slides_to_code_within_its_function(tmp_path):
+    path = write(tmp_path, SOURCE)
+    correct = PY.correct
+    assert correct(Inside(), Spec(file=path, line=7)).line == 7
+    assert correct(Inside(), Spec(file=path, line=8)).line == 10
+    assert correct(Inside(), Spec(file=path, line=2)).line == 4
+    refused = correct(Inside(), Spec(file=path, line=500))
+    assert isinstance(refused, Bound)
+    assert refused.nearest_lines[-1] == 20
+    missing = correct(Inside(), Spec(file=str(tmp_path / "no.py"), line=1))
+    assert "no such file" in missing.why
+
+
+def test_a_python_function_is_found_by_its_qualified_name(tmp_path):
+    path = write(tmp_path, SOURCE)
+    inside = Inside()
+    inside.launched = Launch(program=path, cwd=str(tmp_path), env={})
+    for name, line in {"work": 7, "Tree.add": 15, "add": 15, "app.work": 7, "inner": 16}.items():
+        assert PY.correct(inside, Spec(function=name)).line == line, name
+    unknown = PY.correct(inside, Spec(function="wrok"))
+    assert unknown.near_names == ("work",)
+
+
+def test_the_parameters_of_a_function_are_told_in_order(tmp_path):
+    path = write(tmp_path, SOURCE)
+    assert python_source.arguments(path, "work", 7) == ["a", "b", "c", "rest", "more"]
+    assert python_source.arguments(path, "work", 20) is None
+    assert python_source.arguments(path, "nosuch", 7) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(:\n",
+        "\x00",
+        "(" * 5000,
+        "x = " + "-" * 100_000 + "1",
+        "x = " + "1+" * 900 + "1(",
+        "\udcff",
+    ],
+)
+def test_what_is_no_python_has_no_outline(tmp_path, text):
+    path = tmp_path / "bad.py"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    assert python_source.outline(str(path)) is None
+    assert python_source.arguments(str(path), "f", 1) is None
+
+
+def test_a_deep_expression_is_read_or_refused(tmp_path):
+    path = write(tmp_path, "x = " + "1+" * 2500 + "1\n")
+    found = python_source.outline(path)
+    assert found is None or found.lines == [1]
+
+
+def test_python_is_launched_with_the_callers_python_and_words():
+    launch = Launch(program=None, module="pkg", cwd="/w", env={}, args=("-x",), python="/py")
+    told = PY.launch(launch, FILES)
+    assert (told["module"], told["args"], told["python"]) == ("pkg", ["-x"], ["/py"])
+    assert "program" not in told
+    found = PY.find(Search(env={}))
+    assert found.argv[0] == sys.executable

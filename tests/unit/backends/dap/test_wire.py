@@ -1,0 +1,61 @@
+"""Are messages cut out of the byte stream, and nothing else taken for one?"""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.backends.dap.wire import HEADER_MAX, Decoder, encode
+from debugger.errors import Code, DebuggerError
+
+
+def test_what_is_encoded_is_decoded():
+    assert list(Decoder().feed(encode(b'{"a":1}') + encode(b""))) == [b'{"a":1}', b""]
+
+
+def test_a_message_may_come_byte_by_byte():
+    decoder = Decoder()
+    found = [body for byte in encode(b"{}") for body in decoder.feed(bytes([byte]))]
+    assert found == [b"{}"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"content-length:2\r\n\r\n{}",
+        b"Content-Type: x\r\nContent-Length: 2\r\n\r\n{}",
+        b"CONTENT-LENGTH:   2  \r\nX: y\r\n\r\n{}",
+    ],
+)
+def test_a_header_may_be_written_in_any_way(header):
+    assert list(Decoder().feed(header)) == [b"{}"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Content-Length: -1\r\n\r\n",
+        b"Content-Length: \r\n\r\n",
+        b"Content-Length: 0x2\r\n\r\n{}",
+        b"Content-Length: 1_0\r\n\r\n",
+        b"\r\n\r\n",
+        b"Traceback (most recent call last):\n" * 200,
+        b"\xff" * (HEADER_MAX + 1),
+    ],
+)
+def test_what_is_no_header_is_a_protocol_error(data):
+    with pytest.raises(DebuggerError) as broken:
+        list(Decoder().feed(data))
+    assert broken.value.code is Code.PROTOCOL
+
+
+@pytest.mark.parametrize("length", [b"101", b"9" * 5000])
+def test_a_message_over_the_limit_is_refused_by_its_header(length):
+    with pytest.raises(DebuggerError, match=r"over 100 bytes|not the Debug Adapter Protocol"):
+        list(Decoder(message_max=100).feed(b"Content-Length: " + length + b"\r\n\r\n"))
+
+
+def test_what_came_before_something_broken_is_not_lost():
+    bodies = Decoder().feed(encode(b"1") + encode(b"2") + b"oops\r\n\r\n")
+    assert [next(bodies), next(bodies)] == [b"1", b"2"]
+    with pytest.raises(DebuggerError):
+        next(bodies)

@@ -1,0 +1,158 @@
+"""Is an adapter started, heard and ended through its guard, and every failure said?"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debugger.backends.guarded import Guarded
+from debugger.errors import Code, DebuggerError
+
+BOUND_S = 20.0
+WAITS = "import sys; sys.stdin.read()"
+
+
+class Starter:
+    """Starts adapters that are Python code."""
+
+    def __init__(self, tasks: asyncio.TaskGroup, tmp_path: Path) -> None:
+        self._tasks = tasks
+        self._root = tmp_path
+        self.started: list[Guarded] = []
+
+    async def __call__(self, code: str, *argv: str, env: dict[str, str] | None = None) -> Guarded:
+        scratch = self._root / f"scratch{len(self.started)}"
+        scratch.mkdir()
+        guarded = await Guarded.start(
+            argv or (sys.executable, "-c", code),
+            cwd=str(self._root),
+            env=env if env is not None else dict(os.environ),
+            scratch=scratch,
+            tasks=self._tasks,
+        )
+        self.started.append(guarded)
+        return guarded
+
+
+@pytest.fixture
+async def start(tmp_path: Path) -> AsyncIterator[Starter]:
+    async with asyncio.TaskGroup() as tasks:
+        starter = Starter(tasks, tmp_path)
+        yield starter
+        for one in starter.started:
+            await one.end()
+
+
+async def within(waiting: Any) -> Any:
+    return await asyncio.wait_for(waiting, BOUND_S)
+
+
+async def test_bytes_go_through_in_both_directions_and_end(start):
+    guarded = await start("import sys; sys.stdout.write(sys.stdin.readline().upper())")
+    guarded.write(b"hello\n")
+    assert await within(guarded.read()) == b"HELLO\n"
+    assert await within(guarded.read()) == b""
+    assert await within(guarded.exited) == "exited with 0"
+
+
+@pytest.mark.parametrize(
+    ("code", "how"),
+    [
+        ("raise SystemExit(3)", "exited with 3"),
+        ("import os; os.kill(os.getpid(), 9)", "was killed by signal 9"),
+    ],
+)
+async def test_how_the_adapter_ended_is_told(start, code, how):
+    guarded = await start(code)
+    assert await within(guarded.exited) == how
+
+
+async def test_the_last_lines_of_its_standard_error_are_kept_and_bounded(start):
+    code = (
+        "import sys\nfor i in range(1000): print('line', i, file=sys.stderr)\n"
+        "sys.stderr.buffer.write(b'x' * 100000 + b'\\xff end')"
+    )
+    guarded = await start(code)
+    await within(guarded.exited)
+    async with asyncio.timeout(BOUND_S):
+        while not guarded.stderr_tail().endswith("end"):
+            await asyncio.sleep(0)
+    tail = guarded.stderr_tail().splitlines()
+    assert len(tail) == 40
+    assert tail[-2] == "line 999"
+    assert len(tail[-1]) < 600
+
+
+@pytest.mark.parametrize(
+    ("argv", "env"),
+    [
+        (("/nonexistent/adapter",), None),
+        (("/dev/null",), None),
+        (("/bin/true", "a\0b"), None),
+        (("/bin/true",), {"A": "x\0y"}),
+        (("/bin/true",), {"A=B": "x"}),
+    ],
+)
+async def test_an_adapter_that_cannot_be_started_is_a_clear_error(start, argv, env):
+    with pytest.raises(DebuggerError) as failed:
+        await within(start("", *argv, env=env))
+    assert failed.value.code is Code.ADAPTER_FAILED
+
+
+async def test_a_program_runs_on_the_given_files_with_any_environment(start, tmp_path):
+    guarded = await start(WAITS)
+    out = tmp_path / "out"
+    out.touch()
+    pid, ended = await within(
+        guarded.spawn(
+            [sys.executable, "-c", "import os; print(os.environb[b'X'], flush=True); os._exit(4)"],
+            cwd=str(tmp_path),
+            env={"X": os.fsdecode(b"\xff")},
+            stdio=(None, str(out), None),
+        )
+    )
+    assert pid > 0
+    assert await within(ended) == (4, None)
+    assert out.read_text() == "b'\\xff'\n"
+
+
+async def test_a_program_that_cannot_be_run_is_a_launch_that_failed(start, tmp_path):
+    guarded = await start(WAITS)
+    with pytest.raises(DebuggerError) as failed:
+        await within(
+            guarded.spawn(["/nonexistent"], cwd=str(tmp_path), env={}, stdio=(None, None, None))
+        )
+    assert failed.value.code is Code.LAUNCH_FAILED
+
+
+async def test_a_program_that_was_waited_for_in_vain_may_still_report_later(start):
+    guarded = await start(WAITS)
+    loop = asyncio.get_running_loop()
+    guarded._spawns[9], guarded._exits[9] = loop.create_future(), loop.create_future()
+    guarded._spawns[9].cancel()
+    guarded._take({"event": "spawned", "id": 9, "pid": 4})
+    guarded._take({"event": "spawn_failed", "id": 9, "error": "late"})
+    assert guarded._spawns[9].cancelled()
+
+
+async def test_the_end_kills_what_is_left_and_names_it(start, tmp_path):
+    guarded = await start(WAITS)
+    pid, _ = await within(
+        guarded.spawn(
+            ["/bin/sleep", "600"],
+            cwd=str(tmp_path),
+            env={"PATH": os.defpath},
+            stdio=(None, None, None),
+        )
+    )
+    ending = await within(guarded.end())
+    assert any(name.startswith(f"{pid} (") for name in ending.killed)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert await within(guarded.end()) == ending

@@ -1,0 +1,144 @@
+"""Are the breakpoints that are wanted, sent and answered kept apart?"""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.core.breakpoints import MOST, Bound, Breakpoint, Breakpoints, Kind, Spec
+from debugger.errors import Code, DebuggerError
+
+LINE = Spec(file="/a.c", line=3)
+
+
+def placed(known: Breakpoints, spec: Spec) -> Breakpoint:
+    wanted = known.add(spec)
+    known.place(wanted.id, spec)
+    return known.get(wanted.id)
+
+
+def test_a_breakpoint_at_the_same_place_is_replaced_and_keeps_its_id():
+    known = Breakpoints()
+    first = known.add(LINE)
+    again = known.add(Spec(file="/a.c", line=3, condition="x"))
+    assert again.id == first.id
+    assert [one.spec.condition for one in known.listed()] == ["x"]
+
+
+def test_ids_are_never_given_twice():
+    known = Breakpoints()
+    gone = known.add(LINE)
+    known.remove(gone.id)
+    assert known.add(LINE).id == gone.id + 1
+
+
+def test_the_same_line_for_another_thread_is_another_breakpoint():
+    known = Breakpoints()
+    assert known.add(LINE).id != known.add(Spec(file="/a.c", line=3, thread=2)).id
+
+
+def test_there_is_a_most():
+    known = Breakpoints()
+    for line in range(1, MOST + 1):
+        known.add(Spec(file="/a.c", line=line))
+    with pytest.raises(DebuggerError) as refused:
+        known.add(Spec(file="/b.c", line=1))
+    assert refused.value.code is Code.USAGE
+    assert known.add(LINE).id == 3
+
+
+def test_ours_are_not_listed_found_or_kept_for_the_next_run():
+    known = Breakpoints()
+    ours = known.add(LINE, internal=True)
+    mine = known.add(LINE)
+    assert known.listed() == [mine]
+    with pytest.raises(DebuggerError):
+        known.get(ours.id)
+    assert {one.id for one in known.every()} == {ours.id, mine.id}
+    known.unbind()
+    assert [one.id for one in known.every()] == [mine.id]
+
+
+def test_unbind_forgets_answers_and_hits_and_keeps_what_is_wanted():
+    known = Breakpoints()
+    one = placed(known, LINE)
+    known.bind([one], [Bound(verified=True, backend_id=7)])
+    known.hit(one.id)
+    known.unbind()
+    assert known.get(one.id) == Breakpoint(one.id, LINE)
+
+
+def test_an_answer_to_a_breakpoint_that_was_changed_meanwhile_is_not_taken():
+    known = Breakpoints()
+    sent = placed(known, LINE)
+    placed(known, Spec(file="/a.c", line=3, condition="x"))
+    known.bind([sent], [Bound(verified=True, backend_id=7)])
+    assert known.get(sent.id).bound is None
+
+
+def test_an_answer_to_a_breakpoint_that_was_removed_meanwhile_brings_nothing_back():
+    known = Breakpoints()
+    sent = placed(known, LINE)
+    known.remove(sent.id)
+    known.bind([sent], [Bound(verified=True, backend_id=7)])
+    assert known.every() == []
+
+
+def test_a_late_answer_finds_its_breakpoint_by_the_backends_number_only():
+    known = Breakpoints()
+    one = placed(known, LINE)
+    known.bind([one], [Bound(verified=False)])
+    assert known.update(Bound(verified=True)) is None
+    assert known.get(one.id).bound == Bound(verified=False)
+    known.bind([one], [Bound(verified=False, backend_id=7)])
+    late = Bound(verified=True, backend_id=7, line=4)
+    assert known.update(late).bound == late
+    assert known.by_backend_id(7).id == one.id
+
+
+def test_a_list_holds_the_enabled_breakpoints_of_one_file_by_id():
+    known = Breakpoints()
+    for line in (9, 2, 5):
+        placed(known, Spec(file="/a.c", line=line))
+    placed(known, Spec(file="/b.c", line=1))
+    placed(known, Spec(function="f"))
+    off = known.enable(2, on=False)
+    assert [one.id for one in known.alike(LINE)] == [1, 3]
+    assert off.bound is None
+    assert {(at.kind, at.file) for at in known.lists()} == {
+        (Kind.LINE, "/a.c"),
+        (Kind.LINE, "/b.c"),
+        (Kind.FUNCTION, None),
+    }
+
+
+def test_a_breakpoint_that_cannot_be_placed_is_not_sent():
+    known = Breakpoints()
+    one = known.add(LINE)
+    known.place(one.id, Bound(verified=False, why="no such file"))
+    assert known.alike(LINE) == []
+    assert known.lists() == []
+    assert known.get(one.id).bound.why == "no such file"
+
+
+def test_an_unknown_id_names_those_that_exist():
+    known = Breakpoints()
+    with pytest.raises(DebuggerError, match="there are: none"):
+        known.get(99)
+    known.add(LINE)
+    with pytest.raises(DebuggerError, match="no breakpoint 99; there are: 1"):
+        known.get(99)
+
+
+def test_a_breakpoint_is_found_by_the_line_that_it_is_bound_at():
+    known = Breakpoints()
+    one = placed(known, LINE)
+    known.bind([one], [Bound(verified=True, file="/a.c", line=4)])
+    assert known.by_place("/a.c", 3) is None
+    assert known.by_place("/a.c", 4).id == one.id
+
+
+def test_a_breakpoint_of_another_process_keeps_its_id():
+    known = Breakpoints()
+    known.adopt(Breakpoint(5, LINE, bound=Bound(verified=True), hits=3))
+    assert known.get(5) == Breakpoint(5, LINE)
+    assert known.add(Spec(function="f")).id == 6

@@ -1,0 +1,106 @@
+"""Is a place what the user's words name?"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from debugger.core.locate import (
+    Place,
+    absolute,
+    matching,
+    near_names,
+    nearest_lines,
+    parse,
+    plain_function,
+)
+from debugger.errors import Code, DebuggerError
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ("main.c:42", Place(file="main.c", line=42)),
+        (" main.c:42 ", Place(file="main.c", line=42)),
+        ("/a b/main.c:1", Place(file="/a b/main.c", line=1)),
+        ("C:\\x\\main.c:7", Place(file="C:\\x\\main.c", line=7)),
+        ("42", Place(line=42)),
+        ("main", Place(function="main")),
+        ("std::vector<int>::push", Place(function="std::vector<int>::push")),
+        ("ns::5", Place(function="ns::5")),
+        ("*0x40A0", Place(address="0x40a0")),
+        ("Tree.add", Place(function="Tree.add")),
+    ],
+)
+def test_a_place_is_a_line_a_function_or_an_address(words, place):
+    assert parse(words) == place
+
+
+@pytest.mark.parametrize(
+    "words", ["", "  ", "0", "a.c:0", "*12", "*", "*0x", "a\nb", "a.c:1\x00", "9" * 5000]
+)
+def test_what_is_no_place_is_refused_with_the_forms(words):
+    with pytest.raises(DebuggerError) as refused:
+        parse(words)
+    assert refused.value.code is Code.USAGE
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("work(int, char**)", "work"),
+        ("std::vector<f(int)>::push(x)", "std::vector<f(int)>::push"),
+        ("app::main::h0123456789abcdef", "app::main"),
+        ("operator()(int)", "operator()"),
+        ("a::operator()(int) const", "a::operator()"),
+        ("operator<<(std::ostream&, int)", "operator<<"),
+        ("operator<(A, A)", "operator<"),
+        ("operator<=>(A, A)", "operator<=>"),
+        ("operator>>(A, A)", "operator>>"),
+        ("P::operator->()", "P::operator->"),
+        ("foo::(anonymous namespace)::bar(int)", "foo::(anonymous namespace)::bar"),
+        ("(anonymous namespace)::bar(int)", "(anonymous namespace)::bar"),
+        ("main::{lambda(int)#1}::operator()(int)", "main::{lambda(int)#1}::operator()"),
+        ("app::run::{{closure}}", "app::run::{{closure}}"),
+        ("<T as core::fmt::Debug>::fmt", "<T as core::fmt::Debug>::fmt"),
+        ("main.(*Tree).Add", "main.(*Tree).Add"),
+        ("size() const", "size"),
+        ("<module>", "<module>"),
+        ("-[NSObject init]", "-[NSObject init]"),
+        ("", ""),
+        ("(", "("),
+    ],
+)
+def test_a_plain_name_has_no_arguments_and_no_hash(name, plain):
+    assert plain_function(name) == plain
+
+
+def test_a_very_long_name_takes_no_time():
+    name = "a<" * 100_000
+    began = time.process_time()
+    assert plain_function(name) == name
+    assert time.process_time() - began < 2
+
+
+def test_a_path_matches_by_its_last_parts_the_shortest_first():
+    candidates = ["/x/src/main.c", "/main.c", "/x/domain.c", "/y/lib/src/main.c"]
+    assert matching("main.c", candidates) == ["/main.c", "/x/src/main.c", "/y/lib/src/main.c"]
+    assert matching("src/main.c", candidates) == ["/x/src/main.c", "/y/lib/src/main.c"]
+    assert matching("./src//main.c", candidates)[0] == "/x/src/main.c"
+
+
+def test_a_file_is_meant_from_the_callers_directory():
+    assert absolute("../b/x.c", "/home/me/a") == "/home/me/b/x.c"
+    assert absolute("/x.c", "/home/me") == "/x.c"
+
+
+def test_the_nearest_lines_are_told_in_ascending_order():
+    assert nearest_lines(10, [1, 9, 11, 12, 30, 9]) == (1, 9, 11, 12)
+    assert nearest_lines(10, []) == ()
+
+
+def test_a_name_is_near_by_its_last_part_and_in_any_case():
+    assert near_names("Sum_to", ["main", "app::sum_to", "work"]) == ("app::sum_to",)
+    assert near_names("zzz", ["main"]) == ()

@@ -1,0 +1,64 @@
+"""How does a test get a session whose program is in memory?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from debugger.backends.base import Launch
+from debugger.session.session import Session
+from debugger.session.sessions import Sessions
+from debugger.session.stepping import Patience
+from debugger.timeline import Timeline
+from fakes.backend import LAUNCH, FakeBackend
+
+PATIENCE_S = 20.0
+
+
+class House:
+    """The sessions of a daemon, and the backends that were made for them."""
+
+    def __init__(self) -> None:
+        self.backends: list[FakeBackend] = []
+        self.held_at_first: str | None = None
+        self.sessions = Sessions(
+            on_change=lambda: None, timeline=lambda: Timeline(max_events=1000, max_bytes=1 << 20)
+        )
+
+    def make(self, sink: Any, tasks: asyncio.TaskGroup) -> FakeBackend:
+        backend = FakeBackend(sink, tasks)
+        backend.hold = self.held_at_first
+        self.backends.append(backend)
+        return backend
+
+    async def create(self, name: str | None = None, target: Launch = LAUNCH) -> Session:
+        return await self.sessions.create(target, self.make, name=name)
+
+    async def started(self, name: str | None = None) -> tuple[Session, FakeBackend]:
+        session = await self.create(name)
+        await session.do(session.begin)
+        return session, self.backends[-1]
+
+    async def stopped(self) -> tuple[Session, FakeBackend]:
+        session, backend = await self.started()
+        backend.stop(10)
+        return session, backend
+
+
+def patience(seconds: float = PATIENCE_S) -> Patience:
+    return Patience(seconds, asyncio.Event())
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    made = House()
+    yield made
+    await asyncio.wait_for(made.sessions.close_all(), PATIENCE_S)
+
+
+@pytest.fixture(name="patience")
+def _patience() -> Any:
+    return patience

@@ -1,0 +1,313 @@
+"""What happens when several clients use one session, and when one of them leaves?"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from debugger.backends.base import Backend, Printed
+from debugger.core.answers import Stop
+from debugger.core.breakpoints import Spec
+from debugger.core.events import Stream
+from debugger.core.model import Reason, Resume
+from debugger.core.state import State
+from debugger.errors import Code, DebuggerError
+from debugger.session import report, stepping
+from debugger.session.session import Session
+from debugger.session.stepping import Patience
+from fakes.backend import FILE, FakeBackend
+
+BOUND_S = 20.0
+
+
+async def within(waiting: Any) -> Any:
+    return await asyncio.wait_for(waiting, BOUND_S)
+
+
+async def running(session: Session, how: Resume, wait: Patience) -> asyncio.Task[Stop]:
+    """Begin a wait, and return once the program runs."""
+    task = asyncio.create_task(stepping.resume(session, how, wait))
+    await within(session.do(nothing))
+    assert session.state is State.RUNNING
+    return task
+
+
+async def nothing() -> None:
+    """Do a job that only takes its turn."""
+
+
+async def test_others_look_and_set_breakpoints_while_one_waits(house, patience):
+    session, backend = await house.stopped()
+    waiting = await running(session, Resume.CONTINUE, patience())
+    added = await within(session.do(lambda: session.binding.add(Spec(file=FILE, line=7))))
+    assert added.bound is not None
+    assert added.bound.verified
+    assert backend.sent() == [7]
+    backend.sink(Printed(Stream.STDOUT, "hello\n"))
+    assert [line.text for line in session.timeline.lines().lines] == ["hello"]
+    assert not waiting.done()
+    backend.hit(added, 7)
+    answer = await within(waiting)
+    assert (answer.reason, answer.hit_breakpoints) == ("breakpoint", (added.id,))
+    assert answer.frame.line == 7
+
+
+async def test_a_pause_of_another_client_answers_both(house, patience):
+    session, _ = await house.stopped()
+    waiting = await running(session, Resume.CONTINUE, patience())
+    paused = await within(stepping.pause(session, patience()))
+    answer = await within(waiting)
+    assert (paused.reason, answer.reason) == ("pause", "pause")
+    assert answer.state == "stopped"
+
+
+async def test_who_looks_at_a_running_program_is_refused_and_nobody_else_disturbed(house, patience):
+    session, backend = await house.stopped()
+    waiting = await running(session, Resume.CONTINUE, patience())
+    with pytest.raises(DebuggerError) as refused:
+        await within(session.do(lambda: report.stop(session)))
+    assert refused.value.code is Code.WRONG_STATE
+    backend.stop(11)
+    assert (await within(waiting)).frame.line == 11
+
+
+async def test_a_second_continue_while_it_runs_is_refused(house, patience):
+    session, backend = await house.stopped()
+    waiting = await running(session, Resume.CONTINUE, patience())
+    with pytest.raises(DebuggerError) as refused:
+        await within(stepping.resume(session, Resume.CONTINUE, patience()))
+    assert refused.value.code is Code.WRONG_STATE
+    assert backend.calls.count("continue") == 1
+    backend.stop(12)
+    await within(waiting)
+
+
+async def test_a_client_that_leaves_its_wait_does_not_touch_the_program(house, patience):
+    session, backend = await house.stopped()
+    waiting = await running(session, Resume.CONTINUE, patience())
+    before = list(backend.calls)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await within(session.do(nothing))
+    assert backend.calls == before
+    assert session.state is State.RUNNING
+    backend.stop(13)
+    assert (await within(stepping.wait(session, patience()))).frame.line == 13
+
+
+async def test_ctrl_c_ends_the_wait_and_says_that_the_program_runs(house):
+    session, backend = await house.stopped()
+    wait = Patience(BOUND_S, asyncio.Event())
+    waiting = await running(session, Resume.CONTINUE, wait)
+    wait.interrupted.set()
+    answer = await within(waiting)
+    assert answer.timed_out
+    assert answer.state == "running"
+    assert "pause" not in backend.calls
+    assert session.state is State.RUNNING
+
+
+async def test_a_job_whose_asker_left_before_its_turn_is_skipped(house):
+    session, backend = await house.stopped()
+    backend.hold = "evaluate"
+    first = asyncio.create_task(session.do(lambda: backend.evaluate("i", None, None)))
+    await within(backend.held.wait())
+    done: list[str] = []
+
+    async def mark() -> None:
+        done.append("done")
+
+    second = asyncio.create_task(session.do(mark))
+    await asyncio.sleep(0)
+    second.cancel()
+    backend.let_go.set()
+    assert (await within(first)).value == "0"
+    await within(session.do(nothing))
+    assert done == []
+
+
+async def test_a_job_that_has_begun_is_finished_though_its_asker_left(house):
+    session, backend = await house.stopped()
+    backend.hold = "set_breakpoints"
+    spec = Spec(file=FILE, line=9)
+    adding = asyncio.create_task(session.do(lambda: session.binding.add(spec)))
+    await within(backend.held.wait())
+    adding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await adding
+    backend.let_go.set()
+    await within(session.do(nothing))
+    assert backend.sent() == [9]
+    (known,) = session.breakpoints.listed()
+    assert known.bound is not None
+    assert known.bound.verified
+
+
+async def test_stop_all_ends_a_wait_with_a_clear_error(house, patience):
+    session, backend = await house.stopped()
+    waiting = await running(session, Resume.CONTINUE, patience())
+    assert await within(house.sessions.close_all()) == ["loop"]
+    with pytest.raises(DebuggerError) as ended:
+        await within(waiting)
+    assert ended.value.code is Code.NO_SESSION
+    assert "ended by another command" in ended.value.message
+    assert backend.is_closed
+    assert house.sessions.listed() == []
+
+
+async def test_stop_while_the_program_is_being_started_leaves_nothing(house):
+    house.held_at_first = "start"
+    session = await house.create()
+    beginning = asyncio.create_task(session.do(session.begin))
+    while not house.backends:
+        await asyncio.sleep(0)
+    backend = house.backends[0]
+    await within(backend.held.wait())
+    await within(house.sessions.close(session, kill=True))
+    with pytest.raises(DebuggerError) as ended:
+        await within(beginning)
+    assert ended.value.code is Code.NO_SESSION
+    assert "run" not in backend.calls
+    assert backend.calls[-1] == "kill"
+    assert session.state is State.TERMINATED
+
+
+async def test_a_restart_that_waits_its_turn_starts_nothing_once_the_session_is_closed(house):
+    session, backend = await house.stopped()
+    backend.hold = "evaluate"
+    first = asyncio.create_task(session.do(lambda: backend.evaluate("i", None, None)))
+    await within(backend.held.wait())
+    restarting = asyncio.create_task(session.do(session.restart))
+    await asyncio.sleep(0)
+    await within(session.close(kill=True))
+    await within(first)
+    with pytest.raises(DebuggerError) as ended:
+        await within(restarting)
+    assert ended.value.code is Code.NO_SESSION
+    assert len(house.backends) == 1
+
+
+async def test_a_stop_that_somebody_else_left_is_not_told_as_an_error(house, patience):
+    session, backend = await house.stopped()
+    waiting = await running(session, Resume.CONTINUE, patience())
+    # The program stops and another client's `continue` gets its turn before the report of the stop.
+    other = asyncio.create_task(session.do(lambda: session.resume(Resume.CONTINUE)))
+    backend.stop(14)
+    await within(other)
+    assert session.state is State.RUNNING
+    await within(session.do(nothing))
+    assert not waiting.done()
+    backend.stop(15)
+    assert (await within(waiting)).frame.line == 15
+
+
+async def test_two_clients_that_step_many_times_never_take_each_others_stop(house, patience):
+    session, backend = await house.stopped()
+    backend.is_stepping_at_once = True
+    answers = await within(
+        asyncio.gather(
+            stepping.steps(session, Resume.NEXT, 5, patience()),
+            stepping.steps(session, Resume.NEXT, 5, patience()),
+        )
+    )
+    assert backend.calls.count("next") == 10
+    assert backend.line == 20
+    assert {answer.reason for answer in answers} == {"step"}
+
+
+async def test_the_timeout_of_many_steps_bounds_them_all_together(house, monkeypatch):
+    session, _ = await house.stopped()
+    asked: list[float] = []
+    wait = session.timeline.wait
+
+    async def counted(after: int, kinds: Any, seconds: float) -> Any:
+        asked.append(seconds)
+        return await wait(after, kinds, seconds)
+
+    monkeypatch.setattr(session.timeline, "wait", counted)
+    answer = await within(stepping.steps(session, Resume.NEXT, 50, Patience(0.2, asyncio.Event())))
+    assert answer.timed_out
+    assert len(asked) > 1
+    assert sum(asked) < 0.3
+
+
+async def test_a_place_to_run_to_is_forgotten_at_any_stop(house, patience):
+    session, backend = await house.stopped()
+    waiting = asyncio.create_task(stepping.until(session, Spec(file=FILE, line=30), patience()))
+    while session.state is not State.RUNNING:
+        await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert backend.sent() == [30]
+    backend.stop(20, Reason.PAUSE)
+    await within(session.do(nothing))
+    await within(session.do(nothing))
+    assert backend.sent() == []
+
+
+async def test_a_place_to_run_to_is_not_set_again_by_a_restart(house, patience):
+    session, backend = await house.stopped()
+    waiting = asyncio.create_task(stepping.until(session, Spec(file=FILE, line=30), patience()))
+    while session.state is not State.RUNNING:
+        await asyncio.sleep(0)
+    backend.end()
+    assert (await within(waiting)).reason == "exit"
+    await within(session.do(session.restart))
+    assert house.backends[-1] is not backend
+    assert house.backends[-1].sent() == []
+
+
+async def test_parallel_starts_of_one_program_get_names_of_their_own(house):
+    first, second = await within(asyncio.gather(house.create(), house.create()))
+    assert {first.name, second.name} == {"loop", "loop-2"}
+    for session in (first, second):
+        await within(session.do(session.begin))
+        assert session.state is State.RUNNING
+
+
+async def test_a_start_under_a_name_that_is_being_started_is_refused(house):
+    results = await within(
+        asyncio.gather(house.create("one"), house.create("one"), return_exceptions=True)
+    )
+    (refused,) = [one for one in results if isinstance(one, Exception)]
+    assert isinstance(refused, DebuggerError)
+    assert refused.code is Code.USAGE
+
+
+async def test_a_failed_breakpoint_leaves_the_one_that_it_was_to_replace(house):
+    session, backend = await house.stopped()
+    old = await within(session.do(lambda: session.binding.add(Spec(file=FILE, line=5))))
+    backend.fails["set_breakpoints"] = DebuggerError(Code.TIMEOUT, "no answer")
+    changed = Spec(file=FILE, line=5, condition="i == 3")
+    with pytest.raises(DebuggerError):
+        await within(session.do(lambda: session.binding.add(changed)))
+    assert session.breakpoints.listed() == [old]
+
+
+async def test_a_session_whose_code_fails_answers_all_that_wait(house):
+    session, backend = await house.stopped()
+    backend.hold = "evaluate"
+
+    async def broken() -> None:
+        await backend.evaluate("i", None, None)
+        raise ZeroDivisionError
+
+    first = asyncio.create_task(session.do(broken))
+    await within(backend.held.wait())
+    others = [asyncio.create_task(session.do(nothing)) for _ in range(3)]
+    await asyncio.sleep(0)
+    backend.let_go.set()
+    results = await within(asyncio.gather(first, *others, return_exceptions=True))
+    assert {getattr(one, "code", None) for one in results} == {Code.NO_SESSION}
+    assert session.state is State.TERMINATED
+    other, _ = await house.started()
+    assert other.state is State.RUNNING
+
+
+def test_the_fake_is_a_backend():
+    methods = {name for name in vars(Backend) if not name.startswith("_")}
+    assert methods <= set(dir(FakeBackend))

@@ -1,0 +1,178 @@
+"""Is a file taken for what it is, and a hostile one for nothing worse?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+import debuggees
+from debugger.targets.process import command_line
+from debugger.targets.program import Program, look
+
+
+def elf(sections: list[bytes], body: bytes = b"", *, bits: int = 64, order: str = "<") -> bytes:
+    """Write the least of an ELF file that has these sections."""
+    names = b"\0" + b"".join(name + b"\0" for name in sections)
+    head = 64 if bits == 64 else 52
+    entry = 64 if bits == 64 else 40
+    table_at = head + len(body) + len(names)
+    ident = b"\x7fELF" + bytes([2 if bits == 64 else 1, 1 if order == "<" else 2, 1]) + bytes(9)
+    count = len(sections) + 1
+    words, machine = ("HHIQQQIHHHHHH", 62) if bits == 64 else ("HHIIIIIHHHHHH", 3)
+    rest = struct.pack(
+        order + words, 2, machine, 1, 0, 0, table_at, 0, head, 0, 0, entry, count, 0
+    )
+    where = order + ("IIQQQQIIQQ" if bits == 64 else "IIIIIIIIII")
+    table = struct.pack(where, 0, 3, 0, 0, head + len(body), len(names), 0, 0, 0, 0)
+    at = 1
+    for name in sections:
+        table += struct.pack(where, at, 1, 0, 0, 0, 0, 0, 0, 0, 0)
+        at += len(name) + 1
+    return ident + rest + body + names + table
+
+
+@pytest.fixture
+def seen(tmp_path):
+    def look_at(content: bytes, name: str = "program") -> Program:
+        (tmp_path / name).write_bytes(content)
+        return look(str(tmp_path / name))
+
+    return look_at
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_an_elf_files_sections_tell_language_and_debug_information(seen, bits, order):
+    plain = elf([b".text"], bits=bits, order=order)
+    assert seen(plain) == Program("native", is_native=True, has_debug_info=False)
+    debug = elf([b".text", b".debug_info"], bits=bits, order=order)
+    assert seen(debug) == Program("native", is_native=True, has_debug_info=True)
+    go = elf([b".note.go.buildid"], bits=bits, order=order)
+    assert seen(go).language == "go"
+
+
+@pytest.mark.parametrize(
+    ("mark", "language"),
+    [(b"__gxx_personality_v0", "c++"), (b"rust_eh_personality", "rust"), (b"", "native")],
+)
+def test_the_runtime_tells_the_language(seen, mark, language):
+    assert seen(elf([b".text"], mark)).language == language
+
+
+@pytest.mark.parametrize(
+    ("first", "language"),
+    [
+        (b"#!/usr/bin/env python3\n", "python"),
+        (b"#!/usr/bin/env -S python3.11 -u\n", "python"),
+        (b"#! /usr/bin/python\n", "python"),
+        (b"#!/usr/bin/nodejs\n", "javascript"),
+        (b"#!/home/python/bin/bash\n", ""),
+        (b"#!/bin/sh\n", ""),
+        (b"#!\n", ""),
+        (b"#!", ""),
+        (b"", ""),
+        (b"plain text\n", ""),
+    ],
+)
+def test_a_script_is_what_its_first_line_says(seen, first, language):
+    assert seen(first) == Program(language)
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [("a.py", "python"), ("a.PY", "python"), ("a.js", "javascript"), ("a.go", "go"), ("a.c", "")],
+)
+def test_a_script_is_what_its_suffix_says(seen, name, language):
+    assert seen(b"\n", name) == Program(language)
+
+
+def test_a_mach_o_file_is_native(seen):
+    assert seen(b"\xcf\xfa\xed\xfe" + bytes(60)) == Program("native", is_native=True)
+
+
+@pytest.mark.parametrize("length", [*range(4, 70), 100, 150, 200])
+def test_an_elf_file_cut_anywhere_is_native_at_most(seen, length):
+    assert seen(elf([b".debug_info"])[:length]).language == "native"
+
+
+def hostile(**changes: int) -> bytes:
+    data = bytearray(elf([b".text", b".debug_info"]))
+    places = {"offset": ("<Q", 40), "entry": ("<H", 58), "count": ("<H", 60), "names": ("<H", 62)}
+    for name, value in changes.items():
+        form, at = places[name]
+        struct.pack_into(form, data, at, value)
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        hostile(offset=2**64 - 1),
+        hostile(offset=2**63),
+        hostile(offset=2**63 - 1),
+        hostile(names=0xFFFF),
+        hostile(entry=0),
+        hostile(entry=1),
+        hostile(count=0),
+    ],
+)
+def test_offsets_beyond_the_file_do_no_harm(seen, data):
+    found = seen(data)
+    assert (found.language, found.is_native) == ("native", True)
+
+
+def test_huge_counts_take_little_memory(seen):
+    tracemalloc.start()
+    try:
+        assert seen(hostile(entry=0xFFFF, count=0xFFFF)).is_native
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_cannot_be_read_has_no_language(tmp_path):
+    assert look(str(tmp_path / "no")) == Program("")
+    assert look(str(tmp_path)) == Program("")
+    assert look("a\0b") == Program("")
+
+
+@pytest.mark.timeout(10)
+def test_a_fifo_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    assert look(str(tmp_path / "fifo")) == Program("")
+
+
+@pytest.mark.parametrize(
+    ("name", "language"), [("loop.c", "native"), ("values.cpp", "c++"), ("panic.rs", "rust")]
+)
+def test_real_programs_are_known(name, language):
+    compiler = {"c": "cc", "cpp": "c++", "rs": "rustc"}[name.rpartition(".")[2]]
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is missing")
+    found = look(str(debuggees.build(name)))
+    assert found == Program(language, is_native=True, has_debug_info=True)
+
+
+def test_a_stripped_program_has_no_debug_information(tmp_path):
+    if shutil.which("strip") is None or shutil.which("cc") is None:
+        pytest.skip("strip or cc is missing")
+    copy = tmp_path / "loop"
+    shutil.copy(debuggees.build("loop.c"), copy)
+    subprocess.run(["strip", str(copy)], check=True)
+    assert look(str(copy)) == Program("native", is_native=True, has_debug_info=False)
+
+
+def test_a_process_is_its_words():
+    if not Path("/proc/self/cmdline").exists():
+        pytest.skip("there is no /proc")
+    words = ["/bin/sh", "-c", "echo up; read x", "", "b c"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline() == b"up\n"
+        assert command_line(child.pid) == tuple(words)
+    assert command_line(2**22 + 5) == ()
