@@ -1,4 +1,4 @@
-"""What does every test get: a runtime directory of its own, the command line, bounded waits?"""
+"""What does every test stand on: a daemon of its own, and nothing left behind?"""
 
 from __future__ import annotations
 
@@ -14,28 +14,78 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import hypothesis
 import pytest
 
-T = TypeVar("T")
-
-_POLL_S = 0.02
-_TERM_S = 15.0
-_LEFTOVER_S = 10.0
-# What somebody may have set for his own use of the debugger.
-_FOREIGN = ("DEBUGGER_SESSION", "DEBUGGER_BACKEND")
-_LLDB_DAP = ("lldb-dap", *(f"lldb-dap-{version}" for version in range(30, 17, -1)))
-
-# A loaded machine is no bug.
+# A busy machine is no fault of the code under test; pytest-timeout still bounds every test.
 hypothesis.settings.register_profile("unhurried", deadline=None)
-hypothesis.settings.load_profile("unhurried")
+if hypothesis.settings.get_current_profile_name() == "default":
+    hypothesis.settings.load_profile("unhurried")
+
+# Seconds: longer than a daemon may take to end its sessions, and a guard to end its children.
+_DAEMON_ENDS = 15.0
+_CHILDREN_END = 5.0
+
+# What a tool is called on the machines that have it, when that is not its own name.
+_COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "lldb-dap": ("lldb-dap-19", "lldb-dap", "lldb-dap-21", "lldb-dap-20", "lldb-dap-18"),
+    "lldb-cli": ("lldb-19", "lldb"),
+    "delve": ("dlv",),
+}
+_MODULES = frozenset({"debugpy"})
 
 
-@dataclass(frozen=True, slots=True)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update",
+        action="store_true",
+        help="rewrite the transcripts with what is seen",
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker in item.iter_markers("adapter"):
+        for name in marker.args:
+            require_tool(name)
+
+
+def require_tool(name: str) -> str:
+    """Give the path of a tool; without it skip the test, or fail it where CI is set."""
+    if name in _MODULES:
+        path = sys.executable if importlib.util.find_spec(name) else None
+    else:
+        path = next(filter(None, map(shutil.which, _COMMANDS.get(name, (name,)))), None)
+    if path is not None:
+        return path
+    if os.environ.get("CI", "").lower() not in ("", "0", "false"):
+        pytest.fail(f"{name} is missing, and CI must have it (make tools)", pytrace=False)
+    pytest.skip(f"{name} is missing")
+
+
+def wait_until(
+    predicate: Callable[[], object], timeout: float = 10.0, *, what: str | None = None
+) -> None:
+    """Wait until `predicate` holds; fail after `timeout` seconds, saying what was waited for."""
+    __tracebackhide__ = True
+    if not _holds_within(predicate, timeout):
+        pytest.fail(f"waited {timeout:g} s for {what or repr(predicate)}")
+
+
+def _holds_within(predicate: Callable[[], object], timeout: float) -> bool:
+    deadline = time.monotonic() + timeout
+    while not predicate():
+        if time.monotonic() >= deadline:
+            return False
+        # The world outside a test sends no event for what it asks; the pause only spares a core.
+        time.sleep(0.01)
+    return True
+
+
+@dataclass(frozen=True)
 class Answer:
-    """What one run of the command line gave; `data` is the JSON it printed if --json was asked."""
+    """What one command said; `data` is the whole JSON object when `--json` was asked for."""
 
     args: tuple[str, ...]
     exit: int
@@ -44,208 +94,136 @@ class Answer:
     data: Any = None
 
     def __str__(self) -> str:
-        return f"$ debugger {' '.join(self.args)}\n{self.out}{self.err}[exit {self.exit}]"
+        return f"debugger {' '.join(self.args)}\n[exit {self.exit}]\n{self.out}{self.err}"
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update", action="store_true", help="rewrite expected output with what is seen"
-    )
-
-
-def pytest_report_header() -> str:
-    found = importlib.util.find_spec("debugger")
-    origin = "not installed" if found is None else str(found.origin)
-    if os.environ.get("DEBUGGER_TESTS_OF") == "wheel" and "site-packages" not in origin:
-        raise pytest.UsageError(f"the wheel was to be tested, but debugger is {origin}")
-    return f"debugger: {origin}"
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    for marker in item.iter_markers("adapter"):
-        _require(*marker.args)
-
-
-@pytest.fixture
-def require_tool() -> Callable[[str], str]:
-    """Give the path of a tool; where it is missing the test is skipped, and fails in CI."""
-    return _require
-
-
-@pytest.fixture
-def wait_until() -> Callable[..., Any]:
-    """Ask again and again, within a bound, until the answer is true; return the answer."""
-    return _wait_until
+def _asks_for_json(args: tuple[str, ...]) -> bool:
+    own = args[: args.index("--")] if "--" in args else args
+    return "--json" in own
 
 
 @pytest.fixture
 def runtime_dir(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give the daemon's files a directory; afterwards nothing that was started there may live."""
-    # Short, and not pytest's own: the path of a Unix socket has about 100 bytes.
-    directory = Path(tempfile.mkdtemp(prefix="dbgt-", dir="/tmp"))
-    monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", str(directory))
-    monkeypatch.setenv("DEBUGGER_CONFIG", str(directory / "no-config.toml"))
-    for name in _FOREIGN:
+    """Give a test a runtime directory, and fail it when anything outlives its daemon."""
+    # Not tmp_path: a socket's path may have 107 bytes at most.
+    path = Path(tempfile.mkdtemp(prefix="dbg-", dir="/tmp"))
+    monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", str(path))
+    monkeypatch.setenv("DEBUGGER_CONFIG", str(path / "config.toml"))
+    for name in ("DEBUGGER_SESSION", "DEBUGGER_BACKEND", "DEBUGGER_TRANSPORT"):
         monkeypatch.delenv(name, raising=False)
-    try:
-        yield directory
-        stubborn = _stop_daemon(directory)
-        left = _leftovers(directory)
-        assert not stubborn, f"the daemon did not end at SIGTERM within {_TERM_S:g} s: {stubborn}"
-        assert not left, f"left over after the test: {left}"
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+    yield path
+    faults = [*_stop_daemon(path), *_kill_leftovers(path)]
+    shutil.rmtree(path)
+    if faults:
+        pytest.fail("\n".join(faults), pytrace=False)
 
 
 @pytest.fixture
 def cli(runtime_dir: Path) -> Callable[..., Answer]:
-    """Run `debugger …` in a process of its own, against this test's daemon."""
+    """Run a command as a user does, against a daemon of the test's own."""
 
     def run(
-        *words: str | os.PathLike[str],
+        *args: str | os.PathLike[str],
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
         check: int | None = None,
         timeout: float = 60,
     ) -> Answer:
-        args = tuple(os.fspath(word) for word in words)
-        ended = subprocess.run(
-            [sys.executable, "-m", "debugger", *args],
+        words = tuple(os.fspath(arg) for arg in args)
+        ran = subprocess.run(
+            [sys.executable, "-m", "debugger", *words],
             cwd=cwd,
-            env={**os.environ, **(env or {})},
+            env={**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir), **(env or {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            check=False,
+            encoding="utf-8",
+            errors="backslashreplace",
             timeout=timeout,
+            check=False,
         )
-        out = ended.stdout.decode("utf-8", "backslashreplace")
-        err = ended.stderr.decode("utf-8", "backslashreplace")
-        answer = Answer(args, ended.returncode, out, err, _data(args, out))
-        assert check is None or answer.exit == check, f"expected exit {check}:\n{answer}"
-        return answer
+        answer = Answer(words, ran.returncode, ran.stdout, ran.stderr)
+        if check is not None:
+            assert answer.exit == check, str(answer)
+        if not _asks_for_json(words):
+            return answer
+        try:
+            data = json.loads(ran.stdout)
+        except json.JSONDecodeError:
+            pytest.fail(f"not one JSON object: {answer}")
+        return Answer(words, ran.returncode, ran.stdout, ran.stderr, data)
 
     return run
 
 
-def _data(args: tuple[str, ...], out: str) -> Any:
-    ours = args[: args.index("--")] if "--" in args else args
-    if "--json" not in ours:
-        return None
-    try:
-        return json.loads(out)
-    except json.JSONDecodeError:
-        # A stream prints one object per line; its test reads them itself.
-        return None
-
-
-def _require(name: str) -> str:
-    found = _find(name)
-    if found is not None:
-        return found
-    if os.environ.get("CI", "").lower() not in {"", "0", "false"}:
-        pytest.fail(f"{name} is missing, and CI installs it: see `make tools`", pytrace=False)
-    pytest.skip(f"{name} is missing")
-
-
-def _find(name: str) -> str | None:
-    if name == "debugpy":
-        found = importlib.util.find_spec("debugpy")
-        return None if found is None else found.origin
-    for candidate in _LLDB_DAP if name == "lldb-dap" else (name,):
-        if path := shutil.which(candidate):
-            return path
-    return None
-
-
-def _wait_until(predicate: Callable[[], T], timeout: float = 10.0, *, what: str | None = None) -> T:
-    deadline = time.monotonic() + timeout
-    while not (answer := predicate()):
-        if time.monotonic() > deadline:
-            pytest.fail(f"waited {timeout:g} s for {what or predicate}; last answer: {answer!r}")
-        time.sleep(_POLL_S)
-    return answer
-
-
-def _within(seconds: float, predicate: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + seconds
-    while not predicate():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_POLL_S)
-    return True
-
-
-def _stop_daemon(directory: Path) -> str:
-    """End the daemon of a directory; say what had to be killed."""
-    try:
-        pid = int(json.loads((directory / "daemon.json").read_bytes())["pid"])
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return ""
-    # A number out of a file that a test may have written itself: ask whose process it is.
-    if pid == os.getpid() or not _is_daemon(pid, directory):
-        return ""
-    _signal(pid, signal.SIGTERM)
-    if _within(_TERM_S, lambda: not _is_alive(pid)):
-        return ""
-    name = _name(pid)
-    _signal(pid, signal.SIGKILL)
-    _within(_TERM_S, lambda: not _is_alive(pid))
-    return name
-
-
-def _is_daemon(pid: int, directory: Path) -> bool:
-    if not Path("/proc/self/environ").exists():
-        return _is_alive(pid)
-    return pid in _started_in(directory)
-
-
-def _leftovers(directory: Path) -> list[str]:
-    """Name the processes that a test left, and kill them."""
-    if _within(_LEFTOVER_S, lambda: not _started_in(directory)):
+def _stop_daemon(runtime_dir: Path) -> list[str]:
+    pid = _daemon_in(runtime_dir)
+    if pid is None or not _signal(pid, signal.SIGTERM):
         return []
-    named = []
-    for pid in _started_in(directory):
-        named.append(_name(pid))
+    if _holds_within(lambda: not _belongs(pid, runtime_dir), _DAEMON_ENDS):
+        return []
+    _signal(pid, signal.SIGKILL)
+    return [f"the daemon (pid {pid}) did not end within {_DAEMON_ENDS:g} s of SIGTERM"]
+
+
+def _daemon_in(runtime_dir: Path) -> int | None:
+    try:
+        pid = json.loads((runtime_dir / "daemon.json").read_bytes())["pid"]
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+    # A killed daemon leaves its file, and its pid may be somebody else's by now.
+    return pid if isinstance(pid, int) and _belongs(pid, runtime_dir) else None
+
+
+def _kill_leftovers(runtime_dir: Path) -> list[str]:
+    if _holds_within(lambda: not _processes_of(runtime_dir), _CHILDREN_END):
+        return []
+    left = [(pid, _words(pid)) for pid in _processes_of(runtime_dir)]
+    for pid, _ in left:
         _signal(pid, signal.SIGKILL)
-    return named
+    return [f"left running: pid {pid}: {words}" for pid, words in left]
 
 
-def _started_in(directory: Path) -> list[int]:
-    wanted = f"DEBUGGER_RUNTIME_DIR={directory}".encode()
-    found = []
-    for environ in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            held = environ.read_bytes().split(b"\0")
-        except (FileNotFoundError, ProcessLookupError, PermissionError):
-            continue
-        if wanted in held and int(environ.parent.name) != os.getpid():
-            found.append(int(environ.parent.name))
-    return found
-
-
-def _is_alive(pid: int) -> bool:
+def _processes_of(runtime_dir: Path) -> list[int]:
+    """List the processes started with this runtime directory; none where there is no /proc."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
+        pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    except FileNotFoundError:
+        return []
+    return [pid for pid in pids if pid != os.getpid() and _belongs(pid, runtime_dir)]
+
+
+def _belongs(pid: int, runtime_dir: Path) -> bool:
     try:
-        # One that has ended and was not reaped yet is as good as gone.
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return not Path("/proc/self").exists()
-    return state not in {"Z", "X"}
+        environ = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        # Gone, a zombie, or another user's. Without /proc only the daemon's own pid can be asked.
+        return not Path("/proc/self").exists() and _signal(pid, 0)
+    return os.fsencode(f"DEBUGGER_RUNTIME_DIR={runtime_dir}") in environ.split(b"\0")
 
 
-def _name(pid: int) -> str:
+def _words(pid: int) -> str:
     try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except (FileNotFoundError, ProcessLookupError):
-        return f"{pid}"
-    return f"{pid} ({b' '.join(words).decode('utf-8', 'replace').strip()})"
+        raw = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return "(gone)"
+    return raw.replace(b"\0", b" ").decode(errors="replace").strip()
 
 
-def _signal(pid: int, number: signal.Signals) -> None:
+def _signal(pid: int, number: int) -> bool:
     try:
         os.kill(pid, number)
     except ProcessLookupError:
-        return
+        return False
+    return True
+
+
+@pytest.fixture(name="wait_until")
+def _wait_until() -> Callable[..., None]:
+    """Give `wait_until` to tests, which cannot import a conftest."""
+    return wait_until
+
+
+@pytest.fixture(name="require_tool")
+def _require_tool() -> Callable[[str], str]:
+    """Give `require_tool` to tests, which cannot import a conftest."""
+    return require_tool
