@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from debuggees import build, marker, source
 from refusals import refused
 

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from debuggees import build, source
 from refusals import refused
 

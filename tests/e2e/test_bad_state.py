@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from debuggees import build, marker, source
 from refusals import refused
 
@@ -34,9 +35,9 @@ NEED_A_STOP = (
     "context",
     "source",
 )
-NEED_A_PROGRAM = (*NEED_A_STOP, "threads", "pause", "await", "raw help", "break main")
-NEED_A_PROGRAM += ("input hello", "input --eof", "detach")
-NEED_A_SESSION = (*NEED_A_PROGRAM, "status", "output", "events", "stop", "restart")
+NEED_A_PROGRAM = (*NEED_A_STOP, "threads", "pause", "await", "raw help", "detach")
+NEED_A_PROGRAM += ("input hello", "input --eof")
+NEED_A_SESSION = (*NEED_A_PROGRAM, "break main", "status", "output", "events", "stop", "restart")
 NEED_A_SESSION += ("breakpoint list", "breakpoint remove 1")
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import debuggees
 from debugger.targets.process import command_line
 from debugger.targets.program import Program, look
 
@@ -148,24 +147,38 @@ def test_a_fifo_is_not_waited_for(tmp_path):
     assert look(str(tmp_path / "fifo")) == Program("")
 
 
-@pytest.mark.parametrize(
-    ("name", "language"), [("loop.c", "native"), ("values.cpp", "c++"), ("panic.rs", "rust")]
-)
-def test_real_programs_are_known(name, language):
-    compiler = {"c": "cc", "cpp": "c++", "rs": "rustc"}[name.rpartition(".")[2]]
+SOURCES = {
+    "cc": ("c", "int main(void) { return 0; }\n"),
+    "c++": ("cpp", "int main() { try { throw 1; } catch (int) { return 0; } }\n"),
+    "rustc": ("rs", "fn main() {}\n"),
+}
+
+
+def compiled(compiler: str, folder: Path) -> Path:
+    """Compile a small program with debug information."""
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is missing")
-    found = look(str(debuggees.build(name)))
+    suffix, text = SOURCES[compiler]
+    (folder / f"main.{suffix}").write_text(text)
+    words = [compiler, "-g", f"main.{suffix}", "-o", "program"]
+    subprocess.run(words, cwd=folder, check=True)
+    return folder / "program"
+
+
+@pytest.mark.parametrize(
+    ("compiler", "language"), [("cc", "native"), ("c++", "c++"), ("rustc", "rust")]
+)
+def test_real_programs_are_known(tmp_path, compiler, language):
+    found = look(str(compiled(compiler, tmp_path)))
     assert found == Program(language, is_native=True, has_debug_info=True)
 
 
 def test_a_stripped_program_has_no_debug_information(tmp_path):
-    if shutil.which("strip") is None or shutil.which("cc") is None:
-        pytest.skip("strip or cc is missing")
-    copy = tmp_path / "loop"
-    shutil.copy(debuggees.build("loop.c"), copy)
-    subprocess.run(["strip", str(copy)], check=True)
-    assert look(str(copy)) == Program("native", is_native=True, has_debug_info=False)
+    program = compiled("cc", tmp_path)
+    if shutil.which("strip") is None:
+        pytest.skip("strip is missing")
+    subprocess.run(["strip", str(program)], check=True)
+    assert look(str(program)) == Program("native", is_native=True, has_debug_info=False)
 
 
 def test_a_process_is_its_words():

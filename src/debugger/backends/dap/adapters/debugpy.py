@@ -29,6 +29,8 @@ _ENVIRONMENT = {
     "PYDEVD_INTERRUPT_THREAD_TIMEOUT": "10",
     # Child processes would write a warning of debugpy's among the program's own output.
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    # Into a FIFO Python writes blocks: what was printed before a stop would not be seen at it.
+    "PYTHONUNBUFFERED": "1",
 }
 # The launcher passes a death by signal N on as 256 - N. Those that sys.exit(-1) and its like
 # give too (255, 254…) are taken for exit codes.

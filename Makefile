@@ -1,0 +1,112 @@
+# Everything that is done to this checkout, from a clean clone with Python (3.11 or later) and make.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+WHEEL_VENV = .venv-wheel
+WORKERS ?= 2
+PYTEST_XDIST = -n $(WORKERS) --dist worksteal
+
+# What the tests need of the system, as `package:command`.
+TOOLS = gcc:gcc g++:g++ lldb-19:lldb-dap-19 rustc:rustc
+
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+export PIP_NO_INPUT = 1
+export PIP_ROOT_USER_ACTION = ignore
+export DEBIAN_FRONTEND = noninteractive
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo tools test lint format types reference reference-check wheel-test bench clean
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
+
+# --- environments ---
+
+venv: $(BIN)/.dev ## the virtual environment, with what the tests need
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "$(PYTHON) is older than Python 3.11: make PYTHON=python3.11 …" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+	  then apt-get update && apt-get install -y --no-install-recommends python3-venv; \
+	  else echo "Python has no venv here: sudo apt-get install python3-venv" >&2; exit 1; fi; }
+	$(PYTHON) -m venv $(VENV)
+
+$(BIN)/.runtime: pyproject.toml $(BIN)/python
+	$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+$(BIN)/.dev: $(BIN)/.runtime
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $@
+
+tools: ## the compilers and LLDB that the tests need
+	@missing=; \
+	for tool in $(TOOLS); do \
+	  command -v "$${tool#*:}" >/dev/null || missing="$$missing $${tool%%:*}"; \
+	done; \
+	[ -z "$$missing" ] && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+	then apt-get update && apt-get install -y --no-install-recommends $$missing libc6-dev; \
+	else echo "missing:$$missing" >&2; \
+	  echo "run: sudo apt-get update && sudo apt-get install$$missing" >&2; exit 1; fi
+
+# --- the demonstration ---
+
+define DEMO
+import os, subprocess, sys, tempfile
+
+with tempfile.TemporaryDirectory(prefix="debugger-demo-", dir="/tmp") as private:
+    os.environ["DEBUGGER_RUNTIME_DIR"] = private
+    os.environ["DEBUGGER_CONFIG"] = f"{private}/no-config.toml"
+    try:
+        ended = subprocess.run(["sh", "examples/demo.sh"], check=False).returncode
+    finally:
+        stopped = subprocess.run(["debugger", "daemon", "stop"], check=False, capture_output=True)
+sys.exit(ended)
+endef
+export DEMO
+
+demo: $(BIN)/.runtime ## find the bug of examples/ with the debugger
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -c "$$DEMO"
+
+# --- checks ---
+
+test: venv tools ## all tests, against the checkout
+	$(BIN)/pytest $(PYTEST_XDIST)
+
+lint: venv ## ruff
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+format: venv ## write every file in ruff's form
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+types: venv ## mypy
+	$(BIN)/mypy
+
+reference: venv ## write docs/commands.md from the commands
+	$(BIN)/python -m debugger.surface.reference > docs/commands.md.new
+	mv docs/commands.md.new docs/commands.md
+
+reference-check: venv ## fail when docs/commands.md is not what the commands say
+	@$(BIN)/python -m debugger.surface.reference | diff -u docs/commands.md - \
+	  || { echo "docs/commands.md is out of date: make reference" >&2; exit 1; }
+
+# Its output ends with pytest's own closing line, and nothing may follow.
+wheel-test: venv tools ## all tests, against the built wheel
+	$(PYTHON) -m venv --clear $(WHEEL_VENV)
+	$(BIN)/python -m build --wheel --outdir $(WHEEL_VENV)/dist . >/dev/null
+	$(WHEEL_VENV)/bin/pip install --quiet "$$(echo $(WHEEL_VENV)/dist/*.whl)[dev]"
+	@$(WHEEL_VENV)/bin/python -P -c "import debugger, sys; \
+	  sys.exit('site-packages' not in debugger.__file__ and f'not the wheel: {debugger.__file__}')"
+	PATH="$(abspath $(WHEEL_VENV)/bin):$$PATH" $(WHEEL_VENV)/bin/pytest $(PYTEST_XDIST)
+
+bench: venv ## measure
+	$(BIN)/python bench/run.py
+
+clean: ## remove what make made
+	rm -rf .venv .venv-wheel .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

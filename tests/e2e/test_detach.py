@@ -1,0 +1,87 @@
+"""Does a program that was let go really go on?"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import debuggees
+import pytest
+
+PROGRAMS = [
+    pytest.param("ticker.c", marks=pytest.mark.adapter("lldb-dap")),
+    pytest.param("ticker.py", marks=pytest.mark.adapter("debugpy")),
+]
+
+
+def _program(name: str) -> str:
+    return str(debuggees.build(name) if name.endswith(".c") else debuggees.source(name))
+
+
+def _count(progress: Path) -> int:
+    lines = progress.read_text().split() if progress.exists() else []
+    return int(lines[-1]) if lines else 0
+
+
+def _end(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("is_stopped", [True, False])
+def test_a_detached_program_goes_on_printing_after_the_daemon_is_gone(
+    name: str,
+    is_stopped: bool,
+    cli: Callable[..., Any],
+    wait_until: Callable[..., Any],
+    tmp_path: Path,
+) -> None:
+    progress = tmp_path / "progress"
+    place = f"{debuggees.source(name)}:{debuggees.marker(name, 'tick')}"
+    breaks = ["--break", place] if is_stopped else ["--no-wait"]
+    cli("start", *breaks, _program(name), "--", str(progress), check=0)
+    pid = cli("--json", "status").data["data"]["pid"]
+    try:
+        answer = cli("detach", check=0)
+        assert f"pid {pid} goes on" in answer.out
+        cli("daemon", "stop", check=0)
+        seen = _count(progress)
+        # 100 lines of 500 characters fill a pipe's or a terminal's buffer that nobody reads.
+        wait_until(lambda: _count(progress) > seen + 200, 10, what="the program to go on")
+    finally:
+        _end(pid)
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_attaching_leaves_the_program_running_and_stops_it_only_when_asked(
+    cli: Callable[..., Any], wait_until: Callable[..., Any], tmp_path: Path
+) -> None:
+    progress = tmp_path / "progress"
+    pid = os.posix_spawn(
+        _program("ticker.c"),
+        ["ticker", str(progress)],
+        os.environ,
+        file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)],
+    )
+    try:
+        wait_until(lambda: _count(progress) > 0, 10, what="the program to begin")
+        assert cli("attach", str(pid), check=0).out.startswith("running")
+        seen = _count(progress)
+        wait_until(lambda: _count(progress) > seen, 10, what="the program to go on")
+        answer = cli("--json", "pause", check=0)
+        assert answer.data["data"]["reason"] == "pause"
+        cli("detach", check=0)
+        seen = _count(progress)
+        wait_until(lambda: _count(progress) > seen, 10, what="the program to go on")
+        answer = cli("--json", "attach", str(pid), "--pause", check=0)
+        assert (answer.data["data"]["state"], answer.data["data"]["reason"]) == ("stopped", "pause")
+        cli("stop", check=0)
+        assert os.waitpid(pid, 0)[1] == signal.SIGKILL
+    finally:
+        _end(pid)

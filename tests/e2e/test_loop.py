@@ -1,0 +1,170 @@
+"""Does a whole session work on a C and on a Python program, told by the same words?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import debuggees
+import pytest
+
+Cli = Callable[..., Any]
+
+BOTH = [
+    pytest.param("loop.c", marks=pytest.mark.adapter("lldb-dap")),
+    pytest.param("loop.py", marks=pytest.mark.adapter("debugpy")),
+]
+
+
+def program(name: str) -> str:
+    compiled = name.endswith((".c", ".cpp", ".rs"))
+    return str(debuggees.build(name) if compiled else debuggees.source(name))
+
+
+def at(name: str, marker: str) -> str:
+    return f"{debuggees.source(name)}:{debuggees.marker(name, marker)}"
+
+
+def line(name: str, marker: str) -> int:
+    return debuggees.marker(name, marker)
+
+
+def data(answer: Any) -> dict[str, Any]:
+    assert answer.data["ok"], answer
+    found: dict[str, Any] = answer.data["data"]
+    return found
+
+
+def value(cli: Cli, expression: str) -> str:
+    return str(data(cli("--json", "print", expression, check=0))["value"])
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_a_program_stops_at_a_line_and_tells_where_it_is(name: str, cli: Cli) -> None:
+    stop = data(cli("--json", "start", program(name), "--break", at(name, "add"), check=0))
+    assert (stop["state"], stop["reason"], stop["hit_breakpoints"]) == ("stopped", "breakpoint", [1])
+    assert stop["frame"]["function"] == "sum_to"
+    assert stop["frame"]["file"] == str(debuggees.source(name))
+    assert stop["frame"]["line"] == line(name, "add")
+    assert [one["line"] for one in stop["source"] if one["current"]] == [line(name, "add")]
+    assert {one["name"]: one["value"] for one in stop["locals"]}["i"] == "1"
+    assert [one["function"] for one in stop["stack"]][:2] == ["sum_to", "main"]
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_a_first_stop_is_small_and_a_repeated_one_tells_what_changed(name: str, cli: Cli) -> None:
+    first = cli("start", program(name), "--break", at(name, "add"), check=0).out
+    assert first.startswith("stopped: breakpoint 1, sum_to at loop.")
+    assert len(first) <= 600
+    again = cli("continue", check=0).out
+    assert "i=1→2" in again
+    assert "stack:" not in again
+    assert "step 1" in again
+    assert len(again) <= 250
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_conditions_hit_counts_and_functions_stop_where_they_should(name: str, cli: Cli) -> None:
+    cli("start", program(name), "--break", "main", check=0)
+    cli("break", at(name, "add"), "--condition", "i == 3", check=0)
+    stop = data(cli("--json", "continue", check=0))
+    assert (stop["hit_breakpoints"], value(cli, "i")) == ([2], "3")
+    cli("breakpoint", "remove", "2", check=0)
+    cli("break", "calculate", "--hit-count", "2", check=0)
+    stop = data(cli("--json", "continue", check=0))
+    assert (stop["reason"], stop["frame"]["function"]) == ("function_breakpoint", "calculate")
+    # Its first hit was for i == 3, which went on.
+    assert value(cli, "i") == "4"
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_steps_go_over_into_and_out_of_calls(name: str, cli: Cli) -> None:
+    cli("start", program(name), "--break", at(name, "call"), check=0)
+    stop = data(cli("--json", "step", check=0))
+    assert stop["frame"]["function"] == "sum_to"
+    stop = data(cli("--json", "until", str(line(name, "add")), check=0))
+    assert (stop["frame"]["line"], stop["reason"]) == (line(name, "add"), "goto")
+    stop = data(cli("--json", "step", check=0))
+    assert stop["frame"]["function"] == "calculate"
+    stop = data(cli("--json", "finish", check=0))
+    assert stop["frame"]["function"] == "sum_to"
+    stop = data(cli("--json", "next", "2", check=0))
+    assert stop["frame"]["function"] == "sum_to"
+    listed = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
+    assert [one["id"] for one in listed] == [1], "until leaves nothing behind"
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_a_local_that_is_set_changes_the_output_and_the_exit_status_is_told(
+    name: str, cli: Cli
+) -> None:
+    cli("start", program(name), "--break", at(name, "print"), check=0)
+    changed = data(cli("--json", "set", "scale", "10", check=0))
+    assert (changed["name"], changed["previous"], changed["value"]) == ("scale", "1", "10")
+    end = data(cli("--json", "continue", check=0))
+    assert (end["reason"], end["exit_code"], end["signal"]) == ("exit", 3, None)
+    assert any(one["text"].startswith("sum 550") for one in end["output"])
+    again = cli("continue")
+    assert again.exit == 4
+    assert "the program has ended" in again.err
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_a_logpoint_prints_and_goes_on_and_a_temporary_breakpoint_goes_away(
+    name: str, cli: Cli
+) -> None:
+    cli("start", program(name), "--break", "main", check=0)
+    cli("break", at(name, "add"), "--log", "at {i}", check=0)
+    cli("break", at(name, "print"), "--temporary", check=0)
+    stop = data(cli("--json", "continue", check=0))
+    assert stop["hit_breakpoints"] == [3]
+    logged = [one["text"] for one in data(cli("--json", "events", "--kind", "logpoint"))["events"]]
+    assert logged == [f"at {i}" for i in range(1, 6)]
+    listed = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
+    assert [one["id"] for one in listed] == [1, 2]
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_restart_keeps_arguments_and_breakpoints(name: str, cli: Cli) -> None:
+    cli("start", program(name), "--break", at(name, "done"), "--", "2", check=0)
+    cli("breakpoint", "disable", "1", check=0)
+    cli("break", at(name, "start"), check=0)
+    stop = data(cli("--json", "restart", check=0))
+    assert (stop["hit_breakpoints"], stop["frame"]["line"]) == ([2], line(name, "start"))
+    assert value(cli, "n") == "2"
+    end = data(cli("--json", "continue", check=0))
+    assert end["exit_code"] == 3
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_frames_arguments_and_the_output_are_looked_at(name: str, cli: Cli) -> None:
+    cli("start", program(name), "--break", at(name, "return"), check=0)
+    assert data(cli("--json", "args", check=0))["variables"][0]["name"] == "i"
+    up = data(cli("--json", "up", check=0))
+    assert (up["frame"]["index"], up["frame"]["function"]) == (1, "sum_to")
+    assert value(cli, "n") == "5"
+    down = data(cli("--json", "down", check=0))
+    assert down["frame"]["index"] == 0
+    frames = data(cli("--json", "backtrace", "--locals", check=0))["frames"]
+    assert [one["function"] for one in frames][:3] == ["calculate", "sum_to", "main"]
+    assert any(one["name"] == "n" for one in frames[1]["locals"])
+    assert [one["text"] for one in data(cli("--json", "output"))["lines"]] == ["step 1"]
+    assert data(cli("--json", "output"))["lines"] == []
+    assert [one["text"] for one in data(cli("--json", "output", "--all"))["lines"]] == ["step 1"]
+
+
+@pytest.mark.adapter("lldb-dap", "debugpy")
+def test_several_sessions_live_at_once_and_one_is_current(cli: Cli) -> None:
+    cli("start", program("loop.c"), "--break", at("loop.c", "add"), check=0)
+    cli("--session", "py", "start", program("loop.py"), "--break", at("loop.py", "add"), check=0)
+    listed = data(cli("--json", "sessions", check=0))
+    assert [one["session"] for one in listed["sessions"]] == ["loop", "py"]
+    assert listed["current"] == "py"
+    cli("use", "loop", check=0)
+    assert data(cli("--json", "status", check=0))["adapter"] == "lldb-dap"
+    assert value(cli, "i") == "1"
+    cli("--session", "py", "continue", check=0)
+    assert data(cli("--json", "--session", "py", "print", "i"))["value"] == "2"
+    assert value(cli, "i") == "1"
+    assert cli("stop", "--all", check=0).out.startswith("ended:")
+    assert cli("status").exit == 4

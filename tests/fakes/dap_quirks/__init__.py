@@ -1,0 +1,20 @@
+"""In which ways can the fake adapter be as awkward as the real ones? (By name, in one table.)"""
+
+from __future__ import annotations
+
+from dap_quirks import answers, ends, faults, start, stops
+from dap_quirks.table import QUIRKS, Quirk, UnknownQuirkError, activate, answer, prepare
+
+__all__ = [
+    "QUIRKS",
+    "Quirk",
+    "UnknownQuirkError",
+    "activate",
+    "answer",
+    "answers",
+    "ends",
+    "faults",
+    "prepare",
+    "start",
+    "stops",
+]

@@ -1,0 +1,56 @@
+"""How does the debugger meet the fake adapter? (A profile as a real adapter has one.)"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from debugger.backends.dap.adapters import lldb_dap
+from debugger.backends.dap.profile import Files, Found, Profile, Search
+
+if TYPE_CHECKING:
+    from debugger.backends.base import Attach, Launch
+
+ADAPTER = Path(__file__).with_name("dap_adapter.py")
+
+
+def _find(search: Search) -> Found:
+    return found(*search.args)
+
+
+def found(*arguments: str) -> Found:
+    """Start the fake adapter with these arguments."""
+    return Found((sys.executable, str(ADAPTER), *arguments))
+
+
+def quirks(*names: str) -> tuple[str, ...]:
+    """Write quirks as arguments."""
+    return tuple(word for name in names for word in ("--quirk", name))
+
+
+def _launch(launch: Launch, files: Files) -> dict[str, Any]:
+    del files
+    return {
+        "program": launch.program,
+        "args": list(launch.args),
+        "stopOnEntry": launch.stop_on_entry,
+    }
+
+
+def _attach(target: Attach) -> dict[str, Any]:
+    return {"program": target.program, "stopOnEntry": target.pause}
+
+
+PROFILE = Profile(
+    name="fake",
+    languages=("imaginary",),
+    install="it is here",
+    find=_find,
+    launch=_launch,
+    attach=_attach,
+    exception_filters=("raised",),
+    stopped=lldb_dap.PROFILE.stopped,  # it may tell a SIGSTOP as lldb-dap does
+    failed_conditions_stop=True,
+    hit_condition=lambda count: f">={count}",
+)

@@ -1,0 +1,158 @@
+"""What is the least that a daemon can hold, so that only the way to it is under test?
+
+Run with `--directory …` it is the daemon; with a command's words, the client that starts it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from debugger import client
+from debugger.daemon import process
+from debugger.daemon.handler import Publish, Reply, Request
+from debugger.errors import Code, DebuggerError
+
+DAEMON = (__file__,)
+PATIENCE_S = 30.0
+
+
+class Toy:
+    """A handler whose sessions are names."""
+
+    def __init__(self, publish: Publish) -> None:
+        self._publish = publish
+        self._sessions: list[dict[str, Any]] = []
+        self.cancelled = asyncio.Event()
+
+    def busy(self) -> bool:
+        return bool(self._sessions)
+
+    def sessions(self) -> list[dict[str, Any]]:
+        return list(self._sessions)
+
+    async def close(self) -> None:
+        self._sessions.clear()
+        self._publish(self._sessions)
+
+    async def handle(self, request: Request) -> Reply:
+        verb, *rest = request.argv or (request.command, *request.args.values())
+        return await getattr(self, f"_{verb}")(request, rest)
+
+    async def _echo(self, _: Request, words: list[str]) -> Reply:
+        return Reply(result={"words": words}, text=" ".join(words))
+
+    async def _cwd(self, request: Request, _: list[str]) -> Reply:
+        return Reply(text=request.cwd)
+
+    async def _env(self, request: Request, words: list[str]) -> Reply:
+        return Reply(text=request.env.get(words[0], "(unset)"))
+
+    async def _pid(self, *_: object) -> Reply:
+        return Reply(text=str(os.getpid()))
+
+    async def _open(self, _: Request, words: list[str]) -> Reply:
+        self._sessions.append({"name": words[0], "program": f"./{words[0]}", "pid": 123})
+        self._publish(self._sessions)
+        return Reply(text=f"opened {words[0]}")
+
+    async def _wait(self, request: Request, _: list[str]) -> Reply:
+        await request.stream("waiting\n")
+        await request.interrupted.wait()
+        return Reply(text="still running", exit=3)
+
+    async def _hang(self, request: Request, _: list[str]) -> Reply:
+        await request.stream("waiting\n")
+        try:
+            await request.interrupted.wait()
+            await request.stream("cancel seen\n")
+            await asyncio.Event().wait()
+        finally:
+            self.cancelled.set()
+        return Reply()
+
+    async def _die(self, request: Request, _: list[str]) -> Reply:
+        await request.stream("dying\n")
+        os.kill(os.getpid(), signal.SIGKILL)
+        return Reply()
+
+    async def _fat(self, _: Request, words: list[str]) -> Reply:
+        return Reply(text="x" * int(words[0]))
+
+    async def _fail(self, *_: object) -> Reply:
+        raise DebuggerError(Code.NOT_FOUND, "no such thing", hint="debugger status")
+
+    async def _crash(self, *_: object) -> Reply:
+        return Reply(result={"value": 1 // 0})
+
+    async def _unsayable(self, *_: object) -> Reply:
+        return Reply(result={"value": object()})
+
+    async def _quit(self, *_: object) -> Reply:
+        return Reply(text="bye", stop_daemon=True)
+
+
+def ask(*words: str, check: int | None = 0, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run one command as a client, bounded."""
+    ran = subprocess.run(
+        [sys.executable, __file__, *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+        **options,
+    )
+    assert check is None or ran.returncode == check, ran
+    return ran
+
+
+def begin(*words: str, **options: Any) -> subprocess.Popen[bytes]:
+    """Start a command as a client."""
+    return subprocess.Popen(
+        [sys.executable, __file__, *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        **options,
+    )
+
+
+def read_line(running: subprocess.Popen[bytes]) -> str:
+    """Read what a command prints next, bounded; its lines must come one at a time."""
+    assert running.stdout is not None
+    readable, _, _ = select.select([running.stdout], [], [], PATIENCE_S)
+    assert readable, "nothing was printed"
+    return running.stdout.readline().decode()
+
+
+def finish(running: subprocess.Popen[bytes]) -> tuple[int, str, str]:
+    """Wait for a command's end, bounded."""
+    out, err = running.communicate(timeout=PATIENCE_S)
+    return running.returncode, out.decode(), err.decode()
+
+
+def files(directory: Path) -> set[str]:
+    """Name what lies in a runtime directory, except the log and the lock."""
+    return {path.name for path in directory.iterdir()} - {"daemon.log", "daemon.lock"}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Be the daemon or a client."""
+    # A shell that starts pytest in the background has it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if argv[:1] == ["--directory"]:
+        return process.run(Toy, idle_s=float(os.environ.get("TOY_IDLE_S", "60")))
+    return client.main(argv, daemon=DAEMON)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,421 @@
+"""Does every way in which an adapter can be awkward get a right answer or a clear error?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debugger.backends import choose
+from debugger.daemon.handler import Reply
+from debugger.errors import Code
+from fakes import fake_profile
+from live import Stack, configure, stack
+
+Check = Callable[[Stack], Awaitable[None]]
+CHECKS: dict[str, Check] = {}
+# Seconds: a fake's request and initialize time-outs, and the longest that a check may take.
+_REQUEST_S, _INITIALIZE_S, _BOUND_S = 1.0, 2.0, 15.0
+
+START = ("start", "main.c", "--adapter", "fake", "--timeout", "5")
+BREAK = ("--break", "main.c:4")
+
+
+def quirk(*specs: str) -> Callable[[Check], Check]:
+    def enter(check: Check) -> Check:
+        CHECKS.update(dict.fromkeys(specs, check))
+        return check
+
+    return enter
+
+
+def _fails(reply: Reply, *codes: Code, saying: str = "") -> None:
+    assert reply.error is not None, reply.text
+    assert reply.error.code in codes, (reply.error.code, reply.error.message)
+    assert saying in reply.error.message
+    assert reply.error.hint
+    assert reply.exit == reply.error.exit
+
+
+@quirk(
+    "initialized-before-launch",
+    "initialized-twice",
+    "launch-response-before-initialized",
+    "launch-response-after-configuration-done",
+    "misspelt-capability",
+    "telemetry-output-first",
+    "no-reply-to-configuration-done",
+    "run-in-terminal",
+    "stopped-before-response",
+    "spurious-continued-before-stop",
+    "no-continued",
+    "no-thread-id-in-stopped",
+    "terminated-twice",
+    "terminated-before-exited",
+    "output-after-terminated",
+    "crash-after-disconnect",
+    "ignores-disconnect",
+    "debuggee-survives",
+    "crlf-output",
+    "unknown-requests-kill",
+    "slow:stackTrace:200",
+    "late-stop:200",
+    "never-answers:exceptionInfo",
+)
+async def _stops_and_ends(run: Stack) -> None:
+    """Go through a session in which nothing may be awkward."""
+    stop = await run.data(*START, *BREAK)
+    assert (stop["reason"], stop["frame"]["line"], stop["thread"]) == ("breakpoint", 4, 1)
+    assert stop["hit_breakpoints"] == [1]
+    await _goes_on(run)
+
+
+async def _goes_on(run: Stack) -> None:
+    assert (await run.data("print", "n"))["value"] == "0"
+    step = await run.data("next")
+    assert (step["reason"], step["frame"]["line"]) == ("step", 5)
+    assert (await run.data("finish"))["frame"]["function"] == "main"
+    await run.data("breakpoint", "remove", "--all")
+    end = await run.data("continue")
+    assert (end["reason"], end["exit_code"]) == ("exit", 3)
+    lines = [line["text"] for line in (await run.data("output", "--all"))["lines"]]
+    assert [line for line in lines if line.startswith("step")] == [f"step {n}" for n in range(5)]
+
+
+@quirk("late-capabilities")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    assert (await run.data("set", "n", "40"))["value"] == "40"
+    assert (await run.data("print", "n"))["value"] == "40"
+
+
+@quirk("thread-id-zero")
+async def _(run: Stack) -> None:
+    assert (await run.data(*START, *BREAK))["thread"] == 0
+    assert (await run.data("threads"))["threads"][0]["id"] == 0
+    await _goes_on(run)
+
+
+@quirk("one-stopped-per-thread")
+async def _(run: Stack) -> None:
+    assert (await run.data(*START, *BREAK))["thread"] == 1
+    assert len((await run.data("events", "--kind", "stop"))["events"]) == 1
+    await _goes_on(run)
+
+
+@quirk("500-threads")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    assert len((await run.data("threads"))["threads"]) >= 1
+    await _goes_on(run)
+
+
+@quirk("deep-stack:5000")
+async def _(run: Stack) -> None:
+    assert (await run.data(*START, *BREAK))["frame"]["function"] == "work"
+    trace = await run.data("backtrace", "--limit", "7")
+    assert len(trace["frames"]) == 7
+    assert trace["total"] == 5000
+
+
+@quirk("launch-error-after-configuration-done")
+async def _(run: Stack) -> None:
+    _fails(await run(*START), Code.LAUNCH_FAILED, saying="No such file or directory")
+
+
+@quirk("launch-fails")
+async def _(run: Stack) -> None:
+    _fails(await run(*START, *BREAK), Code.LAUNCH_FAILED, saying="'missing' does not exist")
+
+
+@quirk("launches-silently")
+async def _(run: Stack) -> None:
+    # Nothing tells this from a program that runs; the wait ends and says no more than that.
+    reply = await run(*START[:-1], "0.5")
+    assert (reply.exit, reply.error) == (3, None)
+    assert (await run.data("stop"))["ended"] == ["main"]
+
+
+@quirk("start-debugging")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    names = {one["session"] for one in (await run.data("sessions"))["sessions"]}
+    assert names == {"main", "main.1"}
+    await run.data("stop", "--session", "main")
+
+
+@quirk("pause-as-exception-sigstop", "pause-as-step")
+async def _(run: Stack) -> None:
+    reply = await run(*START[:-1], "0.2", "--", "forever")
+    assert (reply.exit, reply.error) == (3, None)
+    assert (await run.data("pause"))["reason"] == "pause"
+    assert (await run.data("status"))["state"] == "stopped"
+
+
+@quirk("entry-as-exception-sigstop-without-source")
+async def _(run: Stack) -> None:
+    stop = await run.data(*START, "--stop-on-entry")
+    assert stop["reason"] == "entry"
+    assert stop["frame"]["function"] == "_start"
+
+
+@quirk("unverified-without-message")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    added = await run.data("breakpoint", "add", "main.c:1")
+    assert added["verified"] is False
+    assert added["why_unbound"]
+
+
+@quirk("breakpoint-changed-later", "raw-key-as-message")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    (listed,) = (await run.data("breakpoint", "list"))["breakpoints"]
+    assert (listed["verified"], listed["line"]) == (True, 4)
+    assert "why_unbound" not in listed
+    added = await run.data("breakpoint", "add", "main.c:5")
+    assert (added["verified"], added["line"]) == (True, 5)
+    assert (await run.data("continue"))["hit_breakpoints"] == [2]
+
+
+@quirk("condition-error-stops-with-output")
+async def _(run: Stack) -> None:
+    await run.data(*START, "--stop-on-entry")
+    await run.data("breakpoint", "add", "main.c:4", "--condition", "nothing > 1")
+    end = await run.data("continue")
+    assert (end["reason"], end["exit_code"]) == ("exit", 3)
+    assert any("nothing" in note for note in end["notes"])
+
+
+@quirk("no-exited-event-status-in-output")
+async def _(run: Stack) -> None:
+    end = await run.data(*START)
+    assert end["reason"] == "exit"
+    assert end["exit_code"] is None
+    said = (await run.data("events", "--kind", "adapter"))["events"]
+    assert any("has exited with status 3" in event["text"] for event in said)
+
+
+@quirk("exit-code-is-signal")
+async def _(run: Stack) -> None:
+    await _crashes(run, 11)
+
+
+@quirk("signal-exit-zero")
+async def _(run: Stack) -> None:
+    await _crashes(run, 0)
+
+
+async def _crashes(run: Stack, code: int) -> None:
+    """The code is the adapter's to explain (Profile.exited); the crash before it is told."""
+    stop = await run.data(*START, "--", "crash")
+    assert (stop["reason"], stop["signal"]) == ("signal", "SIGSEGV")
+    assert (await run.data("continue"))["exit_code"] == code
+
+
+@quirk("closes-without-terminated")
+async def _(run: Stack) -> None:
+    _fails(await run(*START), Code.ADAPTER_DIED, saying="exited with 0 unexpectedly")
+    assert (await run.data("status"))["state"] == "terminated"
+
+
+@quirk("evaluate-error-as-success-text")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    reply = await run("eval", "nothing")
+    said = reply.error.message if reply.error else str(reply.result)
+    assert "undeclared identifier 'nothing'" in said
+
+
+@quirk("evaluate-error-as-type")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    assert (await run.data("print", "nothing"))["type"] == "NameError"
+
+
+@quirk("empty-error-message-with-body-format")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    reply = await run("print", "nothing")
+    _fails(reply, Code.EVALUATION_FAILED, saying="undeclared identifier 'nothing'")
+
+
+@quirk("stale-variables-succeed-empty")
+async def _(run: Stack) -> None:
+    await run.data(*START, "--break", "main.c:13")
+    ref = next(one for one in (await run.data("locals"))["variables"] if one["name"] == "items")
+    assert len((await run.data("vars", ref["ref"], "--count", "9"))["variables"]) == 9
+    await run.data("continue")
+    _fails(await run("vars", ref["ref"]), Code.STALE_REF)
+
+
+@quirk("empty-stack-while-running")
+async def _(run: Stack) -> None:
+    await run(*START[:-1], "0.1", "--", "forever")
+    _fails(await run("backtrace"), Code.WRONG_STATE)
+
+
+@quirk("huge-output:20000")
+async def _(run: Stack) -> None:
+    assert len((await run.data(*START, *BREAK))["output"]) < 100
+    reply = await run("output", "--all")
+    assert reply.text is not None
+    assert len(reply.text) < 10_000
+
+
+@quirk("huge-value:3000000")
+async def _(run: Stack) -> None:
+    await run.data(*START, "--break", "main.c:11")
+    reply = await run("print", "text")
+    assert reply.text is not None
+    assert "xxx" in reply.text
+    assert len(reply.text) < 10_000
+
+
+@quirk("self-referring-value")
+async def _(run: Stack) -> None:
+    await run.data(*START, "--break", "main.c:11")
+    reply = await run("print", "self", "--depth", "50")
+    assert reply.error is None
+    assert reply.text is not None
+    assert len(reply.text) < 10_000
+
+
+@quirk("slow:evaluate:3000")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    _fails(await run("print", "n"), Code.TIMEOUT, saying="did not answer evaluate within 1 s")
+
+
+@quirk("never-answers:threads")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    _fails(await run("threads"), Code.TIMEOUT, saying="threads")
+    await _goes_on(run)
+
+
+@quirk("never-answers:pause")
+async def _(run: Stack) -> None:
+    await run(*START[:-1], "0.1", "--", "forever")
+    _fails(await run("pause"), Code.TIMEOUT, saying="pause")
+
+
+@quirk("never-answers:launch")
+async def _(run: Stack) -> None:
+    _fails(await run(*START, *BREAK), Code.TIMEOUT, saying="launch")
+
+
+@quirk("never-answers:setBreakpoints")
+async def _(run: Stack) -> None:
+    _fails(await run(*START, *BREAK), Code.TIMEOUT, saying="setBreakpoints")
+
+
+@quirk("never-answers:disconnect")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    assert (await run.data("stop"))["ended"] == ["main"]
+
+
+@quirk("initialize-never-answered")
+async def _(run: Stack) -> None:
+    _fails(await run(*START), Code.TIMEOUT, saying="did not answer initialize within 2 s")
+
+
+@quirk("wedges-on:stackTrace")
+async def _(run: Stack) -> None:
+    _fails(await run(*START, *BREAK), Code.TIMEOUT, saying="stackTrace")
+    assert (await run("status")).error is None
+    assert (await run.data("stop"))["ended"] == ["main"]
+
+
+@quirk("dies-on:evaluate")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    reply = await run("print", "n")
+    _fails(reply, Code.ADAPTER_DIED, saying="terminate called without an active exception")
+    _fails(await run("next"), Code.ADAPTER_DIED, saying="was killed by signal 6")
+    assert (await run.data("status"))["state"] == "terminated"
+
+
+@quirk("garbage-header")
+async def _(run: Stack) -> None:
+    reply = await run(*START, *BREAK)
+    _fails(reply, Code.ADAPTER_DIED, Code.PROTOCOL, saying="not the Debug Adapter Protocol")
+
+
+@quirk("garbage-header:evaluate")
+async def _(run: Stack) -> None:
+    await run.data(*START, *BREAK)
+    reply = await run("print", "n")
+    _fails(reply, Code.ADAPTER_DIED, Code.PROTOCOL, saying="this is no header")
+    _fails(await run("next"), Code.ADAPTER_DIED, saying="this is no header")
+
+
+@quirk("invalid-json")
+async def _(run: Stack) -> None:
+    reply = await run(*START, *BREAK)
+    _fails(reply, Code.ADAPTER_DIED, Code.PROTOCOL, saying="fake sent a broken message")
+
+
+@quirk("oversize-message")
+async def _(run: Stack) -> None:
+    reply = await run(*START, *BREAK)
+    _fails(reply, Code.ADAPTER_DIED, Code.PROTOCOL, saying="a message over 67108864 bytes")
+
+
+@quirk("stderr-then-exit")
+async def _(run: Stack) -> None:
+    reply = await run(*START)
+    _fails(reply, Code.ADAPTER_DIED, Code.ADAPTER_FAILED, saying="error: cannot load libpython")
+    assert reply.error is not None
+    assert "exited with 1" in reply.error.message
+
+
+@quirk("stderr-then-exit:launch")
+async def _(run: Stack) -> None:
+    reply = await run(*START)
+    _fails(reply, Code.ADAPTER_DIED, Code.LAUNCH_FAILED, saying="error: cannot load libpython")
+
+
+@pytest.fixture
+async def run_with(
+    runtime_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Callable[..., Any]]:
+    monkeypatch.setattr(choose, "PROFILES", {**choose.PROFILES, "fake": fake_profile.PROFILE})
+    (tmp_path / "main.c").write_text("// the fake adapter imagines the rest\n" * 20)
+    config = tmp_path / "config.toml"
+
+    def make(*arguments: str) -> Any:
+        seconds = {"dap_initialize_secs": _INITIALIZE_S, "dap_request_secs": _REQUEST_S}
+        configure(config, adapter="fake", arguments=arguments, **seconds)
+        return stack(tmp_path, config)
+
+    yield make
+    assert list(runtime_dir.glob("scratch/*")) == []
+
+
+@pytest.mark.parametrize("spec", CHECKS)
+async def test_a_quirk_gets_a_right_answer_or_a_clear_error_in_time(
+    spec: str, run_with: Callable[..., Any]
+):
+    began = time.monotonic()
+    async with run_with(*fake_profile.quirks(spec)) as run:
+        await CHECKS[spec](run)
+    assert time.monotonic() - began < _BOUND_S
+
+
+def test_every_quirk_is_met():
+    listed = subprocess.run(
+        [sys.executable, str(fake_profile.ADAPTER), "--list-quirks"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    ).stdout.splitlines()
+    names = {line.partition("\t")[0].partition(":")[0] for line in listed}
+    assert names == {spec.partition(":")[0] for spec in CHECKS}

@@ -1,0 +1,1 @@
+"""A package that runs by `-m pkg`."""

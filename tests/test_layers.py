@@ -1,0 +1,443 @@
+"""Does every import in src point down the table of layers, and is every module small?"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parent.parent / "src"
+LINES_MAX = 400
+FUNCTION_MAX = 80
+
+# What a module, or all in a package, may import of ours. The longest name that fits counts, a
+# package may always import itself, and `errors` may be imported from everywhere.
+LAYERS: Mapping[str, tuple[str, ...]] = {
+    "debugger": (),
+    "debugger.backends": (),
+    "debugger.__main__": ("debugger.client",),
+    "debugger.client": (
+        "debugger.paths",
+        "debugger.daemon.protocol",
+        "debugger.daemon.transport",
+    ),
+    "debugger.errors": (),
+    "debugger.guard": (),
+    "debugger.paths": (),
+    "debugger.config": (),
+    "debugger.core": (),
+    "debugger.render": ("debugger.core",),
+    "debugger.timeline": ("debugger.core",),
+    "debugger.targets": ("debugger.core",),
+    "debugger.backends.base": ("debugger.core",),
+    "debugger.backends.guarded": (),
+    "debugger.backends.stdio": ("debugger.core",),
+    "debugger.backends.choose": (
+        "debugger.backends.base",
+        "debugger.backends.dap",
+        "debugger.core",
+    ),
+    "debugger.backends.dap": (
+        "debugger.backends.base",
+        "debugger.backends.guarded",
+        "debugger.backends.stdio",
+        "debugger.targets",
+        "debugger.core",
+    ),
+    "debugger.session": (
+        "debugger.backends.base",
+        "debugger.timeline",
+        "debugger.targets",
+        "debugger.core",
+    ),
+    "debugger.setup": ("debugger.backends", "debugger.targets", "debugger.core"),
+    "debugger.commands": (
+        "debugger.backends.base",
+        "debugger.backends.choose",
+        # For Limits and Profile, of which a command line may set parts.
+        "debugger.backends.dap.conversation",
+        "debugger.backends.dap.profile",
+        "debugger.config",
+        "debugger.core",
+        "debugger.session",
+        "debugger.setup",
+        "debugger.timeline",
+    ),
+    "debugger.surface": ("debugger.core", "debugger.commands"),
+    "debugger.daemon": ("debugger.paths",),
+    "debugger.daemon.__main__": ("debugger.config", "debugger.daemon"),
+    "debugger.daemon.dispatch": ("debugger",),
+    "debugger.daemon.protocol": (),
+    "debugger.daemon.transport": ("debugger.paths", "debugger.daemon.protocol"),
+}
+
+# What holds layers and is none: each backend has a row of its own, and none imports another.
+HOLDERS = frozenset({"debugger", "debugger.backends"})
+
+# What may be imported besides, but only inside a function: for start-up time.
+LATE: Mapping[str, tuple[str, ...]] = {
+    "debugger.client": ("debugger.surface", "debugger.daemon.process"),
+}
+
+# Run by path, in a process that knows nothing of us: nobody imports them, nor do they import us.
+BY_PATH = frozenset(
+    {
+        "debugger.guard",
+        "debugger.backends.dap.adapters.debugpy_quickack",
+        "debugger.backends.dap.adapters.lldb_rust",
+    }
+)
+# Nothing leads there yet: the schemas are for the tools of an MCP server.
+AHEAD = frozenset({"debugger.surface.schema"})
+ENTRIES = frozenset({"debugger.__main__", "debugger.daemon.__main__", "debugger.client"})
+
+NO_MSGSPEC = (
+    "debugger.client",
+    "debugger.errors",
+    "debugger.guard",
+    "debugger.paths",
+    "debugger.render",
+)
+NO_ASYNCIO = (
+    "debugger.client",
+    "debugger.core",
+    "debugger.errors",
+    "debugger.paths",
+    "debugger.render",
+)
+CLICK_IN = ("debugger.surface", "debugger.daemon.dispatch")
+RICH_IN = ("debugger.render",)
+# The modules there that LLDB itself brings.
+INSIDE_LLDB = frozenset({"lldb", "lldb_lookup", "lldb_providers", "rust_types"})
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported module; `late` when it stands inside a function."""
+
+    name: str
+    line: int
+    late: bool = False
+    typing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One file of the package, by its dotted name."""
+
+    name: str
+    text: str
+    is_package: bool = False
+
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
+
+
+def read(src: Path) -> dict[str, Module]:
+    found = {}
+    for path in sorted(src.glob("debugger/**/*.py")):
+        parts = list(path.relative_to(src).with_suffix("").parts)
+        is_package = parts[-1] == "__init__"
+        name = ".".join(parts[:-1] if is_package else parts)
+        found[name] = Module(name, path.read_text(encoding="utf-8"), is_package)
+    return found
+
+
+def imports(module: Module, known: Mapping[str, Module]) -> list[Import]:
+    return list(_imports(module, module.tree(), known))
+
+
+def _imports(
+    module: Module,
+    node: ast.AST,
+    known: Mapping[str, Module],
+    *,
+    late: bool = False,
+    typing: bool = False,
+) -> Iterator[Import]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield Import(alias.name, node.lineno, late, typing)
+    elif isinstance(node, ast.ImportFrom):
+        base = _absolute(module, node)
+        for alias in node.names:
+            whole = f"{base}.{alias.name}"
+            yield Import(whole if whole in known else base, node.lineno, late, typing)
+    for child in ast.iter_child_nodes(node):
+        # Only the body is for types: what stands behind `else` is run.
+        for_types = isinstance(node, ast.If) and _asks_typing(node.test) and child in node.body
+        in_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield from _imports(
+            module, child, known, late=late or in_function, typing=typing or for_types
+        )
+
+
+def _absolute(module: Module, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    parts = module.name.split(".")
+    up = node.level - 1 if module.is_package else node.level
+    return ".".join([*parts[: len(parts) - up], *filter(None, [node.module])])
+
+
+def _asks_typing(test: ast.expr) -> bool:
+    return "TYPE_CHECKING" in {
+        getattr(test, "id", None),
+        getattr(test, "attr", None),
+    }
+
+
+def inside(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
+
+
+def layer_of(name: str, layers: Mapping[str, tuple[str, ...]] = LAYERS) -> str:
+    """Find the longest name in the table that fits; a holder's row is for its __init__ alone."""
+    fitting = [one for one in layers if name == one or (one not in HOLDERS and inside(name, one))]
+    return max(fitting, key=len, default="")
+
+
+def fault(name: str, imported: Import) -> str | None:
+    """Say why a module may not have this import."""
+    if inside(imported.name, "debugger"):
+        return _fault_inside(name, imported)
+    return _fault_outside(name, imported)
+
+
+def _fault_inside(name: str, imported: Import) -> str | None:
+    layer = layer_of(name)
+    if not layer:
+        return "is in no layer of the table"
+    if imported.name in BY_PATH:
+        return "is run by path, and imported by nobody"
+    if name in BY_PATH:
+        return "the importing module is run by path, and knows nothing of us"
+    # The root holds the version alone.
+    if imported.name in {"debugger", "debugger.errors"}:
+        return None
+    packages = [*LAYERS[layer]]
+    if layer not in HOLDERS:
+        packages.append(layer)
+    if imported.late or imported.typing:
+        packages += LATE.get(layer, ())
+    if any(inside(imported.name, package) for package in packages):
+        return None
+    return f"{layer} may not import it"
+
+
+def _fault_outside(name: str, imported: Import) -> str | None:
+    def within(places: tuple[str, ...]) -> bool:
+        return any(inside(name, place) for place in places)
+
+    top = imported.name.partition(".")[0]
+    only = {
+        "asyncio": (imported.typing or not within(NO_ASYNCIO), "asyncio is for the daemon"),
+        "msgspec": (not within(NO_MSGSPEC), "msgspec is too slow to import, or out of place here"),
+        "click": (within(CLICK_IN), "click is for the surface"),
+        "rich": (within(RICH_IN) and imported.late, "rich is for render, inside functions"),
+    }
+    if name in BY_PATH and top not in sys.stdlib_module_names:
+        inside_lldb = "lldb" in name and top in INSIDE_LLDB
+        return None if inside_lldb else "only the standard library there, which runs this file"
+    if top in only:
+        may, why = only[top]
+        return None if may else why
+    return None if top in sys.stdlib_module_names else "is none of the dependencies"
+
+
+def faults_of(module: Module, known: Mapping[str, Module]) -> list[str]:
+    return [
+        f"{module.name}:{one.line}: {one.name}: {why}"
+        for one in imports(module, known)
+        if (why := fault(module.name, one)) is not None
+    ]
+
+
+def shape_faults(module: Module) -> list[str]:
+    told = []
+    tree = module.tree()
+    lines = len(module.text.splitlines())
+    if lines > LINES_MAX:
+        told.append(f"{lines} lines, of at most {LINES_MAX}")
+    first, _, rest = (ast.get_docstring(tree) or "").partition("\n")
+    if not first:
+        told.append("no docstring")
+    elif rest and not rest.startswith("\n"):
+        told.append("the docstring does not begin with one line")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            if length > FUNCTION_MAX:
+                told.append(f"{node.name} has {length} lines, of at most {FUNCTION_MAX}")
+    return [f"{module.name}: {fault}" for fault in told]
+
+
+def unreachable(known: Mapping[str, Module]) -> set[str]:
+    """Name the modules that no entry leads to."""
+    reached: set[str] = set()
+    waiting = [*ENTRIES, *BY_PATH, *_loaded_by_name(known)]
+    # An entry of its own: it is run as `python -m`.
+    waiting += [
+        name for name, module in known.items() if 'if __name__ == "__main__"' in module.text
+    ]
+    while waiting:
+        name = waiting.pop()
+        if name in reached or name not in known:
+            continue
+        reached.add(name)
+        waiting.append(name.rpartition(".")[0])
+        waiting.extend(one.name for one in imports(known[name], known))
+    return set(known) - reached
+
+
+def _loaded_by_name(known: Mapping[str, Module]) -> list[str]:
+    """Read which modules of commands are loaded by their names."""
+    package = known.get("debugger.commands")
+    if package is None:
+        return []
+    for node in ast.walk(package.tree()):
+        match node:
+            case ast.Assign(targets=[ast.Name(id="_MODULES")], value=value):
+                return [f"debugger.commands.{name}" for name in ast.literal_eval(value)]
+    return []
+
+
+MODULES = read(SRC)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_imports_only_what_its_layer_may(name: str) -> None:
+    assert faults_of(MODULES[name], MODULES) == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_is_small_and_says_what_it_is_for(name: str) -> None:
+    assert shape_faults(MODULES[name]) == []
+
+
+def test_every_module_is_reached() -> None:
+    assert unreachable(MODULES) == AHEAD
+
+
+def test_the_table_names_only_what_exists() -> None:
+    named = {
+        *LAYERS,
+        *LATE,
+        *BY_PATH,
+        *ENTRIES,
+        *AHEAD,
+        *NO_MSGSPEC,
+        *NO_ASYNCIO,
+        *CLICK_IN,
+        *RICH_IN,
+    }
+    named |= {one for row in (*LAYERS.values(), *LATE.values()) for one in row}
+    assert named - set(MODULES) == set()
+
+
+# --- the checker itself, on small sources ---
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("debugger.core.state", "import debugger.session.session"),
+        ("debugger.core.state", "from debugger import config"),
+        ("debugger.core.state", "from debugger.render import text"),
+        ("debugger.core.state", "def f():\n    from debugger.session import session"),
+        ("debugger.core.state", "from ..session import session"),
+        ("debugger.core.state", "import asyncio"),
+        ("debugger.core.state", "import click"),
+        ("debugger.core.state", "import debugpy"),
+        ("debugger.core.state", "import numpy.linalg"),
+        ("debugger.core.state", "from debugger import guard"),
+        ("debugger.render.text", "import msgspec"),
+        ("debugger.render.text", "import rich"),
+        ("debugger.render.text", "from debugger.timeline import Timeline"),
+        ("debugger.session.session", "from debugger.backends.dap import backend"),
+        ("debugger.session.session", "from debugger.backends import choose"),
+        ("debugger.timeline.store", "from debugger.session import session"),
+        ("debugger.backends.base", "from debugger.backends.dap import backend"),
+        ("debugger.backends.guarded", "from debugger.core import state"),
+        ("debugger.backends.guarded", "from debugger.backends import base"),
+        ("debugger.backends.dap.wire", "from debugger.backends import choose"),
+        ("debugger.backends.dap.wire", "from debugger.session import session"),
+        ("debugger.backends.dap.wire", "from debugger.backends.dap.adapters import lldb_rust"),
+        ("debugger.backends.frida.backend", "from debugger.core import state"),
+        ("debugger.backends.frida.backend", "from debugger.backends.dap import wire"),
+        ("debugger.commands.life", "from debugger.backends.dap import client"),
+        ("debugger.commands.life", "from debugger.daemon import server"),
+        ("debugger.surface.cli", "from debugger.session import session"),
+        ("debugger.daemon.transport", "from debugger.daemon import server"),
+        ("debugger.daemon.protocol", "from debugger import paths"),
+        ("debugger.daemon.server", "from debugger.session import session"),
+        ("debugger.client", "from debugger.surface import cli"),
+        ("debugger.client", "from debugger.daemon import process"),
+        ("debugger.client", "import msgspec"),
+        ("debugger.errors", "from debugger import paths"),
+        ("debugger.guard", "from debugger import errors"),
+        ("debugger.guard", "import msgspec"),
+        ("debugger.paths", "from debugger import config"),
+        ("debugger.nowhere", "from debugger.core import state"),
+    ],
+)
+def test_the_checker_refuses(name: str, text: str) -> None:
+    assert len(faults_of(Module(name, text), MODULES)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("debugger.core.state", "import enum\nimport msgspec\nfrom debugger.errors import Code"),
+        ("debugger.core.state", "from . import refs"),
+        ("debugger.render.terminal", "def f():\n    from rich.table import Table"),
+        ("debugger.session.session", "from debugger.backends.base import Backend"),
+        ("debugger.backends.dap.wire", "from debugger.backends import stdio"),
+        ("debugger.client", "def f():\n    from debugger.surface.cli import local_help"),
+        ("debugger.client", "from debugger import __version__, paths"),
+        ("debugger.daemon.dispatch", "import click\nfrom debugger.render import text"),
+        ("debugger.surface.cli", "import click\nfrom debugger import commands"),
+        ("debugger.backends.dap.adapters.lldb_rust", "import lldb"),
+        ("debugger.client", "if TYPE_CHECKING:\n    from debugger.daemon import process"),
+    ],
+)
+def test_the_checker_lets_pass(name: str, text: str) -> None:
+    assert faults_of(Module(name, text), MODULES) == []
+
+
+def test_the_checker_sees_what_stands_behind_else() -> None:
+    text = "if TYPE_CHECKING:\n    pass\nelse:\n    import asyncio\n"
+    assert len(faults_of(Module("debugger.core.state", text), MODULES)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("import os\n", "no docstring"),
+        ('"""One\ntwo."""\n', "does not begin with one line"),
+        ('"""One."""\n' + "x = 1\n" * LINES_MAX, "lines, of at most"),
+        ('"""One."""\ndef long():\n' + "    x = 1\n" * FUNCTION_MAX, "long has 81 lines"),
+    ],
+)
+def test_the_checker_sees_a_bad_shape(text: str, says: str) -> None:
+    (told,) = shape_faults(Module("debugger.core.state", text))
+    assert says in told
+
+
+def test_the_checker_lets_a_good_shape_pass() -> None:
+    text = '"""One.\n\nMore.\n"""\ndef short():\n' + "    x = 1\n" * (FUNCTION_MAX - 1)
+    assert shape_faults(Module("debugger.core.state", text)) == []
+
+
+def test_the_checker_sees_a_module_that_nobody_imports() -> None:
+    known = {
+        "debugger": Module("debugger", "", is_package=True),
+        "debugger.client": Module("debugger.client", "from debugger import used"),
+        "debugger.used": Module("debugger.used", ""),
+        "debugger.dead": Module("debugger.dead", "from debugger import used"),
+    }
+    assert unreachable(known) == {"debugger.dead"}
