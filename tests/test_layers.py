@@ -238,7 +238,10 @@ def _fault_outside(name: str, imported: Import) -> str | None:
         "asyncio": (imported.typing or not within(NO_ASYNCIO), "asyncio is for the daemon"),
         "msgspec": (not within(NO_MSGSPEC), "msgspec is too slow to import, or out of place here"),
         "click": (within(CLICK_IN), "click is for the surface"),
-        "rich": (within(RICH_IN) and imported.late, "rich is for render, inside functions"),
+        "rich": (
+            within(RICH_IN) and (imported.late or imported.typing),
+            "rich is for render, inside functions",
+        ),
     }
     if name in BY_PATH and top not in sys.stdlib_module_names:
         inside_lldb = "lldb" in name and top in INSIDE_LLDB

@@ -360,6 +360,9 @@ async def test_a_running_program_is_paused_and_goes_on(
     async with drive(kit) as one:
         await one.backend.start(kit.program("forever", tmp_path))
         await one.backend.run()
+        if kit is not FAKE:
+            # lldb-dap 19 loses a pause that comes before the program's own code runs.
+            await one.seen.until_printed("counting\n")
         for _ in range(2):
             await one.backend.pause()
             stop = await one.seen.next(Stopped)

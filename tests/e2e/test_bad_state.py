@@ -64,6 +64,16 @@ def test_a_pause_in_a_loop_stops_it_and_a_second_one_shows_the_same(cli, languag
     assert cli("pause", "--json", check=0).data["data"]["frame"] == first["frame"]
 
 
+@python
+def test_a_pause_of_a_program_that_sleeps_in_a_library_gives_up_by_itself(cli, tmp_path):
+    path = tmp_path / "asleep.py"
+    path.write_text("import time\nprint('asleep', flush=True)\ntime.sleep(60)\n")
+    cli("start", path, "--timeout", "1")
+    still = cli("pause", timeout=30)
+    assert still.exit == 3, str(still)
+    assert still.out.startswith("running: no stop within 10 s")
+
+
 @both
 def test_what_needs_a_program_is_refused_once_it_has_ended(cli, tmp_path, language):
     script = tmp_path / "short.py"

@@ -409,6 +409,16 @@ async def test_a_quirk_gets_a_right_answer_or_a_clear_error_in_time(
     assert time.monotonic() - began < _BOUND_S
 
 
+async def test_a_stop_whose_thread_cannot_be_found_out_is_told_all_the_same(
+    run_with: Callable[..., Any],
+):
+    together = ("no-thread-id-in-stopped", "never-answers:threads")
+    async with run_with(*fake_profile.quirks(*together)) as run:
+        assert (await run(*START, *BREAK)).error is not None
+        assert (await run.data("status"))["state"] == "stopped"
+        assert (await run.data("stop"))["ended"] == ["main"]
+
+
 def test_every_quirk_is_met():
     listed = subprocess.run(
         [sys.executable, str(fake_profile.ADAPTER), "--list-quirks"],

@@ -31,7 +31,7 @@ _OPTIONS = re.compile(
     r"\s--(com|she|py|scr)"
     r"|\A(b|br\w*|tb\w*|rb\w*)\s(.*\s)?-\w*[CP]"
     r"|\Aty\w*\s(.*\s)?-\w*[FPlo]"
-    r"|\Apr\w*\s(.*\s)?-\w*[cX]"
+    r"|\Apro\w*\s(.*\s)?-\w*[cX]"
 )
 _GDB = re.compile(
     r"!|\||(python|pi|py|guile|gu|source|pipe|make|define|document|alias|eval|with|dprintf"

@@ -42,8 +42,9 @@ def named(stop: Stopped, hit: Sequence[Breakpoint], *, is_entry: bool, is_pause:
     reason = stop.reason
     if is_entry and not hit and reason in {Reason.PAUSE, Reason.BREAKPOINT, Reason.STEP}:
         reason = Reason.ENTRY
-    elif reason is Reason.STEP and is_pause:
-        reason = Reason.PAUSE  # js-debug tells a pause so
+    elif is_pause and not hit and reason in {Reason.STEP, Reason.BREAKPOINT}:
+        # js-debug tells a pause as a step; lldb-dap 19 as a breakpoint, at the loader's own.
+        reason = Reason.PAUSE
     elif reason is Reason.PAUSE and not is_pause and stop.raw_reason == "exception":
         reason = Reason.SIGNAL
     elif reason in {Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT} and hit:

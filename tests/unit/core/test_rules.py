@@ -122,6 +122,7 @@ def test_what_runs_a_shell_or_a_script_is_seen(raw):
         "expression a --b",
         "register read",
         "process status",
+        "print a -c",
         "process continue",
         "thread backtrace all",
         "target modules dump line-table main.c",

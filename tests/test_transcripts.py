@@ -1,0 +1,143 @@
+"""Do whole sessions read as they are written down in transcripts/?
+
+A transcript begins with `program: NAME` (a debuggee, and the files it needs beside it) and
+`needs: ADAPTER`, then has commands with what they print. In a command, `{name}` is the number of the line marked `@name`, and `{FILE@name}`
+that of another file. `pytest --update` writes down what is seen.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from debuggees import compile_into, marker, source
+
+TRANSCRIPTS = Path(__file__).parent / "transcripts"
+FILES = sorted(TRANSCRIPTS.glob("*.txt"))
+_PROMPT = "$ debugger "
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command, the comments before it, and what it prints."""
+
+    comments: tuple[str, ...]
+    command: str
+    expected: str = ""
+
+    def __str__(self) -> str:
+        lines = [*self.comments, _PROMPT + self.command, self.expected]
+        return "\n".join(line for line in lines if line)
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """A session as a file has it."""
+
+    files: tuple[str, ...]
+    needs: str
+    about: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        head = [*self.about, f"program: {' '.join(self.files)}", f"needs: {self.needs}"]
+        return "\n\n".join(["\n".join(head), *map(str, self.steps)]) + "\n"
+
+
+def read(path: Path) -> Transcript:
+    """Read a transcript.
+
+    Raises: KeyError when it does not say which program it needs, and which adapter.
+    """
+    head, *blocks = re.split(r"\n\n(?=(?:# .*\n)*\$ debugger )", path.read_text(encoding="utf-8"))
+    lines = head.strip().splitlines()
+    fields = dict(line.split(": ", 1) for line in lines if not line.startswith("#"))
+    about = tuple(line for line in lines if line.startswith("#"))
+    files = tuple(fields["program"].split())
+    return Transcript(files, fields["needs"], about, tuple(map(_step, blocks)))
+
+
+def _step(block: str) -> Step:
+    lines = block.rstrip("\n").splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith(_PROMPT))
+    command = lines[at].removeprefix(_PROMPT)
+    return Step(tuple(lines[:at]), command, "\n".join(lines[at + 1 :]))
+
+
+def prepare(files: tuple[str, ...], folder: Path) -> None:
+    """Put a debuggee's source, and the program built from it, into a folder."""
+    for name in files:
+        shutil.copy(source(name), folder)
+    if not files[0].endswith(".py"):
+        compile_into(folder, folder / files[0])
+
+
+def words(command: str, program: str) -> list[str]:
+    """Split a command as a shell does, with the markers resolved to numbers."""
+
+    def line(found: re.Match[str]) -> str:
+        return str(marker(source(found["file"] or program), found["name"]))
+
+    return shlex.split(re.sub(r"\{(?:(?P<file>[\w.]+)@)?(?P<name>[a-z_]+)\}", line, command))
+
+
+def stable(text: str, folder: Path, pids: dict[str, str]) -> str:
+    """Replace what differs from run to run by names."""
+    text = text.replace(f"{folder}{os.sep}", "").replace(str(folder), "<dir>")
+    text = re.sub(r"0x[0-9a-f]{6,16}\b", "<addr>", text)
+    text = re.sub(r"/rustc/[0-9a-f]+/", "/rustc/<hash>/", text)
+    text = re.sub(r"(?<=pid )\d+|(?<=\bchild )\d{3,}|(?<=main' \()\d{3,}", "<pid>", text)
+    for pid, name in pids.items():
+        text = re.sub(rf"\b{pid}\b", name, text)
+    text = re.sub(r"\b\d+(?:\.\d+)?(?= ?(?:ms|s|seconds)\b)", "<time>", text)
+    return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE).strip("\n")
+
+
+def pids_of(status: Any) -> dict[str, str]:
+    """Say which numbers are this session's processes."""
+    data = status.data or {}
+    pid = data.get("data", {}).get("pid") if data.get("ok") else None
+    return {str(pid): "<pid>"} if pid else {}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=pytest.mark.adapter(read(path).needs))
+        for path in FILES
+    ],
+)
+def test_a_session_reads_as_it_is_written_down(
+    path: Path,
+    cli: Callable[..., Any],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:
+    transcript = read(path)
+    prepare(transcript.files, tmp_path)
+    seen, pids = [], {}
+    for step in transcript.steps:
+        answer = cli(*words(step.command, transcript.files[0]), cwd=tmp_path)
+        pids |= pids_of(cli("status", "--json", cwd=tmp_path))
+        told = stable(answer.out + answer.err, tmp_path, pids)
+        told += f"\n[exit {answer.exit}]" if answer.exit else ""
+        seen.append(Step(step.comments, step.command, told.strip("\n")))
+    now = Transcript(transcript.files, transcript.needs, transcript.about, tuple(seen))
+    if request.config.getoption("--update"):
+        path.write_text(str(now), encoding="utf-8")
+    assert str(now) == path.read_text(encoding="utf-8")
+
+
+def test_there_are_transcripts_and_none_is_empty() -> None:
+    assert FILES
+    for path in FILES:
+        steps = read(path).steps
+        assert steps, path.name
+        assert all(step.expected for step in steps), f"{path.name}: pytest --update {path.stem}"

@@ -1,0 +1,179 @@
+"""Is what an adapter tells passed on once, in order, and the end told however it comes?"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+from debugger.backends.base import ConditionFailed, Ended, Logged, Printed, Rebound, Started
+from debugger.backends.dap.adapters import lldb_dap
+from debugger.backends.dap.events import Events, log_message
+from debugger.backends.dap.profile import printed
+from debugger.core.events import Stream
+from debugger.core.model import Exited, Reason, Stopped
+from debugger.errors import Code, DebuggerError
+
+BOUND_S = 20.0
+# What the protocol says, without lldb-dap's own ways but for its exit codes.
+PROFILE = replace(lldb_dap.PROFILE, printed=printed)
+
+
+class Ear:
+    """Events, and what they told."""
+
+    def __init__(self, tasks: asyncio.TaskGroup) -> None:
+        self.told: list[Any] = []
+        self.judged: list[Stopped] = []
+        self.stands = True
+        self.drained = 0
+        self.ended = asyncio.Event()
+        self.events = Events(
+            PROFILE, sink=self._take, judge=self._judge, drain=self._drain, tasks=tasks
+        )
+
+    def _take(self, event: Any) -> None:
+        self.told.append(event)
+        if isinstance(event, Ended):
+            self.ended.set()
+
+    async def _judge(self, stop: Stopped) -> Stopped | None:
+        self.judged.append(stop)
+        return stop if self.stands else None
+
+    async def _drain(self) -> None:
+        self.drained += 1
+
+    def say(self, name: str, **body: Any) -> None:
+        self.events.take(name, msgspec.Raw(json.dumps(body).encode()))
+
+    async def end(self) -> list[Any]:
+        await asyncio.wait_for(self.ended.wait(), BOUND_S)
+        return self.told
+
+
+@pytest.fixture
+async def ear(monkeypatch) -> AsyncIterator[Ear]:
+    monkeypatch.setattr("debugger.backends.dap.events._OTHER_S", 0.05)
+    async with asyncio.TaskGroup() as tasks:
+        yield Ear(tasks)
+
+
+@pytest.mark.parametrize(
+    "order", [["exited", "terminated"], ["terminated", "exited"], ["exited"], ["terminated"]]
+)
+async def test_the_end_is_told_once_in_any_order_of_events(ear, order):
+    for name in [*order, *order]:
+        ear.say(name, **({"exitCode": 3} if name == "exited" else {}))
+    code = 3 if "exited" in order else None
+    assert await ear.end() == [Exited(code=code), Ended()]
+    assert ear.drained == 1
+    assert ear.events.is_over
+
+
+async def test_a_death_by_the_signal_that_stopped_it_last_is_told_so(ear):
+    ear.say("stopped", reason="exception", description="signal SIGSEGV: address", threadId=1)
+    ear.say("exited", exitCode=11)
+    ear.say("terminated")
+    told = await ear.end()
+    assert told[0].signal == "SIGSEGV"
+    assert told[1:] == [Exited(signal="SIGSEGV"), Ended()]
+
+
+async def test_a_stop_that_only_repeats_another_is_not_told(ear):
+    ear.say("stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[7])
+    ear.say("stopped", reason="breakpoint", threadId=2, preserveFocusHint=True)
+    (stop,) = ear.told
+    assert (stop.reason, stop.thread, stop.hits) == (Reason.BREAKPOINT, 1, (7,))
+    assert ear.events.happened.is_set()
+
+
+async def test_nothing_is_told_after_the_end_or_a_disconnect(ear):
+    ear.events.mute()
+    ear.say("stopped", reason="step", threadId=1)
+    ear.say("exited", exitCode=0)
+    ear.events.lose("gone")
+    await asyncio.sleep(0)
+    assert ear.told == []
+
+
+@pytest.mark.parametrize("stands", [True, False])
+async def test_a_stop_with_a_condition_is_judged_first(ear, stands):
+    ear.stands = stands
+    ear.events.conditions[7] = (1, "x > 1")
+    ear.say("stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[7])
+    assert ear.told == []
+    while not ear.judged:
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert len(ear.told) == stands
+
+
+async def test_output_is_told_by_its_stream_and_logpoints_by_their_breakpoint(ear):
+    ear.say("output", category="stdout", output="a\n")
+    ear.say("output", category="stderr", output="b")
+    ear.say("output", output="c\n")
+    ear.say("output", category="telemetry", output="{}")
+    ear.say("output", output="")
+    ear.say("output", category="console", output=log_message(12, "i=3\n"))
+    assert ear.told == [
+        Printed(Stream.STDOUT, "a\n"),
+        Printed(Stream.STDERR, "b"),
+        Printed(Stream.CONSOLE, "c\n"),
+        Logged(12, "i=3"),
+    ]
+    assert "c\n" in ear.events.console_tail()
+
+
+@pytest.mark.parametrize(
+    "text", ["[[log ]] x", "[[log ²]] x", "[[log -1]] x", "[[log 1]]x", "[[log " + "9" * 5000]
+)
+async def test_what_only_looks_like_a_logpoint_is_output(ear, text):
+    ear.say("output", category="console", output=text)
+    assert ear.told == [Printed(Stream.CONSOLE, text)]
+
+
+async def test_a_failed_condition_is_told_with_its_breakpoint(monkeypatch, ear):
+    failed = ConditionFailed(None, "x > 1: NameError")
+    monkeypatch.setattr(ear.events, "_profile", replace(PROFILE, printed=lambda _: failed))
+    ear.events.conditions[7] = (3, "x > 1")
+    ear.say("output", output="x")
+    assert ear.told == [ConditionFailed(3, "x > 1: NameError")]
+
+
+async def test_the_process_and_late_breakpoints_are_told(ear):
+    ear.say("process", systemProcessId=99)
+    ear.say("breakpoint", reason="changed", breakpoint={"id": 7, "verified": True, "line": 4})
+    ear.say("breakpoint", reason="removed", breakpoint={"id": 7})
+    ear.say("breakpoint", reason="changed", breakpoint={"verified": True})
+    started, rebound = ear.told
+    assert started == Started(99)
+    assert isinstance(rebound, Rebound)
+    assert (rebound.bound.backend_id, rebound.bound.line) == (7, 4)
+
+
+async def test_losing_the_adapter_ends_the_session_with_why_and_wakes_who_waits(ear):
+    ear.events.lose("toy was killed by signal 9")
+    ear.events.lose("again")
+    assert ear.told == [Ended(error="toy was killed by signal 9")]
+    assert ear.events.initialized.is_set()
+    assert ear.events.happened.is_set()
+
+
+async def test_an_unknown_event_is_let_pass_and_a_malformed_one_is_a_protocol_error(ear):
+    ear.say("nosuch", x=1)
+    assert ear.told == []
+    for name, body in {
+        "stopped": {"threadId": "one"},
+        "exited": {"exitCode": []},
+        "output": {"output": 3},
+        "breakpoint": {},
+    }.items():
+        with pytest.raises(DebuggerError) as broken:
+            ear.say(name, **body)
+        assert broken.value.code is Code.PROTOCOL

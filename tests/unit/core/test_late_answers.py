@@ -1,0 +1,48 @@
+"""Do the debugger's news of a breakpoint find it, whenever they come?"""
+
+from __future__ import annotations
+
+from debugger.core.breakpoints import Bound, Breakpoints, Spec
+
+
+def _sent() -> Breakpoints:
+    known = Breakpoints()
+    wanted = known.add(Spec(file="/a.c", line=4))
+    known.place(wanted.id, wanted.spec)
+    return known
+
+
+def _bind(known: Breakpoints, bound: Bound) -> Bound | None:
+    known.bind(known.every(), [bound])
+    return known.get(1).bound
+
+
+PENDING = Bound(verified=False, backend_id=7, file="/a.c", line=4, why="not loaded yet")
+
+
+def test_news_that_overtook_the_answer_are_not_lost():
+    known = _sent()
+    assert known.update(Bound(verified=True, backend_id=7)) is None
+    assert _bind(known, PENDING) == Bound(verified=True, backend_id=7, file="/a.c", line=4)
+
+
+def test_early_news_of_nothing_good_give_way_to_the_answer():
+    known = _sent()
+    known.update(Bound(verified=False, backend_id=7, why="pending"))
+    assert _bind(known, Bound(verified=True, backend_id=7)) == Bound(verified=True, backend_id=7)
+
+
+def test_late_news_keep_the_place_that_they_leave_out():
+    known = _sent()
+    _bind(known, PENDING)
+    changed = known.update(Bound(verified=True, backend_id=7))
+    assert changed is not None
+    assert changed.bound == Bound(verified=True, backend_id=7, file="/a.c", line=4)
+
+
+def test_early_news_of_one_run_mean_nothing_in_the_next():
+    known = _sent()
+    known.update(Bound(verified=True, backend_id=7))
+    known.unbind()
+    known.place(1, known.get(1).spec)
+    assert _bind(known, PENDING) == PENDING

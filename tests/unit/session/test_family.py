@@ -1,0 +1,201 @@
+"""Do sessions of one program, and of several, answer to the right names and waits?"""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from debugger.backends.base import Attach, ChildAppeared, Ended, Launch, Printed
+from debugger.core.breakpoints import Spec
+from debugger.core.events import Stream
+from debugger.core.model import Resume
+from debugger.core.state import State
+from debugger.errors import Code, DebuggerError
+from debugger.session import report, stepping
+from debugger.session.sessions import LIVE_MAX
+from fakes.backend import FILE, FakeBackend
+
+BOUND_S = 20.0
+
+
+async def child_of(house, backend, words=("worker.py", "-x")):
+    """Let a program start another process, and return the child's session and backend."""
+    child = FakeBackend(lambda _: None, None)
+    backend.sink(ChildAppeared(child, 4712, words))
+    async with asyncio.timeout(BOUND_S):
+        while "run" not in child.calls:
+            await asyncio.sleep(0)
+    return house.sessions.listed()[-1], child
+
+
+async def test_a_session_is_found_by_name_or_as_the_current_one(house):
+    first, _ = await house.started("one")
+    second, _ = await house.started("two")
+    assert house.sessions.get(None) is second
+    assert house.sessions.choose("one") is first
+    assert house.sessions.get(None) is first
+    with pytest.raises(DebuggerError) as unknown:
+        house.sessions.get("tow")
+    assert unknown.value.code is Code.NO_SESSION
+    assert unknown.value.hint == "debugger use two"
+    assert "one, two" in unknown.value.message
+
+
+async def test_without_a_session_one_is_asked_for(house):
+    with pytest.raises(DebuggerError) as none:
+        house.sessions.get(None)
+    assert (none.value.code, none.value.hint) == (
+        Code.NO_SESSION,
+        "debugger start PROGRAM begins one",
+    )
+
+
+@pytest.mark.parametrize("name", ["", " ", "-x", "a\nb", "x" * 65, "a\x1b[0m"])
+async def test_a_name_that_is_none_is_refused(house, name):
+    with pytest.raises(DebuggerError) as refused:
+        await house.create(name)
+    assert refused.value.code is Code.USAGE
+    assert house.sessions.listed() == []
+
+
+async def test_a_name_in_use_is_refused_and_one_that_has_ended_is_taken(house):
+    first, backend = await house.started("one")
+    with pytest.raises(DebuggerError) as refused:
+        await house.create("one")
+    assert refused.value.hint == "debugger stop --session one ends it"
+    backend.end()
+    second, _ = await house.started("one")
+    assert house.sessions.listed() == [second]
+    assert first.is_closed
+
+
+async def test_a_session_is_called_after_its_target(house):
+    module = Launch(program=None, module="pkg", cwd="/", env={})
+    assert (await house.create(target=module)).name == "pkg"
+    assert (await house.create(target=Attach(pid=7, cwd="/", env={}))).name == "pid-7"
+
+
+async def test_there_is_a_most_of_live_sessions(house):
+    for _ in range(LIVE_MAX):
+        await house.create()
+    with pytest.raises(DebuggerError) as refused:
+        await house.create()
+    assert refused.value.code is Code.USAGE
+
+
+async def test_old_ended_sessions_are_forgotten(house):
+    for number in range(25):
+        _, backend = await house.started(f"s{number}")
+        backend.end()
+    names = [one.name for one in house.sessions.listed()]
+    assert names[-1] == "s24"
+    assert len(names) <= 22
+
+
+async def test_when_the_current_session_ends_another_live_one_is_current(house):
+    first, _ = await house.started("one")
+    second, _ = await house.started("two")
+    await house.sessions.close(second, kill=True)
+    assert house.sessions.current == "one"
+    await house.sessions.close(first, kill=True)
+    assert house.sessions.current is None
+
+
+async def test_a_child_is_a_session_with_its_parents_breakpoints_and_words(house):
+    session, backend = await house.started("app")
+    wanted = await session.do(lambda: session.binding.add(Spec(file=FILE, line=5)))
+    child, of_child = await child_of(house, backend)
+    assert (child.name, child.pid, child.parent) == ("app.1", 4712, session)
+    assert child.target.args == ("-x",)
+    assert of_child.sent() == [5]
+    assert [one.id for one in child.breakpoints.listed()] == [wanted.id]
+
+
+async def test_a_childs_stop_answers_the_parents_wait_and_makes_it_current(house, patience):
+    session, backend = await house.stopped()
+    waiting = asyncio.create_task(stepping.resume(session, Resume.CONTINUE, patience()))
+    while session.state is not State.RUNNING:
+        await asyncio.sleep(0)
+    child, of_child = await child_of(house, backend)
+    of_child.stop(7)
+    answer = await asyncio.wait_for(waiting, BOUND_S)
+    assert answer.session == child.name == house.sessions.current
+    assert answer.frame.line == 7
+
+
+async def test_a_childs_end_is_no_answer_while_its_parent_runs(house, patience):
+    session, backend = await house.stopped()
+    waiting = asyncio.create_task(stepping.resume(session, Resume.CONTINUE, patience()))
+    while session.state is not State.RUNNING:
+        await asyncio.sleep(0)
+    child, of_child = await child_of(house, backend)
+    of_child.end(4)
+    await child.do(_nothing)
+    assert not waiting.done()
+    backend.end(0)
+    answer = await asyncio.wait_for(waiting, BOUND_S)
+    assert (answer.session, answer.exit_code) == (session.name, 0)
+
+
+async def _nothing() -> None:
+    """Take a turn."""
+
+
+async def test_the_hits_of_a_child_count_for_the_parents_breakpoint(house):
+    session, backend = await house.started()
+    wanted = await session.do(lambda: session.binding.add(Spec(file=FILE, line=5)))
+    child, of_child = await child_of(house, backend)
+    of_child.hit(child.breakpoints.get(wanted.id), 5)
+    of_child.end()
+    backend.end()
+    assert report.ended(session).never_hit == ()
+
+
+async def test_the_end_tells_what_was_not_bound_and_what_was_not_hit(house):
+    session, backend = await house.started()
+    met = await session.do(lambda: session.binding.add(Spec(file=FILE, line=5)))
+    missed = await session.do(lambda: session.binding.add(Spec(file=FILE, line=6)))
+    unbound = await session.do(lambda: session.binding.add(Spec(file=FILE, line=999)))
+    off = await session.do(lambda: session.binding.add(Spec(file=FILE, line=7)))
+    await session.do(lambda: session.binding.enable(off.id, on=False))
+    backend.hit(met, 5)
+    backend.sink(Printed(Stream.STDOUT, "bye\n"))
+    backend.end(3)
+    answer = report.ended(session)
+    assert (answer.exit_code, answer.reason) == (3, "exit")
+    assert [one.id for one in answer.never_hit] == [missed.id]
+    assert [one.id for one in answer.unbound] == [unbound.id]
+    assert [one.text for one in answer.output] == ["bye"]
+
+
+async def test_much_output_is_told_by_its_first_and_last_lines(house):
+    session, backend = await house.stopped()
+    backend.sink(Printed(Stream.STDOUT, "".join(f"{n}\n" for n in range(100))))
+    found = report.new_output(session)
+    assert found.total == 100
+    assert [one.text for one in found.lines] == ["0", "1", "2", *map(str, range(83, 100))]
+    assert report.new_output(session).lines == ()
+
+
+async def test_the_second_stop_in_a_frame_tells_what_changed(house):
+    session, backend = await house.stopped()
+    first = await session.do(lambda: report.stop(session))
+    assert first.changed is None
+    backend.values["i"] = "1"
+    backend.stop(11)
+    second = await session.do(lambda: report.stop(session))
+    assert [(one.name, one.previous, one.value) for one in second.changed] == [("i", "0", "1")]
+    again = await session.do(lambda: report.stop(session, is_full=True))
+    assert again.changed is None
+
+
+async def test_a_lost_debugger_is_an_error_for_every_command_that_follows(house, patience):
+    session, backend = await house.stopped()
+    backend.sink(Ended(error="toy was killed by signal 9"))
+    with pytest.raises(DebuggerError) as died:
+        await stepping.resume(session, Resume.CONTINUE, patience())
+    assert died.value.code is Code.ADAPTER_DIED
+    assert "signal 9" in died.value.message
+    await session.do(session.restart)
+    assert session.state is State.RUNNING
