@@ -262,9 +262,7 @@ async def test_a_logpoint_prints_each_turn_and_does_not_stop(kit: Kit, drive: Ca
 
 
 @every_kit
-async def test_a_place_without_code_is_unbound_and_says_why(
-    kit: Kit, drive: Callable[[Kit], Any]
-):
+async def test_a_place_without_code_is_unbound_and_says_why(kit: Kit, drive: Callable[[Kit], Any]):
     async with drive(kit) as one:
         await one.backend.start(kit.loop())
         for spec, word in (

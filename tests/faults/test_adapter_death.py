@@ -86,8 +86,10 @@ async def test_the_adapter_dies_after_any_message(
             await run.data("stop")
             await run("stop")
             assert list(runtime_dir.glob("scratch/*")) == []
-    assert len(met) == 10
-    assert first >= 20 or all(met)
+    # The whole session is 40 to 50 messages long.
+    assert met == sorted(met, reverse=True)
+    assert first >= 40 or all(met)
+    assert first < 50 or not any(met)
 
 
 def _field(pid: int, index: int) -> str:

@@ -101,7 +101,7 @@ def plain_function(name: str) -> str:
     `app::main::h0123456789abcdef` → `app::main`; `operator()(int)` → `operator()`;
     `main.(*Tree).Add` stays.
     """
-    depth = 0
+    depth, whole = 0, name
     for at, letter in enumerate(name):
         if letter in "<{" and not name.endswith(("operator", "operator<"), 0, at):
             depth += 1
@@ -112,7 +112,7 @@ def plain_function(name: str) -> str:
                 continue
             name = _without_result(name[:at])
             break
-    return re.sub(r"::h[0-9a-f]{16}\Z", "", name).strip().removeprefix("::") or name
+    return re.sub(r"::h[0-9a-f]{16}\Z", "", name).strip().removeprefix("::") or whole
 
 
 def _without_result(name: str) -> str:

@@ -50,9 +50,22 @@ def ended_elsewhere(name: str) -> DebuggerError:
     )
 
 
-def ends_quietly(session: Session) -> bool:
-    """Tell whether its end is no answer to a wait: a child's, while others of its family run."""
-    return session.parent is not None and any(one.is_live for one in _others(session))
+def root(session: Session) -> Session:
+    """Return the session of the program that all of this family come from."""
+    while session.parent is not None:
+        session = session.parent
+    return session
+
+
+def ends_quietly(session: Session, *, awaits_root: bool = False) -> bool:
+    """Tell whether its end is no answer to a wait: a child's, while others of its family run.
+
+    With `awaits_root` the program itself ran when the wait began: its end, which may be told after
+    its last child's, is the answer.
+    """
+    if session.parent is None:
+        return False
+    return awaits_root or any(one.is_live for one in _others(session))
 
 
 def member(session: Session, name: str) -> Session | None:

@@ -201,7 +201,6 @@ class Sessions:
             family=self,
             parent=parent,
         )
-        session.pid = child.pid
         for wanted in parent.breakpoints.listed():
             session.breakpoints.adopt(wanted)
         await session.open()
@@ -210,6 +209,8 @@ class Sessions:
             await session.do(lambda: session.begin(child.backend))
         except DebuggerError as error:
             _log.warning("the child process %s: %s", session.name, error.message)
+        if session.pid is None:  # else the child has told its own
+            session.pid = child.pid
 
     def live_children(self, parent: Session) -> list[Session]:
         """Return the sessions of child processes that still live."""

@@ -16,6 +16,7 @@ from debugger.session import family, report
 from debugger.session.session import Session
 
 _STEPS_MAX = 10_000
+_STATE_AFTER = {Kind.STOP: State.STOPPED, Kind.EXIT: State.TERMINATED}
 _STARTING = {State.INITIALIZING, State.CONFIGURING}
 
 
@@ -126,6 +127,7 @@ async def wait(session: Session, patience: Patience, *, after: int | None = None
     if after is None and session.state is not State.RUNNING and session.state not in _STARTING:
         session.require(State.RUNNING, to="wait")
     cursor = session.timeline.cursor() if after is None else after
+    awaits_root = family.root(session).is_live
     limit = asyncio.get_running_loop().time() + patience.seconds
     while True:
         left = limit - asyncio.get_running_loop().time()
@@ -139,11 +141,10 @@ async def wait(session: Session, patience: Patience, *, after: int | None = None
         happened = family.member(session, event.session)
         if happened is None:
             continue
-        if event.kind is Kind.EXIT and family.ends_quietly(happened):
+        if event.kind is Kind.EXIT and family.ends_quietly(happened, awaits_root=awaits_root):
             continue
-        is_now = State.STOPPED if event.kind is Kind.STOP else State.TERMINATED
-        if happened.state is not is_now and happened.state is not State.TERMINATED:
-            continue  # somebody else let it run on, or started it again
+        if happened.state is not _STATE_AFTER[event.kind]:
+            continue  # it went on, or ended, whose event comes; or somebody else started it again
         try:
             return await _told(happened)
         except DebuggerError as error:

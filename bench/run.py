@@ -1,0 +1,222 @@
+"""How much does the debugger add to what it stands on? Ratios, measured in one run.
+
+    python bench/run.py [--json]
+
+Each pair is measured in turns, so that what else the machine does falls on both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bare import Bare
+
+LINES = 1_000_000
+C_PROGRAM = """#include <stdio.h>
+static int work(int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++) {
+        sum += i;
+        sum ^= 1;
+    }
+    return sum;
+}
+int main(void) { return work(100000) & 1; }
+"""
+PY_PROGRAM = """def work(n):
+    total = 0
+    for i in range(n):
+        total += i
+        total ^= 1
+    return total
+work(100000)
+"""
+FLOOD = f"""#include <stdio.h>
+int main(void) {{ for (int i = 0; i < {LINES}; i++) printf("line %d\\n", i); return 0; }}
+"""
+BREAK = {"lldb-dap": 5, "debugpy": 4}
+
+
+def once(action: Callable[[], object]) -> float:
+    """Return how many milliseconds an action takes."""
+    begun = time.perf_counter()
+    action()
+    return (time.perf_counter() - begun) * 1000
+
+
+def turns(count: int, *actions: Callable[[], object]) -> list[float]:
+    """Return the median of each action, measured in turns."""
+    taken = [[once(action) for action in actions] for _ in range(count)]
+    return [statistics.median(column) for column in zip(*taken, strict=True)]
+
+
+class Daemon:
+    """The debugger under test: its command line, and one connection to its daemon."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.env = os.environ | {
+            "DEBUGGER_RUNTIME_DIR": str(folder / "run"),
+            "DEBUGGER_CONFIG": str(folder / "none.toml"),
+        }
+        self.env.pop("PYTHONDONTWRITEBYTECODE", None)
+        self.run("config")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.connect(str(folder / "run" / "daemon.sock"))
+        self.answers = self.socket.makefile("rb")
+        self.number = 0
+
+    def run(self, *words: str) -> str:
+        """Run a command as a user does."""
+        argv = [sys.executable, "-m", "debugger", *words]
+        done = subprocess.run(
+            argv, env=self.env, cwd=self.folder, capture_output=True, text=True, check=False
+        )
+        return done.stdout
+
+    def ask(self, *words: str) -> dict[str, Any]:
+        """Run a command over the open connection, without a client's start."""
+        self.number += 1
+        request = {
+            "v": 1,
+            "id": self.number,
+            "argv": list(words),
+            "cwd": str(self.folder),
+            "env": dict(self.env),
+        }
+        self.socket.sendall(json.dumps(request).encode() + b"\n")
+        answer: dict[str, Any] = json.loads(self.answers.readline())
+        assert answer["success"], answer
+        return answer
+
+    def memory_mb(self) -> float:
+        """Return the daemon's resident memory."""
+        pid = json.loads(self.run("--json", "daemon", "status"))["data"]["pid"]
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS"):
+                return int(line.split()[1]) / 1024
+        return 0.0
+
+
+def launch(adapter: str, program: str) -> dict[str, Any]:
+    """Return a bare launch with the settings that make an adapter fast."""
+    if adapter == "debugpy":
+        return {
+            "program": program,
+            "console": "integratedTerminal",
+            "python": [sys.executable],
+            "justMyCode": False,
+            "cwd": str(Path(program).parent),
+            "args": [],
+        }
+    from debugger.backends.dap.adapters import lldb_dap
+
+    return {
+        "program": program,
+        "args": [],
+        "cwd": str(Path(program).parent),
+        "initCommands": list(lldb_dap._FAST),  # noqa: SLF001 - the same settings on both sides
+        "enableAutoVariableSummaries": True,
+    }
+
+
+def measure_adapter(daemon: Daemon, adapter: str, program: str, source: str) -> dict[str, float]:
+    """Measure one adapter bare, and through the daemon."""
+    line, place = BREAK[adapter], f"{source}:{BREAK[adapter]}"
+
+    def start_bare() -> None:
+        bare = Bare(adapter)
+        bare.look(bare.start(launch(adapter, program), source, line))
+        bare.close()
+
+    def start_ours() -> None:
+        daemon.ask("start", program, "--break", place)
+        daemon.ask("stop")
+
+    start = turns(5, start_bare, start_ours)
+    bare = Bare(adapter)
+    thread = bare.start(launch(adapter, program), source, line)
+    first = daemon.ask("start", program, "--break", place)["text"]
+    bare.ask("setBreakpoints", source={"path": source}, breakpoints=[])
+    daemon.ask("breakpoint", "remove", "--all")
+
+    def next_bare() -> None:
+        bare.ask("next", threadId=thread)
+        bare.event("stopped")
+        bare.look(thread)
+
+    step = turns(200, next_bare, lambda: daemon.ask("next"))
+    again = daemon.ask("next")["text"]
+    (evaluate,) = turns(200, lambda: daemon.ask("print", "n"))
+    bare.close()
+    daemon.ask("stop")
+    return {
+        "start_ratio": start[1] / start[0],
+        "next_ratio": step[1] / step[0],
+        "next_added_ms": step[1] - step[0],
+        "print_ms": evaluate,
+        "first_stop_chars": len(first),
+        "repeated_stop_chars": len(again),
+    }
+
+
+def main() -> None:
+    """Measure, and print a table or one JSON object."""
+    with tempfile.TemporaryDirectory(prefix="bench-", dir="/tmp") as name:  # noqa: S108 - short
+        folder = Path(name)
+        for stem, text in (("work", C_PROGRAM), ("flood", FLOOD)):
+            (folder / f"{stem}.c").write_text(text)
+            subprocess.run(
+                ["gcc", "-g", "-O0", "-o", folder / stem, folder / f"{stem}.c"], check=True
+            )
+        (folder / "work.py").write_text(PY_PROGRAM)
+        daemon = Daemon(folder)
+        figures: dict[str, Any] = {"idle_mb": daemon.memory_mb()}
+
+        def status() -> None:
+            daemon.run("daemon", "status")
+
+        def nothing() -> None:
+            subprocess.run([sys.executable, "-c", "pass"], env=daemon.env, check=True)
+
+        status()
+        bare_ms, status_ms = turns(40, nothing, status)
+        figures["status_ratio"] = status_ms / bare_ms
+        for adapter, program, source in (
+            ("lldb-dap", "work", "work.c"),
+            ("debugpy", "work.py", "work.py"),
+        ):
+            found = measure_adapter(daemon, adapter, str(folder / program), str(folder / source))
+            figures |= {f"{adapter}.{key}": value for key, value in found.items()}
+
+        def drained() -> None:
+            subprocess.run(
+                ["script", "-qec", str(folder / "flood"), "/dev/null"],
+                stdout=subprocess.DEVNULL,
+                check=True,
+            )
+
+        figures["flood_ratio"] = once(lambda: daemon.ask("start", str(folder / "flood"))) / once(
+            drained
+        )
+        figures["after_flood_mb"] = daemon.memory_mb()
+        daemon.run("stop", "--all")
+    if "--json" in sys.argv:
+        print(json.dumps(figures))
+        return
+    for key, value in figures.items():
+        print(f"{key:32} {value:10.2f}")
+
+
+if __name__ == "__main__":
+    main()
