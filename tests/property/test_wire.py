@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +16,7 @@ LIMIT = 1000
 
 def chunks(data: bytes, cuts: list[int]) -> list[bytes]:
     at = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
-    return [data[start:end] for start, end in zip(at, at[1:], strict=False)]
+    return [data[start:end] for start, end in pairwise(at)]
 
 
 def read(data: bytes, cuts: list[int]) -> tuple[list[bytes], bool]:

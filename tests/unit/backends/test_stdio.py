@@ -183,9 +183,8 @@ async def test_two_that_write_at_once_are_both_written_one_after_the_other(stdio
 
 async def test_a_program_that_does_not_read_is_a_time_out_that_says_how_much(stdio, monkeypatch):
     monkeypatch.setattr("debugger.backends.stdio._WRITE_S", 0.05)
-    with program(stdio, "import time; time.sleep(60)"):
-        with pytest.raises(DebuggerError) as slow:
-            await stdio.write(b"x" * 1_000_000)
+    with program(stdio, "import time; time.sleep(60)"), pytest.raises(DebuggerError) as slow:
+        await stdio.write(b"x" * 1_000_000)
     assert slow.value.code is Code.TIMEOUT
     assert "of 1000000 bytes" in slow.value.message
 

@@ -24,9 +24,7 @@ def elf(sections: list[bytes], body: bytes = b"", *, bits: int = 64, order: str 
     ident = b"\x7fELF" + bytes([2 if bits == 64 else 1, 1 if order == "<" else 2, 1]) + bytes(9)
     count = len(sections) + 1
     words, machine = ("HHIQQQIHHHHHH", 62) if bits == 64 else ("HHIIIIIHHHHHH", 3)
-    rest = struct.pack(
-        order + words, 2, machine, 1, 0, 0, table_at, 0, head, 0, 0, entry, count, 0
-    )
+    rest = struct.pack(order + words, 2, machine, 1, 0, 0, table_at, 0, head, 0, 0, entry, count, 0)
     where = order + ("IIQQQQIIQQ" if bits == 64 else "IIIIIIIIII")
     table = struct.pack(where, 0, 3, 0, 0, head + len(body), len(names), 0, 0, 0, 0)
     at = 1

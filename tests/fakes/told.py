@@ -1,0 +1,106 @@
+"""What does one of every kind of answer look like?"""
+
+from __future__ import annotations
+
+from debugger.core import answers as a
+
+MAIN = a.FrameView(1, "main", "/src/main.c", 60)
+SUM_TO = a.FrameView(0, "sum_to", "/src/main.c", 42, 5)
+SOURCE = (
+    a.SourceLine(40, "int sum = 0;"),
+    a.SourceLine(41, "for (int i = 0; i < n; i++) {"),
+    a.SourceLine(42, "  sum += calculate(i);", current=True),
+    a.SourceLine(43, "}"),
+)
+LOCALS = (
+    a.VariableView("n", "100", "int"),
+    a.VariableView("sum", "4950", "int"),
+    a.VariableView("i", "49", "int"),
+)
+STOP = a.Stop(
+    session="main",
+    state="stopped",
+    reason="breakpoint",
+    raw_reason="breakpoint",
+    thread=1,
+    frame=SUM_TO,
+    source=SOURCE,
+    locals=LOCALS,
+    locals_total=3,
+    stack=(SUM_TO, MAIN),
+    stack_total=2,
+    output=(a.OutputLine("stdout", "step 48", 1), a.OutputLine("stdout", "step 49", 2)),
+    output_total=2,
+    hit_breakpoints=(1,),
+)
+
+
+def breakpoint_at(**changed) -> a.BreakpointView:
+    """Return a bound breakpoint at main.c:42, with what is `changed`."""
+    shown = {
+        "id": 1,
+        "kind": "line",
+        "verified": True,
+        "file": "/src/main.c",
+        "line": 42,
+        "requested_line": 42,
+        "function": None,
+        "address": None,
+        "condition": None,
+        "hit_count": None,
+        "log": None,
+        "enabled": True,
+    }
+    return a.BreakpointView(**{**shown, **changed})
+
+
+STATUS = a.Status(
+    "main", "stopped", "/src/app", ("-n", "5 6"), "/src", 42, "lldb-dap", "dap", 2, 3, "breakpoint"
+)
+BACKTRACE = a.Backtrace(1, (SUM_TO, MAIN), 2)
+EXAMPLES: tuple[a.Answer, ...] = (
+    STOP,
+    a.Value("sum", "4950", "int"),
+    a.Assignment("sum", "4950", "7", "int"),
+    a.Variables(LOCALS, 3, SUM_TO),
+    a.Children("v1", 10, 2, (a.VariableView("[2]", "20"), a.VariableView("[3]", "{…}", ref="v2"))),
+    a.Source("/src/main.c", SOURCE, 60, "sum_to"),
+    BACKTRACE,
+    a.Backtraces((BACKTRACE, a.Backtrace(2, (SUM_TO, MAIN), 2)), 2),
+    a.CurrentFrame(1, MAIN, SOURCE, LOCALS, 3),
+    a.Threads(
+        (
+            a.ThreadView(1, "worker", "running"),
+            a.ThreadView(2, "main", "stopped", SUM_TO, current=True),
+        ),
+        2,
+    ),
+    breakpoint_at(),
+    a.BreakpointList(
+        (breakpoint_at(hits=2), breakpoint_at(id=2, line=None, requested_line=99, verified=False))
+    ),
+    a.Removed((1, 2)),
+    STATUS,
+    a.Sessions((STATUS,), "main"),
+    a.Output((a.OutputLine("stdout", "a", 1), a.OutputLine("stderr", "b", 2)), 0, 2),
+    a.Events(
+        (
+            a.EventView(7, 10**9, "stop", "main", 1, "here", {}, "sum_to", "/src/main.c", 42),
+            a.EventView(8, 15 * 10**8, "output", "main", None, "step", {"stream": "stdout"}),
+        ),
+        8,
+        0,
+        2,
+    ),
+    a.Ended(("main",)),
+    a.Raw("info line", "Line 42\nof main.c"),
+    a.Doctor(
+        (
+            a.Check("gdb", "ok", "", "14.1", "/usr/bin/gdb"),
+            a.Check("lldb", "error", "not found", fix="debugger setup lldb"),
+        )
+    ),
+    a.Settings("/c.toml", exists=True, settings=(a.Setting("defaults.adapter", "gdb", "file"),)),
+    a.DaemonStatus(running=True, pid=7, version="1.0", uptime_s=61.0, socket="/s", sessions=("x",)),
+    a.Text("done"),
+)
