@@ -172,12 +172,12 @@ def measure_adapter(daemon: Daemon, adapter: str, program: str, source: str) -> 
 
 def main() -> None:
     """Measure, and print a table or one JSON object."""
-    with tempfile.TemporaryDirectory(prefix="bench-", dir="/tmp") as name:  # noqa: S108 - short
+    with tempfile.TemporaryDirectory(prefix="bench-", dir="/tmp") as name:
         folder = Path(name)
         for stem, text in (("work", C_PROGRAM), ("flood", FLOOD)):
             (folder / f"{stem}.c").write_text(text)
             subprocess.run(
-                ["gcc", "-g", "-O0", "-o", folder / stem, folder / f"{stem}.c"], check=True
+                ["/usr/bin/gcc", "-g", "-O0", "-o", folder / stem, folder / f"{stem}.c"], check=True
             )
         (folder / "work.py").write_text(PY_PROGRAM)
         daemon = Daemon(folder)
@@ -201,7 +201,7 @@ def main() -> None:
 
         def drained() -> None:
             subprocess.run(
-                ["script", "-qec", str(folder / "flood"), "/dev/null"],
+                ["/usr/bin/script", "-qec", str(folder / "flood"), "/dev/null"],
                 stdout=subprocess.DEVNULL,
                 check=True,
             )

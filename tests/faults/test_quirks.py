@@ -178,9 +178,11 @@ async def _(run: Stack) -> None:
     (listed,) = (await run.data("breakpoint", "list"))["breakpoints"]
     assert (listed["verified"], listed["line"]) == (True, 4)
     assert "why_unbound" not in listed
-    added = await run.data("breakpoint", "add", "main.c:5")
-    assert (added["verified"], added["line"]) == (True, 5)
+    # The change may come after the answer to this, but before the next stop.
+    assert (await run.data("breakpoint", "add", "main.c:5"))["line"] == 5
     assert (await run.data("continue"))["hit_breakpoints"] == [2]
+    listed = (await run.data("breakpoint", "list"))["breakpoints"]
+    assert [(one["verified"], one["line"]) for one in listed] == [(True, 4), (True, 5)]
 
 
 @quirk("condition-error-stops-with-output")

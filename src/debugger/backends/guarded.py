@@ -205,7 +205,7 @@ class Guarded:
                     waiting.set_exception(gone)
                     waiting.exception()
 
-    def _take(self, report: dict[str, Any]) -> None:
+    def _take(self, report: dict[str, Any]) -> None:  # noqa: C901 - one case for each report
         match report:
             case {"event": "started", "pid": int(pid)}:
                 self._started.set_result(pid)

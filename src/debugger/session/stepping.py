@@ -139,18 +139,22 @@ async def wait(session: Session, patience: Patience, *, after: int | None = None
             return report.running(session, waited_s=round(waited, 1))
         cursor = event.seq
         happened = family.member(session, event.session)
-        if happened is None:
+        if happened is None or not _counts(event, happened, awaits_root=awaits_root):
             continue
-        if event.kind is Kind.EXIT and family.ends_quietly(happened, awaits_root=awaits_root):
-            continue
-        if happened.state is not _STATE_AFTER[event.kind]:
-            continue  # it went on, or ended, whose event comes; or somebody else started it again
         try:
             return await _told(happened)
         except DebuggerError as error:
             if error.code is not Code.WRONG_STATE or happened.state is not State.RUNNING:
                 raise
             # Somebody else let it run on before our turn came.
+
+
+def _counts(event: Event, happened: Session, *, awaits_root: bool) -> bool:
+    """Tell whether an event of a session is what a wait was for."""
+    if event.kind is Kind.EXIT and family.ends_quietly(happened, awaits_root=awaits_root):
+        return False
+    # Else it went on, or ended, whose event comes; or somebody else started it again.
+    return happened.state is _STATE_AFTER[event.kind]
 
 
 async def _told(session: Session) -> answers.Stop:

@@ -7,8 +7,8 @@ import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Final
 
 import click
@@ -63,8 +63,7 @@ def parse(argv: Sequence[str], registry: Registry) -> Invocation:
     """
     root = _Group(paths(registry), ())
     try:
-        context = root.make_context(PROGRAM, list(argv))
-        invocation: Invocation = root.invoke(context)
+        invocation: Invocation = root.invoke(root.make_context(PROGRAM, list(argv)))
     except click.UsageError as error:
         raise _usage_error(error) from error
     return invocation

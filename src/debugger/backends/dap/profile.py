@@ -166,8 +166,9 @@ def same_hits(count: int) -> str:
 class Profile:
     """A debug adapter.
 
-    `detach_s` is how long it may take to let a program go. `launch` and `attach` give the request's arguments; `correct` may move a breakpoint to where it
-    can bind, or refuse it, before it is sent; `complete` may improve values that the adapter cut;
+    `detach_s` is how long it may take to let a program go. `launch` and `attach` give the
+    request's arguments; `correct` may move a breakpoint to where it can bind, or refuse it, before
+    it is sent; `complete` may improve values that the adapter cut;
     `page` may read a part of a large value that the adapter would cut; `words` are the program and
     the arguments of a child process; `problem` may shorten what is wrong with an expression;
     `failed_conditions_stop` says that the program stops where a condition cannot be evaluated.

@@ -158,28 +158,19 @@ def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
         return _correct_function(inside, spec)
     if spec.file is None or spec.line is None:
         return spec
-    if not Path(spec.file).is_file():
-        return Bound(
-            verified=False, file=spec.file, line=spec.line, why=f"no such file: {spec.file}"
-        )
+    path = Path(spec.file)
+    unbound = Bound(verified=False, file=spec.file, line=spec.line)
+    if not path.is_file():
+        return msgspec.structs.replace(unbound, why=f"no such file: {spec.file}")
     found = python_source.outline(spec.file)
-    if found is None and Path(spec.file).suffix not in _PYTHON:
-        name = Path(spec.file).name
-        return Bound(
-            verified=False, file=spec.file, line=spec.line, why=f"{name} is not a Python file"
-        )
-    if found is None or spec.line in found.lines:
-        return spec
-    line = found.slide(spec.line)
+    if found is None and path.suffix not in _PYTHON:
+        return msgspec.structs.replace(unbound, why=f"{path.name} is not a Python file")
+    line = spec.line if found is None or spec.line in found.lines else found.slide(spec.line)
     if line is not None:
         return msgspec.structs.replace(spec, line=line)
-    return Bound(
-        verified=False,
-        file=spec.file,
-        line=spec.line,
-        why=f"no code at {Path(spec.file).name}:{spec.line}",
-        nearest_lines=nearest_lines(spec.line, found.lines),
-    )
+    near = nearest_lines(spec.line, found.lines) if found is not None else ()
+    why = f"no code at {path.name}:{spec.line}"
+    return msgspec.structs.replace(unbound, why=why, nearest_lines=near)
 
 
 def _correct_function(inside: Inside, spec: Spec) -> Spec | Bound:

@@ -64,7 +64,7 @@ def _bounded(count: Any) -> Any:
     return counted
 
 
-def __lldb_init_module(debugger: Any, session: Any) -> None:  # noqa: N807 (LLDB's name)
+def __lldb_init_module(debugger: Any, session: Any) -> None:
     del debugger, session
     providers = sys.modules.get("lldb_providers")
     if providers is None:

@@ -1,0 +1,281 @@
+"""Has every kind of answer a text and an object, and does each say what was left out?"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import get_args
+
+import pytest
+from msgspec.structs import replace
+
+from debugger.core import answers as a
+from debugger.render import Style, text, to_data, to_json
+from fakes.told import BACKTRACE, EXAMPLES, LOCALS, STATUS, STOP, SUM_TO, breakpoint_at
+
+SGR = re.compile(r"\x1b\[[0-9;]*m")
+BY_KIND = {type(one): one for one in EXAMPLES}
+
+
+def told(answer: a.Answer, budget: int = 1000, style: Style = Style.PLAIN, width: int = 80) -> str:
+    return text(answer, budget=budget, style=style, width=width)
+
+
+TEXTS = {
+    a.Value: "sum = 4950",
+    a.Assignment: "sum = 7 (was 4950)",
+    a.Variables: "n = 100\nsum = 4950\ni = 49",
+    a.Children: "v1[2..3 of 10]:\n  [2] = 20\n  [3] = {…} (v2)\nnext: debugger vars v1 --from 4",
+    a.Backtrace: "* #0 sum_to main.c:42\n  #1 main main.c:60",
+    a.Backtraces: "threads 1, 2 (2 threads):\n* #0 sum_to main.c:42\n  #1 main main.c:60",
+    a.Threads: "* 2 main: stopped, sum_to main.c:42\n  1 worker: running",
+    a.BreakpointView: "breakpoint 1: main.c:42",
+    a.BreakpointList: "breakpoint 1: main.c:42, 2 hits\nbreakpoint 2: main.c:99, pending",
+    a.Removed: "removed: breakpoints 1, 2",
+    a.Status: (
+        "main: stopped, pid 42\nlast stop: breakpoint\nprogram: /src/app -n '5 6'\ncwd: /src\n"
+        "adapter: lldb-dap (dap)\nbreakpoints: 2, unread output: 3 lines"
+    ),
+    a.Sessions: "* main: stopped, pid 42, app",
+    a.Output: "a\nerr| b",
+    a.Events: ("7 +0.000s stop here (sum_to main.c:42, thread 1)\n8 +0.500s output step"),
+    a.Ended: "ended: main",
+    a.Raw: "Line 42\nof main.c",
+    a.Doctor: (
+        "ok       gdb 14.1 /usr/bin/gdb\nerror    lldb: not found · fix: debugger setup lldb"
+    ),
+    a.Settings: 'config: /c.toml\ndefaults.adapter = "gdb" (file)',
+    a.DaemonStatus: "daemon: running, pid 7, version 1.0, up 61 s\nsessions: x\nsocket: /s",
+    a.Text: "done",
+}
+
+
+def test_there_is_an_example_of_every_kind_of_answer():
+    assert set(BY_KIND) == set(get_args(a.Answer))
+
+
+@pytest.mark.parametrize("kind", TEXTS, ids=lambda kind: kind.__name__)
+def test_each_kind_of_answer_is_told_in_these_words(kind):
+    assert told(BY_KIND[kind]) == TEXTS[kind]
+
+
+def test_the_source_is_told_with_and_without_its_frame():
+    lines = (
+        "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"
+        "-> 42    sum += calculate(i);\n   43  }"
+    )
+    assert told(BY_KIND[a.Source]) == f"/src/main.c:40..43 of 60, sum_to\n{lines}"
+    assert told(BY_KIND[a.CurrentFrame]) == (
+        f"frame #1: main at main.c:60 (thread 1)\n{lines}\nlocals: n=100 sum=4950 i=49"
+    )
+
+
+@pytest.mark.parametrize("answer", EXAMPLES, ids=lambda one: type(one).__name__)
+def test_a_terminal_is_told_the_same_facts(answer):
+    shown = SGR.sub("", told(answer, style=Style.TERMINAL))
+    assert "\x1b" not in shown
+    facts = set(re.findall(r"\w+", told(answer)))
+    # What a table's heading says, the rows need not.
+    facts -= {"hits", "pid", "fix"}
+    assert facts <= set(re.findall(r"\w+", shown))
+
+
+@pytest.mark.parametrize("answer", EXAMPLES, ids=lambda one: type(one).__name__)
+def test_every_kind_of_answer_is_one_line_of_json(answer):
+    line = to_json(answer, budget=None)
+    assert "\n" not in line
+    assert json.loads(line) == to_data(answer, budget=None) == to_data(answer, budget=10_000)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (a.Variables((), 0, SUM_TO), "no variables in sum_to"),
+        (a.Children("v1", 3, 9, ()), "v1[9.. of 3]: nothing there"),
+        (a.Source("/a.c", (), 5), "/a.c: no lines there (it has 5)"),
+        (a.Backtrace(3, (), 0), "thread 3: no frames"),
+        (a.Backtraces((), 0), "no threads"),
+        (a.Threads((), 0), "no threads"),
+        (a.BreakpointList(()), "no breakpoints"),
+        (a.Removed(()), "no breakpoints to remove"),
+        (a.Sessions((), None), "no sessions"),
+        (a.Output((), 0), "no new output"),
+        (a.Output((), 4), "(4 lines lost: over the limits)\nno new output"),
+        (a.Output((), 0, cleared=True), "output cleared"),
+        (a.Events((), 0, 0, 0), "no events"),
+        (a.Ended(()), "no sessions to end"),
+        (a.Raw("x", "\n"), "no output"),
+        (a.Doctor(()), "nothing was checked"),
+        (a.DaemonStatus(running=False), "daemon: not running"),
+        (a.Text(""), "done"),
+    ],
+    ids=lambda one: type(one).__name__ if not isinstance(one, str) else "",
+)
+@pytest.mark.parametrize("style", Style)
+def test_nothing_is_said_in_words(answer, words, style):
+    assert SGR.sub("", told(answer, style=style)) == words
+
+
+# What was cut is counted, and the command that shows it is named
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            a.Variables(tuple(a.VariableView(f"v{n}", "1") for n in range(100)), 100),
+            r"… \d+ more variables: --budget 1000$",
+        ),
+        (
+            a.Children("r", 100, 0, tuple(a.VariableView(f"[{n}]", "1") for n in range(100))),
+            r"next: debugger vars r --from (\d+)$",
+        ),
+        (a.Source("/a.c", tuple(a.SourceLine(n, "x") for n in range(1, 99)), 99), r"… \d+ more l"),
+        (
+            a.Backtrace(1, tuple(a.FrameView(n, f"f{n}") for n in range(99)), 500),
+            r"… \d+ more lines: debugger backtrace --budget 1000\n"
+            r"… 401 more frames: debugger backtrace --limit 500$",
+        ),
+        (
+            a.Threads(tuple(a.ThreadView(n, "t", "running") for n in range(99)), 200),
+            r"… \d+ more threads: debugger threads --budget",
+        ),
+        (
+            a.BreakpointList(tuple(breakpoint_at(id=n) for n in range(99))),
+            r"… \d+ more breakpoints: debugger breakpoint list --budget 1000$",
+        ),
+        (a.Removed(tuple(range(999))), r"… \d+ more$"),
+        (
+            a.Sessions(tuple(replace(STATUS, session=f"s{n}") for n in range(99)), "s0"),
+            r"… \d+ more sessions: debugger sessions --budget",
+        ),
+        (
+            a.Output(tuple(a.OutputLine("stdout", f"{n}", n) for n in range(999)), 0, 999),
+            r"^… \d+ earlier lines: debugger output --all --budget 1000\n(.*\n)*998$",
+        ),
+        (
+            a.Events(
+                tuple(a.EventView(n, n, "stop", "s", 1, "", {}) for n in range(1, 99)), 98, 0, 98
+            ),
+            r"… \d+ more events: debugger events --since \d+$",
+        ),
+        (a.Raw("x", "y\n" * 999), r"… \d+ more lines: --budget 1000$"),
+        (a.Value("big", "x" * 5000, "str"), r"\(5,000 chars; --budget 2000\)$"),
+        (a.Value("big", "x" * 5000, "str", ref="v9"), r"\(5,000 chars; debugger vars v9\)$"),
+    ],
+    ids=lambda one: type(one).__name__ if not isinstance(one, str) else "",
+)
+def test_what_was_cut_is_counted_and_found_again(answer, said):
+    shown = told(answer, budget=60)
+    assert len(shown) <= 240
+    assert re.search(said, shown)
+    assert not re.search(said, told(answer, budget=100_000)) or "limit 500" in said
+
+
+def test_pages_of_children_join_without_a_gap():
+    views = tuple(a.VariableView(f"[{n}]", "1") for n in range(100))
+    seen, start = [], 0
+    for _ in range(100):
+        shown = told(a.Children("r", 100, start, views[start:]), budget=40)
+        seen += re.findall(r"^  \[(\d+)\]", shown, re.MULTILINE)
+        if not (more := re.search(r"--from (\d+)$", shown)):
+            break
+        start = int(more[1])
+    assert seen == [str(n) for n in range(100)]
+
+
+def test_the_cursor_of_cut_events_is_the_last_that_was_shown():
+    events = tuple(a.EventView(n, 0, "stop", "s", None, "", {}) for n in range(1, 99))
+    shown = told(a.Events(events, 98, 0, 98), budget=60).splitlines()
+    last = shown[-2].split()[0]
+    assert shown[-1] == f"… {98 - int(last)} more events: debugger events --since {last}"
+
+
+def test_a_recursion_is_folded_but_not_the_chosen_frame():
+    frames = tuple(a.FrameView(n, "fact", "/a.py", 3) for n in range(100))
+    shown = told(a.Backtrace(1, (*frames, a.FrameView(100, "main", "/a.py", 9)), 101, current=5))
+    assert shown.splitlines() == [
+        "  #0 … #4: fact a.py:3 (5 frames)",
+        "* #5 fact a.py:3",
+        "  #6 … #99: fact a.py:3 (94 frames)",
+        "  #100 main a.py:9",
+    ]
+
+
+def test_a_backtrace_shows_the_locals_it_was_given():
+    with_locals = replace(BACKTRACE, frames=(replace(SUM_TO, locals=LOCALS),))
+    assert told(with_locals).splitlines()[1].strip() == "n=100 sum=4950 i=49"
+
+
+def test_a_breakpoint_tells_its_options_and_why_it_is_pending():
+    view = breakpoint_at(
+        line=44, condition="n > 3", hit_count=2, log="x={x}", thread=7, temporary=True, hits=1
+    )
+    assert told(view) == (
+        "breakpoint 1: main.c:42 → 44 (condition n > 3) (hit count 2)"
+        ' log "x={x}" (thread 7) (temporary), 1 hit'
+    )
+    pending = breakpoint_at(verified=False, why_unbound="no such file in the program")
+    assert told(pending).endswith(", pending: no such file in the program")
+    assert told(replace(pending, enabled=False)) == "breakpoint 1: main.c:42 (disabled)"
+    assert told(breakpoint_at(kind="watchpoint", file=None, function="sum")) == "watchpoint 1: sum"
+
+
+def test_child_sessions_stand_below_their_parents_and_a_circle_loses_none():
+    named = {
+        name: replace(STATUS, session=name, parent=parent, program=None, pid=None)
+        for name, parent in (("kid", "top"), ("top", "gone"), ("x", "y"), ("y", "x"))
+    }
+    shown = told(a.Sessions(tuple(named.values()), "kid")).splitlines()
+    assert shown[:2] == ["  top: stopped", "*   kid: stopped"]
+    assert sorted(line.strip() for line in shown[2:]) == ["x: stopped", "y: stopped"]
+
+
+def test_colour_of_the_program_reaches_a_terminal_and_nothing_else_does():
+    line = a.OutputLine("stdout", "\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07", 1)
+    answer = a.Output((line,), 0, 1)
+    assert told(answer) == "red\\x1b[2J\\x1b]0;title\\x07"
+    assert told(answer, style=Style.TERMINAL) == ("\x1b[31mred\x1b[0m\\x1b[2J\\x1b]0;title\\x07")
+
+
+def test_a_table_stays_within_a_narrow_terminal_and_folds_its_cells():
+    wide = a.Variables((a.VariableView("name", "v" * 100, "t" * 50),), 1)
+    shown = told(wide, style=Style.TERMINAL, width=40)
+    assert max(map(len, shown.splitlines())) <= 40
+    assert shown.count("v") == 100
+
+
+# JSON
+
+
+def test_json_has_the_keys_of_the_contract():
+    data = to_data(STOP, budget=None)
+    assert {
+        *("reason", "raw_reason", "description", "thread", "frame", "source", "locals", "changed"),
+        *("stack", "output", "hit_breakpoints", "exit_code", "signal", "state"),
+    } <= set(data)
+    assert data["frame"] == {
+        **{"index": 0, "function": "sum_to", "file": "/src/main.c", "line": 42, "column": 5},
+        **{"address": None, "module": None},
+    }
+    assert set(data["locals"][0]) == {"name", "type", "value"}
+    assert "stack_own" not in data
+    children = to_data(BY_KIND[a.Children], budget=None)
+    assert set(children) == {"ref", "total", "from", "variables"}
+    assert "show_type" not in to_data(a.Value("x", "1", "int", show_type=True), budget=None)
+
+
+def test_json_holds_what_json_cannot_say():
+    strange = a.Settings("\ud800", True, (a.Setting("x", float("nan"), "file"),))  # noqa: FBT003
+    data = json.loads(to_json(strange, budget=None))
+    assert (data["path"], data["settings"][0]["value"]) == ("\ufffd", None)
+
+
+def test_json_that_is_too_long_says_what_was_cut():
+    long = a.Variables(tuple(a.VariableView(f"v{n}", "x" * 300) for n in range(300)), 300)
+    data = to_data(long, budget=200)
+    assert data["total"] == 300
+    assert data["truncated"]["budget"] == 200
+    assert data["truncated"]["cut"][0].startswith("variables[")
+    assert 0 < len(data["variables"]) < 300
+    assert all(one["name"].startswith("v") for one in data["variables"])
