@@ -315,7 +315,8 @@ def test_a_spawned_program_has_its_files_directory_and_environment(start, fifo, 
     (stdin, to), (stdout, out), (stderr, err) = map(fifo, ("stdin", "stdout", "stderr"))
     code = (
         "import os, sys\n"
-        "print(sys.stdin.readline().strip(), os.getcwd(), os.environ['A'], os.getsid(0), flush=True)\n"
+        "word = sys.stdin.readline().strip()\n"
+        "print(word, os.getcwd(), os.environ['A'], os.getsid(0), flush=True)\n"
         "print('oops', file=sys.stderr)\n"
         "sys.exit(7)"
     )

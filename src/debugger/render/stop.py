@@ -46,7 +46,7 @@ def _head(stop: Stop) -> str:
 def _thread(stop: Stop) -> str:
     said = [f"thread {stop.thread}"] if stop.thread is not None else []
     if stop.frame is not None and stop.frame.index:
-        said.append(f"frame #{stop.frame.index} ")
+        said.append(f"frame #{stop.frame.index}")
     inside = ", ".join(said)
     innermost = stop.stack[0] if stop.stack else None
     if stop.frame is not None and stop.frame.index and innermost and not innermost.index:

@@ -204,7 +204,7 @@ def test_the_source_around_the_current_line_outlives_the_rest_of_it():
 
 
 def test_output_goes_before_the_stack_the_locals_the_source_and_the_head():
-    marks = ["output: +40 lines", "stack:", "locals:", "-> 42", "stopped: breakpoint 1"]
+    marks = ["  a line of", "#0 sum_to", "name0=", "-> 42", "stopped: breakpoint 1"]
     full = replace(
         STOP,
         output=printed(*(f"a line of output, number {n}" for n in range(40))),
@@ -213,9 +213,9 @@ def test_output_goes_before_the_stack_the_locals_the_source_and_the_head():
         locals_total=12,
     )
     shown = [[mark in told(full, budget) for mark in marks] for budget in range(14, 400)]
-    lasts = [next(at for at, row in enumerate(shown) if row[n]) for n in range(len(marks))]
-    assert lasts == sorted(lasts, reverse=True)
-    assert lasts[-1] == 0
+    firsts = [next(at for at, row in enumerate(shown) if row[n]) for n in range(len(marks))]
+    assert firsts == sorted(firsts, reverse=True)
+    assert firsts[-1] == 0
     assert all(shown[-1])
 
 

@@ -1,0 +1,156 @@
+"""Does any answer, however hostile, stay within its budget and on its lines?"""
+
+from __future__ import annotations
+
+import json
+import re
+import types
+import typing
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET, Struct, UnsetType
+
+from debugger.core import answers
+from debugger.render import Style, text, to_data, to_json
+
+SGR = re.compile(r"\x1b\[[0-9;:]*m")
+# What moves a cursor, begins a line, turns the writing around or cannot be encoded.
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+LEAST_JSON = 20  # tokens: below this not even `truncated` fits
+
+HOSTILE = st.sampled_from(
+    [
+        "",
+        "x",
+        "\n",
+        "\r\n",
+        "\t",
+        "\x00",
+        "\x1b[2J",
+        "\x1b[31m",
+        "\x1b]0;title\x07",
+        "\x9b",
+        "\u202e",
+        "\u2028",
+        "\ud800",
+        '"\\',
+        "é𝄞",
+        "{a, b, c}",
+        "[link=x]",
+        "stopped: ",
+        " … ",
+        " (5 characters)",
+        "/a/b.c",
+    ]
+)
+TEXT = st.one_of(
+    HOSTILE,
+    st.text(max_size=8),
+    st.builds(lambda part, times: part * times, HOSTILE, st.sampled_from([3, 100, 3000])),
+    st.lists(HOSTILE, max_size=5).map("".join),
+)
+NUMBER = st.one_of(st.integers(0, 3), st.integers(-(2**70), 2**70))
+WORDS = {
+    "state": ["stopped", "running", "terminated", "odd"],
+    "reason": ["breakpoint", "step", "exception", "signal", "watchpoint", "exit", "goto", None],
+    "kind": ["line", "function", "address", "watchpoint", "exception"],
+    "stream": ["stdout", "stderr", "console"],
+}
+LEAVES = {
+    str: TEXT,
+    int: NUMBER,
+    bool: st.booleans(),
+    float: st.floats(),
+    type(None): st.none(),
+    UnsetType: st.just(UNSET),
+    typing.Any: st.one_of(TEXT, NUMBER, st.floats(), st.lists(TEXT, max_size=3)),
+}
+
+
+def of_type(wanted):
+    """Give values of a type as the answers annotate it."""
+    if wanted in LEAVES:
+        return LEAVES[wanted]
+    origin, inner = typing.get_origin(wanted), typing.get_args(wanted)
+    if origin in {types.UnionType, typing.Union}:
+        return st.one_of(*map(of_type, inner))
+    if origin is tuple:
+        # The same thing many times is as long as many things, and sooner made.
+        few = st.lists(of_type(inner[0]), max_size=3)
+        return st.builds(
+            lambda found, times: tuple(found * times), few, st.sampled_from([1, 9, 60])
+        )
+    if origin is dict:
+        return st.dictionaries(*map(of_type, inner), max_size=3)
+    assert issubclass(wanted, Struct), wanted
+    return st.deferred(lambda: of_struct(wanted))
+
+
+def of_struct(kind):
+    """Give answers of a kind: any field may have any value of its type, or a word it knows."""
+    hints = typing.get_type_hints(kind)
+    return st.builds(
+        kind,
+        **{
+            name: st.sampled_from(WORDS[name]) | of_type(hint) if name in WORDS else of_type(hint)
+            for name, hint in hints.items()
+        },
+    )
+
+
+ANSWERS = st.one_of(*map(of_struct, typing.get_args(answers.Answer)))
+BUDGETS = st.one_of(st.integers(-1, 60), st.sampled_from([200, 1000, 5000]))
+
+
+@given(answer=ANSWERS, budget=BUDGETS, style=st.sampled_from(Style), width=st.integers(-1, 200))
+def test_a_text_never_exceeds_its_budget_nor_lets_a_control_character_through(
+    answer, budget, style, width
+):
+    shown = text(answer, budget=budget, style=style, width=width)
+    plain = SGR.sub("", shown) if style is Style.TERMINAL else shown
+    assert len(plain) <= 4 * max(budget, 0)
+    assert CONTROL.search(plain) is None
+    plain.encode()
+    if budget > 0:
+        assert plain.strip()
+
+
+@given(answer=ANSWERS, budget=st.integers(LEAST_JSON, 2000))
+def test_json_never_exceeds_its_budget_and_says_what_was_cut(answer, budget):
+    whole = to_data(answer, budget=None)
+    line = to_json(answer, budget=budget)
+    assert len(line) <= 4 * budget
+    assert "\n" not in line
+    data = json.loads(line)
+    if len(to_json(answer, budget=None)) <= 4 * budget:
+        assert data == whole
+        return
+    assert data["truncated"]["budget"] == budget
+    assert data["truncated"]["cut"]
+    assert set(data) - {"truncated"} <= set(whole)
+    unsaid = set(whole) - set(data)
+    assert not unsaid or len(data["truncated"]["cut"]) <= 2
+
+
+@given(stop=of_struct(answers.Stop), limit=st.integers(1, 400))
+def test_the_head_of_a_stop_is_the_last_to_go(stop, limit):
+    def first(budget):
+        return text(stop, budget=budget, style=Style.PLAIN, width=80).split("\n")[0]
+
+    head, shown = first(100_000), first(limit)
+    if len(head) <= 4 * limit:
+        assert shown == head
+    else:
+        assert shown == head[: 4 * limit - 1] + "…"
+
+
+@given(stop=of_struct(answers.Stop), budget=st.integers(1, 1000))
+def test_a_terminal_is_given_the_same_head(stop, budget):
+    heads = [
+        SGR.sub("", text(stop, budget=budget, style=style, width=80)).split("\n")[0]
+        for style in Style
+    ]
+    assert heads[0] == heads[1]

@@ -1,0 +1,145 @@
+"""Is the runtime directory found, made for its owner alone, and refused when it is not?"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from debugger import paths
+from debugger.errors import Code, DebuggerError
+
+
+def mode_of(path: str | Path) -> int:
+    return stat.S_IMODE(os.lstat(path).st_mode)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Name a runtime directory that is not there yet."""
+    path = tmp_path / "own"
+    monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", str(path))
+    return path
+
+
+def test_a_directory_that_is_not_there_is_made_for_its_owner_alone(own):
+    assert paths.runtime_dir() == str(own)
+    assert mode_of(own) == 0o700
+    assert paths.runtime_dir() == str(own)
+
+
+def test_a_umask_that_would_let_others_in_changes_nothing(own):
+    before = os.umask(0)
+    try:
+        paths.runtime_dir()
+    finally:
+        os.umask(before)
+    assert mode_of(own) == 0o700
+
+
+def test_a_relative_directory_is_made_absolute(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", "here")
+    assert paths.runtime_dir() == str(tmp_path / "here")
+
+
+def test_without_its_own_variable_the_users_runtime_directory_is_used(tmp_path, monkeypatch):
+    monkeypatch.delenv("DEBUGGER_RUNTIME_DIR", raising=False)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert paths.runtime_dir() == str(tmp_path / "debugger-cli")
+
+
+@pytest.mark.parametrize("shared", [None, "", "relative", "/no/such/directory"])
+def test_without_a_users_runtime_directory_it_is_one_of_its_own_in_tmp(monkeypatch, shared):
+    monkeypatch.delenv("DEBUGGER_RUNTIME_DIR", raising=False)
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    if shared is not None:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", shared)
+    # Asked without making it: it is the real one.
+    assert paths._wanted() == f"/tmp/debugger-cli-{os.getuid()}"
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o701, 0o740, 0o710])
+def test_a_directory_that_others_can_reach_into_is_refused(own, mode):
+    own.mkdir()
+    own.chmod(mode)
+    with pytest.raises(DebuggerError, match=f"mode {mode:04o}, not 0700") as refused:
+        paths.runtime_dir()
+    assert refused.value.code is Code.DENIED
+    assert "DEBUGGER_RUNTIME_DIR" in refused.value.hint
+
+
+def test_a_link_is_refused_wherever_it_leads(own, tmp_path):
+    (tmp_path / "target").mkdir(0o700)
+    own.symlink_to(tmp_path / "target")
+    with pytest.raises(DebuggerError, match="is a symbolic link"):
+        paths.runtime_dir()
+    own.unlink()
+    own.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(DebuggerError, match="is a symbolic link"):
+        paths.runtime_dir()
+
+
+def test_a_file_is_refused(own):
+    own.touch(0o600)
+    with pytest.raises(DebuggerError, match="is not a directory"):
+        paths.runtime_dir()
+
+
+def test_another_users_directory_is_refused(own, monkeypatch):
+    own.mkdir(0o700)
+    monkeypatch.setattr(os, "getuid", lambda: own.stat().st_uid + 1)
+    with pytest.raises(DebuggerError, match=r"belongs to another user \(uid \d+\)"):
+        paths.runtime_dir()
+
+
+def test_a_directory_that_cannot_be_made_is_an_error_that_says_why(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", str(tmp_path / "file" / "below"))
+    with pytest.raises(DebuggerError, match="Not a directory") as refused:
+        paths.runtime_dir()
+    assert refused.value.code is Code.DENIED
+
+
+def test_a_private_file_is_its_owners_alone_and_never_at_the_end_of_a_link(tmp_path):
+    path = tmp_path / "file"
+    os.close(paths.open_private(str(path), os.O_WRONLY))
+    assert mode_of(path) == 0o600
+    (tmp_path / "link").symlink_to(path)
+    with pytest.raises(OSError, match="symbolic link"):
+        paths.open_private(str(tmp_path / "link"), os.O_WRONLY)
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path):
+    path = tmp_path / "file"
+    paths.write_private(str(path), b"a longer old content")
+    with path.open("rb") as before:
+        paths.write_private(str(path), b"new")
+        assert before.read() == b"a longer old content"
+    assert path.read_bytes() == b"new"
+    assert mode_of(path) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_not_there_is_as_good_as_removed(tmp_path):
+    (tmp_path / "file").touch()
+    for _ in range(2):
+        paths.remove(str(tmp_path / "file"))
+    assert not any(tmp_path.iterdir())
+
+
+def test_the_tail_of_a_log_is_its_last_lines_after_a_place(tmp_path):
+    path = tmp_path / "log"
+    assert paths.log_tail(str(path), lines=3) == []
+    path.write_bytes(b"1\n2\n3\n\xff\n5\n")
+    assert paths.log_tail(str(path), lines=3) == ["3", "\ufffd", "5"]
+    assert paths.log_tail(str(path), lines=99, since=4) == ["3", "\ufffd", "5"]
+    assert paths.log_tail(str(path), lines=99, since=1000) == []
+
+
+def test_the_tail_of_a_log_of_one_endless_line_stays_small(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(b"x" * (1 << 20))
+    assert len("".join(paths.log_tail(str(path), lines=2))) == 800
