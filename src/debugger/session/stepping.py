@@ -16,6 +16,7 @@ from debugger.session import family, report
 from debugger.session.session import Session
 
 _STEPS_MAX = 10_000
+_PAUSE_AGAIN_S = 2.0
 _STATE_AFTER = {Kind.STOP: State.STOPPED, Kind.EXIT: State.TERMINATED}
 _STARTING = {State.INITIALIZING, State.CONFIGURING}
 
@@ -112,8 +113,15 @@ async def pause(session: Session, patience: Patience) -> answers.Stop:
     if session.state is State.STOPPED:
         return await session.do(lambda: report.stop(session, is_full=True))
     cursor = session.timeline.cursor()
-    await session.pause()
-    return await wait(session, patience, after=cursor)
+    limit = asyncio.get_running_loop().time() + patience.seconds
+    while True:
+        await session.pause()
+        first = min(_PAUSE_AGAIN_S, patience.seconds)
+        answer = await wait(session, Patience(first, patience.interrupted), after=cursor)
+        is_over = asyncio.get_running_loop().time() >= limit or patience.interrupted.is_set()
+        if not answer.timed_out or is_over or session.state is not State.RUNNING:
+            return answer
+        # lldb-dap 19 loses a pause that comes before the program's own code runs.
 
 
 async def wait(session: Session, patience: Patience, *, after: int | None = None) -> answers.Stop:
