@@ -8,6 +8,7 @@ what is seen.
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import shlex
@@ -141,7 +142,9 @@ def test_a_session_reads_as_it_is_written_down(
     now = Transcript(transcript.files, transcript.needs, transcript.about, tuple(seen))
     if request.config.getoption("--update"):
         path.write_text(str(now), encoding="utf-8")
-    assert str(now) == path.read_text(encoding="utf-8")
+    expected = path.read_text(encoding="utf-8").splitlines()
+    differences = "\n".join(difflib.unified_diff(expected, str(now).splitlines(), lineterm="", n=6))
+    assert not differences, f"{path.name} (--update accepts it):\n{differences}"
 
 
 def test_there_are_transcripts_and_none_is_empty() -> None:

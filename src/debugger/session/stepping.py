@@ -112,16 +112,18 @@ async def pause(session: Session, patience: Patience) -> answers.Stop:
     """Stop a running program and report where it is; one that is stopped is reported as it is."""
     if session.state is State.STOPPED:
         return await session.do(lambda: report.stop(session, is_full=True))
+    session.require(State.RUNNING, to="pause")
     cursor = session.timeline.cursor()
     limit = asyncio.get_running_loop().time() + patience.seconds
-    while True:
+    while session.state is State.RUNNING:
         await session.pause()
-        first = min(_PAUSE_AGAIN_S, patience.seconds)
-        answer = await wait(session, Patience(first, patience.interrupted), after=cursor)
-        is_over = asyncio.get_running_loop().time() >= limit or patience.interrupted.is_set()
-        if not answer.timed_out or is_over or session.state is not State.RUNNING:
-            return answer
-        # lldb-dap 19 loses a pause that comes before the program's own code runs.
+        left = _rest(patience, limit)
+        # lldb-dap 19 loses a pause that comes before the program's own code runs: ask again.
+        soon = Patience(min(_PAUSE_AGAIN_S, left.seconds), patience.interrupted)
+        event = await _next_event(session, soon, after=cursor)
+        if event is not None or left.seconds <= soon.seconds or patience.interrupted.is_set():
+            break
+    return await wait(session, _rest(patience, limit), after=cursor)
 
 
 async def wait(session: Session, patience: Patience, *, after: int | None = None) -> answers.Stop:
