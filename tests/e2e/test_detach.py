@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import debuggees
 import pytest
+
+import debuggees
 
 PROGRAMS = [
     pytest.param("ticker.c", marks=pytest.mark.adapter("lldb-dap")),

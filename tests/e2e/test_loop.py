@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import debuggees
 import pytest
+
+import debuggees
 
 Cli = Callable[..., Any]
 
@@ -42,7 +43,11 @@ def value(cli: Cli, expression: str) -> str:
 @pytest.mark.parametrize("name", BOTH)
 def test_a_program_stops_at_a_line_and_tells_where_it_is(name: str, cli: Cli) -> None:
     stop = data(cli("--json", "start", program(name), "--break", at(name, "add"), check=0))
-    assert (stop["state"], stop["reason"], stop["hit_breakpoints"]) == ("stopped", "breakpoint", [1])
+    assert (stop["state"], stop["reason"], stop["hit_breakpoints"]) == (
+        "stopped",
+        "breakpoint",
+        [1],
+    )
     assert stop["frame"]["function"] == "sum_to"
     assert stop["frame"]["file"] == str(debuggees.source(name))
     assert stop["frame"]["line"] == line(name, "add")

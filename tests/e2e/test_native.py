@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import debuggees
 import pytest
+
+import debuggees
 
 Cli = Callable[..., Any]
 pytestmark = pytest.mark.adapter("lldb-dap")

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import debuggees
 import pytest
+
+import debuggees
 
 Cli = Callable[..., Any]
 pytestmark = pytest.mark.adapter("debugpy")

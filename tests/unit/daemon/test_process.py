@@ -1,0 +1,230 @@
+"""Is there one daemon, well separated from who started it, and does it leave what it should?"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from debugger import __version__, paths
+from debugger.daemon import process, transport
+from debugger.daemon.process import Presence
+from debugger.errors import Code, DebuggerError
+from fakes import toy
+
+
+def start(directory: Path, command: tuple[str, ...]) -> list[str]:
+    """Start a daemon and hang up; give what was said."""
+    said: list[str] = []
+    process.start(str(directory), command, say=said.append).close()
+    return said
+
+
+def state_of(directory: Path) -> dict[str, object]:
+    state: dict[str, object] = json.loads((directory / paths.STATE).read_bytes())
+    return state
+
+
+def test_twenty_clients_at_once_get_one_daemon(runtime_dir):
+    ended = [toy.finish(client) for client in [toy.begin("pid") for _ in range(20)]]
+    assert {code for code, _, _ in ended} == {0}
+    assert {out for _, out, _ in ended} == {f"{state_of(runtime_dir)['pid']}\n"}
+    assert {err for _, _, err in ended} == {""}
+
+
+def test_a_daemon_that_listens_is_taken_and_no_other_started(runtime_dir):
+    pid = toy.ask("pid").stdout
+    assert start(runtime_dir, ("-c", "raise SystemExit('never run')")) == []
+    assert toy.ask("pid").stdout == pid
+
+
+def test_a_stale_socket_is_cleaned_away(runtime_dir):
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(runtime_dir / paths.SOCKET))
+    assert start(runtime_dir, toy.DAEMON) == []
+    assert toy.ask("echo", "on").stdout == "on\n"
+
+
+def test_a_dead_daemons_state_is_told_and_an_ended_ones_is_not(runtime_dir):
+    state = {"pid": 4, "sessions": [{"name": "app", "program": "./prog", "pid": 123}]}
+    transport.write_state(str(runtime_dir), state)
+    said = start(runtime_dir, toy.DAEMON)
+    assert said == ["the daemon (pid 4) died; lost: session app (./prog, pid 123)"]
+    toy.ask("daemon", "stop")
+    transport.write_state(str(runtime_dir), {**state, "closing": True})
+    assert start(runtime_dir, toy.DAEMON) == []
+
+
+def test_the_daemon_has_nothing_of_who_started_it(runtime_dir, tmp_path):
+    client = toy.begin("pid", cwd=tmp_path)
+    code, out, _ = toy.finish(client)
+    pid = int(out)
+    assert code == 0
+    assert os.getsid(pid) not in (os.getsid(0), client.pid, pid)
+    assert os.getpgid(pid) != os.getpgid(0)
+    if sys.platform == "linux":
+        own = Path(f"/proc/{pid}")
+        assert os.readlink(own / "cwd") == "/"
+        assert os.readlink(own / "fd" / "0") == "/dev/null"
+        log = str(runtime_dir / paths.LOG)
+        assert {os.readlink(own / "fd" / str(fd)) for fd in (1, 2)} == {log}
+        held = [os.readlink(path) for path in (own / "fd").iterdir()]
+        assert not [path for path in held if path.startswith("pipe:")]
+
+
+def test_all_that_the_daemon_leaves_is_its_owners_alone(runtime_dir):
+    toy.ask("open", "app")
+    modes = {path.name: stat.S_IMODE(path.lstat().st_mode) for path in runtime_dir.iterdir()}
+    names = (paths.SOCKET, paths.STATE, paths.LOG, paths.LOCK)
+    assert modes == dict.fromkeys(names, 0o600)
+    assert state_of(runtime_dir) == {
+        "pid": int(toy.ask("pid").stdout),
+        "version": __version__,
+        "transport": "unix",
+        "sessions": [{"name": "app", "program": "./app", "pid": 123}],
+    }
+
+
+def test_a_daemon_that_ends_at_once_is_an_error_with_the_tail_of_its_log(runtime_dir):
+    (runtime_dir / paths.LOG).write_text("an older fault\n")
+    with pytest.raises(DebuggerError) as failed:
+        start(runtime_dir, ("-c", "raise SystemExit('the disk is on fire')"))
+    assert failed.value.code is Code.INTERNAL
+    assert failed.value.message == (
+        "the daemon did not start: it ended at once\n  the disk is on fire"
+    )
+    assert failed.value.hint == "debugger daemon logs"
+
+
+def test_a_daemon_that_never_gets_ready_is_killed(runtime_dir, tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "_READY_S", 1.0)
+    told = tmp_path / "pid"
+    code = f"import os, signal; open({str(told)!r}, 'w').write(str(os.getpid())); signal.pause()"
+    with pytest.raises(DebuggerError, match=r"not ready after 1 s"):
+        start(runtime_dir, ("-c", code))
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
+
+
+def test_the_wait_for_the_lock_is_bounded(runtime_dir, monkeypatch):
+    monkeypatch.setattr(process, "_LOCK_S", 0.05)
+    descriptor = paths.open_private(str(runtime_dir / paths.LOCK), os.O_RDWR)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with pytest.raises(DebuggerError, match="another command has been starting") as failed:
+            start(runtime_dir, toy.DAEMON)
+    finally:
+        os.close(descriptor)
+    assert failed.value.code is Code.TIMEOUT
+    assert start(runtime_dir, toy.DAEMON) == []
+
+
+def test_the_daemon_finds_its_own_code_and_what_the_client_found(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f"relative{os.pathsep}{os.pathsep}/absolute")
+    search = process._environment()["PYTHONPATH"].split(os.pathsep)
+    assert search[:2] == [str(tmp_path / "relative"), "/absolute"]
+    root = str(Path(process.__file__).parents[2])
+    assert search[2:] == ([] if root.endswith("-packages") else [root])
+
+
+def test_over_tcp_a_daemon_serves_and_ends_as_well(runtime_dir, monkeypatch):
+    monkeypatch.setenv("DEBUGGER_TRANSPORT", "tcp")
+    first = toy.ask("pid").stdout
+    assert toy.ask("pid").stdout == first
+    state = state_of(runtime_dir)
+    assert state["transport"] == "tcp"
+    assert len(bytes.fromhex(state["token"])) == 32
+    assert toy.files(runtime_dir) == {paths.STATE}
+    assert "stopped" in toy.ask("daemon", "stop").stdout
+    assert not toy.files(runtime_dir)
+
+
+def test_a_client_with_the_wrong_token_is_not_served(runtime_dir, monkeypatch):
+    monkeypatch.setenv("DEBUGGER_TRANSPORT", "tcp")
+    first = toy.ask("pid").stdout
+    state = state_of(runtime_dir)
+    transport.write_state(str(runtime_dir), {**state, "token": "0" * 64})
+    ran = toy.ask("pid", check=1)
+    assert ran.stdout == ""
+    transport.write_state(str(runtime_dir), state)
+    assert toy.ask("pid").stdout == first
+
+
+@pytest.fixture
+def presence(tmp_path: Path) -> Presence:
+    (tmp_path / paths.SOCKET).touch()
+    return Presence(str(tmp_path), {"transport": "unix"})
+
+
+def test_who_takes_its_leave_says_so_first_and_then_leaves_nothing(presence, tmp_path):
+    presence.publish([{"name": "app"}])
+    presence.withdraw()
+    assert not (tmp_path / paths.SOCKET).exists()
+    assert state_of(tmp_path)["closing"] is True
+    presence.publish([])
+    assert state_of(tmp_path)["sessions"] == [{"name": "app"}]
+    presence.end()
+    assert not (tmp_path / paths.STATE).exists()
+
+
+def test_who_takes_its_leave_touches_nothing_of_its_successor(presence, tmp_path):
+    presence.publish([])
+    (tmp_path / "new").touch()
+    (tmp_path / "new").replace(tmp_path / paths.SOCKET)
+    presence.withdraw()
+    assert (tmp_path / paths.SOCKET).exists()
+    transport.write_state(str(tmp_path), {"pid": os.getpid() + 1})
+    presence.end()
+    assert state_of(tmp_path) == {"pid": os.getpid() + 1}
+
+
+def test_a_full_log_is_put_away_and_the_one_before_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "LOG_BYTES", 10)
+    for content in (b"first and too long", b"second and too long", b"short"):
+        descriptor = process.open_log(str(tmp_path))
+        os.write(descriptor, content)
+        os.close(descriptor)
+    assert (tmp_path / paths.LOG).read_bytes() == b"short"
+    assert (tmp_path / paths.OLD_LOG).read_bytes() == b"second and too long"
+    os.close(process.open_log(str(tmp_path)))
+    assert (tmp_path / paths.LOG).read_bytes() == b"short"
+
+
+def test_a_running_daemons_log_stays_within_its_bound(runtime_dir, monkeypatch):
+    monkeypatch.setattr(process, "LOG_BYTES", 1 << 10)
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if not pid:
+        # Only a process of its own can have the log as its standard error.
+        os.dup2(process.open_log(str(runtime_dir)), 2)
+        log = process.Log(str(runtime_dir))
+        for number in range(200):
+            log.write(f"line {number} \udcff\n")
+            log.flush()
+        os.write(writer, b"done")
+        os._exit(0)
+    os.close(writer)
+    try:
+        assert os.read(reader, 4) == b"done"
+    finally:
+        os.close(reader)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    current = (runtime_dir / paths.LOG).read_text()
+    old = (runtime_dir / paths.OLD_LOG).read_text()
+    assert max(len(current), len(old)) < 2 << 10
+    assert (old + current).endswith("line 198 \\udcff\nline 199 \\udcff\n")
+
+
+def test_what_was_lost_is_said():
+    entry = {"name": "a", "program": "./b", "pid": 5}
+    assert process.lost({"sessions": [entry]}) == "lost: session a (./b, pid 5)"
+    assert process.lost({"sessions": []}) == process.lost({}) == "it held no session"
