@@ -133,8 +133,10 @@ def test_nothing_is_said_in_words(answer, words, style):
         (a.Source("/a.c", tuple(a.SourceLine(n, "x") for n in range(1, 99)), 99), r"… \d+ more l"),
         (
             a.Backtrace(1, tuple(a.FrameView(n, f"f{n}") for n in range(99)), 500),
-            r"… \d+ more lines: debugger backtrace --budget 1000\n"
-            r"… 401 more frames: debugger backtrace --limit 500$",
+            (
+                r"… \d+ more lines: debugger backtrace --budget 1000\n"
+                r"… 401 more frames: debugger backtrace --limit 500$"
+            ),
         ),
         (
             a.Threads(tuple(a.ThreadView(n, "t", "running") for n in range(99)), 99),
