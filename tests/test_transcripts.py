@@ -115,6 +115,19 @@ def stable(text: str, folder: Path, *, is_native: bool) -> str:
     return (_NATIVE_THREAD.sub("<tid>", text) if is_native else text).strip("\n")
 
 
+def assert_agrees(seen: str, expected: str) -> None:
+    """Compare what was seen with what is written down.
+
+    lldb-dap 19 describes a struct for some milliseconds only, then writes `...`: on a loaded
+    machine that may stand for what is written down.
+    """
+    __tracebackhide__ = True
+    if re.fullmatch(".*".join(map(re.escape, seen.split("..."))), expected):
+        return
+    lines = difflib.unified_diff(expected.splitlines(), seen.splitlines(), lineterm="", n=6)
+    pytest.fail("--update accepts this:\n" + "\n".join(lines), pytrace=False)
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -142,9 +155,7 @@ def test_a_session_reads_as_it_is_written_down(
     now = Transcript(transcript.files, transcript.needs, transcript.about, tuple(seen))
     if request.config.getoption("--update"):
         path.write_text(str(now), encoding="utf-8")
-    expected = path.read_text(encoding="utf-8").splitlines()
-    differences = "\n".join(difflib.unified_diff(expected, str(now).splitlines(), lineterm="", n=6))
-    assert not differences, f"{path.name} (--update accepts it):\n{differences}"
+    assert_agrees(str(now), path.read_text(encoding="utf-8"))
 
 
 def test_there_are_transcripts_and_none_is_empty() -> None:

@@ -34,6 +34,7 @@ HOSTILE = st.sampled_from(
         "\x1b]0;title\x07",
         "\x9b",
         "\u202e",
+        "\u2066",
         "\u2028",
         "\ud800",
         '"\\',
@@ -114,8 +115,9 @@ def test_a_text_never_exceeds_its_budget_nor_lets_a_control_character_through(
     assert len(plain) <= 4 * max(budget, 0)
     assert CONTROL.search(plain) is None
     plain.encode()
-    if budget > 0:
-        assert plain.strip()
+    # A program may have written an empty line and nothing else.
+    if budget > 0 and not isinstance(answer, answers.Output):
+        assert plain
 
 
 @given(answer=ANSWERS, budget=st.integers(LEAST_JSON, 2000))

@@ -7,7 +7,7 @@ from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing, streamed
 from debugger.render.page import Page, wider
 from debugger.render.places import basename
-from debugger.render.values import IN_A_LIST, counted, output_line, short_name
+from debugger.render.values import IN_A_LIST, counted, output_line, short_name, without_colour
 
 _NS_IN_S = 1_000_000_000
 
@@ -86,7 +86,7 @@ def text(answer: Text, page: Page) -> list[Section]:
 
 def _lines(words: str, page: Page, *, empty: str) -> list[Section]:
     words = words.rstrip("\r\n")
-    if not words.strip():
+    if not without_colour(words).strip():
         return [fixed(empty)]
     # No more lines are taken apart than can be shown.
     parts = words.split("\n", page.limit)

@@ -122,10 +122,15 @@ def assigned(view: VariableView, limit: int, *, between: str = "=") -> str:
     return short_name(view.name) + between + shorten(view.value, limit, hint=hint_for(view))
 
 
+def without_colour(text: str) -> str:
+    """Return a text without the sequences that only colour it."""
+    return _SGR.sub("", text)
+
+
 def output_line(text: str, page: Page, limit: int = _OUTPUT_LINE) -> str:
     """Return a line of a program's output; colour is kept for a terminal, and nothing else."""
     text = text.rstrip("\r\n")
-    plain = _SGR.sub("", text)
+    plain = without_colour(text)
     limit = min(limit, page.limit)
     if not page.is_terminal:
         return shorten(plain, limit, tabs=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import signal
 import socket
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -62,8 +62,8 @@ def test_a_dead_daemons_state_is_told_and_an_ended_ones_is_not(runtime_dir):
     assert start(runtime_dir, toy.DAEMON) == []
 
 
-def test_the_daemon_has_nothing_of_who_started_it(runtime_dir, tmp_path):
-    client = toy.begin("pid", cwd=tmp_path)
+def test_the_daemon_has_nothing_of_who_started_it(runtime_dir):
+    client = toy.begin("pid")
     code, out, _ = toy.finish(client)
     pid = int(out)
     assert code == 0
@@ -198,28 +198,22 @@ def test_a_full_log_is_put_away_and_the_one_before_is_given_up(tmp_path, monkeyp
     assert (tmp_path / paths.LOG).read_bytes() == b"short"
 
 
-def test_a_running_daemons_log_stays_within_its_bound(runtime_dir, monkeypatch):
-    monkeypatch.setattr(process, "LOG_BYTES", 1 << 10)
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if not pid:
-        # Only a process of its own can have the log as its standard error.
-        os.dup2(process.open_log(str(runtime_dir)), 2)
-        log = process.Log(str(runtime_dir))
-        for number in range(200):
-            log.write(f"line {number} \udcff\n")
-            log.flush()
-        os.write(writer, b"done")
-        os._exit(0)
-    os.close(writer)
-    try:
-        assert os.read(reader, 4) == b"done"
-    finally:
-        os.close(reader)
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-    current = (runtime_dir / paths.LOG).read_text()
-    old = (runtime_dir / paths.OLD_LOG).read_text()
+def test_a_running_daemons_log_stays_within_its_bound(tmp_path):
+    code = (
+        "import sys\n"
+        "from debugger.daemon import process\n"
+        "process.LOG_BYTES = 1 << 10\n"
+        "log = process.Log(sys.argv[1])\n"
+        "for number in range(200):\n"
+        "    log.write(f'line {number} \\udcff\\n')\n"
+        "    log.flush()"
+    )
+    descriptor = process.open_log(str(tmp_path))
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    subprocess.run(command, stderr=descriptor, check=True, timeout=toy.PATIENCE_S)
+    os.close(descriptor)
+    current = (tmp_path / paths.LOG).read_text()
+    old = (tmp_path / paths.OLD_LOG).read_text()
     assert max(len(current), len(old)) < 2 << 10
     assert (old + current).endswith("line 198 \\udcff\nline 199 \\udcff\n")
 

@@ -78,6 +78,22 @@ def test_a_partial_line_is_shown_at_once_and_goes_on_in_the_next_reading(timelin
     assert timeline.lines().lines == [Line(OUT, "name? Ada", seq=2)]
 
 
+def test_a_line_that_was_read_in_many_parts_is_whole_again_later(timeline):
+    for part in ("10%", " 50%", " 90%"):
+        wrote(timeline, part)
+        assert texts(timeline.events(limit=1, newest=True)) == [part]
+    wrote(timeline, "\n")
+    assert texts(timeline.lines()) == ["10% 50% 90%"]
+
+
+def test_a_line_read_when_it_was_just_full_leaves_no_empty_part():
+    timeline = Timeline(max_line=4)
+    wrote(timeline, "abcd")
+    timeline.cursor()
+    wrote(timeline, "e\n")
+    assert texts(timeline.events()) == ["abcd", "e"]
+
+
 def test_an_unfinished_line_is_one_event_when_nobody_looked_between(timeline):
     for letter in "slow\n":
         wrote(timeline, letter)
@@ -175,6 +191,12 @@ def test_bytes_are_bounded_as_well_and_counted_in_utf8():
     wrote(timeline, "ééé\nééé\nab\n")
     read = timeline.lines()
     assert (texts(read), read.dropped) == (["ééé", "ab"], 1)
+
+
+def test_line_ends_do_not_count_as_bytes():
+    timeline = Timeline(max_bytes=4)
+    wrote(timeline, "a\r\nb\r\nc\nd\n")
+    assert texts(timeline.lines()) == ["a", "b", "c", "d"]
 
 
 def test_one_line_over_the_limit_is_dropped_and_counted():
@@ -378,7 +400,7 @@ def test_a_cursor_lies_after_the_part_of_a_line_that_is_there(timeline):
         ({"data": {"x": object()}}, TypeError),
         ({"data": {"x": "\ud800"}}, ValueError),
     ],
-    ids=str,
+    ids=["output", "thread", "line", "no JSON", "half a surrogate pair"],
 )
 def test_what_cannot_be_stored_is_refused_and_leaves_nothing_behind(timeline, wrong, error):
     with pytest.raises(error):

@@ -1,0 +1,325 @@
+"""Does the command find the daemon, pass all on unharmed, and say every failure well?"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from debugger import __version__, client, paths
+from debugger.daemon import protocol, transport
+from fakes import toy
+
+NOT_RUN = ("-c", "raise SystemExit('started')")
+ANSWER = {"id": 1, "success": True, "exit": 0, "result": {}, "text": "done"}
+
+
+def files(directory: Path) -> list[Path]:
+    return list(directory.iterdir())
+
+
+def test_an_answer_goes_to_stdout_and_its_exit_code_is_the_commands(runtime_dir, tmp_path):
+    assert toy.ask("echo", "a", "b c").stdout == "a b c\n"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+    assert toy.ask("cwd", cwd=tmp_path, env=env).stdout == f"{tmp_path}\n"
+    assert toy.ask("env", "A", env={**os.environ, "A": "x\ny"}).stdout == "x\ny\n"
+
+
+def test_each_commands_environment_is_its_own_and_not_the_daemons(runtime_dir):
+    toy.ask("echo", env={**os.environ, "A": "of the first"})
+    assert toy.ask("env", "A").stdout == "(unset)\n"
+
+
+@pytest.mark.parametrize(
+    ("errors", "seen"), [("surrogateescape", b"\xff\xc3\n"), ("strict", b"\\udcff\\udcc3\n")]
+)
+def test_bytes_that_are_no_text_survive_in_words_and_environment(runtime_dir, errors, seen):
+    hostile = os.fsdecode(b"\xff\xc3")
+    env = {**os.environ, "A": hostile, "PYTHONIOENCODING": f"utf-8:{errors}"}
+    for words in (("echo", hostile), ("env", "A")):
+        running = toy.begin(*words, env=env)
+        assert running.communicate(timeout=toy.PATIENCE_S) == (seen, b"")
+
+
+def test_an_error_goes_to_stderr_with_its_hint_and_nothing_to_stdout(runtime_dir):
+    ran = toy.ask("fail", check=1)
+    assert ran.stdout == ""
+    assert ran.stderr == "error: no such thing\nhint: debugger status\n"
+
+
+def test_an_error_in_json_is_one_object_on_stdout_and_nothing_on_stderr(runtime_dir):
+    ran = toy.ask("fail", "--json", check=1)
+    assert ran.stderr == ""
+    error = {"code": "NOT_FOUND", "message": "no such thing", "hint": "debugger status"}
+    assert json.loads(ran.stdout) == {"ok": False, "error": error}
+    assert toy.ask("fail", "--", "--json", check=1).stdout == ""
+
+
+def test_what_is_streamed_is_seen_before_the_answer_and_ctrl_c_asks_for_one(runtime_dir):
+    running = toy.begin("wait")
+    assert toy.read_line(running) == "waiting\n"
+    running.send_signal(signal.SIGINT)
+    assert toy.finish(running) == (3, "still running\n", "")
+
+
+def test_a_second_ctrl_c_ends_the_command_and_not_the_daemon(runtime_dir):
+    pid = toy.ask("pid").stdout
+    running = toy.begin("hang")
+    assert toy.read_line(running) == "waiting\n"
+    running.send_signal(signal.SIGINT)
+    assert toy.read_line(running) == "cancel seen\n"
+    running.send_signal(signal.SIGINT)
+    assert toy.finish(running) == (130, "", "")
+    assert toy.ask("pid").stdout == pid
+
+
+def test_a_reader_that_leaves_ends_the_command_quietly(runtime_dir):
+    toy.ask("echo")
+    running = toy.begin("fat", "9000000")
+    running.stdout.close()
+    running.wait(toy.PATIENCE_S)
+    assert (running.returncode, running.stderr.read()) == (141, b"")
+    running.stderr.close()
+
+
+def test_without_any_stdout_the_command_is_still_run(runtime_dir):
+    words = [sys.executable, toy.__file__, "open", "app"]
+    shell = ["/bin/sh", "-c", '"$@" >&- 2>&-', "sh", *words]
+    subprocess.run(shell, check=True, timeout=toy.PATIENCE_S)
+    assert "session app" in toy.ask("daemon", "status").stdout
+
+
+@pytest.mark.parametrize("words", [("daemon", "status"), ("daemon", "stop"), ("daemon", "logs")])
+@pytest.mark.parametrize("as_json", [False, True])
+def test_asking_for_the_daemon_never_starts_one(runtime_dir, capsys, words, as_json):
+    argv = [*words, "--json"] if as_json else words
+    assert client.main(argv, daemon=NOT_RUN) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert files(runtime_dir) == []
+    log = str(runtime_dir / paths.LOG)
+    if not as_json:
+        assert out == (f"no log at {log}\n" if "logs" in words else "daemon: not running\n")
+        return
+    data = {"path": log, "lines": []} if "logs" in words else {"running": False}
+    assert json.loads(out) == {"ok": True, "data": data}
+
+
+def test_to_stop_the_daemon_waits_until_it_is_gone_and_says_what_it_ended(runtime_dir):
+    toy.ask("open", "app")
+    pid = int(toy.ask("pid").stdout)
+    ran = toy.ask("daemon", "stop")
+    assert ran.stdout == f"daemon: stopped (pid {pid}); ended: session app (./app, pid 123)\n"
+    assert not toy.files(runtime_dir)
+    status = Path(f"/proc/{pid}/stat")
+    assert not status.exists() or ") Z " in status.read_text()
+
+
+def test_the_logs_are_the_end_of_the_daemons_log(runtime_dir):
+    toy.ask("crash", check=1)
+    lines = toy.ask("daemon", "logs").stdout.splitlines()
+    assert any("serving on" in line for line in lines)
+    assert "ZeroDivisionError: integer division or modulo by zero" in lines
+    (runtime_dir / paths.LOG).write_text("".join(f"{n}\n" for n in range(1000)))
+    told = json.loads(toy.ask("daemon", "logs", "--json").stdout)["data"]
+    assert told["lines"] == [str(number) for number in range(800, 1000)]
+
+
+@pytest.mark.parametrize("argv", [["--version"], [], ["--help"], ["start", "-h"]])
+def test_version_and_help_need_neither_daemon_nor_directory(monkeypatch, capsys, argv):
+    monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", "/dev/null/nowhere")
+    assert client.main(argv, daemon=NOT_RUN) == 0
+    out = capsys.readouterr().out
+    assert out == f"debugger {__version__}\n" if argv == ["--version"] else "debugger" in out
+
+
+def test_help_and_version_behind_the_double_dash_are_the_programs(runtime_dir):
+    words = ("echo", "--", "--help", "--version")
+    assert toy.ask(*words).stdout == "-- --help --version\n"
+
+
+@pytest.mark.parametrize("fault", ["open", "link"])
+@pytest.mark.parametrize("words", [("echo",), ("daemon", "status"), ("daemon", "stop")])
+def test_an_unsafe_runtime_directory_is_refused_before_anything_is_done(
+    runtime_dir, monkeypatch, capsys, fault, words
+):
+    unsafe = runtime_dir / "unsafe"
+    if fault == "open":
+        unsafe.mkdir()
+        unsafe.chmod(0o777)
+    else:
+        (runtime_dir / "target").mkdir(0o700)
+        unsafe.symlink_to(runtime_dir / "target")
+    monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", str(unsafe))
+    assert client.main(words, daemon=NOT_RUN) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"error: the runtime directory {unsafe} is ")
+    assert "hint: set DEBUGGER_RUNTIME_DIR" in err
+    assert client.main([*words, "--json"], daemon=NOT_RUN) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "DENIED"
+    assert files(unsafe) == []
+
+
+def test_a_daemon_that_does_not_start_is_an_error_in_either_form(runtime_dir, capsys):
+    assert client.main(["echo"], daemon=NOT_RUN) == 1
+    out, err = capsys.readouterr()
+    assert (out, err.splitlines()[0]) == ("", "error: the daemon did not start: it ended at once")
+    assert "  started\n" in err
+    assert client.main(["echo", "--json"], daemon=NOT_RUN) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "INTERNAL"
+
+
+@pytest.fixture
+def answering(runtime_dir: Path) -> Iterator[Callable[..., list[dict[str, object]]]]:
+    """Be a daemon that says to each connection's first line what the test wants."""
+    listener, _ = transport.listen(str(runtime_dir), "")
+    listener.settimeout(toy.PATIENCE_S)
+    threads: list[threading.Thread] = []
+    heard: list[dict[str, object]] = []
+
+    def serve(sayings: tuple[bytes, ...]) -> None:
+        for said in sayings:
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rb") as lines:
+                connection.settimeout(toy.PATIENCE_S)
+                heard.append(protocol.parse(lines.readline()))
+                connection.sendall(said)
+                if not said:
+                    lines.read()  # until the client gives up
+
+    def begin(*sayings: bytes) -> list[dict[str, object]]:
+        threads.append(threading.Thread(target=serve, args=(sayings,)))
+        threads[-1].start()
+        return heard
+
+    yield begin
+    for thread in threads:
+        thread.join(toy.PATIENCE_S)
+        assert not thread.is_alive()
+    listener.close()
+
+
+def test_a_request_carries_all_that_a_command_depends_on(answering, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("A", "b")
+    heard = answering(protocol.line(ANSWER))
+    assert client.main(["next", "3"], daemon=NOT_RUN) == 0
+    assert capsys.readouterr().out == "done\n"
+    (request,) = heard
+    assert request.pop("env")["A"] == "b"
+    assert request == {
+        "v": 1,
+        "id": 1,
+        "argv": ["next", "3"],
+        "cwd": str(tmp_path),
+        "width": 80,
+        "tty": False,
+        "client": __version__,
+    }
+
+
+def test_a_removed_working_directory_hinders_no_command(answering, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    monkeypatch.setenv("PWD", str(tmp_path / "gone"))
+    (tmp_path / "gone").rmdir()
+    heard = answering(protocol.line(ANSWER))
+    assert client.main(["status"], daemon=NOT_RUN) == 0
+    assert heard[0]["cwd"] == str(tmp_path / "gone")
+
+
+def test_a_note_goes_to_stderr_and_answers_to_others_are_passed_over(answering, capsys):
+    other = {**ANSWER, "id": 9, "text": "not for us"}
+    answering(protocol.line(other) + protocol.line({**ANSWER, "note": "older"}))
+    assert client.main(["status"], daemon=NOT_RUN) == 0
+    assert capsys.readouterr() == ("done\n", "note: older\n")
+
+
+def test_the_text_of_a_failure_goes_to_stdout_in_place_of_the_message(answering, capsys):
+    answering(protocol.line({**ANSWER, "success": False, "exit": 4, "error": {}, "text": "{}\n"}))
+    assert client.main(["locals", "--json"], daemon=NOT_RUN) == 4
+    assert capsys.readouterr() == ("{}\n", "")
+
+
+@pytest.mark.parametrize("said", [b"garbage\n", b"[]\n", b"\xff\n", b"x" * 1001])
+def test_an_answer_that_is_no_message_is_a_protocol_error(answering, monkeypatch, capsys, said):
+    monkeypatch.setattr(protocol, "MAX_BYTES", 1000)
+    monkeypatch.setattr(client, "_request", lambda argv: {"argv": argv})
+    answering(said)
+    assert client.main(["status", "--json"], daemon=NOT_RUN) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == "PROTOCOL"
+    assert error["message"].startswith("the daemon's answer")
+    assert error["hint"] == "debugger daemon stop"
+
+
+def test_a_command_that_fits_into_no_message_is_refused_here(runtime_dir, capsys):
+    with transport.listen(str(runtime_dir), "")[0]:
+        assert client.main(["x" * protocol.MAX_BYTES], daemon=NOT_RUN) == 1
+    assert f"a message at most {protocol.MAX_BYTES}" in capsys.readouterr().err
+
+
+def test_an_ending_daemon_is_asked_no_more_than_three_times(answering, capsys):
+    heard = answering(*[protocol.line({**ANSWER, "retry": True})] * 3)
+    assert client.main(["status"], daemon=NOT_RUN) == 1
+    assert len(heard) == 3
+    assert "the daemon does not answer" in capsys.readouterr().err
+
+
+def test_a_refusal_of_an_ending_daemon_is_followed_by_its_successors_answer(answering, capsys):
+    answering(protocol.line({**ANSWER, "retry": True}), protocol.line(ANSWER))
+    assert client.main(["status"], daemon=NOT_RUN) == 0
+    assert capsys.readouterr() == ("done\n", "")
+
+
+def test_a_silent_daemon_is_named_with_the_way_to_end_it(
+    answering, runtime_dir, monkeypatch, capsys
+):
+    monkeypatch.setattr(client, "_STATUS_S", 0.05)
+    transport.write_state(str(runtime_dir), {"pid": 4, "transport": "unix"})
+    answering(b"")
+    assert client.main(["daemon", "status"], daemon=NOT_RUN) == 1
+    assert capsys.readouterr().err == (
+        "error: the daemon (pid 4) does not answer\nhint: debugger daemon logs; kill 4 ends it\n"
+    )
+
+
+def test_after_ctrl_c_the_wait_for_an_answer_is_bounded(answering, monkeypatch):
+    monkeypatch.setattr(client, "_INTERRUPT_S", 0.05)
+    receive = transport.Connection.receive
+    waits: list[float | None] = []
+
+    def interrupted_first(connection: transport.Connection, timeout: float | None) -> bytes | None:
+        waits.append(timeout)
+        if len(waits) == 1:
+            raise KeyboardInterrupt
+        return receive(connection, timeout)
+
+    monkeypatch.setattr(transport.Connection, "receive", interrupted_first)
+    answering(b"")
+    assert client.main(["next"], daemon=NOT_RUN) == 130
+    assert waits == [None, 0.05]
+
+
+def test_a_hot_command_loads_nothing_that_only_rare_ones_need(runtime_dir):
+    toy.ask("echo")
+    code = (
+        "import sys; from debugger import client; client.main(['echo', 'on']);"
+        "print(*sorted({'asyncio', 'json', 'socket', 'subprocess', 'typing', 'enum', 're',"
+        " 'pathlib', 'click', 'msgspec', 'debugger.errors', 'debugger.daemon.process'}"
+        " & sys.modules.keys()))"
+    )
+    env = {**os.environ, "PYTHONPATH": str(Path(client.__file__).parents[1])}
+    command = [sys.executable, "-S", "-c", code]
+    ran = subprocess.run(
+        command, env=env, capture_output=True, text=True, check=True, timeout=toy.PATIENCE_S
+    )
+    assert ran.stdout == "on\n\n"
