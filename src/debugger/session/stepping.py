@@ -121,8 +121,11 @@ async def pause(session: Session, patience: Patience) -> answers.Stop:
         # lldb-dap 19 loses a pause that comes before the program's own code runs: ask again.
         soon = Patience(min(_PAUSE_AGAIN_S, left.seconds), patience.interrupted)
         event = await _next_event(session, soon, after=cursor)
-        if event is not None or left.seconds <= soon.seconds or patience.interrupted.is_set():
+        if event is not None:
             break
+        if left.seconds <= soon.seconds or patience.interrupted.is_set():
+            waited = patience.seconds - _rest(patience, limit).seconds
+            return report.running(session, waited_s=round(waited, 1))
     return await wait(session, _rest(patience, limit), after=cursor)
 
 
