@@ -173,3 +173,15 @@ def test_several_sessions_live_at_once_and_one_is_current(cli: Cli) -> None:
     assert value(cli, "i") == "1"
     assert cli("stop", "--all", check=0).out.startswith("ended:")
     assert cli("status").exit == 4
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_until_stops_at_its_line_whatever_breakpoint_is_there_and_keeps_it(
+    name: str, cli: Cli
+) -> None:
+    cli("start", program(name), "--break", "main", check=0)
+    cli("break", at(name, "add"), "--condition", "i == 3", check=0)
+    stop = data(cli("--json", "until", at(name, "add"), check=0))
+    assert (stop["reason"], value(cli, "i")) == ("goto", "1")
+    stop = data(cli("--json", "continue", check=0))
+    assert (stop["hit_breakpoints"], value(cli, "i")) == ([2], "3")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 
 from debugger.core import answers
+from debugger.core.breakpoints import Breakpoint, Spec
 from debugger.core.breakpoints import Kind as BreakpointKind
-from debugger.core.breakpoints import Spec
 from debugger.core.events import Event, Kind
 from debugger.core.model import Reason, Resume
 from debugger.core.state import State
@@ -101,11 +102,37 @@ async def until(session: Session, spec: Spec, patience: Patience) -> answers.Sto
             f"cannot run to {where}: {bound.why or 'it has no code'}",
             hint=f"there is: {choices}" if choices else "debugger source shows the lines",
         )
+    rivals = _rivals(session, ours)
     try:
+        await _switch(session, rivals, on=False)
         return await resume(session, Resume.CONTINUE, patience)
     finally:
         if session.state is State.STOPPED:
             await session.do(lambda: session.binding.drop(ours))
+        if session.is_live:
+            await _switch(session, rivals, on=True)
+
+
+def _rivals(session: Session, ours: Breakpoint) -> list[int]:
+    """Return the user's breakpoints at the same place that would stop there less often.
+
+    An adapter keeps one breakpoint a line: with a condition it would pass over the place.
+    """
+    return [
+        one.id
+        for one in session.breakpoints.listed()
+        if one.spec.enabled
+        and one.at is not None
+        and ours.at is not None
+        and (one.at.file, one.at.line, one.at.function)
+        == (ours.at.file, ours.at.line, ours.at.function)
+        and (one.spec.condition or one.spec.hit_count or one.spec.log)
+    ]
+
+
+async def _switch(session: Session, numbers: list[int], *, on: bool) -> None:
+    for number in numbers:
+        await session.do(partial(session.binding.enable, number, on=on))
 
 
 async def pause(session: Session, patience: Patience) -> answers.Stop:

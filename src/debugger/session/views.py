@@ -86,5 +86,20 @@ def changes(
             ref=refs.name(one.handle) or UNSET,
         )
         for one in now
-        if old.get(one.name) != one.value
+        if one.name not in old or _differs(old[one.name], one.value)
     )
+
+
+def _differs(before: str, now: str) -> bool:
+    """Tell whether two values differ in what both show.
+
+    lldb-dap 19 gives a summary a few milliseconds: a busy machine's ends earlier, in `...}`.
+    """
+    if before == now:
+        return False
+    shown = [value.removesuffix("...}") for value in (before, now)]
+    if shown == [before, now]:
+        return True
+    ends = sorted(shown, key=len)
+    is_cut = ends[0] != (before if len(before) <= len(now) else now)
+    return not (is_cut and ends[1].startswith(ends[0]))

@@ -1,0 +1,31 @@
+"""When does a local count as changed?"""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.core.model import Variable
+from debugger.core.refs import Refs
+from debugger.session.views import changes
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_change"),
+    [
+        ("5", "50", True),
+        ("5", "5", False),
+        ("{a:1, b:2}", "{a:1, b:3}", True),
+        ("{a:1, b:2}", "{a:1, ...}", False),
+        ("{a:1, ...}", "{a:1, b:2}", False),
+        ("{a:1, ...}", "{a:2, b:2}", True),
+        ("{0, 1, ...}", "{0, 1, 2, 3, ...}", False),
+    ],
+)
+def test_a_summary_that_ends_earlier_is_no_change(before: str, now: str, is_change: bool) -> None:
+    found = changes([Variable("x", before)], [Variable("x", now)], Refs(), most=100)
+    assert bool(found) is is_change
+
+
+def test_a_new_variable_is_a_change_without_a_value_before() -> None:
+    (found,) = changes([], [Variable("x", "1")], Refs(), most=100)
+    assert (found.name, found.previous, found.value) == ("x", None, "1")
