@@ -76,7 +76,7 @@ class Session:
         self.exited: Exited | None = None
         self.error: str | None = None
         self.left_behind: tuple[str, ...] = ()
-        self.is_reported = True
+        self.is_reported = self.is_noted = True
         self.is_closed = False
         self.pauses = 0
         # Of the last run too, so that an ended session can be described.
@@ -190,7 +190,7 @@ class Session:
         self.left_behind = self.hits = ()
         self.pid = None
         self.pauses = 0
-        self.is_reported = True
+        self.is_reported, self.is_noted = True, False
 
     async def _fail(self, error: DebuggerError, backend: Backend | None) -> None:
         self._run += 1
@@ -357,7 +357,7 @@ class Session:
         self._worker.tasks.create_task(finish())
 
     def _note_end(self, text: str) -> None:
-        self.is_reported = False
+        self.is_reported, self.is_noted = False, True
         self._record.ended(self.exited, self.error, text)
         if self.parent is not None:
             self.parent.child_ended()

@@ -164,7 +164,8 @@ async def wait(session: Session, patience: Patience, *, after: int | None = None
     waiting = family.unreported(session) if after is None else None
     if waiting is not None:
         return await _told(waiting)
-    if after is None and session.state is not State.RUNNING and session.state not in _STARTING:
+    is_ending = session.state is State.TERMINATED and not session.is_noted
+    if after is None and not is_ending and session.state not in {State.RUNNING, *_STARTING}:
         session.require(State.RUNNING, to="wait")
     cursor = session.timeline.cursor() if after is None else after
     awaits_root = family.root(session).is_live

@@ -311,3 +311,20 @@ async def test_a_session_whose_code_fails_answers_all_that_wait(house):
 def test_the_fake_is_a_backend():
     methods = {name for name in vars(Backend) if not name.startswith("_")}
     assert methods <= set(dir(FakeBackend))
+
+
+async def test_a_wait_that_comes_while_the_end_is_cleaned_up_tells_of_it(house, patience):
+    session, backend = await house.started()
+    close, may_close = backend.close, asyncio.Event()
+
+    async def close_when_told(*, kill):
+        await may_close.wait()
+        return await close(kill=kill)
+
+    backend.close = close_when_told
+    backend.end(3)
+    waiting = asyncio.ensure_future(stepping.wait(session, patience()))
+    await asyncio.sleep(0)
+    may_close.set()
+    answer = await within(waiting)
+    assert (answer.reason, answer.exit_code) == ("exit", 3)
