@@ -147,7 +147,10 @@ class Conversation:
         return capabilities
 
     async def _begin(self, command: str, arguments: dict[str, Any]) -> None:
-        """Initialize, then launch or attach without awaiting it (adapters.md, handshake)."""
+        """Initialize, then launch or attach without awaiting it.
+
+        Newer lldb-dap, debugpy and gdb answer only after configurationDone: waiting would deadlock.
+        """
         await self._initialize()
         self._begun = self.client.post(command, arguments)
         with self._blamed(Code.LAUNCH_FAILED):
