@@ -8,7 +8,9 @@ WORKERS ?= 2
 PYTEST_XDIST = -n $(WORKERS) --dist worksteal
 
 # What the tests need of the system, as `package:command`.
-TOOLS = gcc:gcc g++:g++ lldb-19:lldb-dap-19 rustc:rustc
+TOOLS = gcc:gcc g++:g++ rustc:rustc golang-go:go nodejs:node ruby:ruby
+# The adapters that they need besides; they are installed as a user installs them.
+ADAPTERS = lldb-dap gdb codelldb delve js-debug
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_NO_INPUT = 1
@@ -16,7 +18,7 @@ export PIP_ROOT_USER_ACTION = ignore
 export DEBIAN_FRONTEND = noninteractive
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo tools test lint format types reference reference-check wheel-test bench clean
+.PHONY: help venv demo tools packages test lint format types reference reference-check wheel-test bench clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -42,7 +44,18 @@ $(BIN)/.dev: $(BIN)/.runtime
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	@touch $@
 
-tools: ## the compilers and LLDB that the tests need
+tools: packages $(BIN)/.runtime ## the compilers and the debug adapters that the tests need
+	@private=$$(mktemp -d); missing=; \
+	export DEBUGGER_RUNTIME_DIR="$$private" DEBUGGER_CONFIG="$$private/no-config.toml"; \
+	for adapter in $(ADAPTERS); do \
+	  $(BIN)/debugger setup $$adapter --yes || missing="$$missing $$adapter"; \
+	done; \
+	$(BIN)/debugger daemon stop >/dev/null; rm -r "$$private"; \
+	[ -z "$$missing" ] && exit 0; \
+	echo "not installed:$$missing; their tests are skipped, and fail where CI is set" >&2; \
+	[ -z "$$CI" ]
+
+packages:
 	@missing=; \
 	for tool in $(TOOLS); do \
 	  command -v "$${tool#*:}" >/dev/null || missing="$$missing $${tool%%:*}"; \

@@ -139,14 +139,17 @@ def measure_adapter(daemon: Daemon, adapter: str, program: str, source: str) -> 
         bare.look(bare.start(launch(adapter, program), source, line))
         bare.close()
 
+    # The same Python on both sides: the one on the PATH may be slower to start, or a script.
+    python = ("--python", sys.executable) if adapter == "debugpy" else ()
+
     def start_ours() -> None:
-        daemon.ask("start", program, "--break", place)
+        daemon.ask("start", program, "--break", place, *python)
         daemon.ask("stop")
 
     start = turns(5, start_bare, start_ours)
     bare = Bare(adapter)
     thread = bare.start(launch(adapter, program), source, line)
-    first = daemon.ask("start", program, "--break", place)["text"]
+    first = daemon.ask("start", program, "--break", place, *python)["text"]
     bare.ask("setBreakpoints", source={"path": source}, breakpoints=[])
     daemon.ask("breakpoint", "remove", "--all")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -19,6 +18,9 @@ from typing import Any
 import hypothesis
 import pytest
 
+from debugger.backends import choose
+from debugger.backends.dap.profile import Search
+
 # A busy machine is no fault of the code under test; pytest-timeout still bounds every test.
 hypothesis.settings.register_profile("unhurried", deadline=None)
 if hypothesis.settings.get_current_profile_name() == "default":
@@ -28,13 +30,13 @@ if hypothesis.settings.get_current_profile_name() == "default":
 _DAEMON_ENDS = 15.0
 _CHILDREN_END = 5.0
 
-# What a tool is called on the machines that have it, when that is not its own name.
+# What a tool that is no adapter is called on the machines that have it.
 _COMMANDS: Mapping[str, tuple[str, ...]] = {
-    "lldb-dap": ("lldb-dap-19", "lldb-dap", "lldb-dap-21", "lldb-dap-20", "lldb-dap-18"),
     "lldb-cli": ("lldb-19", "lldb"),
-    "delve": ("dlv",),
+    "gdb-cli": ("gdb",),
+    "lldb-server": ("lldb-server-19", "lldb-server"),
+    "rdbg": ("rdbg", "rdbg3.1", "rdbg3.3"),
 }
-_MODULES = frozenset({"debugpy"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,9 +54,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def require_tool(name: str) -> str:
-    """Give the path of a tool; without it skip the test, or fail it where CI is set."""
-    if name in _MODULES:
-        path = sys.executable if importlib.util.find_spec(name) else None
+    """Give the path of a tool; without it skip the test, or fail it where CI is set.
+
+    An adapter is looked for as the debugger itself does.
+    """
+    profile = choose.PROFILES.get(name)
+    if profile is not None:
+        found = profile.find(Search(os.environ))
+        path = found.argv[0] if found is not None else None
     else:
         path = next(filter(None, map(shutil.which, _COMMANDS.get(name, (name,)))), None)
     if path is not None:

@@ -26,6 +26,7 @@ class Toolchain:
     flags: tuple[str, ...]
     debug: tuple[str, ...]
     stripped: tuple[str, ...]
+    version: str = "--version"
 
     def flags_for(self, *, debug: bool) -> tuple[str, ...]:
         """Return all flags, with or without debug information."""
@@ -52,6 +53,14 @@ _TOOLCHAINS: Final = {
         ("--edition=2021", "-C", "opt-level=0"),
         ("-g",),
         ("-C", "debuginfo=0", "-C", "strip=symbols"),
+    ),
+    ".go": Toolchain(
+        ("go",),
+        ("build", "-buildvcs=false"),
+        # Without optimisation and inlining, in the standard library too.
+        ("-gcflags=all=-N -l",),
+        ("-ldflags=-w -s",),
+        version="version",
     ),
 }
 
@@ -85,10 +94,11 @@ def marker(path: Path | str, name: str) -> int:
 def build(name: str, *, debug: bool = True) -> Path:
     """Return the program built from a debuggee, from the cache if it is there.
 
-    With `debug=False` it has no debug information and no symbols.
+    It is a file, or the folder of a Go package. With `debug=False` it has no debug information
+    and no symbols.
     Raises: FileNotFoundError without the source or a compiler; CalledProcessError.
     """
-    path = source(name)
+    path = PROGRAMS / name if (PROGRAMS / name / "go.mod").is_file() else source(name)
     place = CACHE / f"{path.stem}-{_digest(path, debug=debug)}"
     program = place / path.stem
     if program.exists():
@@ -108,16 +118,17 @@ def compile_into(directory: Path, path: Path, *, debug: bool = True) -> Path:
 
     Raises: FileNotFoundError without a compiler; CalledProcessError with what it said.
     """
-    found = _compiler(path.name)
+    found = _compiler(path)
     if found is None:
         raise FileNotFoundError(f"no compiler for {path.name}")
     program = directory / path.stem
-    flags = _TOOLCHAINS[path.suffix].flags_for(debug=debug)
+    flags = _toolchain(path).flags_for(debug=debug)
     # The name alone, so that the debug information says `loop.c` in its own directory.
-    command = [found, *flags, path.name, "-o", str(program)]
+    where, what = (path, ".") if path.is_dir() else (path.parent, path.name)
+    command = [found, *flags, "-o", str(program), what]
     done = subprocess.run(
         command,
-        cwd=path.parent,
+        cwd=where,
         capture_output=True,
         text=True,
         timeout=_BUILD_TIMEOUT_S,
@@ -130,9 +141,12 @@ def compile_into(directory: Path, path: Path, *, debug: bool = True) -> Path:
     return program
 
 
-def _compiler(name: str) -> str | None:
-    candidates = _TOOLCHAINS[Path(name).suffix].compilers
-    return next(filter(None, map(shutil.which, candidates)), None)
+def _toolchain(path: Path) -> Toolchain:
+    return _TOOLCHAINS[".go" if path.is_dir() else path.suffix]
+
+
+def _compiler(path: Path) -> str | None:
+    return next(filter(None, map(shutil.which, _toolchain(path).compilers)), None)
 
 
 def _publish(draft: Path, place: Path) -> None:
@@ -145,16 +159,19 @@ def _publish(draft: Path, place: Path) -> None:
 
 
 def _digest(path: Path, *, debug: bool) -> str:
-    found = _compiler(path.name)
-    version = _version(found) if found else ""
-    flags = " ".join(_TOOLCHAINS[path.suffix].flags_for(debug=debug))
+    found = _compiler(path)
+    toolchain = _toolchain(path)
+    version = _version(found, toolchain.version) if found else ""
+    flags = " ".join(toolchain.flags_for(debug=debug))
+    files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    texts = (text for one in files for text in (one.name, one.read_text(encoding="utf-8")))
     # The path counts: it is in the debug information.
-    parts = (str(path), version, flags, path.read_text(encoding="utf-8"))
+    parts = (str(path), version, flags, *texts)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 @functools.cache
-def _version(compiler_path: str) -> str:
-    command = [compiler_path, "--version"]
+def _version(compiler_path: str, option: str) -> str:
+    command = [compiler_path, option]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
     return done.stdout

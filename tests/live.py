@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from debugger.backends import choose
-from debugger.backends.base import ChildAppeared, Event, Launch, Printed
+from debugger.backends import abilities, choose
+from debugger.backends.base import ChildAppeared, Event, Launch, Printed, Rebound
 from debugger.backends.dap.backend import DapBackend
 from debugger.backends.dap.conversation import Limits
 from debugger.backends.dap.profile import Found, Profile
-from debugger.core.breakpoints import Bound, Breakpoint, Spec
+from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.core.events import Stream
+from debugger.core.model import Frame, Purpose, Resume, ScopeKind, Stopped, Variable
 from debugger.daemon.dispatch import Dispatcher
 from debugger.daemon.handler import Reply, Request
 
@@ -39,8 +40,8 @@ class Seen(list[Event]):
         self.append(event)
         self._news.set()
 
-    async def next(self, kind: type[T], *, within: float = _EVENT_S) -> T:
-        """Wait for the first event of a kind after the one that was waited for last."""
+    async def next(self, kind: type[T] | tuple[type[T], ...], *, within: float = _EVENT_S) -> T:
+        """Wait for the first event of a kind, or of several, after that waited for last."""
         try:
             async with asyncio.timeout(within):
                 while True:
@@ -52,7 +53,7 @@ class Seen(list[Event]):
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError:
-            raise AssertionError(f"no {kind.__name__} in {within:g} s; seen: {self}") from None
+            raise AssertionError(f"no {kind} in {within:g} s; seen: {self}") from None
 
     def printed(self, stream: Stream) -> str:
         """Join what was printed on a stream so far."""
@@ -76,7 +77,7 @@ class Driven:
     _numbers: list[int] = field(default_factory=list)
 
     async def add(self, *specs: Spec) -> list[Bound]:
-        """Set breakpoints of one file, or on functions, each placed as the backend wants it."""
+        """Set breakpoints of one list, each placed as the backend wants it."""
         wanted = []
         for spec in specs:
             at = self.backend.place(spec)
@@ -86,10 +87,70 @@ class Driven:
             wanted.append(Breakpoint(id=self._numbers[-1], spec=spec, at=at))
         first = wanted[0].at
         assert first is not None
-        if first.function is not None:
+        if first.kind is Kind.FUNCTION:
             return await self.backend.set_function_breakpoints(wanted)
+        if first.kind is Kind.ADDRESS:
+            addresses = self.backend.ability(abilities.InstructionBreakpoints)
+            return await addresses.set_instruction_breakpoints(wanted)
+        if first.kind is Kind.EXCEPTION:
+            return await self.backend.ability(abilities.Exceptions).set_catches(wanted)
         assert first.file is not None
         return await self.backend.set_breakpoints(first.file, wanted)
+
+    async def watch(self, expression: str, frame: Frame) -> Bound:
+        """Watch what an expression means in a frame."""
+        spec = Spec(watch=expression, function=frame.function)
+        self._numbers.append(len(self._numbers) + 1)
+        wanted = Breakpoint(id=self._numbers[-1], spec=spec, at=spec)
+        return await self.backend.ability(abilities.Watchpoints).watch(wanted, frame)
+
+    async def to_stop(self, start: Launch, *specs: Spec) -> Stopped:
+        """Start a program with breakpoints that must all bind, and run it to its first stop."""
+        await self.backend.start(start)
+        bounds = [bound for spec in specs for bound in await self.add(spec)]
+        return await self.run_to_stop(*bounds)
+
+    async def run_to_stop(self, *bounds: Bound) -> Stopped:
+        """Run to the first stop, by which all breakpoints must be bound.
+
+        gdb 16 and js-debug bind them once the program's code is there.
+        """
+        for bound in bounds:
+            assert bound.verified or bound.backend_id is not None, bound
+        await self.backend.run()
+        stop = await self.seen.next(Stopped)
+        news = [event.bound for event in self.seen if isinstance(event, Rebound)]
+        late = {bound.backend_id for bound in news if bound.verified}
+        for bound in bounds:
+            assert bound.verified or bound.backend_id in late, (bound, self.seen)
+        return stop
+
+    async def go_on(self, stop: Stopped, how: Resume = Resume.CONTINUE) -> None:
+        """Let the program go on from a stop."""
+        assert stop.thread is not None
+        await self.backend.resume(how, stop.thread)
+
+    async def frames(self, stop: Stopped) -> tuple[Frame, ...]:
+        """Return the frames of a stop, innermost first."""
+        assert stop.thread is not None
+        return (await self.backend.stack(stop.thread)).frames
+
+    async def frame(self, stop: Stopped) -> Frame:
+        """Return the frame that a stop is in."""
+        return (await self.frames(stop))[0]
+
+    async def value(self, stop: Stopped, expression: str) -> str:
+        """Evaluate an expression where the program stopped."""
+        frame = await self.frame(stop)
+        return (await self.backend.evaluate(expression, frame, Purpose.PRINT)).value
+
+    async def locals(self, frame: Frame) -> dict[str, Variable]:
+        """Return a frame's variables, its arguments too, by their names."""
+        found: list[Variable] = []
+        for scope in await self.backend.scopes(frame):
+            if scope.kind in {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}:
+                found += await self.backend.variables(scope.handle)
+        return {variable.name: variable for variable in found}
 
 
 @asynccontextmanager
@@ -106,6 +167,7 @@ async def driven(
             scratch=choose.scratch(scratch_root),
             limits=limits,
             tasks=tasks,
+            others=choose.having,
         )
         try:
             yield Driven(backend, seen, tasks)

@@ -34,33 +34,52 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.timeline": ("debugger.core",),
     "debugger.targets": ("debugger.core",),
     "debugger.backends.base": ("debugger.core",),
+    "debugger.backends.abilities": ("debugger.core",),
     "debugger.backends.guarded": (),
     "debugger.backends.stdio": ("debugger.core",),
+    "debugger.backends.lldb_text": ("debugger.core",),
+    "debugger.backends.mapped": (
+        "debugger.backends.abilities",
+        "debugger.backends.base",
+        "debugger.core",
+    ),
     "debugger.backends.choose": (
+        "debugger.backends.abilities",
         "debugger.backends.base",
         "debugger.backends.dap",
         "debugger.core",
     ),
     "debugger.backends.dap": (
+        "debugger.backends.abilities",
         "debugger.backends.base",
         "debugger.backends.guarded",
+        "debugger.backends.lldb_text",
         "debugger.backends.stdio",
+        "debugger.paths",  # where adapters are installed
         "debugger.targets",
         "debugger.core",
     ),
     "debugger.session": (
+        "debugger.backends.abilities",
         "debugger.backends.base",
         "debugger.timeline",
         "debugger.targets",
         "debugger.core",
     ),
-    "debugger.setup": ("debugger.backends", "debugger.targets", "debugger.core"),
+    "debugger.setup": (
+        "debugger.backends",
+        "debugger.paths",
+        "debugger.targets",
+        "debugger.core",
+    ),
     "debugger.commands": (
+        "debugger.backends.abilities",
         "debugger.backends.base",
         "debugger.backends.choose",
         # For Limits and Profile, of which a command line may set parts.
         "debugger.backends.dap.conversation",
         "debugger.backends.dap.profile",
+        "debugger.backends.mapped",
         "debugger.config",
         "debugger.core",
         "debugger.session",
@@ -87,7 +106,15 @@ LATE: Mapping[str, tuple[str, ...]] = {
 BY_PATH = frozenset(
     {
         "debugger.guard",
-        "debugger.backends.dap.adapters.debugpy_quickack",
+        "debugger.backends.dap.adapters.debugpy_adapter",
+        "debugger.backends.dap.adapters.debugpy_inside",
+        "debugger.backends.dap.adapters.debugpy_launcher",
+        "debugger.backends.dap.adapters.gdb_asked",
+        "debugger.backends.dap.adapters.gdb_begins",
+        "debugger.backends.dap.adapters.gdb_breaks",
+        "debugger.backends.dap.adapters.gdb_inside",
+        "debugger.backends.dap.adapters.gdb_thrown",
+        "debugger.backends.dap.adapters.gdb_values",
         "debugger.backends.dap.adapters.lldb_rust",
     }
 )

@@ -25,10 +25,31 @@ class Defaults(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Adapter(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where an adapter is, and what to start it with."""
+    """Where an adapter is, and what to start it with; one of the user's own has a `command`."""
 
     path: str | None = None
     args: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    transport: Literal["stdio", "tcp"] = "stdio"
+    listens: str | None = None
+    connect: str | None = None
+    languages: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+    request: Literal["launch", "attach"] = "launch"
+    launch: dict[str, Any] = {}
+    attach: dict[str, Any] | None = None
+    stops_first: bool = False
+    assigns_by_expression: bool = False
+    own_output: str | None = None
+
+
+def adapters(text: str) -> Mapping[str, Adapter]:
+    """Return the adapters of a part of a configuration.
+
+    Raises:
+        msgspec.ValidationError: It is none.
+    """
+    return msgspec.convert(tomllib.loads(text), Config).adapters
 
 
 class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,6 +80,12 @@ class Security(Struct, frozen=True, forbid_unknown_fields=True):
     shell: Literal["allow", "deny"] = "deny"
 
 
+class Sources(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the folders are here that programs were built in, by what they were called there."""
+
+    map: dict[str, str] = {}
+
+
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """The whole configuration."""
 
@@ -68,6 +95,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     daemon: Daemon = Daemon()
     output: Output = Output()
     security: Security = Security()
+    sources: Sources = Sources()
 
 
 def path(env: Mapping[str, str]) -> Path:
@@ -148,6 +176,14 @@ def _unknown(
             yield from _unknown(value, fields[key], f"{key}.")
 
 
+def _set(adapter: Adapter) -> Iterator[tuple[str, Any]]:
+    """Yield what is said of an adapter; where it is, and its arguments, always."""
+    defaults = msgspec.structs.asdict(Adapter())
+    for key, value in msgspec.structs.asdict(adapter).items():
+        if key in {"path", "args"} or value != defaults[key]:
+            yield key, list(value) if isinstance(value, tuple) else value
+
+
 def _is_section(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Struct)
 
@@ -161,5 +197,5 @@ def flat(config: Config) -> Iterator[tuple[str, Any]]:
                 yield f"{section.name}.{key}", value
         else:
             for name, adapter in part.items():
-                for key, value in msgspec.structs.asdict(adapter).items():
-                    yield f"adapters.{name}.{key}", list(value) if key == "args" else value
+                for key, value in _set(adapter):
+                    yield f"adapters.{name}.{key}", value

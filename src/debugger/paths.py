@@ -1,9 +1,13 @@
-"""Where do the daemon's files live, and are they ours alone?"""
+"""Where do the daemon's files and what was installed live, and are they ours alone?"""
 
 from __future__ import annotations
 
 import os
 import stat
+
+TYPE_CHECKING = False  # `typing` costs the client a fifth of Python's own start
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SOCKET = "daemon.sock"
 LOG = "daemon.log"
@@ -38,6 +42,18 @@ def runtime_dir() -> str:
         ) from error
     _refuse_foreign(path, found)
     return path
+
+
+def data_dir(env: Mapping[str, str]) -> str:
+    """Give the absolute path of what was installed for us; `adapters/NAME` holds an adapter.
+
+    It is in $XDG_DATA_HOME, or in ~/.local/share, and need not be there.
+    """
+    home = env.get("XDG_DATA_HOME", "")
+    if not os.path.isabs(home):  # noqa: PTH117 - pathlib costs the client its start-up time
+        user = env.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - the same
+        home = f"{user}/.local/share"
+    return f"{home}/debugger-cli"
 
 
 def open_private(path: str, flags: int) -> int:

@@ -139,8 +139,21 @@ def test_a_bad_option_of_a_breakpoint_is_refused(cli):
     refused(cli, "breakpoint", "enable", "99", **missing, says="no breakpoint 99", hint=hint)
     words = ("break", "6", "--thread", "1")
     refused(cli, *words, **missing, says="no thread 1", hint="debugger threads")
+    assert len(cli("breakpoint", "list", "--json", check=0).data["data"]["breakpoints"]) == 1
+
+
+@lldb
+def test_an_address_without_code_is_kept_and_says_so(cli):
+    at_main(cli, "loop.c")
+    pending = cli("break", "*0x10", check=0).out
+    assert "*0x10, pending: no code at 0x10" in pending
+
+
+@python
+def test_an_address_is_nothing_to_stop_at_in_python(cli):
+    at_main(cli, "loop.py")
     unable = {"exit": 1, "code": "NOT_SUPPORTED", "hint": "debugger break FILE:LINE"}
-    refused(cli, "break", "*0x10", **unable, says="no breakpoints at addresses")
+    refused(cli, "break", "*0x10", **unable, says="debugpy cannot stop at an address")
     assert len(cli("breakpoint", "list", "--json", check=0).data["data"]["breakpoints"]) == 1
 
 

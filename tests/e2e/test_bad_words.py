@@ -34,7 +34,7 @@ def stopped(cli):
         (("vars",), "vars needs REF", "debugger vars --help"),
         (("set", "x"), "set needs VALUE", "debugger set --help"),
         (("frame", "x"), "'x' is not a valid integer", "debugger frame --help"),
-        (("attach", "x"), "'x' is not a valid integer", "debugger attach --help"),
+        (("attach", "x"), "not a process number: 'x'", "debugger attach --name x"),
         (("--budget", "0", "sessions"), "--budget is 10 to", "debugger --budget"),
         (("sessions", "--budget", "-5"), "not -5", "debugger --budget"),
         (("--budget", "x", "sessions"), "'x' is not a valid integer", "debugger --help"),

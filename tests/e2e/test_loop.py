@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 import debuggees
-
-Cli = Callable[..., Any]
+from asking import Cli, at, data, program, value
 
 BOTH = [
     pytest.param("loop.c", marks=pytest.mark.adapter("lldb-dap")),
@@ -17,27 +13,8 @@ BOTH = [
 ]
 
 
-def program(name: str) -> str:
-    compiled = name.endswith((".c", ".cpp", ".rs"))
-    return str(debuggees.build(name) if compiled else debuggees.source(name))
-
-
-def at(name: str, marker: str) -> str:
-    return f"{debuggees.source(name)}:{debuggees.marker(name, marker)}"
-
-
 def line(name: str, marker: str) -> int:
     return debuggees.marker(name, marker)
-
-
-def data(answer: Any) -> dict[str, Any]:
-    assert answer.data["ok"], answer
-    found: dict[str, Any] = answer.data["data"]
-    return found
-
-
-def value(cli: Cli, expression: str) -> str:
-    return str(data(cli("--json", "print", expression, check=0))["value"])
 
 
 @pytest.mark.parametrize("name", BOTH)

@@ -8,27 +8,9 @@ from typing import Any
 import pytest
 
 import debuggees
+from asking import Cli, at, data, start, value
 
-Cli = Callable[..., Any]
 pytestmark = pytest.mark.adapter("lldb-dap")
-
-
-def at(name: str, marker: str) -> str:
-    return f"{debuggees.source(name)}:{debuggees.marker(name, marker)}"
-
-
-def data(answer: Any) -> dict[str, Any]:
-    assert answer.data["ok"], answer
-    found: dict[str, Any] = answer.data["data"]
-    return found
-
-
-def start(cli: Cli, name: str, *words: str) -> dict[str, Any]:
-    return data(cli("--json", "start", str(debuggees.build(name)), *words, check=0))
-
-
-def value(cli: Cli, expression: str) -> str:
-    return str(data(cli("--json", "print", expression, check=0))["value"])
 
 
 def test_a_crash_tells_signal_address_and_the_frame_that_did_it(cli: Cli) -> None:

@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import debuggees
+from asking import Cli, at, data, start, value
 
-Cli = Callable[..., Any]
 pytestmark = pytest.mark.adapter("debugpy")
-
-
-def at(name: str, marker: str) -> str:
-    return f"{debuggees.source(name)}:{debuggees.marker(name, marker)}"
-
-
-def data(answer: Any) -> dict[str, Any]:
-    assert answer.data["ok"], answer
-    found: dict[str, Any] = answer.data["data"]
-    return found
-
-
-def start(cli: Cli, name: str, *words: str) -> dict[str, Any]:
-    return data(cli("--json", "start", str(debuggees.source(name)), *words, check=0))
-
-
-def value(cli: Cli, expression: str) -> str:
-    return str(data(cli("--json", "print", expression, check=0))["value"])
 
 
 def test_an_uncaught_exception_tells_type_message_and_cause(cli: Cli) -> None:
@@ -38,7 +18,9 @@ def test_an_uncaught_exception_tells_type_message_and_cause(cli: Cli) -> None:
     assert stop["reason"] == "exception"
     assert stop["exception"]["type"] == "ValueError"
     assert stop["exception"]["message"] == "no price for 'quince'"
-    assert stop["exception"]["causes"] == ["KeyError: 'quince'"]
+    line = debuggees.marker("exception.py", "key_error")
+    cause = f"KeyError: 'quince', in price_of exception.py:{line}"
+    assert stop["exception"]["causes"] == [cause]
     assert stop["frame"]["line"] == debuggees.marker("exception.py", "value_error")
     assert {one["name"]: one["value"] for one in stop["locals"]}["name"] == "'quince'"
     assert [one["function"] for one in stop["stack"]] == ["total", "main", "<module>"]
@@ -107,3 +89,245 @@ def test_threads_and_recursion_are_bounded(cli: Cli) -> None:
 def test_a_syntax_error_is_told(cli: Cli) -> None:
     end = cli("start", str(debuggees.source("syntax_error.py")), check=0)
     assert "SyntaxError" in end.out
+
+
+# -- exceptions ----------------------------------------------------------------------------------
+
+RAISES = """
+import json
+def low(key):
+    return {}[key]
+def high():
+    try:
+        low("a")
+    except KeyError:
+        pass
+    try:
+        json.loads("{")  # raised in a library, comes out here
+    except ValueError:
+        pass
+    next(iter([]), None)
+    str(__import__("pathlib").Path("x"))  # raises AttributeError inside, handled there
+    for _ in range(2000):
+        try:
+            int("x")
+        except ValueError:
+            pass
+def group():
+    found = []
+    for number in (1, 2):
+        try:
+            raise RuntimeError(number)
+        except RuntimeError as error:
+            found.append(error)
+    raise ExceptionGroup("both", found)
+"""
+
+
+def written(folder: Path, text: str) -> str:
+    """Write a program; return its path."""
+    path = folder / "written.py"
+    path.write_text(text)
+    return str(path)
+
+
+def raised_in(cli: Cli, program: str, *words: str) -> list[tuple[str, str, int]]:
+    """Catch what is raised; return type, function and line of each stop."""
+    data(cli("--json", "start", program, "--stop-on-entry", check=0))
+    cli("catch", *words, check=0)
+    found = []
+    stop = data(cli("--json", "continue", check=0))
+    while stop["reason"] == "exception":
+        assert len(found) < 20, found
+        frame = stop["frame"]
+        found.append((stop["exception"]["type"], frame["function"], frame["line"]))
+        stop = data(cli("--json", "continue", check=0))
+    return found
+
+
+def test_a_raised_exception_stops_once_in_the_programs_own_code(cli: Cli, tmp_path: Path) -> None:
+    program = written(tmp_path, RAISES.replace("range(2000)", "range(1)") + "high()\n")
+    assert raised_in(cli, program, "raised") == [
+        ("KeyError", "low", 4),
+        ("JSONDecodeError", "high", 11),
+        ("ValueError", "high", 18),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["KeyError", "LookupError", "builtins.KeyError"])
+def test_only_a_type_and_what_derives_from_it_is_caught(
+    cli: Cli, tmp_path: Path, kind: str
+) -> None:
+    program = written(tmp_path, RAISES + "high()\n")
+    assert raised_in(cli, program, "raised", kind) == [("KeyError", "low", 4)]
+
+
+def test_an_exception_groups_members_are_told_with_their_places(cli: Cli, tmp_path: Path) -> None:
+    program = written(tmp_path, RAISES + "group()\n")
+    stop = data(cli("--json", "start", program, check=0))
+    assert stop["exception"]["type"] == "ExceptionGroup"
+    assert stop["exception"]["causes"] == [
+        "1 of 2 in the group: RuntimeError: 1, in group written.py:25",
+        "2 of 2 in the group: RuntimeError: 2, in group written.py:25",
+    ]
+
+
+def test_a_step_over_what_raises_and_nobody_catches_stops_where_it_was_raised(cli: Cli) -> None:
+    start(cli, "exception.py", "--break", at("exception.py", "value_error"))
+    stop = data(cli("--json", "next", check=0))
+    assert (stop["reason"], stop["frame"]["function"]) == ("exception", "total")
+
+
+def test_a_step_off_the_end_ends_the_program(cli: Cli, tmp_path: Path) -> None:
+    program = written(tmp_path, "x = 1\ny = 2\n")
+    data(cli("--json", "start", program, "--break", f"{program}:2", check=0))
+    assert data(cli("--json", "next", check=0))["reason"] == "exit"
+
+
+# -- expressions and values -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expression", "says"),
+    [
+        ("exit(3)", "SystemExit: 3"),
+        ("quit()", "SystemExit"),
+        ("__import__('sys').exit('no')", "SystemExit: no"),
+        ("(_ for _ in ()).throw(GeneratorExit)", "GeneratorExit"),
+    ],
+)
+@pytest.mark.parametrize("how", ["print", "eval"])
+def test_an_expression_that_would_end_the_program_does_not(
+    cli: Cli, how: str, expression: str, says: str
+) -> None:
+    start(cli, "loop.py", "--break", at("loop.py", "step"))
+    refused = cli("--json", how, expression, check=1, timeout=10)
+    assert refused.data["error"]["code"] == "EVALUATION_FAILED"
+    assert says in refused.data["error"]["message"]
+    assert value(cli, "i") == "1"
+    cli("breakpoint", "remove", "--all", check=0)
+    assert data(cli("--json", "continue", check=0))["exit_code"] == 3
+
+
+def test_an_expression_that_ends_the_program_is_told_as_its_end(cli: Cli) -> None:
+    start(cli, "loop.py", "--break", at("loop.py", "step"))
+    refused = cli("--json", "print", "__import__('os')._exit(7)", check=1, timeout=20)
+    assert "the program ended" in refused.data["error"]["message"]
+    cli("await", timeout=20)
+    assert data(cli("--json", "status", check=0))["exit_code"] == 7
+
+
+SETS = """
+class Box: pass
+seven = 7
+def f(first):
+    box = Box(); box.n = 1
+    table = {"a": 1}
+    many = [1, 2]
+    return first  # here
+f(1)
+"""
+
+
+def test_what_is_there_can_be_set_and_a_new_name_is_refused(cli: Cli, tmp_path: Path) -> None:
+    program = written(tmp_path, SETS)
+    data(cli("--json", "start", program, "--break", f"{program}:8", check=0))
+    for target, new, then in (
+        ("first", "2 + 3", "5"),
+        ("seven", "8", "8"),
+        ("box.n", "'é'", "'é'"),
+        ("box.new", "1", "1"),
+        ("table['b']", "2", "2"),
+        ("many[0]", "9", "9"),
+    ):
+        assert data(cli("--json", "set", target, new, check=0))["value"] == then, target
+        assert value(cli, target) == then
+    refused = cli("--json", "set", "frist", "1", check=1)
+    assert refused.data["error"]["message"] == "no variable frist here; there is: first"
+    cli("print", "frist", check=1)
+    for target, new, says in (
+        ("first", "1/0", "ZeroDivisionError"),
+        ("first", "exit(1)", "SystemExit"),
+        ("many[9]", "1", "IndexError"),
+        ("f(1)", "2", "no name, attribute or item"),
+        ("first", "(1", "SyntaxError"),
+    ):
+        refused = cli("--json", "set", target, new, check=1)
+        assert says in refused.data["error"]["message"], (target, new)
+    assert value(cli, "first") == "5"
+
+
+def test_up_ends_where_the_backtrace_ends(cli: Cli) -> None:
+    start(cli, "loop.py", "--break", at("loop.py", "step"))
+    frames = data(cli("--json", "backtrace", check=0))["frames"]
+    assert frames[-1]["function"] == "<module>"
+    for frame in frames[1:]:
+        assert data(cli("--json", "up", check=0))["frame"] == frame
+    assert cli("up", check=1).err.startswith("error: this is the outermost frame")
+    assert cli("frame", str(len(frames)), check=1).err.startswith("error: no frame")
+
+
+# -- the end, and what Python has not ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "signal"),
+    [
+        ("import sys; sys.exit(-9)", 247, None),
+        ("import os; os.kill(os.getpid(), 9)", None, "SIGKILL"),
+        ("import os; os.kill(os.getpid(), 1)", None, "SIGHUP"),
+        ("import os; os.abort()", None, "SIGABRT"),
+    ],
+)
+def test_an_exit_status_and_a_death_by_a_signal_are_told_apart(
+    cli: Cli, tmp_path: Path, text: str, code: int | None, signal: str | None
+) -> None:
+    end = data(cli("--json", "start", written(tmp_path, text), check=0))
+    assert (end["exit_code"], end["signal"]) == (code, signal)
+
+
+def test_a_jump_runs_nothing_between_and_stays_in_the_function(cli: Cli) -> None:
+    start(cli, "loop.py", "--break", at("loop.py", "step"))
+    here = debuggees.marker("loop.py", "step")
+    stop = data(cli("--json", "jump", str(here + 1), check=0))
+    assert (stop["frame"]["line"], stop["output"]) == (here + 1, [])
+    far = cli("jump", at("exception.py", "fails"), check=1)
+    assert "the program is in" in far.err
+    cli("breakpoint", "remove", "--all", check=0)
+    cli("finish", check=0)
+    within = cli("jump", at("loop.py", "add"), check=1)
+    assert "only from the beginning of a line" in within.err
+
+
+def test_what_python_has_not_names_what_to_use(cli: Cli) -> None:
+    start(cli, "loop.py", "--break", at("loop.py", "step"))
+    for words, instead in (
+        (("watch", "i"), "--condition"),
+        (("registers",), "debugger locals"),
+        (("memory", "read", "0x10"), "debugger print"),
+        (("disassemble",), "dis"),
+    ):
+        refused = cli("--json", *words, check=1)
+        assert refused.data["error"]["code"] == "NOT_SUPPORTED", words
+        assert instead in refused.data["error"]["hint"], words
+
+
+def test_the_modules_are_the_programs_own_and_what_is_installed(cli: Cli) -> None:
+    start(cli, "child_worker.py", "--break", at("child_worker.py", "worker"), "--", "1")
+    found = data(cli("--json", "modules", check=0))["modules"]
+    assert found[0]["name"] == "__main__"
+    assert found[0]["path"] == str(debuggees.source("child_worker.py"))
+    assert not {"os", "json", "debugpy", "pydevd"} & {one["name"] for one in found}
+
+
+def test_a_statement_is_done_and_the_last_events_name_the_earlier_ones(cli: Cli) -> None:
+    start(cli, "loop.py", "--break", at("loop.py", "step"))
+    assert cli("eval", "i = 40", check=0).out == "i = 40: done\n"
+    assert value(cli, "i") == "40"
+    every = data(cli("--json", "events", "--since", "0", check=0))
+    last = data(cli("--json", "events", "--limit", "1", check=0))
+    assert last["events"] == every["events"][-1:]
+    assert (last["earlier"], every["earlier"]) == (len(every["events"]) - 1, 0)
+    told = cli("events", "--limit", "1", check=0).out
+    assert "earlier event: debugger events --since 0" in told
+    assert "more event" not in told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from debugger.backends.base import Attach, Closed, Ended, Launch, Sink, Started
 from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
@@ -22,6 +23,8 @@ from debugger.core.model import (
     Variable,
 )
 from debugger.errors import Code, DebuggerError
+
+T = TypeVar("T")
 
 FILE = "/nowhere/loop.c"
 LAUNCH = Launch(program="/nowhere/loop", cwd="/nowhere", env={})
@@ -46,6 +49,7 @@ class FakeBackend:
         self.line = 1
         self.values: dict[str, str] = {"i": "0"}
         self.fails: dict[str, DebuggerError] = {}
+        self.abilities: dict[type[Any], Any] = {}
         self.hold: str | None = None
         self.held = asyncio.Event()
         self.let_go = asyncio.Event()
@@ -174,9 +178,15 @@ class FakeBackend:
         self.values[target] = value
         return Variable(target, value, "int")
 
-    async def exception(self, thread: int) -> ExceptionDetails | None:
-        del thread
+    async def exception(self, stop: Stopped) -> ExceptionDetails | None:
+        del stop
         return None
+
+    def ability(self, kind: type[T]) -> T:
+        found: T | None = self.abilities.get(kind)
+        if found is None:
+            raise DebuggerError(Code.NOT_SUPPORTED, f"the fake has no {kind.__name__}")
+        return found
 
     async def explain(self, spec: Spec) -> Bound:
         del spec

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from debugger.backends import abilities
 from debugger.backends.dap.adapters import lldb_dap
 from debugger.backends.dap.profile import Files, Found, Profile, Search
 
@@ -50,6 +51,7 @@ PROFILE = Profile(
     launch=_launch,
     attach=_attach,
     exception_filters=("raised",),
+    has=frozenset({abilities.Exceptions, abilities.RawCommands, abilities.ReturnValues}),
     stopped=lldb_dap.PROFILE.stopped,  # it may tell a SIGSTOP as lldb-dap does
     failed_conditions_stop=True,
     hit_condition=lambda count: f">={count}",

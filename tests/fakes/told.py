@@ -94,6 +94,17 @@ EXAMPLES: tuple[a.Answer, ...] = (
     ),
     a.Ended(("main",)),
     a.Raw("info line", "Line 42\nof main.c"),
+    a.MemoryView("0x10", "6869", "string", (a.MemoryRow("0x10", '"hi"'),), 2, 4),
+    a.MemoryWritten("0x10", "00", "2a", 1),
+    a.RegistersView((a.RegisterGroupView("General", (a.RegisterView("rax", "0x1"),)),), ("Float",)),
+    a.Disassembled(
+        (
+            a.InstructionView("0x10", "90", "nop", "work", "/src/main.c", 7, "x++;", current=True),
+            a.InstructionView("0x11", "c3", "ret", "work", "/src/main.c", 7),
+        )
+    ),
+    a.ModulesView((a.ModuleView("app", "/src/app", "0x400000"),), 1),
+    a.ExceptionInfo("ValueError", "no", ("KeyError: 3",), "Traceback…\nValueError: no", 1, SUM_TO),
     a.Doctor(
         (
             a.Check("gdb", "ok", "", "14.1", "/usr/bin/gdb"),
@@ -103,4 +114,11 @@ EXAMPLES: tuple[a.Answer, ...] = (
     a.Settings("/c.toml", exists=True, settings=(a.Setting("defaults.adapter", "gdb", "file"),)),
     a.DaemonStatus(running=True, pid=7, version="1.0", uptime_s=61.0, socket="/s", sessions=("x",)),
     a.Text("done"),
+    a.AdapterList(
+        (
+            a.AdapterView("gdb", "installed", ("c", "c++"), "16.3", "/usr/bin/gdb"),
+            a.AdapterView("delve", "missing", ("go",), how="debugger setup delve --yes"),
+        )
+    ),
+    a.Installation("delve", "checked", ("go install dlv",), works=False, problem="no go here"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import stat
 from pathlib import Path
 
@@ -59,6 +60,21 @@ def test_without_a_users_runtime_directory_it_is_one_of_its_own_in_tmp(monkeypat
         monkeypatch.setenv("XDG_RUNTIME_DIR", shared)
     # Asked without making it: it is the real one.
     assert paths._wanted() == f"/tmp/debugger-cli-{os.getuid()}"
+
+
+def test_what_is_installed_is_in_the_users_data_directory():
+    assert paths.data_dir({"XDG_DATA_HOME": "/data", "HOME": "/h"}) == "/data/debugger-cli"
+
+
+@pytest.mark.parametrize("shared", [{}, {"XDG_DATA_HOME": ""}, {"XDG_DATA_HOME": "relative"}])
+def test_without_a_data_directory_it_is_in_the_home_directory(shared):
+    assert paths.data_dir({"HOME": "/h", **shared}) == "/h/.local/share/debugger-cli"
+
+
+def test_without_a_home_the_data_directory_is_the_password_databases(monkeypatch):
+    monkeypatch.delenv("HOME", raising=False)
+    home = pwd.getpwuid(os.getuid()).pw_dir
+    assert paths.data_dir({}) == f"{home}/.local/share/debugger-cli"
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o701, 0o740, 0o710])

@@ -1,4 +1,4 @@
-"""What every debugger behind us can do: the Backend protocol and its optional abilities.
+"""What every debugger behind us can do: the Backend protocol (see `abilities` for the rest).
 
 A backend takes one call at a time, except `pause`, `write_input` and `close`, which may come at any
 moment. It reports what happens by calling the sink that it was made with, in the order in which it
@@ -8,7 +8,7 @@ happened, from the event loop's thread; the sink never blocks and never calls ba
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -26,6 +26,8 @@ from debugger.core.model import (
     Thread,
     Variable,
 )
+
+T = TypeVar("T")
 
 
 class Launch(Struct, frozen=True):
@@ -47,13 +49,19 @@ class Launch(Struct, frozen=True):
 
 
 class Attach(Struct, frozen=True):
-    """What to attach to: a process by its pid; it runs on unless `pause`."""
+    """What to attach to: a process by its pid, a core file of a program, or a debug server.
 
-    pid: int
+    One of `pid`, `core` (an absolute path) and `connect` (host and port) is given. What runs goes
+    on unless `pause`.
+    """
+
+    pid: int | None
     cwd: str
     env: Mapping[str, str]
     program: str | None = None
     pause: bool = False
+    core: str | None = None
+    connect: tuple[str, int] | None = None
 
 
 class Started(Struct, frozen=True):
@@ -157,6 +165,13 @@ class Backend(Protocol):
     async def connect(self) -> None:
         """Take hold of the child process that this backend was made for."""
 
+    def ability(self, kind: type[T]) -> T:
+        """Return what does something that not every debugger can: a protocol of `abilities`.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED, naming the adapters that can.
+        """
+
     def report_to(self, sink: Sink) -> None:
         """Report to another sink from now on: a child gets a session of its own."""
 
@@ -176,7 +191,10 @@ class Backend(Protocol):
         """Let the program run; the next stop or end is reported to the sink."""
 
     async def pause(self) -> None:
-        """Ask a running program to stop; the stop is reported to the sink."""
+        """Ask a running program to stop; the stop is reported to the sink.
+
+        A debugger may lose it while the program begins or goes on: who waits asks again.
+        """
 
     async def threads(self) -> list[Thread]:
         """Return the threads."""
@@ -207,8 +225,8 @@ class Backend(Protocol):
     async def assign(self, target: str, value: str, frame: Frame) -> Variable:
         """Set a variable, a field or an element to an expression's value; return it as it is."""
 
-    async def exception(self, thread: int) -> ExceptionDetails | None:
-        """Return the exception that a thread stopped at."""
+    async def exception(self, stop: Stopped) -> ExceptionDetails | None:
+        """Return the exception, or the signal, that a thread stopped at."""
 
     async def explain(self, spec: Spec) -> Bound:
         """Say why a breakpoint does not bind, with the lines or names that would."""
@@ -224,19 +242,3 @@ class Backend(Protocol):
 
     async def close(self, *, kill: bool) -> Closed:
         """End the debugger, and the program with it if `kill`; never raises, bounded in time."""
-
-
-@runtime_checkable
-class ReturnValues(Protocol):
-    """The ability to tell what a function returned that was stepped out of."""
-
-    async def returned(self, stop: Stopped, frame: Frame) -> Variable | None:
-        """Return the value of the function that was just left; None where it is not known."""
-
-
-@runtime_checkable
-class RawCommands(Protocol):
-    """The ability to run commands of the debugger's own command line."""
-
-    async def raw(self, command: str, frame: Frame | None) -> str:
-        """Run one command and return what it printed."""

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import importlib
 
-_MODULES = ("life", "breakpoints", "running", "looking", "output", "system")
+_MODULES = (
+    "life",
+    "attach",
+    "breakpoints",
+    "running",
+    "watching",
+    "catching",
+    "looking",
+    "machine",
+    "output",
+    "system",
+    "setup",
+)
 
 
 def load() -> None:

@@ -13,8 +13,9 @@ from debugger.core import answers
 from debugger.core.breakpoints import Spec
 from debugger.core.command import Arg, Opt, command
 from debugger.core.state import State
+from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
-from debugger.session import looking, views
+from debugger.session import family, looking, views
 from debugger.session.session import Session
 
 GROUP = "Breakpoints"
@@ -56,7 +57,7 @@ async def add(
         )
     for text in (condition, log, function):
         if text is not None:
-            looking.one_line(text)
+            one_line(text)
     spec = spec_of(call, session, place) if place is not None else Spec(function=function)
     if thread is not None and session.state is State.STOPPED:
         await session.do(lambda: looking.known_thread(session, thread))
@@ -68,7 +69,7 @@ async def add(
         temporary=temporary,
         thread=thread,
     )
-    return views.breakpoint_view(await session.do(lambda: session.binding.add(spec)))
+    return views.breakpoint_view(await family.add_breakpoint(session, spec))
 
 
 def spec_of(call: Call, session: Session, words: str) -> Spec:
@@ -82,14 +83,20 @@ def spec_of(call: Call, session: Session, words: str) -> Spec:
         near.append(os.path.dirname(session.look.file))
     is_launch = isinstance(session.target, Launch)
     current = session.look.file if is_launch or session.look.file else None
-    return call.spec(words, near=near, current=current)
+    return call.spec(words, near=near, current=current, program=session.target.program)
 
 
 @command("breakpoint list", group=GROUP, reads_only=True)
 async def listed(call: Call) -> answers.Answer:
     """List the breakpoints: place, state, hits."""
     session = call.session()
-    shown = (views.breakpoint_view(one) for one in session.breakpoints.listed())
+    seen = session.binding.watching
+    shown = (
+        msgspec.structs.replace(
+            views.breakpoint_view(one, seen.value(one.id)), hits=family.hits(session, one.id)
+        )
+        for one in session.breakpoints.listed()
+    )
     return answers.BreakpointList(breakpoints=tuple(shown))
 
 
@@ -106,7 +113,7 @@ async def remove(
         raise DebuggerError(Code.USAGE, "which? Give IDs or --all", hint="debugger breakpoint list")
     wanted = session.breakpoints.listed() if every else [session.breakpoints.get(n) for n in ids]
     for one in wanted:
-        await session.do(lambda known=one: session.binding.drop(known))  # type: ignore[misc]
+        await family.drop_breakpoint(session, one)
     return answers.Removed(removed=tuple(one.id for one in wanted))
 
 
@@ -116,8 +123,15 @@ async def enable(
 ) -> answers.Answer:
     """Switch a breakpoint on."""
     session = call.session()
-    changed = await session.do(lambda: session.binding.enable(number, on=True))
-    return views.breakpoint_view(changed)
+
+    async def job() -> answers.Answer:
+        frame = await looking.frame_of(session) if session.state is State.STOPPED else None
+        changed = await session.binding.enable(number, on=True, frame=frame)
+        return views.breakpoint_view(changed)
+
+    answer = await session.do(job)
+    await family.switch_elsewhere(session, number, on=True)
+    return answer
 
 
 @command("breakpoint disable", group=GROUP)
@@ -127,4 +141,5 @@ async def disable(
     """Switch a breakpoint off, keeping it."""
     session = call.session()
     changed = await session.do(lambda: session.binding.enable(number, on=False))
+    await family.switch_elsewhere(session, number, on=False)
     return views.breakpoint_view(changed)

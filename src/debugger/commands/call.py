@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os.path
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from debugger.config import Config
 from debugger.core.breakpoints import Spec
-from debugger.core.locate import Place, absolute, parse
+from debugger.core.locate import Place, parse
+from debugger.core.source_map import SourceMap, source_map
 from debugger.errors import Code, DebuggerError
+from debugger.session import source
 from debugger.session.session import Session
 from debugger.session.sessions import Sessions
 from debugger.session.stepping import Patience
@@ -32,6 +33,7 @@ class Call:
     interrupted: asyncio.Event
     stream: Callable[[str], Awaitable[None]]
     stop_daemon: Callable[[], None]
+    is_json: bool = False
 
     def session(self) -> Session:
         """Return the session that the command is for.
@@ -56,10 +58,21 @@ class Call:
             )
         return Patience(seconds, self.interrupted)
 
-    def spec(self, words: str, *, near: list[str], current: str | None) -> Spec:
+    def source_map(self) -> SourceMap:
+        """Return where the sources are of programs that were built elsewhere.
+
+        Raises:
+            DebuggerError: USAGE for a folder that is not absolute.
+        """
+        return source_map(self.config.sources.map, self.env.get("HOME", "/"))
+
+    def spec(
+        self, words: str, *, near: list[str], current: str | None, program: str | None = None
+    ) -> Spec:
         """Return what a breakpoint at a place is, its file found from the caller's directory.
 
-        `near` are further directories to look in; `current` is the file of a bare line number.
+        `near` are further directories to look in; `current` is the file of a bare line number;
+        `program` may know a file that is not there.
 
         Raises:
             DebuggerError: USAGE.
@@ -74,17 +87,18 @@ class Call:
                 )
             return Spec(file=current, line=place.line)
         return Spec(
-            file=self.file(place, near) if place.file is not None else None,
+            file=self.file(place, near, program) if place.file is not None else None,
             line=place.line,
             function=place.function,
             address=place.address,
         )
 
-    def file(self, place: Place, near: list[str]) -> str:
-        """Return the file of a place; one that is not found is left to the debugger to match."""
+    def file(self, place: Place, near: list[str], program: str | None = None) -> str:
+        """Return the file of a place; one that is not found is left to the debugger to match.
+
+        Raises:
+            DebuggerError: USAGE if the words fit several of the program's files.
+        """
         assert place.file is not None
-        for folder in (self.cwd, *near):
-            path = absolute(place.file, folder)
-            if os.path.isfile(path):
-                return path
-        return place.file
+        folders = list(dict.fromkeys([self.cwd, *filter(None, near)]))
+        return source.meant(place.file, folders, program, self.source_map())

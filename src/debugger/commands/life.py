@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os.path
 from typing import Annotated
 
@@ -10,18 +9,17 @@ import msgspec
 from msgspec import UNSET
 
 from debugger.backends import choose
-from debugger.backends.base import Attach, Launch
-from debugger.backends.dap.conversation import Limits
-from debugger.backends.dap.profile import Profile
+from debugger.backends.base import Launch
+from debugger.commands.begin import begin, maker, unbound_notes
 from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.command import Arg, Opt, command
 from debugger.core.model import Reason
-from debugger.core.state import State
-from debugger.errors import Code, DebuggerError
-from debugger.session import report, stepping, views
+from debugger.errors import DebuggerError
+from debugger.session import report, stepping
+from debugger.session.family import descendants, root
 from debugger.session.look import place_of, program_of, strangers
-from debugger.session.session import MakeBackend, Session
+from debugger.session.session import Session
 from debugger.setup import launching
 
 GROUP = "Sessions"
@@ -75,26 +73,28 @@ async def start(
         stop_on_entry=stop_on_entry,
         changed_env=env,
         changed_cwd=cwd,
+        adapters=call.config.adapters,
     )
     launch, profile = launching.prepare(_with_default(call, wanted))
     if python is not None and launch.python is not None:
         await launching.check_python(launch)
     current = launching.default_file(launch)
     near = [launch.cwd, os.path.dirname(launch.program or "")]
-    specs = [call.spec(words, near=near, current=current) for words in breaks]
-    session = await call.sessions.create(launch, _maker(call, profile), name=call.session_name)
+    specs = [
+        call.spec(words, near=near, current=current, program=launch.program) for words in breaks
+    ]
+    session = await call.sessions.create(launch, maker(call, profile), name=call.session_name)
     session.look.file = current
     for spec in specs:
         session.breakpoints.add(spec)
-    await _begin(call, session)
-    unbound = _unbound_notes(session)
+    await begin(call, session)
     if no_wait:
         answer = report.running(session, waited_s=None)
     else:
         answer = await stepping.wait(session, patience, after=0)
     if answer.reason == Reason.EXIT.value:
         return answer  # the end tells of unbound breakpoints itself
-    return msgspec.structs.replace(answer, notes=(*answer.notes, *unbound))
+    return msgspec.structs.replace(answer, notes=(*answer.notes, *unbound_notes(session)))
 
 
 def _with_default(call: Call, wanted: launching.Wanted) -> launching.Wanted:
@@ -102,71 +102,13 @@ def _with_default(call: Call, wanted: launching.Wanted) -> launching.Wanted:
     name = call.config.defaults.adapter
     if wanted.adapter is not None or name is None or wanted.module is not None:
         return wanted
-    choose.profile(name)  # an unknown one is an error
+    choose.profile(name, choose.profiles(call.config.adapters))  # an unknown one is an error
     try:
         configured = msgspec.structs.replace(wanted, adapter=name)
         launching.prepare(configured)
     except DebuggerError:
         return wanted
     return configured
-
-
-def _maker(call: Call, profile: Profile) -> MakeBackend:
-    found = choose.find(profile, call.env, call.config.adapters)
-    limits = Limits(
-        initialize_s=call.config.timeouts.dap_initialize_secs,
-        request_s=call.config.timeouts.dap_request_secs,
-    )
-    return choose.maker(profile, found, limits=limits, scratch_root=call.scratch_root)
-
-
-async def _begin(call: Call, session: Session) -> None:
-    try:
-        await session.do(session.begin)
-    except DebuggerError:
-        await call.sessions.close(session, kill=True)
-        raise
-    except asyncio.CancelledError:
-        if session.state is State.IDLE:  # it has not begun, and now never will
-            await call.sessions.close(session, kill=True)
-        raise
-
-
-def _unbound_notes(session: Session) -> list[str]:
-    notes = []
-    for one in session.breakpoints.listed():
-        view = views.breakpoint_view(one)
-        if view.why_unbound is UNSET:
-            continue
-        choices = [*map(str, view.nearest_lines or ()), *(view.near_names or ())]
-        near = f"; nearest: {', '.join(choices)}" if choices else ""
-        notes.append(f"breakpoint {one.id} is pending: {view.why_unbound}{near}")
-    return notes
-
-
-@command("attach", group=GROUP)
-async def attach(
-    call: Call,
-    pid: Annotated[int, Arg("PID", "the process")],
-    *,
-    adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
-    pause: Annotated[bool, Opt("--pause", help="stop it, and show where it is")] = False,
-    timeout: Annotated[float | None, Opt("--timeout", help="seconds to wait", metavar="S")] = None,
-) -> answers.Answer:
-    """Attach to a running process; it runs on unless --pause is given."""
-    exe = f"/proc/{pid}/exe"
-    if not os.path.isdir(f"/proc/{pid}") and os.path.isdir("/proc/self"):
-        raise DebuggerError(Code.NOT_FOUND, f"no process {pid}", hint="ps lists the processes")
-    name = adapter or "lldb-dap"
-    profile = choose.profile(name)
-    program = os.path.realpath(exe) if os.path.exists(exe) else None
-    patience = call.patience(timeout)
-    target = Attach(pid=pid, program=program, cwd=call.cwd, env=call.env, pause=pause)
-    session = await call.sessions.create(target, _maker(call, profile), name=call.session_name)
-    await _begin(call, session)
-    if not pause:
-        return report.running(session, waited_s=None)
-    return await stepping.wait(session, patience, after=0)
 
 
 @command("stop", group=GROUP)
@@ -181,19 +123,18 @@ async def stop(
         call.stop_daemon()
         return answers.Ended(ended=tuple(ended))
     session = call.session()
+    names = [session.name, *(one.name for one in descendants(session) if one.is_live)]
+    parent = session.parent
+    notes: tuple[str, ...] = ()
+    if parent is not None and parent.is_live:
+        notes = (f"{parent.name} goes on: debugger stop --session {root(session).name} ends all",)
     closed = await call.sessions.close(session, kill=True)
     return answers.Ended(
-        ended=(session.name,), pid=session.pid, killed=strangers(closed.killed, session.pid)
+        ended=tuple(names),
+        pid=session.pid,
+        killed=strangers(closed.killed, session.pid),
+        notes=notes,
     )
-
-
-@command("detach", group=GROUP)
-async def detach(call: Call) -> answers.Answer:
-    """End the session and leave the program running."""
-    session = call.session()
-    session.require_live("detach from it")
-    await call.sessions.close(session, kill=False)
-    return answers.Ended(ended=(session.name,), detached=True, pid=session.pid)
 
 
 @command("restart", group=GROUP)

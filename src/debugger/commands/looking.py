@@ -7,12 +7,13 @@ from typing import Annotated
 
 from debugger.commands.breakpoints import spec_of
 from debugger.commands.call import Call
-from debugger.core import answers
+from debugger.core import answers, numbers
 from debugger.core.command import Arg, Opt, command
 from debugger.core.model import Purpose
 from debugger.core.policy import uses_shell
+from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
-from debugger.session import looking, report
+from debugger.session import looking, report, values
 
 GROUP = "Looking"
 _Context = Annotated[int, Opt("--context", help="lines around it", metavar="N")]
@@ -126,12 +127,26 @@ async def print_(
     *,
     show_type: Annotated[bool, Opt("--type", help="with its type")] = False,
     depth: Annotated[int, Opt("--depth", help="levels of what is inside", metavar="N")] = 1,
+    form: Annotated[
+        str | None,
+        Opt(
+            "--format",
+            help="integers as hex, binary, octal, decimal, address or char",
+            metavar="FORMAT",
+        ),
+    ] = None,
 ) -> answers.Answer:
     """Show the value of an expression."""
     session = call.session()
+    written = numbers.form(form)
     return await session.do(
-        lambda: looking.evaluate(
-            session, expression, purpose=Purpose.PRINT, depth=depth, show_type=show_type
+        lambda: values.evaluate(
+            session,
+            expression,
+            purpose=Purpose.PRINT,
+            depth=depth,
+            show_type=show_type,
+            form=written,
         )
     )
 
@@ -141,7 +156,7 @@ async def eval_(call: Call, expression: _Expression) -> answers.Answer:
     """Evaluate an expression that may change the program."""
     session = call.session()
     return await session.do(
-        lambda: looking.evaluate(
+        lambda: values.evaluate(
             session, expression, purpose=Purpose.EVALUATE, depth=1, show_type=False
         )
     )
@@ -156,7 +171,7 @@ async def set_(
     """Set a variable; shows it before and after."""
     session = call.session()
     new = value.removeprefix("= ") if value != "=" else value
-    return await session.do(lambda: looking.assign(session, name, new))
+    return await session.do(lambda: values.assign(session, name, new))
 
 
 @command("vars", group=GROUP, reads_only=True)
@@ -169,7 +184,7 @@ async def vars_(
 ) -> answers.Answer:
     """Page through what is inside a value."""
     session = call.session()
-    return await session.do(lambda: looking.page(session, ref, start=start, count=count))
+    return await session.do(lambda: values.page(session, ref, start=start, count=count))
 
 
 @command("threads", group=GROUP, reads_only=True)
@@ -205,5 +220,5 @@ async def raw(
             "this command could run a shell or a script of the debugger's",
             hint='debugger config: [security] shell = "allow" permits it',
         )
-    looking.one_line(text)
-    return await session.do(lambda: looking.raw(session, text))
+    one_line(text)
+    return await session.do(lambda: values.raw(session, text))

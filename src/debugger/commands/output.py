@@ -16,6 +16,7 @@ from debugger.core.command import Arg, Opt, command
 from debugger.core.events import Event, Kind
 from debugger.errors import Code, DebuggerError
 from debugger.session.session import Session
+from debugger.session.standing import check_runs
 from debugger.timeline import Line
 
 GROUP = "Output and events"
@@ -118,6 +119,7 @@ async def events(
         next=page.next,
         dropped=page.dropped,
         total=page.total,
+        earlier=max(0, page.total - len(page.events)) if since is None else 0,
     )
 
 
@@ -188,6 +190,7 @@ async def input_(
     """Write to the program's standard input."""
     session = call.session()
     session.require_live("write to its input")
+    check_runs(session.target, to="write to its input")
     if text is None and file is None and not eof:
         raise DebuggerError(Code.USAGE, "what? TEXT, --file or --eof", hint="debugger input --help")
     data = b""

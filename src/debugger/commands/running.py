@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from debugger.backends.abilities import InstructionSteps, ThreadsAlone
 from debugger.commands.breakpoints import spec_of
 from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.command import Arg, Opt, command
 from debugger.core.model import Resume
 from debugger.core.state import State
+from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
-from debugger.session import stepping
+from debugger.session import looking, stepping
 
 GROUP = "Running"
 _PAUSE_S = 10.0
 _Timeout = Annotated[float | None, Opt("--timeout", help="seconds to wait", metavar="S")]
+_Instruction = Annotated[bool, Opt("--instruction", help="by machine instructions, not lines")]
 _Count = Annotated[int, Arg("COUNT", "how many times")]
 
 
@@ -23,24 +26,68 @@ _Count = Annotated[int, Arg("COUNT", "how many times")]
 async def continue_(
     call: Call,
     *,
+    thread: Annotated[
+        int | None, Opt("--thread", help="only this thread; the others stay", metavar="N")
+    ] = None,
     timeout: _Timeout = None,
     no_wait: Annotated[bool, Opt("--no-wait", help="do not wait for a stop")] = False,
 ) -> answers.Answer:
     """Run to the next stop or the end."""
+    session = call.session()
     patience = None if no_wait else call.patience(timeout)
-    return await stepping.resume(call.session(), Resume.CONTINUE, patience)
+    if thread is None:
+        return await stepping.resume(session, Resume.CONTINUE, patience)
+    session.require(State.STOPPED, to="continue")
+    await session.do(lambda: looking.known_thread(session, thread))
+    alone = session.backend.ability(ThreadsAlone).resume_alone
+    return await stepping.resume(session, Resume.CONTINUE, patience, thread=thread, by=alone)
 
 
 @command("next", aliases=("n",), group=GROUP)
-async def next_(call: Call, count: _Count = 1, *, timeout: _Timeout = None) -> answers.Answer:
+async def next_(
+    call: Call,
+    count: _Count = 1,
+    *,
+    by_instruction: _Instruction = False,
+    timeout: _Timeout = None,
+) -> answers.Answer:
     """Run to the next line, over calls."""
-    return await stepping.steps(call.session(), Resume.NEXT, count, call.patience(timeout))
+    return await _steps(call, Resume.NEXT, count, timeout, by_instruction=by_instruction)
 
 
 @command("step", aliases=("s",), group=GROUP)
-async def step(call: Call, count: _Count = 1, *, timeout: _Timeout = None) -> answers.Answer:
+async def step(
+    call: Call,
+    count: _Count = 1,
+    *,
+    by_instruction: _Instruction = False,
+    into: Annotated[
+        str | None, Opt("--into", help="into the call of this function", metavar="NAME")
+    ] = None,
+    timeout: _Timeout = None,
+) -> answers.Answer:
     """Run to the next line, into calls."""
-    return await stepping.steps(call.session(), Resume.STEP, count, call.patience(timeout))
+    if into is None:
+        return await _steps(call, Resume.STEP, count, timeout, by_instruction=by_instruction)
+    if by_instruction or count != 1:
+        raise DebuggerError(
+            Code.USAGE,
+            "--into steps once, into a function",
+            hint="debugger step --into NAME",
+        )
+    one_line(into)
+    return await stepping.into(call.session(), into, call.patience(timeout))
+
+
+async def _steps(
+    call: Call, how: Resume, count: int, timeout: float | None, *, by_instruction: bool
+) -> answers.Answer:
+    session, patience = call.session(), call.patience(timeout)
+    if not by_instruction:
+        return await stepping.steps(session, how, count, patience)
+    session.require(State.STOPPED, to="step")
+    one = session.backend.ability(InstructionSteps).step_instruction
+    return await stepping.steps(session, how, count, patience, by=one)
 
 
 @command("finish", aliases=("out",), group=GROUP)
@@ -52,7 +99,7 @@ async def finish(call: Call, *, timeout: _Timeout = None) -> answers.Answer:
 @command("until", group=GROUP)
 async def until(
     call: Call,
-    place: Annotated[str, Arg("LOC", "FILE:LINE, LINE of the current file, or FUNCTION")],
+    place: Annotated[str, Arg("LOC", "FILE:LINE, LINE of the current file, FUNCTION, or *0xADDR")],
     *,
     timeout: _Timeout = None,
 ) -> answers.Answer:
@@ -60,11 +107,20 @@ async def until(
     session = call.session()
     session.require(State.STOPPED, to="run to a place")
     spec = spec_of(call, session, place)
-    if spec.address is not None:
-        raise DebuggerError(
-            Code.NOT_SUPPORTED, "cannot run to an address", hint="debugger until FILE:LINE"
-        )
     return await stepping.until(session, spec, call.patience(timeout))
+
+
+@command("jump", group=GROUP)
+async def jump(
+    call: Call,
+    place: Annotated[str, Arg("LOC", "LINE of the current file, or FILE:LINE")],
+    *,
+    timeout: _Timeout = None,
+) -> answers.Answer:
+    """Go on from another line of the function, without running what is between."""
+    session = call.session()
+    session.require(State.STOPPED, to="jump")
+    return await stepping.jump(session, spec_of(call, session, place), call.patience(timeout))
 
 
 @command("pause", group=GROUP)

@@ -19,10 +19,24 @@ class Kind(Enum):
     LINE = "line"
     FUNCTION = "function"
     ADDRESS = "address"
+    WATCHPOINT = "watchpoint"
+    EXCEPTION = "exception"
+
+
+class Access(Enum):
+    """What a watchpoint stops at; a write counts when it changes the value."""
+
+    WRITE = "write"
+    READ = "read"
+    ANY = "access"
 
 
 class Spec(Struct, frozen=True):
-    """What the user asked for. `hit_count` N stops at the Nth hit and after, as gdb's ignore."""
+    """What the user asked for. `hit_count` N stops at the Nth hit and after, as gdb's ignore.
+
+    `watch` is the expression of a watchpoint, meant in a frame of `function`; `catch` is the word
+    for exceptions to stop at (throw, panic, a filter's name), `type` the only type of them.
+    """
 
     file: str | None = None
     line: int | None = None
@@ -34,10 +48,18 @@ class Spec(Struct, frozen=True):
     temporary: bool = False
     thread: int | None = None
     enabled: bool = True
+    watch: str | None = None
+    access: Access = Access.WRITE
+    catch: str | None = None
+    type: str | None = None
 
     @property
     def kind(self) -> Kind:
         """What it is set on."""
+        if self.watch is not None:
+            return Kind.WATCHPOINT
+        if self.catch is not None:
+            return Kind.EXCEPTION
         if self.address is not None:
             return Kind.ADDRESS
         return Kind.FUNCTION if self.function is not None else Kind.LINE
@@ -47,7 +69,7 @@ class Bound(Struct, frozen=True):
     """What the debugger answered for one breakpoint.
 
     `backend_id` is its number there; `why` says why it is not verified, with the lines or names
-    that would have been.
+    that would have been. `again` gives a watched value in any frame.
     """
 
     verified: bool
@@ -58,6 +80,7 @@ class Bound(Struct, frozen=True):
     why: str | None = None
     nearest_lines: tuple[int, ...] = ()
     near_names: tuple[str, ...] = ()
+    again: str | None = None
 
 
 class Breakpoint(Struct, frozen=True):
@@ -117,12 +140,8 @@ class Breakpoints:
 
     def at(self, spec: Spec) -> Breakpoint | None:
         """Return the user's breakpoint at the same place; None if there is none."""
-        place = (spec.file, spec.line, spec.function, spec.address, spec.thread)
-        for known in self.listed():
-            own = known.spec
-            if (own.file, own.line, own.function, own.address, own.thread) == place:
-                return known
-        return None
+        wanted = _place(spec)
+        return next((known for known in self.listed() if _place(known.spec) == wanted), None)
 
     def get(self, number: int) -> Breakpoint:
         """Return one of the user's breakpoints.
@@ -280,6 +299,11 @@ class Breakpoints:
             self._all[number] = msgspec.structs.replace(known, hits=known.hits + 1)
 
 
+def _place(spec: Spec) -> tuple[object, ...]:
+    by_line = (spec.file, spec.line, spec.function, spec.address, spec.thread)
+    return (*by_line, spec.watch, spec.access, spec.catch, spec.type)
+
+
 def _renewed(old: Bound, new: Bound) -> Bound:
     """Take news of a breakpoint, which may leave out the place that was told before."""
     return msgspec.structs.replace(
@@ -287,5 +311,6 @@ def _renewed(old: Bound, new: Bound) -> Bound:
         file=new.file or old.file,
         line=new.line or old.line,
         address=new.address or old.address,
+        again=new.again or old.again,
         why=None if new.verified else new.why or old.why,
     )

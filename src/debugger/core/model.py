@@ -50,7 +50,8 @@ class Frame(Struct, frozen=True):
     """One frame of a stack; `handle` is the backend's and valid for one stop.
 
     `index` counts from 0 at the innermost; lines and columns count from 1; `function` is the plain
-    name without an arguments' list; `file` is absolute; `address` is a `0x…` string.
+    name without an arguments' list; `file` is absolute; `address` is a `0x…` string; `is_subtle`
+    says that the debugger takes it for a part of the language's runtime.
     """
 
     index: int
@@ -62,6 +63,7 @@ class Frame(Struct, frozen=True):
     address: str | None = None
     module: str | None = None
     source_reference: int = 0
+    is_subtle: bool = False
 
 
 class Stack(Struct, frozen=True):
@@ -112,6 +114,59 @@ class ExceptionDetails(Struct, frozen=True):
     message: str
     causes: tuple[str, ...] = ()
     trace: str = ""
+
+
+class Catch(Struct, frozen=True):
+    """Something that can be caught: its name at the debugger, and what it means.
+
+    `takes_type`: only exceptions of one type can be asked for.
+    """
+
+    name: str
+    label: str
+    takes_type: bool = False
+
+
+class Register(Struct, frozen=True):
+    """A register; `value` is `0x…` where it is a plain number, else as the debugger writes it."""
+
+    name: str
+    value: str
+
+
+class RegisterGroup(Struct, frozen=True):
+    """Registers of one kind: General Purpose, Floating Point."""
+
+    name: str
+    registers: tuple[Register, ...]
+
+
+class Instruction(Struct, frozen=True):
+    """A machine instruction; `bytes` are hexadecimal, "" where unknown; lines count from 1."""
+
+    address: int
+    text: str
+    bytes: str = ""
+    function: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+
+class LoadedModule(Struct, frozen=True):
+    """The program or a library of it; `symbols` says what is known of its symbols."""
+
+    name: str
+    path: str | None = None
+    address: str | None = None
+    version: str | None = None
+    symbols: str | None = None
+
+
+class StepTarget(Struct, frozen=True):
+    """A call that can be stepped into; `id` is the backend's and valid for one stop."""
+
+    id: int
+    label: str
 
 
 class Stopped(Struct, frozen=True):

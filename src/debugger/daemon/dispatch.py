@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from debugger import commands, config, paths
+from debugger.backends import choose
 from debugger.commands.call import Call
 from debugger.config import Config
 from debugger.core.answers import Answer, Stop
@@ -79,6 +80,7 @@ class Dispatcher:
         # Where the file is can be told however broken it is.
         if wanted.command.name != "config" or not arguments["path"]:
             self._settings = config.load(request.env)
+            choose.profiles(self._settings.adapters)  # a section that means nothing is an error
         stops: list[bool] = []
         call = Call(
             sessions=self._sessions,
@@ -92,6 +94,7 @@ class Dispatcher:
             or None,
             interrupted=request.interrupted,
             stream=request.stream,
+            is_json=wanted.is_json,
             stop_daemon=partial(stops.append, True),  # noqa: FBT003 - a mark
         )
         answer: Answer = await wanted.command.run(call, **arguments)

@@ -28,6 +28,7 @@ def _options(view: BreakpointView) -> list[str]:
     condition = view.condition and shorten(view.condition, IN_A_LIST)
     log = view.log and shorten(view.log, IN_A_LIST)
     told = [
+        (view.access in {"read", "access"}, f"({view.access})"),
         (condition, f"(condition {condition})"),
         (view.hit_count is not None, f"(hit count {view.hit_count})"),
         (log, f'log "{log}"'),
@@ -48,8 +49,11 @@ def _pending(view: BreakpointView) -> str:
 
 def _line(view: BreakpointView, *, is_listed: bool) -> str:
     head = f"{_LABELS.get(view.kind, 'breakpoint')} {view.id}: {place_of(view)}"
+    if isinstance(view.value, str):
+        head += f" = {shorten(view.value, IN_A_LIST)}"
     said = [" ".join([head, *_options(view)])]
-    if view.hits or (is_listed and view.enabled and view.verified):
+    is_counted = view.kind != "exception"  # few adapters say which of them it was
+    if view.hits or (is_counted and is_listed and view.enabled and view.verified):
         said.append(counted(view.hits, "hit"))
     if pending := _pending(view):
         said.append(pending)

@@ -47,6 +47,11 @@ def in_sentence(frame: FrameView) -> str:
 def place_of(view: BreakpointView) -> str:
     """Return where a breakpoint is, `main.c:41 → 42` when the debugger moved it."""
     line = _file_line(view)
+    if isinstance(view.expression, str):
+        return shorten(view.expression, _PATH)
+    if isinstance(view.catch, str):
+        kind = f" {short_name(view.type)}" if isinstance(view.type, str) else ""
+        return short_name(view.catch) + kind
     if view.kind == "function" and view.function:
         name = short_name(view.function)
         return f"{name} at {line}" if line and view.verified else name

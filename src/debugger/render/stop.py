@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from debugger.core.answers import BreakpointView, Change, Stop
+from debugger.core.answers import BreakpointView, Change, Stop, WatchedView
 from debugger.render.breakpoints import why
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import inline, listing, locals_of, output_of, source_of
 from debugger.render.page import Page
 from debugger.render.places import function_of, in_sentence, in_stack, place_of
-from debugger.render.values import IN_A_LIST, counted, hint_for, short_name, shorten
+from debugger.render.values import IN_A_LIST, IN_A_STOP, counted, hint_for, short_name, shorten
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _FACTS, _SOURCE, _LOCALS, _STACK, _OUTPUT = range(7)
@@ -64,10 +64,18 @@ def _reason(stop: Stop) -> str:
         case "signal":
             return _described(f"signal {stop.signal or ''}".rstrip(), stop)
         case "watchpoint":
-            return _described(f"watchpoint {hits}".rstrip(), stop)
+            told = "; ".join(map(_watched, stop.watched))
+            return told or _described(f"watchpoint {hits}".rstrip(), stop)
         case "step" if hits:
             return f"step to breakpoint {hits}"
     return short_name(stop.reason or stop.raw_reason or stop.description or "unknown reason")
+
+
+def _watched(view: WatchedView) -> str:
+    is_new = view.previous is not None and view.previous != view.value
+    was = f"{shorten(view.previous or '', IN_A_STOP)} → " if is_new else ""
+    what = f"watchpoint {view.id}: {shorten(view.expression, IN_A_STOP)}"
+    return f"{what} {was}{shorten(view.value, IN_A_STOP)}"
 
 
 def _described(what: str, stop: Stop) -> str:

@@ -42,7 +42,10 @@ def events(answer: Events, page: Page) -> list[Section]:
         return [*lost, fixed("no events")]
     start = answer.events[0].time_ns
     lines = [_event(event, start, page) for event in answer.events]
-    total = max(answer.total, len(lines))
+    total = max(answer.total - answer.earlier, len(lines))
+    if answer.earlier:
+        said = f"… {counted(answer.earlier, 'earlier event')}: debugger events --since 0"
+        lost = [*lost, fixed(said)]
 
     def lay(kept: int) -> str:
         cut = total - kept

@@ -6,7 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from debugger.core import answers
-from debugger.render import breakpoints, frames, sessions, stop, stream, terminal, variables
+from debugger.render import (
+    breakpoints,
+    frames,
+    installs,
+    machine,
+    sessions,
+    stop,
+    stream,
+    terminal,
+    variables,
+)
 from debugger.render.budget import Section, fit
 from debugger.render.page import CHARACTERS_A_TOKEN, Page, Style
 
@@ -32,8 +42,16 @@ _SECTIONS: Mapping[type, Callable[[Any, Page], list[Section]]] = {
     answers.Raw: stream.raw,
     answers.Doctor: sessions.doctor,
     answers.Settings: sessions.settings,
+    answers.AdapterList: installs.adapters,
+    answers.Installation: installs.installation,
     answers.DaemonStatus: sessions.daemon_status,
     answers.Text: stream.text,
+    answers.MemoryView: machine.memory,
+    answers.MemoryWritten: machine.written,
+    answers.RegistersView: machine.registers,
+    answers.Disassembled: machine.disassembled,
+    answers.ModulesView: machine.modules,
+    answers.ExceptionInfo: machine.exception,
 }
 
 

@@ -42,6 +42,8 @@ def value(answer: Value, page: Page) -> list[Section]:
     total = answer.children_total if isinstance(answer.children_total, int) else len(views)
     ref = ref_of(answer.ref)
     hint = f"debugger vars {ref}" if ref else wider([whole])
+    if not whole and not answer.type:
+        return [fixed(f"{name}: done")]  # a statement has no value
 
     def lay(kept: int) -> str:
         line = f"{name}{kind} = {shorten(whole, kept, hint=hint)}"

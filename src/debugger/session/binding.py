@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from debugger.backends.abilities import Exceptions, InstructionBreakpoints
 from debugger.backends.base import Backend
 from debugger.core.breakpoints import Bound, Breakpoint, Breakpoints, Kind, Spec
-from debugger.errors import Code, DebuggerError
+from debugger.core.model import Frame
+from debugger.errors import DebuggerError
+from debugger.session.watching import Watching
 
 
 class Binding:
@@ -13,11 +16,13 @@ class Binding:
     def __init__(self, breakpoints: Breakpoints) -> None:
         self._breakpoints = breakpoints
         self._backend: Backend | None = None
+        self.watching = Watching(breakpoints)
 
     def forget(self) -> None:
         """Forget the backend and what it answered: the program has ended or is started anew."""
         self._backend = None
         self._breakpoints.unbind()
+        self.watching.forget()
 
     def detach(self) -> None:
         """Send nothing any more; what was answered is kept to be told."""
@@ -48,18 +53,35 @@ class Binding:
                 self._breakpoints.remove(wanted.id)
             raise
 
+    async def adopt(self, known: Breakpoint) -> None:
+        """Want a breakpoint of another process of the family, under the same number."""
+        self._breakpoints.adopt(known)
+        await self._renew(self._breakpoints.get(known.id))
+
+    async def drop_number(self, number: int) -> None:
+        """Stop wanting the breakpoint of a number, if it is wanted."""
+        known = next((one for one in self._breakpoints.listed() if one.id == number), None)
+        if known is not None:
+            await self.drop(known)
+
     async def drop(self, known: Breakpoint) -> None:
         """Stop wanting a breakpoint, also one of ours."""
+        if known.spec.kind is Kind.WATCHPOINT:
+            await self.watching.drop(known, self._backend)
+            return
         self._breakpoints.remove(known.id)
         if known.at is not None:
             await self._send(known.at)
 
-    async def enable(self, number: int, *, on: bool) -> Breakpoint:
-        """Switch one of the user's breakpoints on or off.
+    async def enable(self, number: int, *, on: bool, frame: Frame | None = None) -> Breakpoint:
+        """Switch one of the user's breakpoints on or off; a watchpoint is meant in a frame.
 
         Raises:
-            DebuggerError: NOT_FOUND.
+            DebuggerError: NOT_FOUND, and what setting a watchpoint raises.
         """
+        known = self._breakpoints.get(number)
+        if known.spec.kind is Kind.WATCHPOINT:
+            return await self.watching.enable(known, self._backend, frame, on=on)
         return await self._renew(self._breakpoints.enable(number, on=on))
 
     async def _renew(self, wanted: Breakpoint) -> Breakpoint:
@@ -71,6 +93,8 @@ class Binding:
         return found[0] if found else wanted
 
     def _place(self, wanted: Breakpoint, backend: Backend) -> Spec | None:
+        if wanted.spec.kind is Kind.WATCHPOINT:
+            return None  # set one at a time, where the program has stopped
         at = backend.place(wanted.spec)
         self._breakpoints.place(wanted.id, at)
         return None if isinstance(at, Bound) else at
@@ -86,9 +110,10 @@ class Binding:
                 assert at.file is not None
                 bounds = await self._backend.set_breakpoints(at.file, alike)
             case Kind.ADDRESS:
-                raise DebuggerError(
-                    Code.NOT_SUPPORTED,
-                    f"{self._backend.adapter} takes no breakpoints at addresses here",
-                    hint="debugger break FILE:LINE",
-                )
+                setter = self._backend.ability(InstructionBreakpoints)
+                bounds = await setter.set_instruction_breakpoints(alike)
+            case Kind.EXCEPTION:
+                bounds = await self._backend.ability(Exceptions).set_catches(alike)
+            case Kind.WATCHPOINT:
+                return
         self._breakpoints.bind(alike, bounds)

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from debugger.core.breakpoints import Breakpoint, Spec
+from debugger.core.events import Kind
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
+from debugger.targets.process import children
 
 if TYPE_CHECKING:
     from debugger.backends.base import ChildAppeared
     from debugger.session.session import Session
+
+    Job = Callable[[Session], Awaitable[object]]
 
 
 class Family(Protocol):
@@ -32,13 +43,23 @@ class Family(Protocol):
         """Make a session the current one."""
 
 
+_NAMED_MAX = 5
+_ADAPTERS = ("debugpy", "js-debug")
+_SETTLE_S = 0.3
+_END_S = 2.0
+
+
 @dataclass
 class Cursors:
-    """Up to where a family's timeline was told: in reports, to `output`, and as notes."""
+    """Up to where a family's timeline was told: in reports, to `output`, and as notes.
+
+    `free` are the processes that were told to be in no session.
+    """
 
     reported: int = 0
     asked: int = 0
     noted: int = 0
+    free: set[int] = field(default_factory=set)
 
 
 def ended_elsewhere(name: str) -> DebuggerError:
@@ -55,6 +76,44 @@ def root(session: Session) -> Session:
     while session.parent is not None:
         session = session.parent
     return session
+
+
+def descendants(session: Session) -> list[Session]:
+    """Return the sessions of all processes that a program started, and those started, and so on."""
+    found = [session]
+    for one in session.family.relatives(session):  # parents come before their children
+        if one.parent in found:
+            found.append(one)
+    return found[1:]
+
+
+@asynccontextmanager
+async def ending(session: Session, *, kill: bool) -> AsyncIterator[None]:
+    """See a child process end that is being ended; debugpy only asks it to (bounded).
+
+    A program's own guard sees to all that the program started.
+    """
+    if not kill or session.parent is None or not session.is_live or session.pid is None:
+        yield
+        return
+    try:
+        process = os.pidfd_open(session.pid)
+    except (AttributeError, OSError):  # no Linux; or it has gone
+        yield
+        return
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(process, over.set)
+    try:
+        yield
+        try:
+            async with asyncio.timeout(_END_S):
+                await over.wait()
+        except TimeoutError:
+            with suppress(OSError):
+                signal.pidfd_send_signal(process, signal.SIGKILL)
+    finally:
+        loop.remove_reader(process)
+        os.close(process)
 
 
 def ends_quietly(session: Session, *, awaits_root: bool = False) -> bool:
@@ -75,9 +134,9 @@ def member(session: Session, name: str) -> Session | None:
 
 def unreported(session: Session) -> Session | None:
     """Return a session of this family whose stop or end nobody was told of, itself first."""
-    known = {State.STOPPED, State.TERMINATED}
     for one in [session, *_others(session)]:
-        if not one.is_reported and one.state in known and not ends_quietly(one):
+        is_over = one.state is State.TERMINATED and not ends_quietly(one)
+        if not one.is_reported and (one.state is State.STOPPED or is_over):
             return one
     return None
 
@@ -91,13 +150,124 @@ def stopped_too(session: Session) -> Session | None:
 
 
 def notes(session: Session) -> list[str]:
-    """Say which other processes of this family are stopped."""
-    return [
+    """Say which other processes of this family are stopped, or run on after its end."""
+    told = []
+    if session.parent is not None:
+        told.append(f"this is {session.name}, a child process of {session.parent.name}")
+    told += [
         f"{one.name} is stopped too: debugger use {one.name}"
         for one in _others(session)
         if one.state is State.STOPPED
     ]
+    names = [one.name for one in _others(session) if one.state is State.RUNNING]
+    if session.state is State.TERMINATED and names:
+        more = f" and {len(names) - _NAMED_MAX} more" * (len(names) > _NAMED_MAX)
+        told.append(
+            f"still running: {', '.join(names[:_NAMED_MAX])}{more}: "
+            "debugger await waits for it, debugger stop ends it"
+        )
+    return told + _free(session)
+
+
+def _free(session: Session) -> list[str]:
+    """Say once which processes the program has started that no session is for.
+
+    LLDB follows the parent at a fork; debugpy does not reach through a shell.
+    """
+    known = {one.pid for one in session.family.relatives(session)} | session.cursors.free
+    found = {} if session.pid is None or not session.is_live else children(session.pid)
+    free = {
+        pid: words
+        for pid, words in found.items()
+        # What has not become a session yet is debugpy's own start of it; js-debug has a watchdog.
+        if pid not in known and not any(own in word for word in words for own in _ADAPTERS)
+    }
+    if not free:
+        return []
+    session.cursors.free |= free.keys()
+    named = [f"{pid} ({Path(words[0]).name})" for pid, words in free.items() if words]
+    if not named:
+        return []
+    more = f" and {len(named) - _NAMED_MAX} more" * (len(named) > _NAMED_MAX)
+    return [f"not debugged, started by the program: {', '.join(named[:_NAMED_MAX])}{more}"]
+
+
+async def settle(session: Session) -> None:
+    """Wait a little for the ends of child processes that a program's end brings about."""
+    timeline = session.timeline
+    limit = asyncio.get_running_loop().time() + _SETTLE_S
+    while True:
+        cursor = timeline.cursor()
+        left = limit - asyncio.get_running_loop().time()
+        ending = [one for one in _others(session) if one.state is State.RUNNING]
+        if not ending or left <= 0:
+            return
+        await timeline.wait(cursor, {Kind.EXIT}, left)
+
+
+def note_ends(session: Session) -> None:
+    """Note that an end was told: with it the ends of those that ended before."""
+    for one in _others(session):
+        if one.state is State.TERMINATED and one.error is None:
+            one.is_reported = True
+
+
+def running(session: Session) -> Session:
+    """Return a session, or another of its family that still runs where it has ended."""
+    if session.state is not State.TERMINATED:
+        return session
+    return next((one for one in _others(session) if one.state is State.RUNNING), session)
 
 
 def _others(session: Session) -> list[Session]:
     return [one for one in session.family.relatives(session) if one is not session]
+
+
+# -- breakpoints are a family's: each process has all of them, under the same numbers -----------
+
+
+async def add_breakpoint(session: Session, spec: Spec) -> Breakpoint:
+    """Want a breakpoint in a program and in all its processes that run.
+
+    Raises:
+        DebuggerError: What the backend raises; then nobody wants it.
+    """
+    made = await session.do(lambda: session.binding.add(spec))
+    await _in_the_others(session, lambda one: one.binding.adopt(made))
+    return made
+
+
+async def drop_breakpoint(session: Session, known: Breakpoint) -> None:
+    """Stop wanting a breakpoint, in all processes."""
+    await session.do(lambda: session.binding.drop(known))
+    await _in_the_others(session, lambda one: one.binding.drop_number(known.id))
+
+
+async def switch_elsewhere(session: Session, number: int, *, on: bool) -> None:
+    """Switch a breakpoint on or off in the other processes too."""
+    await _in_the_others(session, lambda one: one.binding.enable(number, on=on))
+
+
+def drop_later_elsewhere(session: Session, known: Breakpoint) -> None:
+    """Stop wanting a temporary breakpoint that another process was stopped at."""
+    for one in _sharing(session):
+        one.drop_later(known.id)
+
+
+def hits(session: Session, number: int) -> int:
+    """Count the stops at a breakpoint, in all processes."""
+    return sum(one.breakpoints.hits(number) for one in [session, *_others(session)])
+
+
+async def _in_the_others(session: Session, job: Job) -> None:
+    async def turn(one: Session) -> None:
+        # One that ends meanwhile needs it no more.
+        with suppress(DebuggerError):
+            await one.do(lambda: job(one))
+
+    await asyncio.gather(*(turn(one) for one in _sharing(session)))
+
+
+def _sharing(session: Session) -> list[Session]:
+    """Return the others that have breakpoints: those that live, and the program, to restart."""
+    return [one for one in _others(session) if one.is_live or one.parent is None]

@@ -50,6 +50,10 @@ def named(stop: Stopped, hit: Sequence[Breakpoint], *, is_entry: bool, is_pause:
     elif reason in {Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT} and hit:
         if all(one.internal for one in hit):
             reason = Reason.GOTO
+        elif all(one.spec.kind is Kind.EXCEPTION for one in hit if not one.internal):
+            reason = Reason.EXCEPTION
+        elif all(one.spec.kind is Kind.WATCHPOINT for one in hit if not one.internal):
+            reason = Reason.WATCHPOINT
         elif all(one.spec.kind is Kind.FUNCTION for one in hit if not one.internal):
             reason = Reason.FUNCTION_BREAKPOINT
         else:
@@ -75,6 +79,14 @@ def program_of(target: Launch | Attach) -> str | None:
     if isinstance(target, Launch) and target.module:
         return f"-m {target.module}"
     return target.program
+
+
+def unnamed(target: Launch | Attach) -> str:
+    """Name what is debugged where its program is not known."""
+    if isinstance(target, Attach) and target.connect is not None:
+        host, port = target.connect
+        return f"{host}-{port}"
+    return f"pid-{target.pid}" if isinstance(target, Attach) else "program"
 
 
 def place_of(stop: Stopped | None, frame: Frame | None) -> str | None:

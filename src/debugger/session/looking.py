@@ -1,4 +1,4 @@
-"""How a stopped program is looked at: stacks, frames, threads, variables, expressions.
+"""How a stopped program is looked at: stacks, frames, threads, locals, source.
 
 Each function is a job of the session and raises DebuggerError: WRONG_STATE or PROGRAM_EXITED unless
 the program is stopped, NOT_FOUND for what is not there, EVALUATION_FAILED, STALE_REF.
@@ -9,23 +9,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from msgspec import UNSET
-
-from debugger.backends.base import RawCommands
 from debugger.core import answers
-from debugger.core.model import Frame, Purpose, Stack, Variable
+from debugger.core.answers import ExceptionInfo
+from debugger.core.model import Frame, Reason, Stack, Variable
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import report, source, views
 from debugger.session.session import Session
 
 FRAMES_MAX = 1000
-CHILDREN_MAX = 500
 _LOCALS_MAX = 200
 _THREADS_MAX = 100
+_TRACE_MAX = 1 << 14
 _THREADS_S = 5.0  # a Python of 500 threads takes half a second to tell where one is
 _NESTED_MAX = 20
-_DEPTH_MAX = 5
 
 
 async def frame_of(session: Session, number: int | None = None) -> Frame:
@@ -238,105 +235,6 @@ async def known_thread(session: Session, number: int) -> int:
     return number
 
 
-async def evaluate(
-    session: Session, expression: str, *, purpose: Purpose, depth: int, show_type: bool
-) -> answers.Value:
-    """Evaluate an expression in the current frame; `depth` levels inside it are shown."""
-    session.require(State.STOPPED, to="evaluate")
-    one_line(expression)
-    frame = await frame_of(session)
-    value = await session.backend.evaluate(expression, frame, purpose)
-    if purpose is Purpose.EVALUATE:
-        # It may have changed anything.
-        session.look.changed_anything()
-    children: list[answers.VariableView] = []
-    total = 0
-    (value,) = await session.backend.completed([value])
-    if value.handle and depth > 0:
-        children, total = await _children(session, value, min(depth, _DEPTH_MAX))
-    return answers.Value(
-        expression=expression,
-        value=views.value_text(value.value, 1 << 16),
-        type=value.type,
-        ref=session.refs.name(value.handle) or UNSET,
-        children=tuple(children) if children else UNSET,
-        children_total=total if children else UNSET,
-        show_type=show_type or UNSET,
-    )
-
-
-async def _children(
-    session: Session, value: Variable, depth: int
-) -> tuple[list[answers.VariableView], int]:
-    found = await session.backend.variables(value.handle, start=0, count=CHILDREN_MAX)
-    total = max(len(found), value.indexed or 0)
-    shown: list[answers.VariableView] = []
-    for one in found[:_NESTED_MAX]:
-        shown.append(views.variable(one, session.refs, most=400))
-        if one.handle and depth > 1:
-            nested, _ = await _children(session, one, depth - 1)
-            shown += [
-                answers.VariableView(f"  {sub.name}", sub.value, sub.type, sub.ref)
-                for sub in nested
-            ]
-    return shown, total
-
-
-async def assign(session: Session, target: str, value: str) -> answers.Assignment:
-    """Set a variable, a field or an element, and show it before and after."""
-    session.require(State.STOPPED, to="set a variable")
-    one_line(target)
-    one_line(value)
-    frame = await frame_of(session)
-    try:
-        before = (await session.backend.evaluate(target, frame, Purpose.PRINT)).value
-    except DebuggerError:
-        before = None
-    changed = await session.backend.assign(target, value, frame)
-    return answers.Assignment(
-        name=target,
-        previous=views.value_text(before) if before is not None else None,
-        value=views.value_text(changed.value),
-        type=changed.type,
-    )
-
-
-async def page(session: Session, ref: str, *, start: int, count: int) -> answers.Children:
-    """Show a part of what is inside a value."""
-    session.require(State.STOPPED, to="look into a value")
-    handle = session.refs.handle(ref)
-    if start < 0 or not 1 <= count <= CHILDREN_MAX:
-        raise DebuggerError(
-            Code.USAGE,
-            f"--from counts from 0 and --count from 1 to {CHILDREN_MAX}",
-            hint=f"debugger vars {ref} --from 0 --count 50",
-        )
-    found = await session.backend.variables(handle, start=start, count=count)
-    total = await session.backend.size(handle)
-    return answers.Children(
-        ref=ref,
-        total=total,
-        from_=start,
-        variables=tuple(views.variable(one, session.refs) for one in found),
-    )
-
-
-def one_line(text: str) -> None:
-    """Refuse what is no single line: a newline would begin another debugger command.
-
-    Raises:
-        DebuggerError: USAGE.
-    """
-    if not text.strip():
-        raise DebuggerError(Code.USAGE, "an empty expression", hint="debugger print EXPR")
-    if any(ord(letter) < ord(" ") and letter != "\t" for letter in text):
-        raise DebuggerError(
-            Code.USAGE,
-            "an expression is one line, without control characters",
-            hint="debugger eval",
-        )
-
-
 async def listing(
     session: Session, file: str | None, line: int | None, *, context: int
 ) -> answers.Source:
@@ -374,27 +272,26 @@ def _from_text(text: str, frame: Frame, context: int) -> answers.Source:
     )
 
 
-async def raw(session: Session, command: str) -> answers.Raw:
-    """Run a command of the debugger behind the session (any state but the end).
-
-    Raises:
-        DebuggerError: NOT_SUPPORTED where the debugger has no command line.
-    """
-    session.require_live("run a debugger command")
-    backend = session.backend
-    if not isinstance(backend, RawCommands):
+async def exception(session: Session) -> ExceptionInfo:
+    """Tell all of the exception, or the signal, that the program stopped at."""
+    session.require(State.STOPPED, to="show an exception")
+    happened = session.last_stop
+    details = None
+    if happened is not None and happened.reason in {Reason.EXCEPTION, Reason.SIGNAL}:
+        details = await session.backend.exception(happened)
+    if happened is None or details is None:
+        why = f"it stopped for a {happened.reason.value}" if happened is not None else "no stop"
         raise DebuggerError(
-            Code.NOT_SUPPORTED,
-            f"{backend.adapter} has no command line of its own",
-            hint="debugger eval EXPR",
+            Code.WRONG_STATE,
+            f"the program did not stop at an exception: {why}",
+            hint="debugger catch raised stops at the next one; debugger catch --help",
         )
-    frame = await frame_of(session) if session.state is State.STOPPED else None
-    output = await backend.raw(command, frame)
-    session.look.changed_anything()
-    if output.startswith("error: "):
-        # LLDB answers a command that failed with success and this text.
-        problem = output.removeprefix("error: ")
-        raise DebuggerError(
-            Code.EVALUATION_FAILED, problem, hint="debugger raw help lists the commands"
-        )
-    return answers.Raw(command=command, output=output)
+    frame = await frame_of(session)
+    return ExceptionInfo(
+        type=details.type[: views.NAME_MAX],
+        message=views.value_text(details.message, 1 << 14),
+        causes=tuple(views.value_text(one) for one in details.causes),
+        trace=details.trace[-_TRACE_MAX:],
+        thread=happened.thread,
+        frame=views.frame(frame),
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from debugger.backends.base import ReturnValues
+from debugger.backends.abilities import ReturnValues
 from debugger.core import answers
+from debugger.core.breakpoints import Kind as BreakpointKind
 from debugger.core.events import Kind
 from debugger.core.model import (
     ExceptionDetails,
@@ -26,6 +27,8 @@ _VALUE_MAX = 400
 _OUTPUT_MAX = 20
 _FAILURES_MAX = 500
 _BEFORE, _AFTER = 3, 2
+# Where these stop the program, nobody chose: the language's runtime may be there.
+_ANYWHERE = {Reason.EXCEPTION, Reason.SIGNAL, Reason.PAUSE, Reason.WATCHPOINT}
 _RETURNED = ("(return) ", "(Return Value)")
 
 
@@ -52,6 +55,7 @@ async def stop(
     if not returned and happened.reason is Reason.STEP and frame is not None:
         returned = await _returned(session, happened, frame)
     exception = await _exception(session, happened)
+    watched = await _watched(session, happened, stack)
     look = session.look
     identity = _identity(frame, stack, thread)
     look.show(happened, identity, variables)
@@ -83,11 +87,12 @@ async def stop(
         changed=changed,
         stack=tuple(views.frame(one) for one in stack.frames),
         stack_total=stack.total,
-        stack_own=_own(stack),
+        stack_own=None if is_same else _own(stack),  # a repeated stop shows no stack
         output=output.lines,
         output_total=output.total,
         output_dropped=output.dropped,
         hit_breakpoints=session.hits,
+        watched=watched,
         exception=_exception_view(exception),
         signal=happened.signal,
         returned=views.variable(returned[0], session.refs) if returned else None,
@@ -100,9 +105,13 @@ def _users_frame(stack: Stack, happened: Stopped) -> Frame | None:
     if not stack.frames:
         return None
     innermost = stack.frames[0]
-    if happened.reason in {Reason.STEP, Reason.ENTRY} or source.is_readable(innermost.file):
+    is_here = source.is_readable(innermost.file)
+    if happened.reason in {Reason.STEP, Reason.ENTRY} or (is_here and not innermost.is_subtle):
         return innermost
-    return next((one for one in stack.frames if source.is_readable(one.file)), innermost)
+    readable = [one for one in stack.frames if source.is_readable(one.file)]
+    if is_here and happened.reason not in _ANYWHERE:
+        return innermost
+    return next((one for one in readable if not one.is_subtle), (readable or [innermost])[0])
 
 
 def _identity(frame: Frame | None, stack: Stack, thread: int | None) -> tuple[object, ...] | None:
@@ -114,11 +123,34 @@ def _identity(frame: Frame | None, stack: Stack, thread: int | None) -> tuple[ob
 
 
 async def _returned(session: Session, happened: Stopped, frame: Frame) -> list[Variable]:
-    backend = session.backend
-    if not isinstance(backend, ReturnValues):
+    try:
+        value = await session.backend.ability(ReturnValues).returned(happened, frame)
+    except DebuggerError:
         return []
-    value = await backend.returned(happened, frame)
     return [value] if value is not None else []
+
+
+async def _watched(
+    session: Session, happened: Stopped, stack: Stack
+) -> tuple[answers.WatchedView, ...]:
+    """Return what was watched and has changed; a stop for it is for all that did."""
+    watching = session.binding.watching
+    if not stack.frames or not watching.all():
+        return ()
+    changes = await watching.look(happened, session.hits, session.backend, stack.frames[0])
+    if happened.reason is not Reason.WATCHPOINT:
+        return ()
+    if not session.hits:
+        session.count_hits([one.id for one in changes])
+    return tuple(
+        answers.WatchedView(
+            id=one.id,
+            expression=one.expression,
+            previous=views.value_text(one.previous, _VALUE_MAX) if one.previous else one.previous,
+            value=views.value_text(one.value, _VALUE_MAX),
+        )
+        for one in changes
+    )
 
 
 def _own(stack: Stack) -> int:
@@ -145,7 +177,7 @@ async def _exception(session: Session, happened: Stopped) -> ExceptionDetails | 
     if happened.reason not in {Reason.EXCEPTION, Reason.SIGNAL} or happened.thread is None:
         return None
     try:
-        return await session.backend.exception(happened.thread)
+        return await session.backend.exception(happened)
     except DebuggerError:
         return None
 
@@ -210,8 +242,16 @@ def ended(session: Session) -> answers.Stop:
     output = new_output(session)
     exited = session.exited or Exited()
     listed = session.breakpoints.listed()
-    unbound = [one for one in listed if one.spec.enabled and not (one.bound and one.bound.verified)]
-    met = [one for one in listed if one.spec.enabled and one not in unbound]
+    wanted = [one for one in listed if one.spec.enabled]
+    # One that a child process stopped at need not have bound in the program itself.
+    unbound = [
+        one
+        for one in wanted
+        if not (one.bound and one.bound.verified) and not _hits(session, one.id)
+    ]
+    # Few adapters say which of what is caught has stopped the program.
+    counted = (one for one in wanted if one.spec.kind is not BreakpointKind.EXCEPTION)
+    met = [one for one in counted if one not in unbound]
     notes = _notes(session)
     if exited.doubt is not None:
         notes += (exited.doubt,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -23,26 +23,27 @@ from debugger.backends.base import (
     Sink,
     Started,
 )
-from debugger.core import state as states
 from debugger.core.breakpoints import Breakpoint, Breakpoints
 from debugger.core.events import Stream
-from debugger.core.model import Exited, Resume, Stopped
+from debugger.core.model import Exited, Reason, Resume, Stopped
 from debugger.core.refs import Refs
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session.binding import Binding
-from debugger.session.family import Cursors, Family, ended_elsewhere
+from debugger.session.family import Cursors, Family, drop_later_elsewhere, ended_elsewhere
 from debugger.session.look import Look, named, strangers
 from debugger.session.record import Record
+from debugger.session.standing import Standing, check_runs, runs
 from debugger.session.worker import Worker
 from debugger.timeline import Timeline
 
 T = TypeVar("T")
 
+Run = Callable[[Resume, int], Awaitable[None]]
 MakeBackend = Callable[[Sink, asyncio.TaskGroup], Backend]
 
 
-class Session:
+class Session(Standing):
     """A program being debugged.
 
     Jobs that talk to the backend go through `do`, one at a time; `pause`, `close` and reads of the
@@ -60,6 +61,7 @@ class Session:
         family: Family,
         parent: Session | None = None,
     ) -> None:
+        super().__init__(family)
         self.name = name
         self.target = target
         self.timeline = timeline
@@ -69,12 +71,10 @@ class Session:
         self.binding = Binding(self.breakpoints)
         self.refs = Refs()
         self.look = Look()
-        self.state = State.IDLE
         self.pid: int | None = None
         self.last_stop: Stopped | None = None
         self.hits: tuple[int, ...] = ()
         self.exited: Exited | None = None
-        self.error: str | None = None
         self.left_behind: tuple[str, ...] = ()
         self.is_reported = self.is_noted = True
         self.is_closed = False
@@ -82,7 +82,6 @@ class Session:
         # Of the last run too, so that an ended session can be described.
         self.adapter = self.backend_kind = ""
         self._make_backend = make_backend
-        self.family = family
         self._worker = Worker()
         self._backend: Backend | None = None
         self._run = 0
@@ -117,36 +116,6 @@ class Session:
             )
         return self._backend
 
-    def require_live(self, to: str) -> None:
-        """Check that there is a program.
-
-        Raises:
-            DebuggerError: PROGRAM_EXITED, ADAPTER_DIED.
-        """
-        live = (State.INITIALIZING, State.CONFIGURING, State.RUNNING, State.STOPPED)
-        self.require(*live, to=to)
-
-    @property
-    def is_live(self) -> bool:
-        """Whether there is a program in it."""
-        return self.state not in {State.IDLE, State.TERMINATED}
-
-    def require(self, *allowed: State, to: str) -> None:
-        """Check that a command fits the state (see core.state.require)."""
-        if self.state is State.TERMINATED and self.error is not None and allowed:
-            raise DebuggerError(
-                Code.ADAPTER_DIED,
-                f"cannot {to}: {self.error}",
-                hint="debugger restart starts it again",
-            )
-        states.require(self.state, *allowed, to=to)
-
-    def _set(self, then: State) -> None:
-        was_live = self.is_live
-        self.state = states.step(self.state, then) if then is not self.state else then
-        if was_live != self.is_live:
-            self.family.changed()
-
     async def begin(self, adopted: Backend | None = None) -> None:
         """Start the debugger and the program, set the breakpoints, and let it run (a job).
 
@@ -169,6 +138,7 @@ class Session:
             else:
                 self.pauses += int(self.target.pause)
                 await backend.attach(self.target)
+                self.pid = self.pid or self.target.pid  # delve tells none
             if self._run != run:
                 raise ended_elsewhere(self.name)
             if self.state is State.INITIALIZING:
@@ -196,7 +166,7 @@ class Session:
         self._run += 1
         self._backend = None
         if backend is not None:
-            await backend.close(kill=True)
+            await backend.close(kill=isinstance(self.target, Launch))
         if self.is_closed:
             return
         self.error = error.message
@@ -229,6 +199,7 @@ class Session:
 
         Returns the timeline's cursor from which on events are the new run's.
         """
+        check_runs(self.target, to="restart")
         if isinstance(self.target, Attach):
             raise DebuggerError(
                 Code.NOT_SUPPORTED,
@@ -276,7 +247,8 @@ class Session:
             case Rebound(bound):
                 self.breakpoints.update(bound)
             case Started(pid):
-                self.pid = pid
+                # A core file's process is gone, and its pid may be another's.
+                self.pid = pid if runs(self.target) else None
                 self.family.changed()
             case ChildAppeared():
                 self.family.adopt(self, event)
@@ -292,9 +264,7 @@ class Session:
         known = self.breakpoints.stopping([one for one in hit if one is not None])
         if known and self._is_for_other_threads(known, stop):
             return
-        self.hits = tuple(one.id for one in known if not one.internal)
-        for one in known:
-            self.breakpoints.hit(one.id)
+        self.count_hits([one.id for one in known if not one.internal])
         wants_entry = isinstance(self.target, Launch) and self.target.stop_on_entry
         self.last_stop = named(
             stop,
@@ -312,7 +282,20 @@ class Session:
             if one.internal or (one.spec.temporary and one.id in {hit.id for hit in known}):
                 drop = partial(self.binding.drop, one)
                 self._worker.later(drop, on_error=self._complain)
+                if not one.internal:
+                    drop_later_elsewhere(self, one)
         self._record.stop(self.last_stop, self.hits)
+
+    def drop_later(self, number: int) -> None:
+        """Stop wanting a breakpoint that is wanted no more in another process of the family."""
+        drop = partial(self.binding.drop_number, number)
+        self._worker.later(drop, on_error=self._complain)
+
+    def count_hits(self, numbers: Sequence[int]) -> None:
+        """Note what a stop was for, where only its report can tell."""
+        self.hits = tuple(numbers)
+        for number in numbers:
+            self.breakpoints.hit(number)
 
     def _is_for_other_threads(self, hit: list[Breakpoint], stop: Stopped) -> bool:
         """Go on where every breakpoint that was hit is for another thread."""
@@ -371,23 +354,35 @@ class Session:
 
     # -- running -------------------------------------------------------------------------------
 
-    async def resume(self, how: Resume, *, thread: int | None = None) -> None:
-        """Let a stopped program run (a job).
+    async def resume(
+        self, how: Resume, *, thread: int | None = None, by: Run | None = None
+    ) -> None:
+        """Let a stopped program run (a job), `by` another way than the backend's own resume.
 
         Raises:
             DebuggerError: WRONG_STATE, PROGRAM_EXITED, and what the backend raises.
         """
         self.require(State.STOPPED, to=how.value)
-        chosen = thread if thread is not None else self.look.thread
+        check_runs(self.target, to=how.value)
+        chosen = thread if thread is not None else self.look.thread or 0
+        run = by or self.backend.resume
         self._left_stop()
         try:
-            await self.backend.resume(how, chosen if chosen is not None else 0)
+            await run(how, chosen)
         except DebuggerError:
             # It did not run; what was shown of the stop is stale all the same.
             if self.state is State.RUNNING and self.last_stop is not None:
                 self._set(State.STOPPED)
                 self.is_reported = True
             raise
+
+    def moved(self) -> None:
+        """Note that the program is elsewhere though nothing ran: a jump."""
+        assert self.last_stop is not None
+        self.refs.new_stop()
+        self.look.frame = None
+        self.last_stop = Stopped(Reason.GOTO, "goto", self.look.thread)
+        self.hits = ()
 
     async def pause(self) -> None:
         """Ask a running program to stop, past the queue.

@@ -15,8 +15,8 @@ from debugger.backends.base import Attach, ChildAppeared, Closed, Launch
 from debugger.core.locate import near_names
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
-from debugger.session.family import Cursors
-from debugger.session.look import program_of
+from debugger.session.family import Cursors, descendants, ending
+from debugger.session.look import program_of, unnamed
 from debugger.session.session import MakeBackend, Session
 from debugger.timeline import Timeline
 
@@ -135,7 +135,8 @@ class Sessions:
                 )
             return name
         program = getattr(target, "module", None) or target.program
-        base = Path(program).stem if program else f"pid-{getattr(target, 'pid', 0)}"
+        own = program if program and not program.startswith("/proc/") else None
+        base = Path(own).stem if own else unnamed(target)
         number, chosen = 1, base
         while chosen in self._sessions and not _is_over(self._sessions[chosen]):
             number += 1
@@ -150,11 +151,14 @@ class Sessions:
 
     async def close(self, session: Session, *, kill: bool) -> Closed:
         """End a session and its children, and forget them."""
-        closed = await session.close(kill=kill)
-        for one in self.relatives(session) if session.parent is None else [session]:
+        async with ending(session, kill=kill):
+            closed = await session.close(kill=kill)
+        for one in [session, *descendants(session)]:
             self._sessions.pop(one.name, None)
         if session.parent is None:
             session.timeline.close()
+        if self._current not in self._sessions and session.parent is not None:
+            self._current = session.parent.name
         if self._current not in self._sessions:
             live = [one.name for one in self._sessions.values() if one.is_live]
             rest = live or list(self._sessions)
@@ -201,9 +205,10 @@ class Sessions:
             family=self,
             parent=parent,
         )
+        await session.open()
+        # No breakpoint may come between: from here on it gets the family's.
         for wanted in parent.breakpoints.listed():
             session.breakpoints.adopt(wanted)
-        await session.open()
         self._sessions[session.name] = session
         try:
             await session.do(lambda: session.begin(child.backend))

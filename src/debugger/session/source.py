@@ -1,16 +1,24 @@
-"""What stands in the source around a place."""
+"""Which source file is meant, and what stands in it around a place."""
 
 from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from debugger.core.answers import SourceLine
+from debugger.core.locate import absolute, matching
+from debugger.core.source_map import SourceMap
 from debugger.errors import Code, DebuggerError
+from debugger.targets.line_table import sources_of
 
 _FILE_MAX = 8 << 20
 _LINE_MAX = 400
+_ENTRIES_MAX = 20_000
+_DEPTH_MAX = 6
+_LISTED_MAX = 10
+_NOT_OURS = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "target", "build"})
 
 
 @functools.lru_cache(maxsize=64)
@@ -66,7 +74,10 @@ def listing(path: str, line: int, *, context: int) -> tuple[tuple[SourceLine, ..
     text = lines(path)
     if text is None:
         raise DebuggerError(
-            Code.NOT_FOUND, f"cannot read {path}", hint="debugger backtrace shows the files in use"
+            Code.NOT_FOUND,
+            f"cannot read {path}",
+            hint="debugger backtrace shows the files in use; sources that were moved are found by "
+            "[sources] map in the configuration",
         )
     if line > len(text):
         raise DebuggerError(
@@ -76,3 +87,71 @@ def listing(path: str, line: int, *, context: int) -> tuple[tuple[SourceLine, ..
         )
     shown = around(path, line, before=context, after=context)
     return shown, len(text)
+
+
+def meant(file: str, folders: Sequence[str], program: str | None, places: SourceMap) -> str:
+    """Return the file that a part of a path means.
+
+    That is one in the folders, the caller's first; else the one of the program's own that ends
+    with it, or the one below the folders. What is none of them is left to the debugger.
+
+    Raises:
+        DebuggerError: USAGE if it may mean several.
+    """
+    direct = (absolute(file, folder) for folder in folders)
+    local = next((path for path in direct if os.path.isfile(path)), None)
+    own = sources_of(program) if program is not None else ()
+    fitting = matching(file, own)
+    for path in fitting:
+        if local is not None and _is_same(local, path, places):
+            return places.here(path) if os.path.isabs(path) else local
+    if not own and local is None and not os.path.isabs(file):
+        fitting = matching(file, _below(folders))
+    if local is None and len(fitting) > 1:
+        raise _ambiguous(file, [places.here(path) for path in fitting])
+    if len(fitting) == 1:  # also where there is a file, but the program was not built from it
+        return places.here(fitting[0])
+    return local or file
+
+
+def _is_same(local: str, path: str, places: SourceMap) -> bool:
+    if not os.path.isabs(path):
+        return bool(matching(path, [local]))
+    try:
+        return os.path.samefile(local, places.here(path))
+    except OSError:
+        return False
+
+
+def _ambiguous(file: str, paths: list[str]) -> DebuggerError:
+    listed = [f"  {path}" for path in paths[:_LISTED_MAX]]
+    if len(paths) > _LISTED_MAX:
+        listed.append(f"  and {len(paths) - _LISTED_MAX} more")
+    return DebuggerError(
+        Code.USAGE,
+        "\n".join([f"{len(paths)} files are called {file}:", *listed]),
+        hint=f"debugger break {paths[0]}:LINE",
+    )
+
+
+def _below(folders: Sequence[str]) -> Iterator[str]:
+    """Yield the files below folders, the nearest first: a bounded number, a few folders deep."""
+    left = _ENTRIES_MAX
+    waiting = [(folder, 0) for folder in folders if folder and folder != "/"]
+    seen: set[str] = set()
+    while waiting and left > 0:
+        folder, depth = waiting.pop(0)
+        if folder in seen:
+            continue
+        seen.add(folder)
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    left -= 1
+                    is_ours = not entry.name.startswith(".") and entry.name not in _NOT_OURS
+                    if entry.is_file():
+                        yield entry.path
+                    elif depth < _DEPTH_MAX and is_ours and entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, depth + 1))
+        except OSError:
+            continue

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
 from functools import partial
 
+import msgspec
+
+from debugger.backends.abilities import Jump, StepTargets
 from debugger.core import answers
 from debugger.core.breakpoints import Breakpoint, Spec
 from debugger.core.breakpoints import Kind as BreakpointKind
 from debugger.core.events import Event, Kind
-from debugger.core.model import Reason, Resume
+from debugger.core.locate import plain_function
+from debugger.core.model import Reason, Resume, StepTarget
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import family, report
-from debugger.session.session import Session
+from debugger.session.looking import frame_of
+from debugger.session.session import Run, Session
+from debugger.session.standing import check_runs
 
 _STEPS_MAX = 10_000
 _PAUSE_AGAIN_S = 2.0
+_JUMP_S = 2.0
 _STATE_AFTER = {Kind.STOP: State.STOPPED, Kind.EXIT: State.TERMINATED}
 _STARTING = {State.INITIALIZING, State.CONFIGURING}
 
@@ -31,10 +39,15 @@ class Patience:
 
 
 async def resume(
-    session: Session, how: Resume, patience: Patience | None, *, thread: int | None = None
+    session: Session,
+    how: Resume,
+    patience: Patience | None,
+    *,
+    thread: int | None = None,
+    by: Run | None = None,
 ) -> answers.Stop:
     """Let a program run and report its next stop or end; without patience, that it runs."""
-    cursor = await _go(session, how, thread)
+    cursor = await _go(session, how, thread, by)
     if patience is None:
         return report.running(session, waited_s=None)
     waiting = family.stopped_too(session) if how is Resume.CONTINUE else None
@@ -43,19 +56,23 @@ async def resume(
     return await wait(session, patience, after=cursor)
 
 
-async def _go(session: Session, how: Resume, thread: int | None = None) -> int:
+async def _go(
+    session: Session, how: Resume, thread: int | None = None, by: Run | None = None
+) -> int:
     """Let a program run; return the cursor from which on its events are this run's."""
 
     async def job() -> int:
         # Taken when our turn has come: a stop before that is no answer to us.
         cursor = session.timeline.cursor()
-        await session.resume(how, thread=thread)
+        await session.resume(how, thread=thread, by=by)
         return cursor
 
     return await session.do(job)
 
 
-async def steps(session: Session, how: Resume, count: int, patience: Patience) -> answers.Stop:
+async def steps(
+    session: Session, how: Resume, count: int, patience: Patience, *, by: Run | None = None
+) -> answers.Stop:
     """Step so many times; a stop for another reason ends it, and is reported.
 
     Raises:
@@ -69,14 +86,14 @@ async def steps(session: Session, how: Resume, count: int, patience: Patience) -
         )
     limit = asyncio.get_running_loop().time() + patience.seconds
     for _ in range(count - 1):
-        cursor = await _go(session, how)
+        cursor = await _go(session, how, by=by)
         event = await _next_event(session, _rest(patience, limit), after=cursor)
         is_step = event is not None and event.kind is Kind.STOP and event.session == session.name
         if not is_step or session.last_stop is None or session.last_stop.reason is not Reason.STEP:
             return await wait(session, _rest(patience, limit), after=cursor)
         if patience.interrupted.is_set():
             return await _told(session)
-    return await resume(session, how, _rest(patience, limit))
+    return await resume(session, how, _rest(patience, limit), by=by)
 
 
 def _rest(patience: Patience, limit: float) -> Patience:
@@ -91,6 +108,7 @@ async def until(session: Session, spec: Spec, patience: Patience) -> answers.Sto
         DebuggerError: NOT_FOUND if there is no code at the place.
     """
     session.require(State.STOPPED, to="run to a place")
+    check_runs(session.target, to="run to a place")
     ours = await session.do(lambda: session.binding.add(spec, internal=True))
     bound = ours.bound
     if bound is not None and not bound.verified:
@@ -111,6 +129,101 @@ async def until(session: Session, spec: Spec, patience: Patience) -> answers.Sto
             await session.do(lambda: session.binding.drop(ours))
         if session.is_live:
             await _switch(session, rivals, on=True)
+
+
+async def into(session: Session, name: str, patience: Patience) -> answers.Stop:
+    """Step into the call of one function in the current line; over the others.
+
+    By the debugger's own list of the line's calls; else by a breakpoint of ours on the function,
+    for one step over the line.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the line does not call it.
+    """
+    session.require(State.STOPPED, to="step")
+    check_runs(session.target, to="step")
+    target = await session.do(lambda: _target(session, name))
+    if target is not None:
+        ability = session.backend.ability(StepTargets)
+        return await resume(
+            session, Resume.STEP, patience, by=lambda _, thread: ability.step_into(target, thread)
+        )
+    spec = Spec(function=name, thread=session.look.thread)
+    ours = await session.do(lambda: session.binding.add(spec, internal=True))
+    if ours.bound is None or not ours.bound.verified:
+        await session.do(lambda: session.binding.drop(ours))
+        why = ours.bound.why if ours.bound is not None else None
+        near = ", ".join(ours.bound.near_names) if ours.bound is not None else ""
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"cannot step into {name}: {why or 'it has no code'}",
+            hint=f"there is: {near}" if near else "debugger step goes into the next call",
+        )
+    try:
+        answer = await resume(session, Resume.NEXT, patience)
+    finally:
+        if session.state is State.STOPPED:
+            await session.do(lambda: session.binding.drop(ours))
+    if answer.reason == Reason.STEP.value:
+        note = f"{name} was not called from that line"
+        return msgspec.structs.replace(answer, notes=(*answer.notes, note))
+    return answer
+
+
+async def _target(session: Session, name: str) -> StepTarget | None:
+    """Find a function among the calls that the debugger knows of; None where it knows none.
+
+    Raises:
+        DebuggerError: NOT_FOUND if it knows them, and the function is none of them.
+    """
+    try:
+        ability = session.backend.ability(StepTargets)
+        targets = await ability.step_targets(await frame_of(session))
+    except DebuggerError:
+        return None
+    if not targets:
+        return None
+    wanted = plain_function(name)
+    names = {plain_function(one.label.partition("(")[0]): one for one in targets}
+    found = [
+        one
+        for known, one in names.items()
+        if known == wanted or re.split(r"::|\.", known)[-1] == wanted
+    ]
+    if not found:
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"this line does not call {name}; it calls {', '.join(names)[:200]}",
+            hint=f"debugger step --into {next(iter(names))}",
+        )
+    return found[0]
+
+
+async def jump(session: Session, spec: Spec, patience: Patience) -> answers.Stop:
+    """Go on from another line, without running what is between; nothing runs yet.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED, EVALUATION_FAILED if the line cannot be jumped to.
+    """
+    session.require(State.STOPPED, to="jump")
+    check_runs(session.target, to="jump")
+    if spec.file is None or spec.line is None:
+        raise DebuggerError(
+            Code.USAGE, "one jumps to a line of the current function", hint="debugger jump LINE"
+        )
+    file, line = spec.file, spec.line
+    cursor = session.timeline.cursor()
+
+    async def job() -> None:
+        ability = session.backend.ability(Jump)
+        await ability.jump(file, line, session.look.thread or 0)
+        session.moved()
+
+    await session.do(job)
+    soon = Patience(min(_JUMP_S, patience.seconds), patience.interrupted)
+    if session.backend.ability(Jump).is_reported:
+        await _next_event(session, soon, after=cursor)
+    return await session.do(lambda: report.stop(session, is_full=True))
 
 
 def _rivals(session: Session, ours: Breakpoint) -> list[int]:
@@ -137,6 +250,7 @@ async def _switch(session: Session, numbers: list[int], *, on: bool) -> None:
 
 async def pause(session: Session, patience: Patience) -> answers.Stop:
     """Stop a running program and report where it is; one that is stopped is reported as it is."""
+    check_runs(session.target, to="pause")
     if session.state is State.STOPPED:
         return await session.do(lambda: report.stop(session, is_full=True))
     session.require(State.RUNNING, to="pause")
@@ -165,6 +279,8 @@ async def wait(session: Session, patience: Patience, *, after: int | None = None
     if waiting is not None:
         return await _told(waiting)
     is_ending = session.state is State.TERMINATED and not session.is_noted
+    if after is None and not is_ending:
+        session = family.running(session)
     if after is None and not is_ending and session.state not in {State.RUNNING, *_STARTING}:
         session.require(State.RUNNING, to="wait")
     cursor = session.timeline.cursor() if after is None else after
@@ -202,7 +318,10 @@ async def _told(session: Session) -> answers.Stop:
     session.family.use(session)
     if session.state is State.STOPPED:
         return await session.do(lambda: report.stop(session))
-    return report.ended(session)
+    await family.settle(session)
+    answer = report.ended(session)
+    family.note_ends(session)
+    return answer
 
 
 async def _next_event(session: Session, patience: Patience, *, after: int) -> Event | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from debugger.core import answers
-from debugger.core.breakpoints import Bound, Breakpoint
+from debugger.core.breakpoints import Bound, Breakpoint, Kind
 from debugger.core.clip import clip
 from debugger.core.model import Frame, Variable
 from debugger.core.refs import Refs
@@ -44,12 +44,15 @@ def frame(one: Frame) -> answers.FrameView:
     )
 
 
-def breakpoint_view(one: Breakpoint) -> answers.BreakpointView:
-    """Show a breakpoint: what was asked for, and what became of it."""
+def breakpoint_view(one: Breakpoint, value: str | None = None) -> answers.BreakpointView:
+    """Show a breakpoint: what was asked for, and what became of it; the `value` of a watchpoint."""
     spec = one.spec
+    is_watch = spec.kind is Kind.WATCHPOINT
     bound = one.bound or Bound(verified=False)
     is_unbound = spec.enabled and not bound.verified
     why = bound.why or ("the program does not run yet" if one.bound is None else "not bound yet")
+    if is_watch and one.bound is None:
+        why = f"it is set again when the program stops in {spec.function}"
     return answers.BreakpointView(
         id=one.id,
         kind=spec.kind.value,
@@ -66,6 +69,11 @@ def breakpoint_view(one: Breakpoint) -> answers.BreakpointView:
         temporary=spec.temporary,
         thread=spec.thread,
         hits=one.hits,
+        expression=spec.watch or UNSET,
+        access=spec.access.value if is_watch else UNSET,
+        value=value_text(value) if value is not None else UNSET,
+        catch=spec.catch or UNSET,
+        type=spec.type or UNSET,
         why_unbound=why if is_unbound else UNSET,
         nearest_lines=bound.nearest_lines if is_unbound and bound.nearest_lines else UNSET,
         near_names=bound.near_names if is_unbound and bound.near_names else UNSET,
@@ -97,9 +105,7 @@ def _differs(before: str, now: str) -> bool:
     """
     if before == now:
         return False
-    shown = [value.removesuffix("...}") for value in (before, now)]
-    if shown == [before, now]:
-        return True
-    ends = sorted(shown, key=len)
-    is_cut = ends[0] != (before if len(before) <= len(now) else now)
-    return not (is_cut and ends[1].startswith(ends[0]))
+    return not any(
+        cut.endswith("...}") and other.startswith(cut.removesuffix("...}"))
+        for cut, other in ((before, now), (now, before))
+    )

@@ -8,16 +8,14 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from debugger.backends import choose
-from debugger.backends.dap.conversation import Conversation, Limits
-from debugger.backends.dap.profile import Found, Profile
+from debugger.backends.dap.profile import Profile
 from debugger.core import answers
-from debugger.core.model import Stopped
 from debugger.errors import Code, DebuggerError
+from debugger.setup import probe
+from debugger.setup.recipes import RECIPES
 
-_PROBE_S = 10.0
 _CAP_SYS_PTRACE = 19
 
 
@@ -34,8 +32,10 @@ async def check(
         DebuggerError: USAGE for an adapter that is not known, ADAPTER_NOT_FOUND or ADAPTER_FAILED
             if the only one that was asked about does not work.
     """
-    profiles = [choose.profile(only)] if only is not None else list(choose.PROFILES.values())
-    checks = [await _adapter(one, env, configured, scratch_root) for one in profiles]
+    known = choose.profiles(configured)
+    profiles = [choose.profile(only, known)] if only is not None else list(known.values())
+    started = (_adapter(one, env, configured, scratch_root) for one in profiles)
+    checks = list(await asyncio.gather(*started))
     if only is not None and checks[0].status != "ok":
         is_missing = checks[0].version is None and checks[0].path is None
         code = Code.ADAPTER_NOT_FOUND if is_missing else Code.ADAPTER_FAILED
@@ -51,58 +51,26 @@ async def _adapter(
     configured: Mapping[str, choose.Configured],
     scratch_root: Path,
 ) -> answers.Check:
+    fix = f"debugger setup {profile.name} --yes" if profile.name in RECIPES else profile.install
     try:
         found = choose.find(profile, env, configured)
     except DebuggerError as error:
-        return answers.Check(
-            name=profile.name, status="warning", message=error.message, fix=profile.install
-        )
+        return answers.Check(name=profile.name, status="warning", message=error.message, fix=fix)
     path = found.argv[0]
     try:
-        capabilities = await _probe(profile, found, env, scratch_root)
+        version = await probe.start(profile, found, env, scratch_root)
     except DebuggerError as error:
         return answers.Check(
-            name=profile.name, status="error", message=error.message, path=path, fix=profile.install
+            name=profile.name, status="error", message=error.message, path=path, fix=fix
         )
     languages = ", ".join(language for language in profile.languages if language != "native")
     return answers.Check(
         name=profile.name,
         status="ok",
         message=f"debugs {languages}",
-        version=found.version or _version(capabilities),
+        version=version,
         path=path,
     )
-
-
-def _version(capabilities: Mapping[str, Any]) -> str | None:
-    told = capabilities.get("__lldb")
-    text = str(told.get("version", "")) if isinstance(told, dict) else ""
-    match = re.search(r"\d+(\.\d+)+", text)
-    return match[0] if match else None
-
-
-async def _probe(
-    profile: Profile, found: Found, env: Mapping[str, str], scratch_root: Path
-) -> dict[str, Any]:
-    async def stands(stop: Stopped) -> Stopped | None:
-        return stop
-
-    scratch_root.mkdir(mode=0o700, exist_ok=True)
-    async with asyncio.TaskGroup() as tasks:
-        talk = Conversation(
-            profile,
-            found,
-            sink=lambda _: None,
-            scratch=choose.scratch(scratch_root),
-            limits=Limits(initialize_s=_PROBE_S),
-            judge=stands,
-            on_child=lambda _: None,
-            tasks=tasks,
-        )
-        try:
-            return await talk.probe("/", env)
-        finally:
-            await talk.close(kill=True)
 
 
 def _python() -> answers.Check:

@@ -17,9 +17,12 @@ from debugger.backends.base import Launch
 from debugger.backends.dap.profile import Profile
 from debugger.core.locate import near_names
 from debugger.errors import Code, DebuggerError
+from debugger.setup import recipes
+from debugger.targets import gopackage
 from debugger.targets.program import Program, look
 
 _PYTHON_S = 10.0
+_SCRIPTS = {gopackage.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"}
 
 
 class Wanted(Struct, frozen=True):
@@ -36,6 +39,7 @@ class Wanted(Struct, frozen=True):
     stop_on_entry: bool = False
     changed_env: tuple[str, ...] = ()
     changed_cwd: str | None = None
+    adapters: Mapping[str, choose.Configured] = {}
 
 
 def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
@@ -52,7 +56,7 @@ def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
     if wanted.module is not None:
         # `-m MODULE ARG…`: what looks like the program is the first argument.
         args = (wanted.program, *args) if wanted.program is not None else args
-        profile = choose.profile(wanted.adapter or "debugpy")
+        profile = choose.profile(wanted.adapter or "debugpy", choose.profiles(wanted.adapters))
         if "python" not in profile.languages:
             raise DebuggerError(
                 Code.LAUNCH_FAILED,
@@ -65,6 +69,8 @@ def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
     else:
         program = _program(wanted.program, wanted)
         profile = _profile(program, wanted)
+        if "go" in profile.languages and wanted.changed_cwd is None:
+            cwd = _go_directory(program, cwd)
     launch = Launch(
         program=program,
         module=wanted.module,
@@ -76,6 +82,12 @@ def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
         python=_python(wanted, env) if "python" in profile.languages else None,
     )
     return launch, profile
+
+
+def _go_directory(program: str, cwd: str) -> str:
+    """Return where a Go program runs: tests in their package's folder, as `go test` does it."""
+    target = gopackage.target(program)
+    return target.folder if target.mode == "test" else cwd
 
 
 def _check_words(wanted: Wanted) -> None:
@@ -120,9 +132,11 @@ def _program(name: str, wanted: Wanted) -> str:
     """Find a program as a shell would, but a bare name first in the current directory."""
     path = os.path.normpath(os.path.join(wanted.cwd, os.path.expanduser(name)))
     if os.path.isdir(path):
+        if gopackage.is_package(path):
+            return path
         raise DebuggerError(
             Code.LAUNCH_FAILED,
-            f"{path} is a directory",
+            f"{path} is a directory, and no Go package",
             hint="debugger start -m MODULE runs a Python package",
         )
     if not os.path.exists(path):
@@ -165,10 +179,10 @@ def _which(name: str, env: Mapping[str, str], cwd: str) -> str | None:
 def _profile(path: str, wanted: Wanted) -> Profile:
     program = look(path)
     if wanted.adapter is not None:
-        chosen = choose.profile(wanted.adapter)
-        _check_fit(path, program, chosen)
+        chosen = choose.profile(wanted.adapter, choose.profiles(wanted.adapters))
+        _check_fit(path, program, chosen, wanted)
     else:
-        found = choose.for_language(program.language)
+        found = choose.for_program(path, program.language, wanted.env, wanted.adapters)
         if found is None:
             raise _unknown(path, program)
         chosen = found
@@ -179,10 +193,13 @@ def _profile(path: str, wanted: Wanted) -> Profile:
     return chosen
 
 
-def _check_fit(path: str, program: Program, chosen: Profile) -> None:
-    known = {language for one in choose.PROFILES.values() for language in one.languages}
-    if program.language in known and program.language not in chosen.languages:
-        better = choose.for_language(program.language)
+def _check_fit(path: str, program: Program, chosen: Profile, wanted: Wanted) -> None:
+    every = choose.profiles(wanted.adapters).values()
+    known = {language for one in every for language in one.languages}
+    is_meant = bool(chosen.extensions) and path.endswith(chosen.extensions)
+    fits = is_meant or program.language in chosen.languages
+    if program.language in known and not fits:
+        better = choose.for_program(path, program.language, wanted.env, wanted.adapters)
         assert better is not None
         raise DebuggerError(
             Code.LAUNCH_FAILED,
@@ -191,12 +208,18 @@ def _check_fit(path: str, program: Program, chosen: Profile) -> None:
         )
 
 
+def _maker(language: str) -> str:
+    """Name the command that installs an adapter for a language, if it is known."""
+    name = recipes.for_language(language)
+    return f"debugger setup {name} --yes installs one; " if name is not None else ""
+
+
 def _unknown(path: str, program: Program) -> DebuggerError:
     if program.language:
         return DebuggerError(
             Code.ADAPTER_NOT_FOUND,
             f"no adapter for {program.language} programs: {path}",
-            hint="debugger doctor lists the adapters",
+            hint=f"{_maker(program.language)}debugger doctor lists the adapters",
         )
     if os.access(path, os.X_OK):
         problem = f"{path} is neither a compiled program nor a script that is known here"
@@ -264,6 +287,6 @@ async def check_python(launch: Launch) -> None:
 
 def default_file(launch: Launch) -> str | None:
     """Return the file that a bare line number means before anything has stopped."""
-    if launch.program is not None and Path(launch.program).suffix == ".py":
+    if launch.program is not None and Path(launch.program).suffix in _SCRIPTS:
         return launch.program
     return None

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from debugger.targets import gopackage
+
 _SUFFIXES = {
     ".py": "python",
     ".pyw": "python",
@@ -41,7 +43,7 @@ class Program(Struct, frozen=True):
 def look(path: str) -> Program:
     """Look at a file; an unreadable one has no language."""
     if not Path(path).is_file():  # to open a FIFO would wait for its writer
-        return Program("")
+        return Program("go" if gopackage.is_package(path) else "")
     try:
         with Path(path).open("rb") as file:
             head = file.read(256)

@@ -41,12 +41,28 @@ TEXTS = {
     a.Events: ("7 +0.000s stop here (sum_to main.c:42, thread 1)\n8 +0.500s output step"),
     a.Ended: "ended: main",
     a.Raw: "Line 42\nof main.c",
+    a.MemoryView: '0x10  "hi"\nonly 2 bytes of 4 are mapped',
+    a.MemoryWritten: "0x10: 2a (was 00)",
+    a.RegistersView: "General:\n  rax=0x1\nothers: Float: debugger registers all",
+    a.Disassembled: "work:\n   main.c:7  x++;\n-> 0x10  90  nop\n   0x11  c3  ret",
+    a.ModulesView: "0x400000  /src/app",
+    a.ExceptionInfo: (
+        "ValueError: no\nin sum_to at main.c:42\ncause: KeyError: 3\nTraceback…\nValueError: no"
+    ),
     a.Doctor: (
         "ok       gdb 14.1 /usr/bin/gdb\nerror    lldb: not found · fix: debugger setup lldb"
     ),
     a.Settings: 'config: /c.toml\ndefaults.adapter = "gdb" (file)',
     a.DaemonStatus: "daemon: running, pid 7, version 1.0, up 61 s\nsessions: x\nsocket: /s",
     a.Text: "done",
+    a.AdapterList: (
+        "installed  gdb 16.3 · c, c++ · /usr/bin/gdb\n"
+        "missing    delve · go · install: debugger setup delve --yes"
+    ),
+    a.Installation: (
+        "delve is not ready; it would be installed so:\n  go install dlv\n"
+        "it would not work: no go here"
+    ),
 }
 
 

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
+from debugger.backends import abilities
 from debugger.backends.base import Attach, ChildAppeared, Closed, Event, Launch, Sink
+from debugger.backends.dap import abilities as generic
 from debugger.backends.dap import breakpoints, convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.conversation import Conversation, Limits
+from debugger.backends.dap.delegated import Held, Lines
+from debugger.backends.dap.exceptions import Exceptions
+from debugger.backends.dap.judging import Judge
 from debugger.backends.dap.profile import Found, Profile
-from debugger.core.breakpoints import Bound, Breakpoint, Spec
+from debugger.backends.dap.stacks import Stacks
+from debugger.backends.dap.values import Values
+from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.core.model import (
     ExceptionDetails,
     Frame,
@@ -29,17 +36,18 @@ from debugger.core.model import (
 )
 from debugger.errors import Code, DebuggerError
 
+T = TypeVar("T")
+
 _RESUME = {
     Resume.CONTINUE: "continue",
     Resume.NEXT: "next",
     Resume.STEP: "stepIn",
     Resume.FINISH: "stepOut",
 }
-_VALUES_MAX = 10_000
 
 
 class DapBackend:
-    """One program behind one adapter (`Backend`, `RawCommands`)."""
+    """One program behind one adapter (`Backend`)."""
 
     kind = "dap"
 
@@ -52,14 +60,23 @@ class DapBackend:
         scratch: Path,
         limits: Limits,
         tasks: asyncio.TaskGroup,
+        others: Callable[[type[Any]], str] = lambda _: "",
         child: Mapping[str, Any] | None = None,
     ) -> None:
         self._profile = profile
         self._sink = sink
         self._child = child
-        self._values: dict[int, Variable] = {}
+        self._others = others
+        self._abilities: dict[type[Any], Any] = {}
+        self._values = Values(self, profile)
         self._thread: int | None = None
+        self._stacks = Stacks(self, profile)
+        self._pauses = False
+        self.attached: Attach | None = None
         self.looked_at: Frame | None = None
+        delegating = profile.delegating
+        self._held: Held | None = None
+        self.lines: Lines | None = delegating.lines(self) if delegating is not None else None
 
         def adopt(configuration: dict[str, Any]) -> None:
             backend = DapBackend(
@@ -69,11 +86,16 @@ class DapBackend:
                 scratch=scratch,
                 limits=limits,
                 tasks=tasks,
+                others=others,
                 child=configuration,
             )
             backend._talk.launched = self._talk.launched
+            backend._talk.address = self._talk.address
+            backend._talk.events.is_copied = self._talk.events.is_copied
             pid = configuration.get("subProcessId")
             known = pid if isinstance(pid, int) else None
+            if delegating is not None:
+                known = delegating.child_pid(configuration)
             words = profile.words(known) if known is not None else ()
             self._sink(ChildAppeared(backend, known, words))
 
@@ -87,6 +109,8 @@ class DapBackend:
             on_child=adopt,
             tasks=tasks,
         )
+        self._exceptions = Exceptions(self, profile, self._talk.client)
+        self._talk.events.judges_exceptions = lambda: self._exceptions.judges
 
     @property
     def adapter(self) -> str:
@@ -98,6 +122,38 @@ class DapBackend:
         """What was launched."""
         return self._talk.launched
 
+    @property
+    def conditions(self) -> dict[int, tuple[int, str]]:
+        """Our number and the condition of each of the adapter's breakpoints."""
+        return self._talk.events.conditions
+
+    @property
+    def checks(self) -> list[Callable[[Stopped], Awaitable[None]]]:
+        """What an ability does at each stop before it is told."""
+        return self._talk.events.checks
+
+    def tell(self, event: Event) -> None:
+        """Tell the session what an ability came to know."""
+        self._tell(event)
+
+    def can(self, command: str) -> bool:
+        """Tell whether the adapter takes a request."""
+        return self._talk.client.can(command)
+
+    def ability(self, kind: type[T]) -> T:
+        """Return what does something that not every adapter can (see Backend.ability)."""
+        found: Any = self._abilities.get(kind)
+        if found is None:
+            if kind is abilities.Exceptions:
+                found = self._exceptions if self._exceptions.catches else None
+            else:
+                found = generic.find(kind, self._profile, self)
+            if found is None:
+                raise generic.missing(kind, self._profile, self._others(kind))
+            self._abilities[kind] = found
+        ability: T = found
+        return ability
+
     def report_to(self, sink: Sink) -> None:
         """Report to another sink from now on: a child gets a session of its own."""
         self._sink = sink
@@ -105,26 +161,51 @@ class DapBackend:
     async def start(self, launch: Launch) -> None:
         """Start adapter and program, up to where breakpoints can be set."""
         await self._talk.start(launch)
+        await self._begin(self._child)
 
     async def attach(self, target: Attach) -> None:
         """Start the adapter and take hold of a live process."""
+        self.attached = target
+        self._pauses = target.pause and not self._profile.pauses_on_attach
         await self._talk.attach(target)
+        await self._begin(self._child)
 
     async def connect(self) -> None:
         """Take hold of the child process that this backend was made for."""
         assert self._child is not None
         await self._talk.connect(self._child)
+        await self._begin(self._child)
+
+    async def _begin(self, configuration: Mapping[str, Any] | None) -> None:
+        """Let the program come to where it waits for breakpoints, where the adapter wants that."""
+        if self._profile.delegating is not None and self.lines is not None:
+            self._held = Held(self._talk.events, self._go, configuration, self.lines)
+            await self._profile.delegating.begin(self, self._held)
+
+    async def _go(self) -> None:
+        await self._exceptions.send()
+        if breakpoints.needs_entry(self._talk, self._profile):
+            await breakpoints.send_functions(self._talk, self._profile, ())
+        await self._talk.run()
 
     async def run(self) -> None:
         """End the configuration and see the launch succeed, or the program stop or end."""
-        await self._talk.run()
+        if self._held is not None:
+            await self._held.run(self, self._tell)
+        else:
+            await self._go()
+        if self._pauses:
+            await self.pause()
 
     async def close(self, *, kill: bool) -> Closed:
         """End the adapter, and the program with it if `kill`."""
         return await self._talk.close(kill=kill)
 
     def _tell(self, event: Event) -> None:
+        if self.lines is not None:
+            self.lines.note(event)
         if isinstance(event, Stopped):
+            self._stacks.told(event)
             self._values.clear()
             self.looked_at = None
             self._thread = event.thread if event.thread is not None else self._thread
@@ -137,41 +218,24 @@ class DapBackend:
 
     def place(self, spec: Spec) -> Spec | Bound:
         """Return where a breakpoint is to be set, or why it cannot be."""
+        if spec.kind is Kind.EXCEPTION:
+            return self._exceptions.place(spec)
+        if spec.kind in {Kind.ADDRESS, Kind.WATCHPOINT}:
+            return spec
         return self._profile.correct(self, spec)
 
     async def set_breakpoints(self, file: str, wanted: Sequence[Breakpoint]) -> list[Bound]:
         """Replace the breakpoints of a source file (their `at`)."""
-        answers = await breakpoints.send_lines(self._talk, self._profile, file, wanted)
-        return await self._bounds(wanted, answers)
+        if self.lines is not None:
+            answers = await self.lines.send(file, wanted)
+        else:
+            answers = await breakpoints.send_lines(self._talk, self._profile, file, wanted)
+        return await breakpoints.bounds(self, self._talk, self._profile, wanted, answers)
 
     async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
         """Replace the function breakpoints."""
         answers = await breakpoints.send_functions(self._talk, self._profile, wanted)
-        return await self._bounds(wanted, answers)
-
-    async def _bounds(
-        self, wanted: Sequence[Breakpoint], answers: Sequence[dap.Breakpoint]
-    ) -> list[Bound]:
-        bounds: list[Bound] = []
-        for one, answer in zip(wanted, answers, strict=False):
-            bound = await self._explained(convert.bound(answer, one), one)
-            bounds.append(bound)
-            if bound.backend_id is not None and one.spec.condition is not None:
-                condition = (one.id, one.spec.condition)
-                self._talk.events.conditions[bound.backend_id] = condition
-        missing = Bound(verified=False, why="the adapter did not answer for it")
-        return bounds + [missing] * (len(wanted) - len(bounds))
-
-    async def _explained(self, bound: Bound, wanted: Breakpoint) -> Bound:
-        if bound.verified or bound.why:
-            return bound
-        explained = await self.explain(wanted.spec)
-        return msgspec.structs.replace(
-            bound,
-            why=explained.why,
-            nearest_lines=explained.nearest_lines,
-            near_names=explained.near_names,
-        )
+        return await breakpoints.bounds(self, self._talk, self._profile, wanted, answers)
 
     async def explain(self, spec: Spec) -> Bound:
         """Say why a breakpoint does not bind."""
@@ -181,25 +245,25 @@ class DapBackend:
             return Bound(verified=False, why="the debugger did not say why")
 
     async def _stands(self, stop: Stopped) -> Stopped | None:
-        """Return a stop with its thread; None where its condition cannot be evaluated."""
-        if stop.thread is None:  # delve may leave it out
-            known = [one.id for one in await self.threads()]
-            thread = self._thread if self._thread in known else next(iter(known), None)
-            stop = msgspec.structs.replace(stop, thread=thread)
-        failures = await breakpoints.failed_conditions(self, stop, self._talk.events.conditions)
-        for failure in failures:
-            self._sink(failure)
-        if failures and stop.thread is not None:
-            # A step that the stop interrupted goes on: LLDB keeps its plan until it is done.
-            await self._request("continue", ask.OfThread(stop.thread), dap.Body)
+        if self.lines is not None and not await self.lines.stands(stop):
             return None
-        return stop
+        judge = Judge(self, self, self._profile, self._exceptions, self._sink)
+        return await self._stacks.judged(judge.judge(stop, self._talk.events, self._thread))
 
     # -- running -------------------------------------------------------------------------------
 
     async def resume(self, how: Resume, thread: int) -> None:
         """Let the program run."""
-        await self._request(_RESUME[how], ask.OfThread(thread), dap.Body)
+        if how is not Resume.CONTINUE and self._talk.events.is_step_pending:
+            raise DebuggerError(
+                Code.WRONG_STATE,
+                "a breakpoint interrupted a step of another thread, and it has to end first",
+                hint="debugger continue goes on with that step",
+            )
+        if how is Resume.FINISH and self.lines is not None:
+            await self.lines.finish(thread)
+        else:
+            await self.request(_RESUME[how], ask.OfThread(thread), dap.Body)
 
     async def pause(self) -> None:
         """Ask a running program to stop."""
@@ -207,60 +271,41 @@ class DapBackend:
         if thread is None:
             threads = await self.threads()
             thread = threads[0].id if threads else 0
-        await self._request("pause", ask.OfThread(thread), dap.Body)
+        await self.request("pause", ask.OfThread(thread), dap.Body)
 
     # -- looking -------------------------------------------------------------------------------
 
     async def threads(self) -> list[Thread]:
         """Return the threads."""
-        body = await self._request("threads", ask.Nothing(), dap.ThreadsBody)
-        return [convert.thread(one) for one in body.threads]
+        body = await self.request("threads", ask.Nothing(), dap.ThreadsBody)
+        return [convert.thread(self._profile.thread(one)) for one in body.threads]
 
     async def stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
         """Return some frames of a thread, innermost first."""
-        arguments = ask.StackTrace(thread_id=thread, start_frame=start, levels=levels)
-        body = await self._request("stackTrace", arguments, dap.StackTraceBody)
-        shown = self._profile.frames(body.stack_frames)[:levels]
-        total = body.total_frames
-        if len(shown) < len(body.stack_frames) or len(body.stack_frames) < levels:
-            # The end of the stack: what was left out of it is not counted.
-            total = start + len(shown)
-        return Stack(convert.frames(shown, start), total)
+        return await self._stacks.read(thread, start, levels)
 
     async def scopes(self, frame: Frame) -> list[Scope]:
         """Return the groups of variables of a frame."""
         self.looked_at = frame
-        body = await self._request("scopes", ask.OfFrame(frame.handle), dap.ScopesBody)
-        return [convert.scope(one) for one in body.scopes]
+        try:
+            body = await self.request("scopes", ask.OfFrame(frame.handle), dap.ScopesBody)
+        except DebuggerError as error:
+            # Code of no function, as in the vDSO, or a program without debug information.
+            is_bare = frame.file is None or "no debug information" in error.message
+            if is_bare and error.code is Code.ADAPTER_FAILED:
+                return []
+            raise
+        return self._profile.scopes(body.scopes)
 
     async def variables(
         self, handle: int, *, start: int = 0, count: int | None = None
     ) -> list[Variable]:
         """Return what a scope or a value holds, or a part of it."""
-        inside = self._values.get(handle)
-        if inside is not None and count is not None:
-            page = await self._profile.page(self, inside, start, count)
-            if page is not None:
-                return self._remembered(page)
-        is_part = inside is not None and inside.indexed is not None and count is not None
-        found = await self.fetch(
-            handle, start=start if is_part else None, count=count if is_part else None
-        )
-        if not is_part and count is not None:
-            found = found[start : start + count]
-        return self._remembered(await self._profile.complete(self, found))
+        return await self._values.variables(handle, start=start, count=count)
 
     async def fetch(self, handle: int, *, start: int | None, count: int | None) -> list[Variable]:
         """Send a `variables` request as it is."""
-        arguments = ask.Variables(handle, start, count)
-        body = await self._request("variables", arguments, dap.VariablesBody)
-        return [convert.variable(one) for one in body.variables]
-
-    def _remembered(self, variables: list[Variable]) -> list[Variable]:
-        for one in variables:
-            if one.handle and len(self._values) < _VALUES_MAX:
-                self._values[one.handle] = one
-        return variables
+        return await self._values.fetch(handle, start=start, count=count)
 
     async def arguments(self, frame: Frame) -> list[str] | None:
         """Return the names of the arguments among a frame's locals; None where unknown."""
@@ -268,26 +313,11 @@ class DapBackend:
 
     async def evaluate(self, expression: str, frame: Frame | None, purpose: Purpose) -> Variable:
         """Evaluate an expression; of several ways the first that succeeds counts."""
-        problem: DebuggerError | None = None
-        for context in self._profile.contexts[purpose]:
-            arguments = ask.Evaluate(expression, context, frame.handle if frame else None)
-            try:
-                body = await self._request(
-                    "evaluate", arguments, dap.EvaluateBody, failure=Code.EVALUATION_FAILED
-                )
-            except DebuggerError as error:
-                if error.code is not Code.EVALUATION_FAILED:
-                    raise
-                problem = problem or error
-            else:
-                value = convert.evaluated(expression, body)
-                return self._remembered([value])[0]
-        assert problem is not None
-        raise DebuggerError(problem.code, self._profile.problem(problem.message), hint=problem.hint)
+        return await self._values.evaluate(expression, frame, purpose)
 
     async def completed(self, values: Sequence[Variable]) -> list[Variable]:
         """Add to values what the adapter cut off them."""
-        return self._remembered(await self._profile.complete(self, values))
+        return await self._values.completed(values)
 
     async def returned(self, stop: Stopped, frame: Frame) -> Variable | None:
         """Return the value of the function that was just left; None where it is not known."""
@@ -295,46 +325,16 @@ class DapBackend:
 
     async def size(self, handle: int) -> int | None:
         """Return how many elements a value has."""
-        known = self._values.get(handle)
-        if known is None:
-            return None
-        if known.indexed is not None:
-            return known.indexed
-        return len(await self.fetch(handle, start=None, count=None))
+        return await self._values.size(handle)
 
     async def assign(self, target: str, value: str, frame: Frame) -> Variable:
         """Set a variable, a field or an element; return it as it is now."""
-        if self._talk.client.can("setExpression"):
-            arguments = ask.SetExpression(target, value, frame.handle)
-            await self._request(
-                "setExpression", arguments, dap.EvaluateBody, failure=Code.EVALUATION_FAILED
-            )
-        elif self._profile.assigns_by_expression:
-            await self.evaluate(f"{target} = {value}", frame, Purpose.PRINT)
-        else:
-            await self._set_variable(target, value, frame)
-        return await self.evaluate(target, frame, Purpose.PRINT)
+        return await self._values.assign(target, value, frame)
 
-    async def _set_variable(self, target: str, value: str, frame: Frame) -> None:
-        for scope in await self.scopes(frame):
-            if any(
-                one.name == target for one in await self.fetch(scope.handle, start=None, count=None)
-            ):
-                arguments = ask.SetVariable(scope.handle, target, value)
-                await self._request(
-                    "setVariable", arguments, dap.EvaluateBody, failure=Code.EVALUATION_FAILED
-                )
-                return
-        raise DebuggerError(
-            Code.EVALUATION_FAILED, f"no variable {target} in this frame", hint="debugger locals"
-        )
-
-    async def exception(self, thread: int) -> ExceptionDetails | None:
-        """Return the exception that a thread stopped at."""
-        if not self._talk.client.can("exceptionInfo"):
-            return None
-        body = await self._request("exceptionInfo", ask.OfThread(thread), dap.ExceptionInfoBody)
-        return self._profile.details(convert.exception(body))
+    async def exception(self, stop: Stopped) -> ExceptionDetails | None:
+        """Return the exception, or the signal, that a thread stopped at."""
+        details, _ = await self._exceptions.details(stop)
+        return details
 
     async def source(self, frame: Frame) -> str | None:
         """Return source that only the debugger has."""
@@ -343,7 +343,7 @@ class DapBackend:
         arguments = ask.SourceRequest(
             frame.source_reference, ask.SourceArgument(source_reference=frame.source_reference)
         )
-        body = await self._request("source", arguments, dap.SourceBody)
+        body = await self.request("source", arguments, dap.SourceBody)
         content: str | None = body.content
         return content
 
@@ -355,17 +355,14 @@ class DapBackend:
         """
         if any(ord(letter) < ord(" ") for letter in command):
             raise DebuggerError(Code.USAGE, "a debugger command is one line")
-        prefix = self._profile.raw_prefix or ""
         self._talk.events.watches_resume = True
         try:
-            value = await self.evaluate(prefix + command, frame, Purpose.RAW)
+            if self._profile.raw is not None:
+                return await self._profile.raw(self, command, frame)
+            prefix = self._profile.raw_prefix or ""
+            return (await self.evaluate(prefix + command, frame, Purpose.RAW)).value
         finally:
             self._talk.events.watches_resume = False
-        lines = value.value.splitlines()
-        # lldb-dap repeats the command before its answer.
-        if prefix and lines and lines[0].startswith("(lldb) "):
-            lines = lines[1:]
-        return "\n".join(lines)
 
     # -- the program's input -------------------------------------------------------------------
 
@@ -386,7 +383,7 @@ class DapBackend:
             )
         return self._talk.stdio
 
-    async def _request(
+    async def request(
         self,
         command: str,
         arguments: msgspec.Struct | dict[str, Any],
@@ -394,4 +391,5 @@ class DapBackend:
         *,
         failure: Code = Code.ADAPTER_FAILED,
     ) -> Any:
+        """Send a request and return its response's body (see Client.request)."""
         return await self._talk.request(command, arguments, body, failure=failure)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from debugger.backends.base import Backend, ConditionFailed
+from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.conversation import Conversation
 from debugger.backends.dap.events import log_message
 from debugger.backends.dap.profile import Profile
-from debugger.core.breakpoints import Breakpoint, Spec
+from debugger.core.breakpoints import Bound, Breakpoint, Spec
 from debugger.core.model import Purpose, Stopped
 from debugger.errors import DebuggerError
 
@@ -43,7 +46,9 @@ async def _send_lines(
                 line=_line(one),
                 condition=one.spec.condition,
                 hit_condition=_hits(profile, one.spec),
-                log_message=log_message(one.id, one.spec.log) if one.spec.log else None,
+                log_message=(
+                    log_message(one.id, profile.log(one.spec.log)) if one.spec.log else None
+                ),
             )
             for one in wanted
         ),
@@ -56,6 +61,8 @@ async def send_functions(
     talk: Conversation, profile: Profile, wanted: Sequence[Breakpoint]
 ) -> Sequence[dap.Breakpoint]:
     """Replace the function breakpoints; the answers come in the same order."""
+    if not wanted and not talk.client.can("setFunctionBreakpoints"):
+        return ()
     if profile.function_answers_are_ordered or not wanted:
         return await _send_functions(talk, profile, wanted)
     # The answers come in the order of a hash table, without names; but a breakpoint keeps its
@@ -72,20 +79,75 @@ async def send_functions(
 async def _send_functions(
     talk: Conversation, profile: Profile, wanted: Sequence[Breakpoint]
 ) -> Sequence[dap.Breakpoint]:
-    arguments = ask.SetFunctionBreakpoints(
-        breakpoints=tuple(
-            ask.FunctionBreakpoint(
-                name=one.spec.function or "",
-                condition=one.spec.condition,
-                hit_condition=_hits(profile, one.spec),
-            )
-            for one in wanted
+    sent = [
+        ask.FunctionBreakpoint(
+            name=(one.at or one.spec).function or "",
+            condition=one.spec.condition,
+            hit_condition=_hits(profile, one.spec),
         )
-    )
+        for one in wanted
+    ]
+    # Two that are alike (exceptions of two types) are one to delve, and refused.
+    different = list(dict.fromkeys(sent)) if profile.function_answers_are_ordered else sent
+    entry = ask.FunctionBreakpoint(profile.entry or "")
+    has_entry = stops_at_entry(talk, profile) and entry not in different
+    arguments = ask.SetFunctionBreakpoints((*different, entry) if has_entry else tuple(different))
     body: dap.BreakpointsBody = await talk.request(
         "setFunctionBreakpoints", arguments, dap.BreakpointsBody
     )
-    return body.breakpoints
+    talk.events.is_entry_set = True
+    if has_entry:
+        talk.events.entry_id = body.breakpoints[-1].id if body.breakpoints else None
+    if different is sent or len(body.breakpoints) < len(different):
+        return body.breakpoints[: len(sent)]
+    told = dict(zip(different, body.breakpoints, strict=False))
+    return [told[one] for one in sent]
+
+
+async def bounds(
+    backend: Backend,
+    talk: Conversation,
+    profile: Profile,
+    wanted: Sequence[Breakpoint],
+    answers: Sequence[dap.Breakpoint],
+) -> list[Bound]:
+    """Return what the adapter answered for each, with why where it did not bind."""
+    found: list[Bound] = []
+    thrown: dict[int, set[str | None]] = {}
+    for one, answer in zip(wanted, answers, strict=False):
+        bound = await _explained(backend, profile, convert.bound(answer, one), one)
+        found.append(bound)
+        if bound.backend_id is not None and one.spec.catch is not None:
+            thrown.setdefault(bound.backend_id, set()).add(one.spec.type)
+        if bound.backend_id is not None and one.spec.condition is not None:
+            talk.events.conditions[bound.backend_id] = (one.id, one.spec.condition)
+    talk.events.thrown |= thrown
+    missing = Bound(verified=False, why="the adapter did not answer for it")
+    return found + [missing] * (len(wanted) - len(found))
+
+
+async def _explained(backend: Backend, profile: Profile, bound: Bound, wanted: Breakpoint) -> Bound:
+    said = profile.refusal(bound.why) if bound.why else None
+    if bound.verified or said:
+        return msgspec.structs.replace(bound, why=said)
+    explained = await backend.explain(wanted.at or wanted.spec)
+    return msgspec.structs.replace(
+        bound,
+        why=explained.why,
+        nearest_lines=explained.nearest_lines,
+        near_names=explained.near_names,
+    )
+
+
+def stops_at_entry(talk: Conversation, profile: Profile) -> bool:
+    """Tell whether a breakpoint of ours has yet to stop the program at its entry."""
+    is_wanted = talk.launched is not None and talk.launched.stop_on_entry
+    return profile.entry is not None and is_wanted and not talk.events.is_entered
+
+
+def needs_entry(talk: Conversation, profile: Profile) -> bool:
+    """Tell whether that breakpoint has to be set yet."""
+    return stops_at_entry(talk, profile) and not talk.events.is_entry_set
 
 
 def _hits(profile: Profile, spec: Spec) -> str | None:
@@ -101,7 +163,7 @@ async def failed_conditions(
     before or after the stop; evaluating the condition again is the only way to know.
     """
     known = [conditions[hit] for hit in stop.hits if hit in conditions]
-    if len(known) < len(stop.hits) or stop.thread is None:
+    if not known or len(known) < len(stop.hits) or stop.thread is None:
         return []
     failures: list[ConditionFailed] = []
     try:

@@ -29,6 +29,8 @@ _NEEDS = {
     "dataBreakpointInfo": "supports_data_breakpoints",
     "setDataBreakpoints": "supports_data_breakpoints",
     "setInstructionBreakpoints": "supports_instruction_breakpoints",
+    "stepping granularity": "supports_stepping_granularity",
+    "single threads": "supports_single_thread_execution_requests",
     "readMemory": "supports_read_memory_request",
     "writeMemory": "supports_write_memory_request",
     "disassemble": "supports_disassemble_request",

@@ -11,21 +11,23 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from debugger.backends.base import Attach, Closed, Launch, Printed, Sink
+from debugger.backends.base import Attach, Closed, Launch, Printed, Sink, Started
+from debugger.backends.dap import handshake, nodelay, served, terminal
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.client import Client
+from debugger.backends.dap.delegated import Delegation
 from debugger.backends.dap.events import Events
-from debugger.backends.dap.profile import Files, Found, Profile
+from debugger.backends.dap.profile import Files, Found, LetGo, Profile
 from debugger.backends.dap.transport import Connection, Guarded, Link
 from debugger.backends.dap.wire import Decoder, encode
 from debugger.backends.stdio import Stdio
+from debugger.core.events import Stream
 from debugger.core.model import Stopped
 from debugger.errors import Code, DebuggerError
 
 _DISCONNECT_S = 2.0
-# These would change how the adapter itself runs; the program gets them all the same.
-_NOT_FOR_ADAPTERS = ("LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
+_LAST_S = 5.0
 
 
 class Limits(Struct, frozen=True):
@@ -59,10 +61,14 @@ class Conversation:
         self._tasks = tasks
         self._link: Link | None = None
         self._guard: Guarded | None = None
+        self.address: tuple[str, int] | None = None  # where an adapter that listens is
         self._pump: asyncio.Task[None] | None = None
         self._begun: asyncio.Future[dap.Message] | None = None
         self._is_closing = False
         self._launcher: int | None = None
+        self._delegation: Delegation | None = None
+        self._end_s = _DISCONNECT_S
+        self._ended: served.Ended | None = None  # of a program that is its own adapter
         self.stdio: Stdio | None = None
         self.launched: Launch | None = None
         self.logged: dict[str, frozenset[int]] = {}  # the lines of each file with a logpoint
@@ -81,14 +87,56 @@ class Conversation:
         """Start adapter and program, up to where breakpoints can be set."""
         self.launched = launch
         await self._start_adapter(launch.cwd, launch.env)
-        self.stdio = Stdio(
-            self._scratch,
-            as_terminal=self._profile.is_terminal,
-            on_output=lambda stream, text: self._sink(Printed(stream, text)),
-        )
-        if launch.stdin is not None:
+        if (serving := self._profile.serving) is not None and serving.is_program:
+            await self._run_served(launch)
+        else:
+            self.stdio = Stdio(
+                self._scratch, as_terminal=self._profile.is_terminal, on_output=self._print
+            )
+        if launch.stdin is not None and self.stdio is not None:
             self.stdio.end_input()
-        await self._begin("launch", self._profile.launch(launch, self._files(launch)))
+        self.events.is_copied = self._profile.delegating is not None
+        await self._enter("launch", self._profile.launch(launch, self._files(launch)))
+
+    def _print(self, stream: Stream, text: str) -> None:
+        if self._delegation is not None:
+            text = self._delegation.hear(stream, text)
+        if text:
+            self._sink(Printed(stream, text))
+
+    async def _enter(self, command: str, arguments: dict[str, Any]) -> None:
+        """Begin, on a connection of the program's own where the adapter launches on another."""
+        if self._profile.delegating is not None and self.address is not None:
+            link = await Connection.open(*self.address)
+            self._delegation = Delegation(
+                self._profile, link, serve=self._on_request, tasks=self._tasks
+            )
+            with self._blamed(Code.LAUNCH_FAILED):
+                arguments = await self._delegation.program(
+                    command,
+                    arguments,
+                    initialize_s=self._limits.initialize_s,
+                    within_s=self._limits.request_s,
+                )
+        await self._begin(str(arguments.get("request", command)), arguments)
+
+    async def _run_served(self, launch: Launch) -> None:
+        """Run a program that is its own adapter."""
+        assert self._guard is not None
+        heard = served.Heard(self._profile.serving, self._found.listens, self._print)
+        self.stdio = Stdio(self._scratch, as_terminal=False, on_output=heard.take)
+        link, self.events.pid, self._ended = await served.run(
+            self._profile,
+            self._found,
+            launch,
+            guard=self._guard,
+            files=self._files(launch),
+            heard=heard,
+            within_s=self._limits.initialize_s,
+        )
+        self._ended.add_done_callback(lambda end: self.events.ended(served.exited(end.result())))
+        self._sink(Started(self.events.pid))
+        self._listen(link)
 
     def _files(self, launch: Launch) -> Files:
         assert self.stdio is not None
@@ -96,27 +144,37 @@ class Conversation:
 
     async def attach(self, target: Attach) -> None:
         """Start the adapter and take hold of a live process."""
-        await self._start_adapter(target.cwd, target.env)
-        await self._begin("attach", self._profile.attach(target))
+        self.events.wants_entry = target.pause
+        if target.connect is not None and self._profile.is_server:
+            self._listen(await Connection.open(*target.connect))
+        else:
+            await self._start_adapter(target.cwd, target.env)
+        await self._enter("attach", self._profile.attach(target))
 
     async def connect(self, configuration: Mapping[str, Any]) -> None:
         """Take hold of a child process, as the adapter's configuration for it says."""
-        match configuration.get("connect"):
-            case {"port": int(port), **more}:
-                self._listen(await Connection.open(str(more.get("host", "127.0.0.1")), port))
-            case _:
-                raise DebuggerError(
-                    Code.NOT_SUPPORTED,
-                    f"{self._profile.name} does not say where its child process is to be met",
-                )
+        self._listen(await handshake.met(self._profile.name, configuration, self.address))
+        self.events.tells_status = False  # neither debugpy nor js-debug knows a child's
         await self._begin(str(configuration.get("request", "attach")), dict(configuration))
 
     async def _start_adapter(self, cwd: str, env: Mapping[str, str]) -> None:
-        own = {key: value for key, value in env.items() if key not in _NOT_FOR_ADAPTERS}
-        self._guard = await Guarded.start(
-            self._found.argv, cwd=cwd, env=own, scratch=self._scratch, tasks=self._tasks
+        guard, port = await served.guarded(
+            self._profile, self._found, cwd=cwd, env=env, scratch=self._scratch, tasks=self._tasks
         )
-        self._listen(self._guard)
+        self._guard = guard
+        if (serving := self._profile.serving) is not None and serving.is_program:
+            return
+        link, self.address = await served.linked(
+            guard, self._profile, self._found, port=port, within_s=self._limits.initialize_s
+        )
+        if link is not guard:
+            self._tasks.create_task(served.pour(guard, self._pour))
+        self._listen(link)
+
+    def _pour(self, text: str) -> None:
+        """Tell what an adapter writes that listens: it may be the program's output."""
+        if not self._is_closing:
+            self._sink(Printed(self._profile.served_output, text))
 
     def _listen(self, link: Link) -> None:
         self._link = link
@@ -129,6 +187,8 @@ class Conversation:
             DebuggerError: ADAPTER_FAILED, TIMEOUT.
         """
         await self._start_adapter(cwd, env)
+        if (serving := self._profile.serving) is not None and serving.is_program:
+            await self._run_served(Launch(served.trifle(self._scratch, serving), cwd=cwd, env=env))
         return await self._initialize()
 
     async def _initialize(self) -> dict[str, Any]:
@@ -151,6 +211,8 @@ class Conversation:
 
         Newer lldb-dap, debugpy and gdb answer only after configurationDone: waiting would deadlock.
         """
+        if (delegating := self._profile.delegating) is not None:
+            nodelay.send_at_once(delegating.child_pid(arguments) or 0)
         await self._initialize()
         self._begun = self.client.post(command, arguments)
         with self._blamed(Code.LAUNCH_FAILED):
@@ -163,12 +225,6 @@ class Conversation:
     async def run(self) -> None:
         """End the configuration and see the launch succeed, or the program stop or end."""
         assert self._begun is not None
-        ours = set(self._profile.exception_filters)
-        offered = self.client.capabilities.exception_breakpoint_filters or ()
-        filters = tuple(one.filter for one in offered if one.filter in ours)
-        if filters:
-            arguments = ask.SetExceptionBreakpoints(filters=filters)
-            await self.request("setExceptionBreakpoints", arguments, dap.Body)
         with self._blamed(Code.LAUNCH_FAILED):
             if self.client.can("configurationDone"):
                 done = self.client.post("configurationDone", ask.Nothing())
@@ -181,25 +237,15 @@ class Conversation:
         self, event: asyncio.Event, *, unless: asyncio.Future[dap.Message], doing: str
     ) -> None:
         """Wait for an event or a response; a response that tells of a failure raises."""
-        waiter = asyncio.ensure_future(event.wait())
-        try:
-            # A launch's response counts only as a failure, until the event has come.
-            pending: set[asyncio.Future[Any]] = {waiter, unless}
-            async with asyncio.timeout(self._limits.request_s):
-                while not event.is_set() and pending:
-                    await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                    if unless in pending and unless.done():
-                        self.client.body(unless.result(), dap.Body, Code.LAUNCH_FAILED)
-                        if event is self.events.happened:
-                            return
-                        pending.discard(unless)
-        except TimeoutError:
-            raise DebuggerError(
-                Code.TIMEOUT,
-                f"{self._profile.name} did not finish {doing} within {self._limits.request_s:g} s",
-            ) from None
-        finally:
-            waiter.cancel()
+        await handshake.first(
+            self.client,
+            self._profile.name,
+            event,
+            unless=unless,
+            doing=doing,
+            is_enough=event is self.events.happened,
+            within_s=max(self._limits.request_s, self._profile.launch_s * (doing == "launch")),
+        )
 
     @contextmanager
     def _blamed(self, code: Code) -> Iterator[None]:
@@ -212,7 +258,7 @@ class Conversation:
         """Add the adapter's last words to a failure of its start."""
         kept = error.code if error.code is not Code.ADAPTER_FAILED else code
         said = self._last_words()
-        message = error.message
+        message = self._profile.launch_problem(error.message)
         if said and said not in message:
             message = f"{message}\n{self._profile.name} said: {said}"
         is_lost = error.code is Code.ADAPTER_DIED
@@ -244,6 +290,12 @@ class Conversation:
         if self._is_closing:
             self.client.lose(DebuggerError(Code.ADAPTER_DIED, "the session was closed"))
             return
+        if self._ended is not None and problem is None:
+            # The connection's end may be known before the program's.
+            await asyncio.wait({self._ended}, timeout=_LAST_S)
+            if self._ended.done():
+                self.client.lose(DebuggerError(Code.PROGRAM_EXITED, "the program has ended"))
+                return
         how = "closed its connection"
         if self._guard is not None and problem is None:
             try:
@@ -276,21 +328,22 @@ class Conversation:
         """Run the program ourselves, on our files (DAP: RunInTerminalRequest)."""
         if self._guard is None or self.stdio is None or self.launched is None:
             raise DebuggerError(Code.NOT_SUPPORTED, "nothing was launched here")
-        env = dict(self.launched.env)
-        for key, value in (asked.env or {}).items():
-            if value is None:
-                env.pop(key, None)
-            else:
-                env[key] = value
         files = self._files(self.launched)
-        pid, _ = await self._guard.spawn(
-            asked.args,
-            cwd=asked.cwd or self.launched.cwd,
-            env=env,
-            stdio=(files.stdin, files.stdout, files.stderr),
+        self._launcher, ended = await terminal.run(
+            self._profile, asked, self.launched, guard=self._guard, files=files
         )
-        self._launcher = pid
-        return {"processId": pid}
+        if self._delegation is not None:
+            self._end_s = 0  # the program is the guard's own child: no adapter has to end it
+            self.events.pid = self._launcher
+            self._sink(Started(self._launcher))
+            ended.add_done_callback(self._see_the_end)
+        return {"processId": self._launcher}
+
+    def _see_the_end(self, ended: served.Ended) -> None:
+        """Note how a program ended that we ran; its adapter may have more to say."""
+        seen = served.exited(ended.result())
+        if self._delegation is None or not self._delegation.over(seen):
+            self.events.ended(seen, is_last=False)
 
     async def request(
         self,
@@ -307,6 +360,13 @@ class Conversation:
 
     # -- end -----------------------------------------------------------------------------------
 
+    async def _let_go(self, prepare: LetGo) -> None:
+        with suppress(DebuggerError, TimeoutError):
+            async with asyncio.timeout(self._profile.detach_s):
+                await prepare(self.request, self.events.halted, tuple(self.logged))
+        if self._guard is not None:
+            await self._guard.kill(self._guard.pid)
+
     async def close(self, *, kill: bool) -> Closed:
         """End the adapter, and the program with it if `kill`."""
         self._is_closing = True
@@ -314,22 +374,25 @@ class Conversation:
         if not kill and self._guard is not None and self.events.pid is not None:
             outputs = self.stdio.outputs if self.stdio is not None else []
             await self._guard.release([self.events.pid], outputs)
-        if self._link is not None and not self.client.is_lost:
+        if not kill and self.launched is not None and self._profile.let_go is not None:
+            await self._let_go(self._profile.let_go)
+        elif self._link is not None and not self.client.is_lost:
             arguments = ask.Disconnect(terminate_debuggee=kill)
             with suppress(DebuggerError):
                 await self.client.send(
                     "disconnect",
                     arguments,
-                    within=_DISCONNECT_S if kill else self._profile.detach_s,
+                    within=self._end_s if kill else self._profile.detach_s,
                 )
         killed: tuple[str, ...] = ()
         if not kill and self._guard is not None and self._launcher not in {None, self.events.pid}:
             # debugpy's launcher would kill the program when it sees its adapter go.
             await self._guard.kill(self._launcher)
         if self._guard is not None:
-            killed = (await self._guard.end()).killed
-        elif isinstance(self._link, Connection):
-            self._link.close()
+            killed = served.strangers(await self._guard.end(), self._guard, self._profile)
+        for link in (self._link, self._delegation):
+            if isinstance(link, Connection | Delegation):
+                link.close()
         if self.stdio is not None:
             await self.stdio.drain()
             self.stdio.close()

@@ -11,6 +11,8 @@ from debugger.core.locate import plain_function
 from debugger.core.model import (
     ExceptionDetails,
     Frame,
+    Instruction,
+    LoadedModule,
     Scope,
     ScopeKind,
     Thread,
@@ -18,6 +20,7 @@ from debugger.core.model import (
 )
 
 VALUE_MAX = 1 << 16
+_NOWHERE = "?"  # delve: the source of code that is in no function
 
 _KINDS = {
     "locals": ScopeKind.LOCALS,
@@ -42,10 +45,10 @@ def frames(bodies: Sequence[dap.StackFrame], first: int) -> tuple[Frame, ...]:
 
 def _frame(body: dap.StackFrame, index: int) -> Frame:
     source = body.source
-    path = source.path if source is not None else None
+    path = source.path if source is not None and source.path != _NOWHERE else None
     return Frame(
         index=index,
-        function=plain_function(body.name or "?").removesuffix(" [inlined]"),
+        function=_function(body.name or "?"),
         handle=body.id,
         file=path,
         # Lines count from 1; a 0 stands for none.
@@ -53,7 +56,17 @@ def _frame(body: dap.StackFrame, index: int) -> Frame:
         column=(body.column or None) if path else None,
         address=address(body.instruction_pointer_reference),
         source_reference=(source.source_reference or 0) if source is not None else 0,
+        is_subtle=body.presentation_hint == "subtle",
     )
+
+
+def _function(name: str) -> str:
+    """Leave out what lldb-dap adds to a function's name, and debugpy to the one that raised.
+
+    js-debug puts the global object before a function that is called without one.
+    """
+    plain = plain_function(name).removesuffix(" [inlined]").removesuffix(" (Current frame)")
+    return plain.removeprefix("global.")
 
 
 def address(text: str | None) -> str | None:
@@ -65,11 +78,17 @@ def address(text: str | None) -> str | None:
     return hex(number) if number >= 0 else None
 
 
+def scopes(bodies: Sequence[dap.Scope]) -> list[Scope]:
+    """Convert a frame's scopes."""
+    return [scope(one) for one in bodies]
+
+
 def scope(body: dap.Scope) -> Scope:
     """Convert a scope, whatever words it is told in."""
     kind = _KINDS.get((body.presentation_hint or body.name).lower(), ScopeKind.OTHER)
     if kind is ScopeKind.OTHER:
-        kind = _KINDS.get(body.name.lower(), ScopeKind.OTHER)
+        # delve: "Locals (warning: optimized function)".
+        kind = _KINDS.get(body.name.partition(" (")[0].lower(), ScopeKind.OTHER)
     return Scope(body.name, kind, body.variables_reference)
 
 
@@ -118,6 +137,41 @@ def bound(body: dap.Breakpoint, wanted: Breakpoint | None) -> Bound:
         line=body.line or (spec.line if spec is not None else None),
         address=address(body.instruction_reference),
         why=None if body.verified else said,
+    )
+
+
+def instructions(bodies: Sequence[dap.DisassembledInstruction]) -> list[Instruction]:
+    """Convert instructions; a line is left out where it is the instruction's before."""
+    found: list[Instruction] = []
+    file: str | None = None
+    line: int | None = None
+    for one in bodies:
+        if one.presentation_hint == "invalid":
+            continue
+        if one.location is not None:
+            file = one.location.path or one.location.name
+        line = one.line or line
+        found.append(
+            Instruction(
+                address=int(one.address, 0),
+                text=(one.instruction or "?").strip(),
+                bytes=(one.instruction_bytes or "").strip(),
+                function=plain_function(one.symbol) if one.symbol else None,
+                file=file,
+                line=line if file else None,
+            )
+        )
+    return found
+
+
+def module(body: dap.Module) -> LoadedModule:
+    """Convert a module."""
+    return LoadedModule(
+        name=body.name or "?",
+        path=body.path,
+        address=address((body.address_range or "").partition("-")[0].strip() or None),
+        version=body.version,
+        symbols=body.symbol_status,
     )
 
 

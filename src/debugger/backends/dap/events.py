@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import msgspec
 
@@ -24,7 +25,7 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap.client import decode
 from debugger.backends.dap.profile import Profile
 from debugger.core.events import Stream
-from debugger.core.model import Exited, Stopped
+from debugger.core.model import Exited, Reason, Stopped
 from debugger.errors import DebuggerError
 
 # One of `exited` and `terminated` may come alone or first; the other is waited for this long.
@@ -32,6 +33,8 @@ _OTHER_S = 1.0
 _LOG_PREFIX = "[[log "
 _LOGGED = re.compile(re.escape(_LOG_PREFIX) + r"([0-9]{1,9})\]\] ")
 _CONSOLE_LINES = 20
+_SETTLED = {Reason.BREAKPOINT, Reason.SIGNAL}
+_CONSOLE_MAX = 2000
 
 
 def log_message(number: int, text: str) -> str:
@@ -59,6 +62,7 @@ class Events:
         self._console: deque[str] = deque(maxlen=_CONSOLE_LINES)
         self._signal: str | None = None
         self._code: int | None = None
+        self._seen: Exited | None = None
         self._exited = asyncio.Event()
         self._terminated = asyncio.Event()
         self._finishing = False
@@ -68,8 +72,20 @@ class Events:
         self.happened = asyncio.Event()
         self.watches_resume = False
         self.is_over = False
+        self.tells_status = True  # with `exited`, when the program ends
         self.pid: int | None = None
         self.conditions: dict[int, tuple[int, str]] = {}
+        self.judges_exceptions: Callable[[], bool] = lambda: False
+        self.halted = asyncio.Event()  # set by each stop, also by one that is not told
+        self.thrown: dict[int, set[str | None]] = {}  # breakpoints that catch, and which types
+        self.entry_id: int | None = None  # the breakpoint that stands for the entry
+        self.is_entry_set = False
+        self.is_entered = False
+        self.wants_entry = False
+        self.is_step_pending = False  # another thread's breakpoint interrupted a step
+        self.checks: list[Callable[[Stopped], Awaitable[None]]] = []
+        self.hold: asyncio.Future[Stopped | None] | None = None  # takes the first stop, or the end
+        self.is_copied = False  # the adapter also tells what the program writes to our files
 
     def mute(self) -> None:
         """Tell nothing any more: what an adapter says after its disconnect means nothing."""
@@ -81,6 +97,8 @@ class Events:
 
     def take(self, name: str, body: msgspec.Raw) -> None:  # noqa: C901 - one case for each event
         """Take one event."""
+        if name == "stopped":
+            self.halted.set()
         if self._is_muted:
             return
         match name:
@@ -115,10 +133,28 @@ class Events:
             return
         stop = self._profile.stopped(body)
         self._signal = stop.signal
-        is_doubtful = self._profile.failed_conditions_stop and any(
-            hit in self.conditions for hit in stop.hits
+        self.is_step_pending = False
+        if any(hit in self.thrown for hit in stop.hits):
+            stop = msgspec.structs.replace(stop, reason=Reason.EXCEPTION)
+        elif self._profile.stops_first and not self.is_entered:
+            self.is_entered = True
+            stop = msgspec.structs.replace(stop, reason=Reason.ENTRY)
+        elif self.entry_id in stop.hits:
+            self.is_entered = True
+            stop = msgspec.structs.replace(stop, reason=Reason.ENTRY, hits=())
+        is_doubtful = (
+            (stop.reason is Reason.EXCEPTION and self.judges_exceptions())
+            or (stop.reason is Reason.ENTRY and self._profile.stops_first)
+            or any(None not in self.thrown.get(hit, {None}) for hit in stop.hits)
+            or self._profile.failed_condition(stop) is not None
+            or (
+                self._profile.failed_conditions_stop
+                and any(hit in self.conditions for hit in stop.hits)
+            )
         )
-        if stop.thread is None or is_doubtful:
+        is_doubtful |= self._profile.settle is not None and stop.reason in _SETTLED
+        is_doubtful |= self._profile.passes is not None and stop.reason is Reason.STEP
+        if stop.thread is None or is_doubtful or self.checks:
             self._tasks.create_task(self._tell_if_it_stands(stop))
         else:
             self._tell(stop)
@@ -127,28 +163,48 @@ class Events:
         try:
             judged = await self._judge(stop)
         except DebuggerError:
-            judged = stop  # it stands still, whatever else could not be done
+            # It stands still, whatever else could not be done, unless it has ended meanwhile.
+            judged = None if self._finishing else stop
         if judged is not None:
+            for check in self.checks:
+                with suppress(DebuggerError):
+                    await check(judged)
             self._tell(judged)
 
     def _tell(self, stop: Stopped) -> None:
         self.happened.set()
-        self._sink(stop)
+        if not self._is_held(stop):
+            self._sink(stop)
+
+    def _is_held(self, stop: Stopped | None) -> bool:
+        is_held = self.hold is not None and not self.hold.done()
+        if is_held and self.hold is not None:
+            self.hold.set_result(stop)
+        return is_held
 
     def _output(self, body: dap.OutputBody) -> None:
+        if self._profile.interrupted_step is not None:
+            self.is_step_pending |= body.output.startswith(self._profile.interrupted_step)
         told = self._profile.printed(body)
         if told is None or not body.output:
             return
+        if isinstance(told, Started):
+            self.pid = told.pid
+            self._sink(told)
+            return
         if isinstance(told, Printed) and told.stream is Stream.CONSOLE:
-            self._console.append(body.output[:500])
+            self._console.append(told.text[:_CONSOLE_MAX])
         if isinstance(told, ConditionFailed):
             self._sink(self._attributed(told))
             return
         number, text = _unmarked(told.text)
         if number is not None:
             self._sink(Logged(number, text.rstrip("\n")))
-        else:
+        elif not (isinstance(told, Printed) and self._is_copy(told)):
             self._sink(told)
+
+    def _is_copy(self, told: Printed) -> bool:
+        return self.is_copied and told.stream is not Stream.CONSOLE
 
     def _attributed(self, failure: ConditionFailed) -> ConditionFailed:
         """Find the breakpoint of a failed condition by its text."""
@@ -161,13 +217,14 @@ class Events:
         if not self._finishing:
             self._finishing = True
             self.happened.set()
+            self._is_held(None)
             self._tasks.create_task(self._tell_the_end())
 
     async def _tell_the_end(self) -> None:
         """Wait a little for the other of the two events and the last output, then tell the end."""
         other = self._terminated if self._exited.is_set() else self._exited
         try:
-            async with asyncio.timeout(_OTHER_S):
+            async with asyncio.timeout(_OTHER_S if self.tells_status else 0):
                 await other.wait()
         except TimeoutError:
             pass
@@ -177,13 +234,22 @@ class Events:
             self._sink(self._end())
             self._sink(Ended())
 
+    def ended(self, seen: Exited, *, is_last: bool = True) -> None:
+        """Take the program's end from who saw it: its parent; the adapter may have more to say."""
+        self._seen = seen
+        self._exited.set()
+        if is_last:
+            self._terminated.set()
+        self._finish()
+
     def _end(self) -> Exited:
-        return self._profile.exited(self._code, self._signal)
+        return self._seen or self._profile.exited(self._code, self._signal)
 
     def lose(self, error: str | None) -> None:
         """Note that the adapter is gone; without an `error` it was done."""
         self.initialized.set()
         self.happened.set()
+        self._is_held(None)
         if self._is_muted or self.is_over or self._finishing:
             return
         self.is_over = True

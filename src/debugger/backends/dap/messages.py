@@ -70,6 +70,8 @@ class Capabilities(Body, frozen=True):
     supports_step_back: bool = False
     supports_restart_frame: bool = False
     supports_terminate_threads_request: bool = False
+    supports_stepping_granularity: bool = False
+    supports_single_thread_execution_requests: bool = False
     # debugpy 1.8.22 misspells supportTerminateDebuggee.
     supports_terminate_debuggee: bool = False
     exception_breakpoint_filters: tuple[ExceptionFilter, ...] | None = None
@@ -159,10 +161,83 @@ class VariablesBody(Body, frozen=True):
     variables: tuple[Variable, ...] = ()
 
 
+class Location(Body, frozen=True):
+    """DAP: BreakpointLocation."""
+
+    line: int
+    column: int | None = None
+
+
+class LocationsBody(Body, frozen=True):
+    """DAP: BreakpointLocationsResponse."""
+
+    breakpoints: tuple[Location, ...] = ()
+
+
 class BreakpointsBody(Body, frozen=True):
     """DAP: SetBreakpointsResponse and its like."""
 
     breakpoints: tuple[Breakpoint, ...] = ()
+
+
+class MemoryBody(Body, frozen=True):
+    """DAP: ReadMemoryResponse; `data` in base64."""
+
+    data: str | None = None
+
+
+class DisassembledInstruction(Body, frozen=True):
+    """DAP: DisassembledInstruction; file and line are left out where they are the one before's."""
+
+    address: str
+    instruction: str | None = None
+    instruction_bytes: str | None = None
+    symbol: str | None = None
+    location: Source | None = None
+    line: int | None = None
+    presentation_hint: str | None = None
+
+
+class DisassembleBody(Body, frozen=True):
+    """DAP: DisassembleResponse."""
+
+    instructions: tuple[DisassembledInstruction, ...] = ()
+
+
+class Module(Body, frozen=True):
+    """DAP: Module."""
+
+    name: str | None = None
+    path: str | None = None
+    version: str | None = None
+    symbol_status: str | None = None
+    address_range: str | None = None
+
+
+class ModulesBody(Body, frozen=True):
+    """DAP: ModulesResponse."""
+
+    modules: tuple[Module, ...] = ()
+
+
+class Target(Body, frozen=True):
+    """DAP: GotoTarget and StepInTarget."""
+
+    id: int
+    label: str = ""
+
+
+class TargetsBody(Body, frozen=True):
+    """DAP: GotoTargetsResponse and StepInTargetsResponse."""
+
+    targets: tuple[Target, ...] = ()
+
+
+class DataBreakpointInfoBody(Body, frozen=True):
+    """DAP: DataBreakpointInfoResponse."""
+
+    data_id: str | None = None
+    description: str = ""
 
 
 class EvaluateBody(Body, frozen=True):
@@ -191,6 +266,7 @@ class ExceptionInfoBody(Body, frozen=True):
 
     exception_id: str | None = None
     description: str | None = None
+    break_mode: str | None = None
     details: ExceptionDetails | None = None
 
 

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from debugger.backends.base import Attach, ConditionFailed, Launch, Logged, Printed
+from msgspec import Struct
+
+from debugger.backends.base import Attach, ConditionFailed, Event, Launch, Logged, Printed, Started
+from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
-from debugger.core.breakpoints import Bound, Spec
+from debugger.core.breakpoints import Bound, Breakpoint, Spec
 from debugger.core.events import Stream
-from debugger.core.model import ExceptionDetails, Exited, Frame, Purpose, Reason, Stopped, Variable
+from debugger.core.model import (
+    ExceptionDetails,
+    Exited,
+    Frame,
+    Purpose,
+    Reason,
+    Scope,
+    Stack,
+    Stopped,
+    Variable,
+)
+from debugger.errors import Code
+
+if TYPE_CHECKING:
+    from debugger.backends.dap.delegated import Delegating, Lines
 
 
 @dataclass(frozen=True)
@@ -24,10 +42,31 @@ class Search:
 
 @dataclass(frozen=True)
 class Found:
-    """How to start an adapter; `version` where it is known without starting it."""
+    """How to start an adapter; `version` where it is known without starting it.
+
+    One that is served over TCP says its port on a line of its standard output: `listens` is a
+    pattern with a group `port`.
+    """
 
     argv: tuple[str, ...]
     version: str | None = None
+    listens: str | None = None
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How an adapter is started that gets a port, or that is the program itself (`is_program`).
+
+    `words` make its command, of what was found, what is launched, and a free port. `connect` is
+    HOST:{port} for one that does not say where it listens. `own_output` begins the lines that it
+    writes among the program's errors; `suffix` ends the names of its programs.
+    """
+
+    words: Callable[[Found, Launch | None, int], list[str]]
+    connect: str | None = None
+    is_program: bool = False
+    own_output: str | None = None
+    suffix: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,13 +81,38 @@ class Files:
 class Inside(Protocol):
     """What a profile's functions may ask of a session's adapter."""
 
+    def can(self, command: str) -> bool:
+        """Tell whether the adapter takes a request."""
+
     @property
     def launched(self) -> Launch | None:
         """What was launched."""
 
     @property
+    def attached(self) -> Attach | None:
+        """What was attached to."""
+
+    @property
     def looked_at(self) -> Frame | None:
         """The frame whose variables were asked for last."""
+
+    @property
+    def conditions(self) -> dict[int, tuple[int, str]]:
+        """Our number and the condition of each of the adapter's breakpoints, by its number there.
+
+        One that cannot be evaluated is told, and does not stop.
+        """
+
+    @property
+    def checks(self) -> list[Callable[[Stopped], Awaitable[None]]]:
+        """What an ability does at each stop before it is told."""
+
+    @property
+    def lines(self) -> Lines | None:
+        """What sends the breakpoints, where the adapter needs more than the protocol for it."""
+
+    def tell(self, event: Event) -> None:
+        """Tell the session what an ability came to know."""
 
     async def evaluate(self, expression: str, frame: Frame | None, purpose: Purpose) -> Variable:
         """Evaluate an expression."""
@@ -59,6 +123,25 @@ class Inside(Protocol):
     async def fetch(self, handle: int, *, start: int | None, count: int | None) -> list[Variable]:
         """Send a `variables` request as it is."""
 
+    async def scopes(self, frame: Frame) -> list[Scope]:
+        """Return the groups of variables of a frame."""
+
+    async def stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
+        """Return some frames of a thread."""
+
+    async def request(
+        self,
+        command: str,
+        arguments: Struct | dict[str, Any],
+        body: type[Any],
+        *,
+        failure: Code = Code.ADAPTER_FAILED,
+    ) -> Any:
+        """Send a request and return its response's body."""
+
+
+Ask = Callable[[str, Struct, type[Any]], Awaitable[Any]]
+LetGo = Callable[[Ask, asyncio.Event, Sequence[str]], Awaitable[None]]
 
 REASONS = {
     "breakpoint": Reason.BREAKPOINT,
@@ -136,14 +219,41 @@ async def no_return(inside: Inside, stop: Stopped, frame: Frame) -> Variable | N
     return None
 
 
+async def no_assignment(inside: Inside, target: str, value: str, frame: Frame) -> bool:
+    """Leave the assignment to the protocol's requests."""
+    del inside, target, value, frame
+    return False
+
+
+async def no_exception(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
+    """Know nothing of an exception beyond what exceptionInfo says."""
+    del inside, stop
+    return None
+
+
+async def no_catching(inside: Inside, wanted: Sequence[Breakpoint]) -> bool:
+    """Leave what is caught to the protocol's request, and its types to us."""
+    del inside, wanted
+    return False
+
+
+async def no_evaluation(
+    inside: Inside, expression: str, frame: Frame | None, purpose: Purpose
+) -> Variable | None:
+    """Leave an expression to the protocol's request."""
+    del inside, expression, frame, purpose
+    return None
+
+
+def no_failed_condition(stop: Stopped) -> str | None:
+    """Know no stop that tells of a condition that cannot be evaluated."""
+    del stop
+    return None
+
+
 def no_details(details: ExceptionDetails) -> ExceptionDetails:
     """Take the exception as the adapter gave it."""
     return details
-
-
-def all_frames(frames: Sequence[dap.StackFrame]) -> list[dap.StackFrame]:
-    """Show every frame."""
-    return list(frames)
 
 
 def unknown_words(pid: int) -> tuple[str, ...]:
@@ -155,6 +265,11 @@ def unknown_words(pid: int) -> tuple[str, ...]:
 def as_said(problem: str) -> str:
     """Take what the adapter says is wrong with an expression."""
     return problem
+
+
+def same_thread(body: dap.Thread) -> dap.Thread:
+    """Take a thread as it is told."""
+    return body
 
 
 def same_hits(count: int) -> str:
@@ -171,7 +286,35 @@ class Profile:
     it is sent; `complete` may improve values that the adapter cut;
     `page` may read a part of a large value that the adapter would cut; `words` are the program and
     the arguments of a child process; `problem` may shorten what is wrong with an expression;
-    `failed_conditions_stop` says that the program stops where a condition cannot be evaluated.
+    `is_outside` tells the frames that are not the program's own, where they end a stack;
+    `catching` may choose what is caught in the adapter's own way, and tells whether types too;
+    `type_condition` writes the condition of a filter that is to stop at some types;
+    `assign` may set a variable in the adapter's own way;
+    `prelude` is evaluated in a process before the first expression of the user's;
+    `evaluate` may evaluate an expression in the adapter's own way;
+    `raw_prefix` goes before a command of the adapter's command line, or `raw` runs it;
+    `failed_conditions_stop` says that the program stops where a condition cannot be evaluated,
+    `failed_condition` what is wrong with one where a stop itself tells of it.
+    `passes` tells a step's stop in a frame that an exception only passes through;
+    `settle` may look closer at a stop at a breakpoint or a signal, whose event says too little.
+    `refusal` may shorten why a breakpoint does not bind; None leaves it to `explain`.
+    `launch_problem` may shorten why a program does not start, which takes `launch_s` seconds at
+    most if it has to be built; `entry` is the function that --stop-on-entry means, for an adapter
+    whose own entry is before any code of the program's; `log` writes a logpoint's text;
+    `thread` may name a thread; `interrupted_step` begins what is said when another thread's
+    breakpoint interrupts a step, after which none can begin until the program is continued.
+    `let_go` prepares a launched program for a detach by the adapter's death: for one that would
+    end it; it is given a way to ask, what tells of a stop, and the files with breakpoints.
+    `catches` are the words for exceptions and the filters that they mean, `catch_functions` those
+    that mean a breakpoint on a function; `exception` tells of one where exceptionInfo does not.
+    `abilities` are the adapter's own ways to do what the protocol has requests for, which it
+    lacks; `has` are those that it has by the protocol's requests, `lacks` those that it advertises
+    in vain; `instead` is what to use in the place of one. `is_server`: a program's own debug
+    server speaks the protocol, so that `attach --connect` needs no adapter; `served_output` is
+    what an adapter that listens writes to its standard output; `pauses_on_attach`: its attach
+    request stops the program where that is wanted, else it is paused; `stops_first`: it always
+    stops at the program's beginning. `extensions` end the names of programs for it, whatever their
+    language.
     """
 
     name: str
@@ -181,6 +324,13 @@ class Profile:
     launch: Callable[[Launch, Files], dict[str, Any]]
     attach: Callable[[Attach], dict[str, Any]]
     is_terminal: bool = False
+    is_server: bool = False
+    extensions: tuple[str, ...] = ()
+    serving: Serving | None = None
+    delegating: Delegating | None = None
+    stops_first: bool = False
+    pauses_on_attach: bool = True
+    served_output: Stream = Stream.CONSOLE
     contexts: Mapping[Purpose, tuple[str, ...]] = field(
         default_factory=lambda: {
             Purpose.PRINT: ("watch",),
@@ -189,23 +339,52 @@ class Profile:
         }
     )
     raw_prefix: str | None = None
+    raw: Callable[[Inside, str, Frame | None], Awaitable[str]] | None = None
     assigns_by_expression: bool = False
     detach_s: float = 5.0
     exception_filters: tuple[str, ...] = ()
+    catches: Mapping[str, str] = field(default_factory=dict)
+    catch_functions: Mapping[str, str] = field(default_factory=dict)
+    abilities: Mapping[type[Any], Callable[[Inside], Any]] = field(default_factory=dict)
+    has: frozenset[type[Any]] = frozenset()
+    instead: Mapping[type[Any], str] = field(default_factory=dict)
+    lacks: frozenset[type[Any]] = frozenset()
     failed_conditions_stop: bool = False
+    failed_condition: Callable[[Stopped], str | None] = no_failed_condition
+    settle: Callable[[Inside, Stopped], Awaitable[Stopped]] | None = None
+    passes: Callable[[Inside, Stopped], Awaitable[bool]] | None = None
+    launch_s: float = 0.0
+    entry: str | None = None
+    interrupted_step: str | None = None
+    let_go: LetGo | None = None
+    log: Callable[[str], str] = as_said
+    thread: Callable[[dap.Thread], dap.Thread] = same_thread
+    launch_problem: Callable[[str], str] = as_said
+    refusal: Callable[[str], str | None] = as_said
+    evaluate: Callable[[Inside, str, Frame | None, Purpose], Awaitable[Variable | None]] = (
+        no_evaluation
+    )
     function_answers_are_ordered: bool = True
     properties: Mapping[str, Any] = field(default_factory=dict)
     words: Callable[[int], tuple[str, ...]] = unknown_words
     hit_condition: Callable[[int], str] = same_hits
     problem: Callable[[str], str] = as_said
     stopped: Callable[[dap.StoppedBody], Stopped] = stopped
-    printed: Callable[[dap.OutputBody], Printed | Logged | ConditionFailed | None] = printed
+    printed: Callable[[dap.OutputBody], Printed | Logged | ConditionFailed | Started | None] = (
+        printed
+    )
     exited: Callable[[int | None, str | None], Exited] = exited
-    frames: Callable[[Sequence[dap.StackFrame]], list[dap.StackFrame]] = all_frames
+    is_outside: Callable[[dap.StackFrame], bool] | None = None
+    exception: Callable[[Inside, Stopped], Awaitable[ExceptionDetails | None]] = no_exception
     details: Callable[[ExceptionDetails], ExceptionDetails] = no_details
+    catching: Callable[[Inside, Sequence[Breakpoint]], Awaitable[bool]] = no_catching
+    type_condition: Callable[[Sequence[str]], str] | None = None
+    prelude: str | None = None
     correct: Callable[[Inside, Spec], Spec | Bound] = no_correction
     explain: Callable[[Inside, Spec], Awaitable[Bound]] = no_explanation
+    scopes: Callable[[Sequence[dap.Scope]], list[Scope]] = convert.scopes
     arguments: Callable[[Inside, Frame], Awaitable[list[str] | None]] = no_arguments
     complete: Callable[[Inside, Sequence[Variable]], Awaitable[list[Variable]]] = as_they_are
     page: Callable[[Inside, Variable, int, int], Awaitable[list[Variable] | None]] = no_page
+    assign: Callable[[Inside, str, str, Frame], Awaitable[bool]] = no_assignment
     returned: Callable[[Inside, Stopped, Frame], Awaitable[Variable | None]] = no_return

@@ -63,16 +63,112 @@ class SetFunctionBreakpoints(Arguments, frozen=True):
     breakpoints: tuple[FunctionBreakpoint, ...]
 
 
+class InstructionBreakpoint(Arguments, frozen=True):
+    """DAP: InstructionBreakpoint."""
+
+    instruction_reference: str
+    condition: str | None = None
+
+
+class SetInstructionBreakpoints(Arguments, frozen=True):
+    """DAP: SetInstructionBreakpointsArguments."""
+
+    breakpoints: tuple[InstructionBreakpoint, ...]
+
+
+class DataBreakpointInfo(Arguments, frozen=True):
+    """DAP: DataBreakpointInfoArguments; in a frame, or in what `variables_reference` names."""
+
+    name: str
+    variables_reference: int | None = None
+    frame_id: int | None = None
+
+
+class DataBreakpoint(Arguments, frozen=True):
+    """DAP: DataBreakpoint."""
+
+    data_id: str
+    access_type: str | None = None
+    condition: str | None = None
+
+
+class SetDataBreakpoints(Arguments, frozen=True):
+    """DAP: SetDataBreakpointsArguments."""
+
+    breakpoints: tuple[DataBreakpoint, ...]
+
+
+class FilterOptions(Arguments, frozen=True):
+    """DAP: ExceptionFilterOptions."""
+
+    filter_id: str
+    condition: str | None = None
+
+
 class SetExceptionBreakpoints(Arguments, frozen=True):
     """DAP: SetExceptionBreakpointsArguments."""
 
     filters: tuple[str, ...]
+    filter_options: tuple[FilterOptions, ...] | None = None
 
 
 class OfThread(Arguments, frozen=True):
     """The arguments of continue, next, stepIn, stepOut, pause and exceptionInfo."""
 
     thread_id: int
+
+
+class Step(Arguments, frozen=True):
+    """DAP: NextArguments, StepInArguments, StepOutArguments, ContinueArguments."""
+
+    thread_id: int
+    granularity: str | None = None
+    target_id: int | None = None
+    single_thread: bool | None = None
+
+
+class ReadMemory(Arguments, frozen=True):
+    """DAP: ReadMemoryArguments."""
+
+    memory_reference: str
+    count: int
+    offset: int | None = None
+
+
+class WriteMemory(Arguments, frozen=True):
+    """DAP: WriteMemoryArguments; `data` in base64."""
+
+    memory_reference: str
+    data: str
+
+
+class Disassemble(Arguments, frozen=True):
+    """DAP: DisassembleArguments."""
+
+    memory_reference: str
+    instruction_count: int
+    resolve_symbols: bool = field(default=True, name="resolveSymbols")
+
+
+class Modules(Arguments, frozen=True):
+    """DAP: ModulesArguments."""
+
+    start_module: int | None = None
+    module_count: int | None = None
+
+
+class GotoTargets(Arguments, frozen=True):
+    """DAP: GotoTargetsArguments."""
+
+    source: SourceArgument
+    line: int
+
+
+class Goto(Arguments, frozen=True):
+    """DAP: GotoArguments."""
+
+    thread_id: int
+    target_id: int
 
 
 class StackTrace(Arguments, frozen=True):

@@ -167,8 +167,9 @@ def test_a_signals_details_are_its_name_and_the_rest():
     [
         (0, Exited(code=0)),
         (3, Exited(code=3)),
-        (247, Exited(signal="SIGKILL")),
+        (247, Exited(code=247)),  # of sys.exit(-9): its launcher would say the same of a SIGKILL
         (-9, Exited(signal="SIGKILL")),
+        (-40, Exited(signal="SIG40")),
         (255, Exited(code=255)),
         (None, Exited()),
     ],
@@ -201,20 +202,20 @@ def frame(name: str, path: str | None) -> dap.StackFrame:
     return read(dap.StackFrame, id=1, name=name, source={"path": path})
 
 
-def test_the_frames_that_run_the_program_are_left_out():
-    shown = PY.frames(
-        [
-            frame("work", "/me/app.py"),
-            frame("[Chained Exc: x] f", "/me/app.py"),
-            frame("<module>", "/me/app.py"),
-            frame("_run_code", "/usr/lib/python3/runpy.py"),
-            frame("run", "/x/debugpy/server/cli.py"),
-        ]
-    )
-    assert [one.name for one in shown] == ["work", "<module>"]
-    alone = [frame("run", "/x/debugpy/server/cli.py")]
-    assert PY.frames(alone) == alone
-    assert PY.frames([]) == []
+@pytest.mark.parametrize(
+    ("name", "path", "is_outside"),
+    [
+        ("work", "/me/app.py", False),
+        ("<module>", "/me/app.py", False),
+        ("[Chained Exc: x] f", "/me/app.py", True),
+        ("_run_code", "/usr/lib/python3/runpy.py", True),
+        ("run", "/x/debugpy/server/cli.py", True),
+        ("f", None, False),
+    ],
+)
+def test_the_frames_that_run_the_program_are_known(name, path, is_outside):
+    assert PY.is_outside is not None
+    assert PY.is_outside(frame(name, path)) is is_outside
 
 
 def test_an_exceptions_causes_come_from_its_traceback():

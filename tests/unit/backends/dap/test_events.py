@@ -21,7 +21,7 @@ from debugger.errors import Code, DebuggerError
 
 BOUND_S = 20.0
 # What the protocol says, without lldb-dap's own ways but for its exit codes.
-PROFILE = replace(lldb_dap.PROFILE, printed=printed)
+PROFILE = replace(lldb_dap.PROFILE, printed=printed, settle=None)
 
 
 class Ear:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+import signal
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,20 @@ import msgspec
 
 from debugger.backends.base import Attach, ConditionFailed, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters import python_source
+from debugger.backends.dap.adapters import (
+    debugpy_abilities,
+    debugpy_exceptions,
+    debugpy_values,
+    python_source,
+)
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
 from debugger.core.breakpoints import Bound, Kind, Spec
-from debugger.core.clip import unclipped
 from debugger.core.events import Stream
 from debugger.core.locate import near_names, nearest_lines
-from debugger.core.model import ExceptionDetails, Exited, Frame, Purpose, Variable
-from debugger.errors import DebuggerError
-from debugger.targets.process import command_line
+from debugger.core.model import Exited, Frame, Purpose
+from debugger.targets.process import Process, look_at
 
-_QUICKACK = str(Path(__file__).with_name("debugpy_quickack.py"))
+_ADAPTER = str(Path(__file__).with_name("debugpy_adapter.py"))
 _ENVIRONMENT = {
     # An expression that loops is interrupted after so many seconds.
     "PYDEVD_INTERRUPT_THREAD_TIMEOUT": "10",
@@ -32,16 +35,11 @@ _ENVIRONMENT = {
     # Into a FIFO Python writes blocks: what was printed before a stop would not be seen at it.
     "PYTHONUNBUFFERED": "1",
 }
-# The launcher passes a death by signal N on as 256 - N. Those that sys.exit(-1) and its like
-# give too (255, 254…) are taken for exit codes.
-_SIGNALS = {241: "SIGTERM", 245: "SIGSEGV", 247: "SIGKILL", 248: "SIGFPE", 249: "SIGBUS"}
-_SIGNALS |= {250: "SIGABRT", 252: "SIGILL"}
 _PYTHON = {".py", ".pyw"}
-_CUT = {"list", "tuple", "dict", "set", "frozenset", "str", "bytes", "bytearray", "deque"}
-_TEXT_MAX = 1000
 _COMMAND_MAX = 60
-_LENGTH = "len()"  # pydevd's own child of every container
-_SEQUENCES = {"list", "tuple", "deque"}
+# What debugpy writes before the code of a child's `python -c`.
+_ATTACHING = re.compile(r"import sys; sys\.path\.insert.*__setup_holder__=\{[^}]*\}\); ", re.DOTALL)
+_MULTIPROCESSING = re.compile(r"from multiprocessing\.(\w+) import ")
 _PLUMBING = re.compile(r"/(debugpy|pydevd|_pydevd_bundle|_vendored)/|/runpy\.py\Z|\A<frozen runpy>")
 _FAILED_CONDITION = re.compile(
     r"pydevd: Error while evaluating expression in conditional breakpoint: (.*)"
@@ -55,7 +53,7 @@ def _find(search: Search) -> Found | None:
     except importlib.metadata.PackageNotFoundError:
         return None
     python = search.path or sys.executable
-    return Found((python, "-I", _QUICKACK, *search.args), version)
+    return Found((python, "-I", _ADAPTER, *search.args), version)
 
 
 def _launch(launch: Launch, files: Files) -> dict[str, Any]:
@@ -76,6 +74,9 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
         "subProcess": True,
         "showReturnValue": True,
         "redirectOutput": False,
+        # What runs the program is not stepped into: a step out of the program lets it end, or
+        # stops where it raised.
+        "rules": [{"path": "**/runpy.py", "include": False}],
         "variablePresentation": {
             "special": "hide",
             "function": "hide",
@@ -86,19 +87,45 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
 
 
 def _attach(target: Attach) -> dict[str, Any]:
-    return {"type": "python", "request": "attach", "processId": target.pid, "justMyCode": False}
+    what = {} if target.connect is not None else {"processId": target.pid}
+    return {"type": "python", "request": "attach", **what, "justMyCode": False}
 
 
 def _words(pid: int) -> tuple[str, ...]:
-    """Find what a child process runs behind debugpy's own arguments, which end with --file."""
-    words = command_line(pid)
+    """Find what a child process runs behind what debugpy put before it.
+
+    Nothing for a process that multiprocessing spawned, which runs the program itself.
+    """
+    process = look_at(pid)
+    words = process.words if process is not None else ()
     if "--file" in words:
         return words[words.index("--file") + 1 :]
+    if "--adapter-access-token" in words:  # a fork of what the launcher ran
+        own = words[words.index("--adapter-access-token") + 2 :]
+        while own and own[0].startswith("--"):
+            own = own[2:]
+        return own
     own = words[1:]
     while own and own[0].startswith("-") and own[0] not in {"-c", "-m"}:
         # An option of the interpreter; two of them have a value.
         own = own[2:] if own[0] in {"-X", "-W"} else own[1:]
-    return (" ".join(own[:2])[:_COMMAND_MAX], *own[2:]) if own[:1] in {("-c",), ("-m",)} else own
+    if own[:1] not in {("-c",), ("-m",)}:
+        return own
+    code = _ATTACHING.sub("", " ".join(own[1:2]))
+    helper = _MULTIPROCESSING.match(code) if own[0] == "-c" else None
+    if helper is not None and process is not None:
+        return _words_of_helper(process, helper[1])
+    return (f"{own[0]} {code}"[:_COMMAND_MAX], *own[2:])
+
+
+def _words_of_helper(process: Process, kind: str) -> tuple[str, ...]:
+    """Find what a process of multiprocessing's runs: the program, or nothing of the user's."""
+    if kind == "spawn":
+        return ()
+    server = look_at(process.parent)
+    if server is not None and server.words == process.words:
+        return _words(server.parent)  # a worker, forked by the fork server that the program started
+    return (f"multiprocessing.{kind}",)
 
 
 def _printed(body: dap.OutputBody) -> Printed | Logged | ConditionFailed | None:
@@ -115,19 +142,20 @@ def _printed(body: dap.OutputBody) -> Printed | Logged | ConditionFailed | None:
 
 
 def _exited(code: int | None, last_signal: str | None) -> Exited:
+    """Take a death by signal N for what our launcher tells it as: -N."""
     del last_signal
-    if code is not None and code < 0:
-        code += 256
-    name = _SIGNALS.get(code) if code is not None else None
-    return Exited(signal=name) if name else Exited(code=code)
+    if code is None or code >= 0:
+        return Exited(code=code)
+    try:
+        return Exited(signal=signal.Signals(-code).name)
+    except ValueError:  # a real-time signal has no name
+        return Exited(signal=f"SIG{-code}")
 
 
-def _frames(frames: Sequence[dap.StackFrame]) -> list[dap.StackFrame]:
-    """Leave out the frames of chained exceptions and, at the bottom, those that ran the program."""
-    own = [frame for frame in frames if not _CHAINED.match(frame.name or "")]
-    while len(own) > 1 and _PLUMBING.search((own[-1].source and own[-1].source.path) or ""):
-        own.pop()
-    return own
+def _is_outside(frame: dap.StackFrame) -> bool:
+    """Tell the frames of chained exceptions, and those that ran the program, at a stack's end."""
+    path = (frame.source and frame.source.path) or ""
+    return bool(_CHAINED.match(frame.name or "") or _PLUMBING.search(path))
 
 
 def _problem(text: str) -> str:
@@ -139,17 +167,6 @@ def _problem(text: str) -> str:
         seconds = _ENVIRONMENT["PYDEVD_INTERRUPT_THREAD_TIMEOUT"]
         return f"it did not finish within {seconds} s and was interrupted"
     return last
-
-
-def _details(details: ExceptionDetails) -> ExceptionDetails:
-    """Find the causes in the traceback: each block of a chain ends with `Type: message`."""
-    blocks = re.split(
-        r"\n\n(?:The above exception|During handling)[^\n]*\n\n", details.trace.strip()
-    )
-    causes = [block.strip().splitlines()[-1].strip() for block in blocks[:-1] if block.strip()]
-    message = re.sub(r"\s*\(note: [^)]*\)\Z", "", details.message)
-    kind = re.sub(r"\s*\(note: .*\)\Z", "", details.type, flags=re.DOTALL)
-    return msgspec.structs.replace(details, type=kind, message=message, causes=tuple(causes[::-1]))
 
 
 def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
@@ -217,69 +234,6 @@ async def _arguments(inside: Inside, frame: Frame) -> list[str] | None:
     return python_source.arguments(frame.file, frame.function.rpartition(".")[2], frame.line)
 
 
-async def _complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
-    """Add the length, and the kind of the elements, to what debugpy cut; in one request."""
-    variables = [one for one in variables if one.name != _LENGTH]
-    cut = [one for one in variables if one.type in _CUT and one.expression and "..." in one.value]
-    if not cut:
-        return list(variables)
-    asked = ",".join(
-        f"(len({one.expression}),type(next(iter({one.expression}),None)).__name__)" for one in cut
-    )
-    try:
-        answer = (await inside.evaluate(f"[{asked}]", inside.looked_at, Purpose.PRINT)).value
-    except DebuggerError:
-        return list(variables)
-    sizes = re.findall(r"\((\d+), '([^']*)'\)", answer)
-    if len(sizes) != len(cut):
-        return list(variables)
-    improved: Mapping[int, Variable] = {
-        id(one): _sized(one, int(size), element)
-        for one, (size, element) in zip(cut, sizes, strict=True)
-    }
-    return [improved.get(id(one), one) for one in variables]
-
-
-def _sized(variable: Variable, size: int, element: str) -> Variable:
-    if variable.type in {"str", "bytes", "bytearray"}:
-        value = f"{variable.type}[{size}] {unclipped(variable.value)[0][:_TEXT_MAX]}…"
-        return msgspec.structs.replace(variable, value=value)
-    is_plain = " object at 0x" not in variable.value
-    head = f" {variable.value}" if is_plain else ""
-    value = f"{variable.type}[{size}] of {element}{head}"
-    return msgspec.structs.replace(variable, value=value, indexed=size)
-
-
-async def _page(inside: Inside, value: Variable, start: int, count: int) -> list[Variable] | None:
-    """Read a slice of a large container: `variables` ignores start and count, and cuts."""
-    if value.expression is None or value.type not in _CUT or value.indexed is None:
-        return None
-    name, stop = value.expression, start + count
-    if value.type in _SEQUENCES:
-        part = f"list(__import__('itertools').islice({name},{start},{stop}))"
-    elif value.type == "dict":
-        part = f"list(__import__('itertools').islice({name}.values(),{start},{stop}))"
-    else:
-        return None
-    found = await _elements(inside, part)
-    if value.type == "dict":
-        keys = await _elements(inside, part.replace(".values(),", ".keys(),"))
-        return [
-            msgspec.structs.replace(one, name=key.value, expression=None)
-            for key, one in zip(keys, found, strict=False)
-        ]
-    return [
-        msgspec.structs.replace(one, name=f"[{start + at}]", expression=f"{name}[{start + at}]")
-        for at, one in enumerate(found)
-    ]
-
-
-async def _elements(inside: Inside, expression: str) -> list[Variable]:
-    whole = await inside.evaluate(expression, inside.looked_at, Purpose.PRINT)
-    found = await inside.fetch(whole.handle, start=None, count=None)
-    return [one for one in found if one.name.isdecimal()]
-
-
 PROFILE = Profile(
     name="debugpy",
     languages=("python",),
@@ -287,6 +241,8 @@ PROFILE = Profile(
     find=_find,
     launch=_launch,
     attach=_attach,
+    is_server=True,
+    pauses_on_attach=False,
     contexts={
         Purpose.PRINT: ("watch",),
         Purpose.EVALUATE: ("repl",),
@@ -304,12 +260,21 @@ PROFILE = Profile(
     hit_condition=lambda count: f">={count}",
     printed=_printed,
     exited=_exited,
-    frames=_frames,
-    details=_details,
+    is_outside=_is_outside,
+    details=debugpy_exceptions.from_trace,
+    exception=debugpy_exceptions.details,
+    catching=debugpy_exceptions.catch,
+    passes=debugpy_exceptions.passes,
+    catches={"throw": "raised", "raised": "raised", "uncaught": "uncaught"},
+    prelude=debugpy_exceptions.INSIDE,
+    abilities=debugpy_abilities.OWN,
+    has=debugpy_abilities.HAS,
+    instead=debugpy_abilities.INSTEAD,
     problem=_problem,
     correct=_correct,
     explain=_explain,
     arguments=_arguments,
-    complete=_complete,
-    page=_page,
+    complete=debugpy_values.complete,
+    page=debugpy_values.page,
+    assign=debugpy_values.assign,
 )

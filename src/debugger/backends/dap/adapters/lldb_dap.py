@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import shutil
-import signal
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,33 +14,16 @@ import msgspec
 from debugger.backends.base import Attach, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import profile as generic
-from debugger.backends.dap.adapters import lldb_values
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapters import lldb_common, lldb_thrown, lldb_values
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
-from debugger.core.breakpoints import Bound, Kind, Spec
+from debugger.backends.lldb_text import quoted
 from debugger.core.events import Stream
-from debugger.core.locate import near_names, nearest_lines, plain_function
-from debugger.core.model import ExceptionDetails, Exited, Frame, Purpose, Reason, Stopped
-from debugger.errors import Code, DebuggerError
-from debugger.targets.program import Program, look
+from debugger.core.model import ExceptionDetails, Frame, Purpose, Reason, Stopped
 
 _NEWEST_FIRST = range(30, 13, -1)
-_RUST_VARIANTS = str(Path(__file__).with_name("lldb_rust.py"))
 _XCRUN_S = 10
-_SIGNAL = re.compile(r"signal (SIG[A-Z0-9]+)")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_WATCHPOINT = re.compile(r"watchpoint \d+")
-_LINE_TABLE = re.compile(r"^0x[0-9a-f]+: (?P<file>.+?):(?P<line>\d+)", re.MULTILINE)
-_INTERRUPTED = re.compile(r"(?:error: )*Execution was interrupted, reason: (.*)")
-_PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?", re.MULTILINE)
-_SUMMARY = re.compile(r"Summary: \S+`(?P<name>.+?)(?: \+ \d+)?(?: at [^\n]*)?$", re.MULTILINE)
-# Start to first stop 360-600 ms without these, 180-250 ms with them.
-_FAST = (
-    "settings set target.preload-symbols false",
-    "settings set symbols.enable-external-lookup false",
-    "settings set target.debug-file-search-paths /nonexistent",
-    "settings set auto-confirm true",
-    "settings set target.max-string-summary-length 16384",
-)
+_WATCHPOINT = re.compile(r"watchpoint (\d+)")
 
 
 def _find(search: Search) -> Found | None:
@@ -79,48 +59,9 @@ def _find_by_xcrun(search: Search) -> Found | None:
     return Found((answer.stdout.strip(), *search.args))
 
 
-@functools.lru_cache(maxsize=8)
-def _rust_commands(path: str) -> tuple[str, ...]:
-    """Return the commands that load the Rust formatters of the caller's toolchain."""
-    rustc = shutil.which("rustc", path=path)
-    if rustc is None:
-        return ()
-    try:
-        answer = subprocess.run(
-            [rustc, "--print", "sysroot"],
-            capture_output=True,
-            text=True,
-            timeout=_XCRUN_S,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ()
-    scripts = Path(answer.stdout.strip()) / "lib" / "rustlib" / "etc"
-    if not (scripts / "lldb_commands").is_file():
-        return ()
-    return (
-        f"command script import {quoted(str(scripts / 'lldb_lookup.py'))}",
-        f"command source -s true {quoted(str(scripts / 'lldb_commands'))}",
-        f"command script import {quoted(_RUST_VARIANTS)}",
-    )
-
-
-def quoted(word: str) -> str:
-    """Quote a word for LLDB's command line.
-
-    Raises:
-        DebuggerError: USAGE for a control character: a newline would begin another command.
-    """
-    if any(ord(letter) < ord(" ") for letter in word):
-        raise DebuggerError(Code.USAGE, f"a control character in {word!r}")
-    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def _launch(launch: Launch, files: Files) -> dict[str, Any]:
     assert launch.program is not None
-    commands = list(_FAST)
-    if look(launch.program).language == "rust":
-        commands += _rust_commands(launch.env.get("PATH", ""))
+    commands = lldb_common.init_commands(launch)
     for name, path in (("input", files.stdin), ("output", files.stdout), ("error", files.stderr)):
         commands.append(f"settings set target.{name}-path {quoted(path)}")
     return {
@@ -129,130 +70,74 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
         "program": launch.program,
         "args": list(launch.args),
         "cwd": launch.cwd,
-        "env": _sendable(launch.env),
+        "env": lldb_common.sendable(launch.env),
         "stopOnEntry": launch.stop_on_entry,
         "initCommands": commands,
         "enableAutoVariableSummaries": True,
     }
 
 
-def _sendable(env: Mapping[str, str]) -> dict[str, str]:
-    """Leave out what JSON cannot carry: the program has it from the adapter's own environment."""
-    return {key: value for key, value in env.items() if not _SURROGATE.search(key + value)}
-
-
 def _attach(target: Attach) -> dict[str, Any]:
-    return {
+    told: dict[str, Any] = {
         "type": "lldb-dap",
         "request": "attach",
-        "pid": target.pid,
         "stopOnEntry": target.pause,
-        "initCommands": list(_FAST),
+        "initCommands": list(lldb_common.FAST),
         "enableAutoVariableSummaries": True,
-    } | ({"program": target.program} if target.program else {})
+    }
+    if target.program is not None:
+        told["program"] = target.program
+    if target.core is not None:
+        told["coreFile"] = target.core
+    elif target.connect is not None:
+        told["gdb-remote-hostname"], told["gdb-remote-port"] = target.connect
+    else:
+        told["pid"] = target.pid
+    return told
 
 
 def _stopped(body: dap.StoppedBody) -> Stopped:
     plain = generic.stopped(body)
-    if _WATCHPOINT.search(plain.description):
-        return msgspec.structs.replace(plain, reason=Reason.WATCHPOINT)
-    match = _SIGNAL.search(plain.description)
-    if body.reason == "exception" and match:
+    watched = _WATCHPOINT.search(plain.description)
+    if watched:
+        # LLDB numbers its watchpoints apart from its breakpoints: ours are negative.
+        return msgspec.structs.replace(plain, reason=Reason.WATCHPOINT, hits=(-int(watched[1]),))
+    signal = lldb_common.signal_of(plain.description)
+    if body.reason == "exception" and signal is not None:
         # A pause and the entry are told as the SIGSTOP that made them.
-        if match[1] == "SIGSTOP":
+        if signal == "SIGSTOP":
             return msgspec.structs.replace(plain, reason=Reason.PAUSE)
-        return msgspec.structs.replace(plain, reason=Reason.SIGNAL, signal=match[1])
+        return msgspec.structs.replace(plain, reason=Reason.SIGNAL, signal=signal)
     return plain
 
 
 def _printed(body: dap.OutputBody) -> Printed | Logged | None:
-    # The program writes to files of ours; everything that comes here is LLDB's own.
+    # A program that is launched writes to files of ours; one behind a debug server, here.
+    if body.category == "stdout":
+        return Printed(Stream.STDOUT, body.output.replace("\r\n", "\n"))
     if body.category == "telemetry" or body.output.startswith("Running "):
         return None
     return Printed(Stream.CONSOLE, body.output)
 
 
-def _exited(code: int | None, last_signal: str | None) -> Exited:
-    """Tell a death by signal N from an exit with status N, which lldb-dap both gives as N."""
-    if last_signal is not None and code == getattr(signal, last_signal, None):
-        return Exited(signal=last_signal)
-    if code in {signal.SIGKILL, signal.SIGALRM}:  # LLDB does not stop for these
-        name = signal.Signals(code).name
-        return Exited(code=code, doubt=f"lldb-dap tells status {code} and a death by {name} alike")
-    return Exited(code=code)
+async def _raw(inside: Inside, command: str, frame: Frame | None) -> str:
+    if frame is not None:
+        # Only this request makes a frame the one that commands are about.
+        await inside.request("scopes", ask.OfFrame(frame.handle), dap.ScopesBody)
+    lines = (await inside.evaluate(f"`{command}", frame, Purpose.RAW)).value.splitlines()
+    # It repeats the command before its answer.
+    return "\n".join(lines[1:] if lines and lines[0].startswith("(lldb) ") else lines)
 
 
-def _problem(text: str) -> str:
-    """Leave out LLDB's own prefixes, and say what its `interrupted` means."""
-    interrupted = _INTERRUPTED.match(text)
-    if interrupted and not interrupted[1].startswith("signal"):
-        # The reason is the stop before: breakpoints inside a called function do not stop it.
-        return "it did not finish in time and was interrupted; the program is as it was"
-    return _PLACE.sub("", text)
-
-
-def _details(details: ExceptionDetails) -> ExceptionDetails:
-    match = _SIGNAL.match(details.message)
-    if match:
-        rest = details.message[match.end() :].lstrip(": ")
-        return ExceptionDetails(type=match[1], message=rest)
-    return details
-
-
-async def _arguments(inside: Inside, frame: Frame) -> list[str] | None:
-    try:
-        text = await inside.raw("frame variable --no-locals", frame)
-    except DebuggerError:
-        return None
-    return re.findall(r"^\(.*?\) ([A-Za-z_$][\w$]*) = ", text, re.MULTILINE)
-
-
-async def _explain(inside: Inside, spec: Spec) -> Bound:
-    program = look(inside.launched.program) if inside.launched and inside.launched.program else None
-    if spec.kind is Kind.FUNCTION:
-        return await _explain_function(inside, spec, program)
-    if spec.file is None or spec.line is None:
-        return Bound(verified=False, why="no code at this address")
-    unbound = Bound(verified=False, file=spec.file, line=spec.line)
-    if program is not None and not program.has_debug_info:
-        why = "the program has no debug information: compile it with -g"
-        return msgspec.structs.replace(unbound, why=why)
-    name = Path(spec.file).name
-    table = await inside.raw(f"target modules dump line-table {quoted(name)}", None)
-    lines = [
-        int(match["line"])
-        for match in _LINE_TABLE.finditer(table)
-        if Path(match["file"]).name == name
-    ]
-    if not lines:
-        why = f"no such file in the program: {name}"
-        return msgspec.structs.replace(unbound, why=why)
-    near = nearest_lines(spec.line, [line for line in lines if line > 0])
-    return msgspec.structs.replace(
-        unbound, why=f"no code at {name}:{spec.line}", nearest_lines=near
-    )
-
-
-async def _explain_function(inside: Inside, spec: Spec, program: Program | None) -> Bound:
-    assert spec.function is not None
-    why = f"no function {spec.function} in the program"
-    if program is not None and not program.has_debug_info:
-        why += ", which has no debug information: compile it with -g"
-    words = re.findall(r"[A-Za-z0-9]{2,}", spec.function)
-    stem = re.escape(max(words, key=len)[:3]) if words else ""
-    module = (
-        Path(inside.launched.program).name if inside.launched and inside.launched.program else ""
-    )
-    text = ""
-    if stem and module:
-        text = await inside.raw(f"image lookup -r -n {quoted(stem)} {quoted(module)}", None)
-    names = [plain_function(match["name"]) for match in _SUMMARY.finditer(text)]
-    return Bound(verified=False, why=why, near_names=near_names(spec.function, names))
+async def _exception(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
+    if inside.attached is not None and inside.attached.core is not None:
+        return lldb_common.details(ExceptionDetails("signal", stop.description))
+    return await lldb_thrown.exception(inside, stop)
 
 
 PROFILE = Profile(
     name="lldb-dap",
-    languages=("c", "c++", "rust", "swift", "native"),
+    languages=lldb_common.LANGUAGES,
     install="apt install lldb-19 (Debian), brew install llvm (macOS)",
     find=_find,
     launch=_launch,
@@ -263,18 +148,24 @@ PROFILE = Profile(
         Purpose.EVALUATE: ("watch",),
         Purpose.RAW: ("repl",),
     },
-    raw_prefix="`",
+    raw=_raw,
     assigns_by_expression=True,
     detach_s=8.0,  # it takes 5 s for a program that it launched
+    catches=lldb_common.CATCHES,
+    catch_functions=lldb_common.CATCH_FUNCTIONS,
+    abilities=lldb_common.ABILITIES,
+    has=lldb_common.HAS,
     failed_conditions_stop=True,
     function_answers_are_ordered=False,
+    settle=lldb_common.settle,
     stopped=_stopped,
     printed=_printed,
-    exited=_exited,
-    details=_details,
-    problem=_problem,
-    explain=_explain,
-    arguments=_arguments,
+    exited=lldb_common.exited,
+    exception=_exception,
+    details=lldb_common.details,
+    problem=lldb_common.problem,
+    explain=lldb_common.explain,
+    arguments=lldb_common.arguments,
     complete=lldb_values.complete,
     returned=lldb_values.returned,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -18,23 +18,50 @@ _PADDED = re.compile(r'"(?:[^"\\]|\\.)*"|0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])')
 _POINTED = re.compile(r" \{\*\*.*\}\Z")  # argv=0x… {**argv:'/'}
 _OWNERS = ("std::unique_ptr<", "std::shared_ptr<")
 _RETURNED = re.compile(r"^Return value: \((?P<type>.*?)\) (?:\$\d+ = )?(?P<value>.*)", re.MULTILINE)
+RAW = "[raw]"
+_CUT = ", ...}"
+_SHORT = 32  # characters of a summary after which it is cut
 _ELEMENTS = 5
 _ELEMENT_MAX = 60
 _LOOKED_INTO = 10
 
 
-async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
-    """Shorten pointers, and show the first elements of containers, of at most 10 of them."""
+def is_cut_early(one: Variable) -> bool:
+    """Tell what was cut by time, after 10 ms, from what was cut because it became too long."""
+    if one.value.startswith(f"{one.type} @ 0x"):
+        return True  # there was no time for anything
+    is_short = len(one.value) - len(_CUT) <= _SHORT
+    return one.value.startswith("{") and one.value.endswith(_CUT) and is_short
+
+
+async def complete(
+    inside: Inside,
+    variables: Sequence[Variable],
+    *,
+    is_doubtful: Callable[[Variable], bool] = is_cut_early,
+) -> list[Variable]:
+    """Shorten pointers, and show the first elements of containers, of at most 10 of them.
+
+    A struct's value that `is_doubtful` is written anew.
+    """
     shown: list[Variable] = []
     looks = _LOOKED_INTO
     for one in map(_short, variables):
         is_owner = one.type.startswith(_OWNERS)
-        if one.handle and looks and (is_owner or _CONTAINER.match(one.value)):
+        if one.handle and looks and is_doubtful(one):
+            looks -= 1
+            shown.append(await _rebuilt(inside, one))
+        elif one.handle and looks and (is_owner or _CONTAINER.match(one.value)):
             looks -= 1
             shown.append(await _looked_into(inside, one, is_owner=is_owner))
         else:
             shown.append(one)
     return shown
+
+
+def _shown(children: Sequence[Variable]) -> list[Variable]:
+    """Leave out what CodeLLDB adds to the children: the value as it is in memory."""
+    return [_short(child) for child in children if child.name != RAW]
 
 
 def _short(variable: Variable) -> Variable:
@@ -48,12 +75,30 @@ def _short(variable: Variable) -> Variable:
     )
 
 
+async def _rebuilt(inside: Inside, one: Variable) -> Variable:
+    """Write a struct's or an array's value from its children, as lldb-dap does when it has time."""
+    try:
+        children = await inside.fetch(one.handle, start=0, count=_SHORT)
+    except DebuggerError:
+        return one
+    value = "{"
+    for at, child in enumerate(_shown(children)):
+        separator = ", " if at else ""
+        if len(value) > _SHORT:
+            return msgspec.structs.replace(one, value=value + _CUT)
+        inner = "{...}" if child.value.startswith("{") else child.value
+        name = "" if child.name.startswith("[") else f"{child.name}:"
+        value += separator + name + inner
+    more = _CUT if (one.indexed or 0) > len(children) else "}"
+    return msgspec.structs.replace(one, value=value + more)
+
+
 async def _looked_into(inside: Inside, one: Variable, *, is_owner: bool) -> Variable:
     try:
         found = await inside.fetch(one.handle, start=0, count=_ELEMENTS)
     except DebuggerError:
         return one
-    values = [_short(child).value for child in found[:_ELEMENTS]]
+    values = [child.value for child in _shown(found)[:_ELEMENTS]]
     if is_owner:
         is_struct = bool(values) and "{" in values[0]
         return msgspec.structs.replace(one, value=values[0]) if is_struct else one
@@ -67,8 +112,11 @@ async def _looked_into(inside: Inside, one: Variable, *, is_owner: bool) -> Vari
 
 async def returned(inside: Inside, stop: Stopped, frame: Frame) -> Variable | None:
     """Read what a function returned, after a step out of it."""
-    if stop.description != "step out":
-        return None
+    return await read_returned(inside, frame) if stop.description == "step out" else None
+
+
+async def read_returned(inside: Inside, frame: Frame) -> Variable | None:
+    """Read what LLDB says a function returned; None if none was stepped out of."""
     try:
         match = _RETURNED.search(await inside.raw("thread info", frame))
     except DebuggerError:

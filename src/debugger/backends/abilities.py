@@ -1,0 +1,158 @@
+"""What only some debuggers can do: each ability is a protocol, asked for with `Backend.ability`.
+
+All raise DebuggerError as the Backend's own calls do. Addresses are numbers here, `0x…` strings in
+what is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from debugger.core.breakpoints import Bound, Breakpoint
+from debugger.core.model import (
+    Catch,
+    Frame,
+    Instruction,
+    LoadedModule,
+    RegisterGroup,
+    Resume,
+    StepTarget,
+    Stopped,
+    Variable,
+)
+
+
+class ReturnValues(Protocol):
+    """The ability to tell what a function returned that was stepped out of."""
+
+    async def returned(self, stop: Stopped, frame: Frame) -> Variable | None:
+        """Return the value of the function that was just left; None where it is not known."""
+
+
+class RawCommands(Protocol):
+    """The ability to run commands of the debugger's own command line."""
+
+    async def raw(self, command: str, frame: Frame | None) -> str:
+        """Run one command and return what it printed."""
+
+
+class Watchpoints(Protocol):
+    """The ability to stop when memory is written or read, without stepping the program."""
+
+    @property
+    def slots(self) -> int | None:
+        """How many there can be at once: the debug registers (4 on x86-64); None: no such limit."""
+
+    async def watch(self, wanted: Breakpoint, frame: Frame | None) -> Bound:
+        """Set one on `spec.watch`, an expression in a frame.
+
+        In the answer `again` is an expression that gives the value in any frame, `address` where
+        it is, and `backend_id` what a stop's `hits` name it by.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED for what cannot be evaluated or has no address.
+        """
+
+    async def unwatch(self, bound: Bound) -> None:
+        """Remove one."""
+
+
+class Exceptions(Protocol):
+    """The ability to stop when an exception is thrown, caught or uncaught."""
+
+    @property
+    def catches(self) -> Mapping[str, Catch]:
+        """What can be caught, by the words that `catch` takes."""
+
+    async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
+        """Replace what is caught (`at.catch`, and its `at.type`); answers in the same order."""
+
+
+class Memory(Protocol):
+    """The ability to read and write memory."""
+
+    async def read(self, address: int, count: int) -> bytes:
+        """Return what is mapped of so many bytes, from the first on.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED if the first byte is not mapped.
+        """
+
+    async def write(self, address: int, data: bytes) -> None:
+        """Write all of it.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED if it cannot be written.
+        """
+
+
+class Registers(Protocol):
+    """The ability to show a frame's registers."""
+
+    async def registers(self, frame: Frame) -> list[RegisterGroup]:
+        """Return all groups of registers (general purpose, floating point, …)."""
+
+
+class Disassembly(Protocol):
+    """The ability to show machine code."""
+
+    async def instructions(self, address: int, count: int) -> list[Instruction]:
+        """Return so many instructions from an address on, or fewer where the code ends.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED if there is no code.
+        """
+
+
+class InstructionBreakpoints(Protocol):
+    """The ability to stop at an address."""
+
+    async def set_instruction_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
+        """Replace the breakpoints at addresses (`at.address`); answers in the same order."""
+
+
+class InstructionSteps(Protocol):
+    """The ability to step by one machine instruction."""
+
+    async def step_instruction(self, how: Resume, thread: int) -> None:
+        """Step into (`Resume.STEP`) or over calls (`Resume.NEXT`); the stop is reported."""
+
+
+class Modules(Protocol):
+    """The ability to list the program and its libraries."""
+
+    async def modules(self) -> list[LoadedModule]:
+        """Return what is loaded, the program first."""
+
+
+class Jump(Protocol):
+    """The ability to go on from another line, without running what is between."""
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether a stop is reported to the sink when it is done."""
+
+    async def jump(self, file: str, line: int, thread: int) -> None:
+        """Move a thread's program counter; nothing runs.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED if the line has no code or is in another function.
+        """
+
+
+class StepTargets(Protocol):
+    """The ability to step into one of several calls in a line."""
+
+    async def step_targets(self, frame: Frame) -> list[StepTarget]:
+        """Return the calls that can be stepped into."""
+
+    async def step_into(self, target: StepTarget, thread: int) -> None:
+        """Step into one; the stop is reported."""
+
+
+class ThreadsAlone(Protocol):
+    """The ability to let one thread run while the others stay where they are."""
+
+    async def resume_alone(self, how: Resume, thread: int) -> None:
+        """Let only this thread run; the next stop is reported."""

@@ -1,0 +1,105 @@
+"""What debugpy can do beside the protocol's common requests: jump, and list what is imported.
+
+Facts are of debugpy 1.8.22.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from debugger.backends import abilities
+from debugger.backends.dap import abilities as generic
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapters.debugpy_exceptions import INSIDE
+from debugger.backends.dap.profile import Inside
+from debugger.core.model import LoadedModule
+from debugger.errors import Code, DebuggerError
+
+_CANNOT = "refused 'goto' without saying why"
+
+HAS = frozenset(
+    {
+        abilities.Exceptions,
+        abilities.RawCommands,
+        abilities.ReturnValues,
+        abilities.StepTargets,
+    }
+)
+# What is to be done in Python in the place of what it has nothing of.
+INSTEAD: Mapping[type[Any], str] = {
+    abilities.Watchpoints: "where it is assigned: debugger break FILE:LINE --condition 'EXPR', "
+    "or --log 'text {EXPR}' to go on",
+    abilities.Memory: "debugger print EXPR shows a value, debugger set changes it",
+    abilities.Registers: "debugger locals shows the variables",
+    abilities.Disassembly: "debugger print \"__import__('dis').Bytecode(FUNCTION).dis()\" "
+    "shows Python's own instructions",
+    abilities.InstructionBreakpoints: "debugger break FILE:LINE, or a function's name",
+    abilities.InstructionSteps: "debugger next and debugger step go by lines; "
+    "debugger step --into NAME chooses a call",
+    abilities.ThreadsAlone: "debugger break FILE:LINE --thread N stops one thread only",
+}
+
+
+class Jump:
+    """The goto request, which moves within the current function, from a line's beginning."""
+
+    is_reported = True
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+        self._generic = generic.Jump(inside)
+
+    async def jump(self, file: str, line: int, thread: int) -> None:
+        """Move the thread; debugpy heeds only the line."""
+        stack = await self._inside.stack(thread, levels=1)
+        at = stack.frames[0].file if stack.frames else None
+        if at is not None and Path(at).resolve() != Path(file).resolve():
+            raise DebuggerError(
+                Code.EVALUATION_FAILED,
+                f"cannot jump to {Path(file).name}: the program is in {at}",
+                hint=f"debugger jump takes a line of {stack.frames[0].function}",
+            )
+        try:
+            await self._generic.jump(file, line, thread)
+        except DebuggerError as error:
+            if _CANNOT not in error.message:
+                raise
+            raise DebuggerError(
+                Code.EVALUATION_FAILED,
+                "Python can jump only from the beginning of a line, and this stop is within one",
+                hint="debugger next, then debugger jump",
+            ) from error
+
+
+class Modules:
+    """The modules that the program has imported; debugpy's request lists those it stopped in."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+
+    async def modules(self) -> list[LoadedModule]:
+        """Return the program's main module, then the others by name."""
+        body = await self._inside.request(
+            "evaluate",
+            ask.Evaluate(f"{INSIDE}.modules()", "repl"),
+            dap.EvaluateBody,
+            failure=Code.EVALUATION_FAILED,
+        )
+        try:
+            told = json.loads(body.result or "")
+        except ValueError as error:
+            raise DebuggerError(
+                Code.ADAPTER_FAILED,
+                f"the program did not tell its modules: {body.result}",
+                hint="debugger print \"list(__import__('sys').modules)\"",
+            ) from error
+        return [
+            LoadedModule(name=str(name), path=path, version=version) for name, path, version in told
+        ]
+
+
+OWN = {abilities.Jump: Jump, abilities.Modules: Modules}

@@ -1,0 +1,102 @@
+"""Which exceptions debugpy stops at, and what it tells of them: by code inside the program.
+
+Facts are of debugpy 1.8.22.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from debugger.backends.dap import convert
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.profile import Inside
+from debugger.core.breakpoints import Breakpoint
+from debugger.core.model import ExceptionDetails, Purpose, Stopped
+from debugger.errors import Code, DebuggerError
+
+_NAME = "_debugger_inside"
+_TEXT = Path(__file__).with_name("debugpy_inside.py").read_text(encoding="utf-8")
+_RAISED = "raised"
+
+# An expression: the module of what runs inside the program, which is made on the first need.
+INSIDE = (
+    f"(lambda sys: sys.modules.get({_NAME!r}) or (lambda made: ("
+    f"exec({_TEXT!r}, made.__dict__), sys.modules.__setitem__({_NAME!r}, made), made)[2])"
+    f"(__import__('types').ModuleType({_NAME!r})))(__import__('sys'))"
+)
+
+
+async def catch(inside: Inside, wanted: Sequence[Breakpoint]) -> bool:
+    """Choose the types of raised exceptions inside the program, where each is told once.
+
+    Each stop costs 5 ms: to be judged here, a program that raises often would crawl. Nothing is
+    done without a wish; it takes 100 ms while the program runs.
+    """
+    raised = [one for one in wanted if (one.at or one.spec).catch == _RAISED]
+    if not raised:
+        return True
+    types = [one.spec.type for one in raised]
+    named = None if None in types else sorted({str(one) for one in types})
+    expression = f"{INSIDE}.catch({named!r})"
+    await inside.request(
+        "evaluate", ask.Evaluate(expression, "repl"), dap.EvaluateBody, failure=Code.ADAPTER_FAILED
+    )
+    return True
+
+
+async def passes(inside: Inside, stop: Stopped) -> bool:
+    """Tell whether a step stopped where an exception leaves one frame for the next.
+
+    pydevd takes the end of a function that raised for its return.
+    """
+    if stop.thread is None:
+        return False
+    frame = next(iter((await inside.stack(stop.thread)).frames), None)  # which will be asked for
+    before = inside.looked_at
+    if frame is None or (
+        before is not None and (before.function, before.file) == (frame.function, frame.file)
+    ):
+        return False  # it stepped on within a function
+    answer = await inside.evaluate(f"{INSIDE}.is_passing()", frame, Purpose.PRINT)
+    return answer.value == "True"
+
+
+async def details(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
+    """Return what was raised and its causes, each with where it came from."""
+    if stop.thread is None:
+        return None
+    body = await inside.request("exceptionInfo", ask.OfThread(stop.thread), dap.ExceptionInfoBody)
+    told = from_trace(convert.exception(body))
+    frame = next(iter((await inside.stack(stop.thread, levels=1)).frames), None)
+    if frame is None:
+        return told
+    expression = f"{INSIDE}.causes(__exception__[1])"
+    try:
+        answer = await inside.request(
+            "evaluate",
+            ask.Evaluate(expression, "clipboard", frame.handle),
+            dap.EvaluateBody,
+            failure=Code.EVALUATION_FAILED,
+        )
+        causes = json.loads(ast.literal_eval(answer.result or ""))
+    except (DebuggerError, ValueError, SyntaxError, TypeError):
+        return told
+    return msgspec.structs.replace(told, causes=tuple(map(str, causes)))
+
+
+def from_trace(details: ExceptionDetails) -> ExceptionDetails:
+    """Find the causes in the traceback: each block of a chain ends with `Type: message`."""
+    blocks = re.split(
+        r"\n\n(?:The above exception|During handling)[^\n]*\n\n", details.trace.strip()
+    )
+    causes = [block.strip().splitlines()[-1].strip() for block in blocks[:-1] if block.strip()]
+    message = re.sub(r"\s*\(note: [^)]*\)\Z", "", details.message)
+    kind = re.sub(r"\s*\(note: .*\)\Z", "", details.type, flags=re.DOTALL)
+    return msgspec.structs.replace(details, type=kind, message=message, causes=tuple(causes[::-1]))

@@ -1,0 +1,240 @@
+"""What is done inside a Python program under debugpy that its protocol has no request for.
+
+Its text is run in the program, on the first need, as a module of its own. Standard library and
+debugpy's own modules only; facts are of debugpy 1.8.22.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import PurePath
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any
+
+_CAUSES_MAX = 10
+_MESSAGE_MAX = 400
+
+
+_looked_at: list[Any] = []  # the frames of the expressions that are being evaluated
+
+
+def _debugger() -> Any:
+    return import_module("_pydevd_bundle.pydevd_constants").get_global_debugger()
+
+
+# -- expressions that end their thread ---------------------------------------------------------
+
+
+def _as_an_error(problem: BaseException) -> Exception:
+    """Make of SystemExit and its like an exception that pydevd answers.
+
+    Otherwise the evaluating thread leaves the stop, and no answer comes.
+    """
+    kind = type(problem)
+    made: Exception = type(kind.__name__, (Exception,), {"__module__": kind.__module__})(
+        *problem.args
+    )
+    return made
+
+
+def answer_every_expression() -> None:
+    """Answer an expression that raises SystemExit, or another exception that is no Exception."""
+    pydevd_vars: Any = import_module("_pydevd_bundle.pydevd_vars")
+    evaluate = pydevd_vars.evaluate_expression
+
+    def answering(py_db: Any, frame: Any, expression: str, is_exec: bool) -> Any:  # noqa: FBT001
+        _looked_at.append(frame)
+        try:
+            return evaluate(py_db, frame, expression, is_exec)
+        except (Exception, KeyboardInterrupt):
+            raise
+        except BaseException as problem:  # noqa: BLE001 - it is answered
+            error = _as_an_error(problem)
+            if is_exec:
+                raise error from None
+            return pydevd_vars.ExceptionOnEvaluate(error, type(error), problem.__traceback__)
+        finally:
+            _looked_at.pop()
+
+    pydevd_vars.evaluate_expression = answering
+
+
+# -- which exceptions are stopped at when they are raised -----------------------------------------
+
+
+class _Raised:
+    """An exception breakpoint of pydevd's, for exceptions as they are raised."""
+
+    def __init__(self, known: Any) -> None:
+        self.known = known
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.known, name)
+
+
+class Catching:
+    """Chooses which raised exceptions count: of some types, and each once.
+
+    One counts where the program's own code raises it or first gets it from a library: what a
+    library raises and handles is none of the program's. pydevd tells it in every frame that it
+    passes through.
+    """
+
+    def __init__(self, py_db: Any) -> None:
+        self._py_db = py_db
+        self._types: frozenset[str] | None = None
+        self._choose = py_db.get_exception_breakpoint
+        self._excludes = py_db.exclude_exception_by_filter
+        py_db.get_exception_breakpoint = self.choose
+        py_db.exclude_exception_by_filter = self.excludes
+
+    def want(self, types: list[str] | None) -> None:
+        """Stop only at exceptions of these types; at all of them without."""
+        self._types = frozenset(types) if types is not None else None
+
+    def choose(self, kind: type[BaseException], known: dict[str, Any]) -> Any:
+        """Return the breakpoint for an exception of a class; None for no stop."""
+        found = self._choose(kind, known)
+        if found is None or known is not self._py_db.break_on_caught_exceptions:
+            return found
+        return _Raised(found) if self._is_wanted(kind) else None
+
+    def _is_wanted(self, kind: type[BaseException]) -> bool:
+        if self._types is None:
+            return True
+        names = {one.__name__ for one in kind.__mro__}
+        names |= {f"{one.__module__}.{one.__qualname__}" for one in kind.__mro__}
+        return not names.isdisjoint(self._types)
+
+    def excludes(self, found: Any, trace: TracebackType | None) -> bool:
+        """Tell whether an exception that comes through a frame is passed over there."""
+        if not isinstance(found, _Raised):
+            return bool(self._excludes(found, trace))
+        if trace is None or not self._py_db.in_project_scope(trace.tb_frame):
+            return True
+        below = trace.tb_next
+        while below is not None:
+            if self._py_db.in_project_scope(below.tb_frame):
+                return True  # it was told there
+            below = below.tb_next
+        return False
+
+
+_catching: list[Catching] = []
+
+
+def catch(types: list[str] | None) -> None:
+    """Stop at raised exceptions of these types only, or of all."""
+    if not _catching:
+        _catching.append(Catching(_debugger()))
+    _catching[0].want(types)
+
+
+# -- where an exception comes from -------------------------------------------------------------
+
+
+def causes(error: BaseException) -> str:
+    """Tell what led to an exception, nearest first, and a group's members, as JSON."""
+    told: list[str] = []
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen and len(told) < _CAUSES_MAX:
+        seen.add(id(one))
+        if one is not error:
+            told.append(_said(one))
+        members = getattr(one, "exceptions", ())
+        if isinstance(members, tuple):
+            told += [
+                f"{number} of {len(members)} in the group: {_said(member)}"
+                for number, member in enumerate(members, 1)
+                if isinstance(member, BaseException)
+            ]
+        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+    return json.dumps(told[:_CAUSES_MAX])
+
+
+def _said(error: BaseException) -> str:
+    try:
+        message = str(error)[:_MESSAGE_MAX]
+    except Exception as problem:  # noqa: BLE001 - the program's own code
+        message = f"({type(problem).__name__} in its __str__)"
+    said = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return said + _place(error.__traceback__)
+
+
+def _place(trace: TracebackType | None) -> str:
+    """Name the innermost of the program's own frames that an exception came through."""
+    py_db, found = _debugger(), None
+    while trace is not None:
+        if found is None or py_db.in_project_scope(trace.tb_frame):
+            found = trace
+        trace = trace.tb_next
+    if found is None:
+        return ""
+    code = found.tb_frame.f_code
+    return f", in {code.co_name} {PurePath(code.co_filename).name}:{found.tb_lineno}"
+
+
+def is_passing() -> bool:
+    """Tell whether the function that was called here is being left by an exception.
+
+    It still has its frame then, which is not at an instruction that returns or yields.
+    """
+    import sys
+    from opcode import opname
+
+    here, frame = _looked_at[-1], sys._getframe()  # noqa: SLF001 - there is no other way
+    while frame is not None and frame.f_back is not here:
+        frame = frame.f_back  # type: ignore[assignment]
+    if frame is None or "debugpy" in frame.f_code.co_filename:
+        return False
+    last = opname[frame.f_code.co_code[frame.f_lasti]]
+    return not last.startswith(("RETURN", "YIELD", "SEND", "RESUME"))
+
+
+# -- what can be set -----------------------------------------------------------------------------
+
+
+def near(name: str) -> str:
+    """Tell which names that can be set here are like one, as JSON: itself, if it can."""
+    from difflib import get_close_matches
+
+    frame = _looked_at[-1]
+    code = frame.f_code
+    known = {*frame.f_locals, *frame.f_globals, *code.co_varnames}
+    known |= {*code.co_cellvars, *code.co_freevars}
+    return json.dumps([name] if name in known else get_close_matches(name, known, 20, 0.5))
+
+
+# -- what is imported ----------------------------------------------------------------------------
+
+_MODULES_MAX = 1000
+
+
+def modules() -> str:
+    """Tell the program's modules as JSON: name, file, version; the main one first, 1,000 at most.
+
+    Python's own library is left out, most of which debugpy imports, and what is part of a package.
+    """
+    import sys
+
+    own = getattr(sys, "stdlib_module_names", ())  # since 3.10
+
+    found = []
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        is_ours = not isinstance(file, str) or "/debugpy/" in file
+        first, _, rest = name.partition(".")
+        if is_ours or first in own or (rest and first in sys.modules):
+            continue
+        version = getattr(module, "__version__", None)
+        found.append((name, file, version if isinstance(version, str) else None))
+    found.sort(key=lambda one: (one[0] != "__main__", one[0]))
+    return json.dumps(found[:_MODULES_MAX])
+
+
+answer_every_expression()

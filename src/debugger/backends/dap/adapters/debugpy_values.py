@@ -1,0 +1,144 @@
+"""How values of a Python program are completed where debugpy cuts them, paged, and set.
+
+Facts are of debugpy 1.8.22.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from debugger.backends.dap.adapters.debugpy_exceptions import INSIDE
+from debugger.backends.dap.profile import Inside
+from debugger.core.clip import unclipped
+from debugger.core.locate import near_names
+from debugger.core.model import Frame, Purpose, Variable
+from debugger.errors import Code, DebuggerError
+
+_CUT = {"list", "tuple", "dict", "set", "frozenset", "str", "bytes", "bytearray", "deque"}
+_TEXT_MAX = 1000
+_LENGTH = "len()"  # pydevd's own child of every container
+_RETURNED = "(return) "
+_SEQUENCES = {"list", "tuple", "deque"}
+
+
+async def assign(inside: Inside, target: str, value: str, frame: Frame) -> bool:
+    """Set a name that there is, an attribute or an item (setExpression would make a new name).
+
+    The statement's own failure is told; that of setExpression is only that there was one.
+    """
+    name = _target(target)
+    if name is not None:
+        await _check_name(inside, name, frame)
+    await inside.evaluate(f"{target} = ({value})", frame, Purpose.EVALUATE)
+    return True
+
+
+def _target(text: str) -> str | None:
+    """Return the name that is to be set; None for an attribute or an item.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED for what cannot be set.
+    """
+    try:
+        parsed: ast.expr | None = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        parsed = None
+    match parsed:
+        case ast.Name(name):
+            return name
+        case ast.Attribute() | ast.Subscript():
+            return None
+    raise DebuggerError(
+        Code.EVALUATION_FAILED,
+        f"cannot set {text}: it is no name, attribute or item",
+        hint="debugger eval runs any statement",
+    )
+
+
+async def _check_name(inside: Inside, name: str, frame: Frame) -> None:
+    answer = await inside.evaluate(f"{INSIDE}.near({name!r})", frame, Purpose.EVALUATE)
+    try:
+        known = json.loads(ast.literal_eval(answer.value))
+    except (ValueError, SyntaxError, TypeError):
+        return
+    if name in known:
+        return
+    near = ", ".join(near_names(name, known))
+    raise DebuggerError(
+        Code.EVALUATION_FAILED,
+        f"no variable {name} here" + (f"; there is: {near}" * bool(near)),
+        hint=f"debugger locals; debugger eval '{name} = …' makes a new one",
+    )
+
+
+async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
+    """Add the length, and the kind of the elements, to what debugpy cut; in one request."""
+    variables = [one for one in variables if one.name != _LENGTH and not _is_no_return(one)]
+    cut = [one for one in variables if one.type in _CUT and one.expression and "..." in one.value]
+    if not cut:
+        return list(variables)
+    asked = ",".join(
+        f"(len({one.expression}),type(next(iter({one.expression}),None)).__name__)" for one in cut
+    )
+    try:
+        answer = (await inside.evaluate(f"[{asked}]", inside.looked_at, Purpose.PRINT)).value
+    except DebuggerError:
+        return list(variables)
+    sizes = re.findall(r"\((\d+), '([^']*)'\)", answer)
+    if len(sizes) != len(cut):
+        return list(variables)
+    improved: Mapping[int, Variable] = {
+        id(one): _sized(one, int(size), element)
+        for one, (size, element) in zip(cut, sizes, strict=True)
+    }
+    return [improved.get(id(one), one) for one in variables]
+
+
+def _is_no_return(one: Variable) -> bool:
+    """Tell what a function is said to have returned that may have raised: that is None as well."""
+    return one.value == "None" and one.name.startswith(_RETURNED)
+
+
+def _sized(variable: Variable, size: int, element: str) -> Variable:
+    if variable.type in {"str", "bytes", "bytearray"}:
+        value = f"{variable.type}[{size}] {unclipped(variable.value)[0][:_TEXT_MAX]}…"
+        return msgspec.structs.replace(variable, value=value)
+    is_plain = " object at 0x" not in variable.value
+    head = f" {variable.value}" if is_plain else ""
+    value = f"{variable.type}[{size}] of {element}{head}"
+    return msgspec.structs.replace(variable, value=value, indexed=size)
+
+
+async def page(inside: Inside, value: Variable, start: int, count: int) -> list[Variable] | None:
+    """Read a slice of a large container: `variables` ignores start and count, and cuts."""
+    if value.expression is None or value.type not in _CUT or value.indexed is None:
+        return None
+    name, stop = value.expression, start + count
+    if value.type in _SEQUENCES:
+        part = f"list(__import__('itertools').islice({name},{start},{stop}))"
+    elif value.type == "dict":
+        part = f"list(__import__('itertools').islice({name}.values(),{start},{stop}))"
+    else:
+        return None
+    found = await _elements(inside, part)
+    if value.type == "dict":
+        keys = await _elements(inside, part.replace(".values(),", ".keys(),"))
+        return [
+            msgspec.structs.replace(one, name=key.value, expression=None)
+            for key, one in zip(keys, found, strict=False)
+        ]
+    return [
+        msgspec.structs.replace(one, name=f"[{start + at}]", expression=f"{name}[{start + at}]")
+        for at, one in enumerate(found)
+    ]
+
+
+async def _elements(inside: Inside, expression: str) -> list[Variable]:
+    whole = await inside.evaluate(expression, inside.looked_at, Purpose.PRINT)
+    found = await inside.fetch(whole.handle, start=None, count=None)
+    return [one for one in found if one.name.isdecimal()]

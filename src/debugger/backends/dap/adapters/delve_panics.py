@@ -1,0 +1,82 @@
+"""What did a Go program panic with, or why does its runtime end it? Facts are of delve 1.27.2."""
+
+from __future__ import annotations
+
+import ast
+import re
+import signal
+from collections.abc import Sequence
+
+from debugger.backends.dap.adapters import delve_values
+from debugger.backends.dap.profile import Inside
+from debugger.core.model import ExceptionDetails, Frame, Stopped
+from debugger.errors import DebuggerError
+
+_LEVELS = 12
+_PANIC = "runtime.gopanic"
+_INTERFACE = re.compile(r"interface \{\}\((?P<type>.*)\)\Z")
+_G0 = 0  # what runs on a thread's own stack belongs to no goroutine
+_NUMBER = re.compile(r"\d+")
+
+
+async def exception(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
+    """Return what was panicked with, or the words of a fatal error or a signal.
+
+    The type is the value's, "panic" for a plain text.
+    """
+    if stop.thread is None:
+        return None
+    frames = (await inside.stack(stop.thread, levels=_LEVELS)).frames
+    panic = next((one for one in frames if one.function == _PANIC), None)
+    if panic is not None and stop.description != "fatal error":
+        return await _panic(inside, panic, frames[0])
+    if stop.description == "fatal error" and not stop.text:
+        return await _signal(inside, frames)
+    return ExceptionDetails(stop.description or "error", unquoted(stop.text))
+
+
+async def _panic(inside: Inside, panic: Frame, innermost: Frame) -> ExceptionDetails:
+    """Read the argument of `gopanic`, and what the runtime has made of it to print, if it has."""
+    value = await _ask(inside, "e", panic)
+    text = value
+    if innermost.function == "runtime.fatalpanic":
+        text = await _ask(inside, "(*msgs).arg", innermost)
+    if value is None or text is None:
+        return ExceptionDetails("panic", "")
+    kind = value[0]
+    return ExceptionDetails("panic" if kind == "string" else kind, unquoted(text[1]))
+
+
+async def _ask(inside: Inside, expression: str, frame: Frame) -> tuple[str, str] | None:
+    """Return the type and the text of what an interface holds."""
+    try:
+        value = await delve_values.ask_for(inside, expression, frame)
+    except DebuggerError:
+        return None
+    match = _INTERFACE.match(value.type)
+    if match is None:
+        return None
+    return match["type"], value.value.removeprefix(f"{value.type} ")
+
+
+async def _signal(inside: Inside, frames: Sequence[Frame]) -> ExceptionDetails:
+    """Name the signal that the runtime ends the program for."""
+    if not frames or frames[0].function != "runtime.fatalsignal":
+        frames = (await inside.stack(_G0, levels=1)).frames
+    why = "the runtime ends the program because of it"
+    try:
+        sent = await delve_values.ask_for(inside, "sig", frames[0])
+        number = _NUMBER.search(sent.value)
+        return ExceptionDetails(signal.Signals(int(number[0] if number else 0)).name, why)
+    except (DebuggerError, IndexError, ValueError):
+        return ExceptionDetails("signal", why)
+
+
+def unquoted(text: str) -> str:
+    """Read what Go quotes (a string's literal); something else stays as it is."""
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(ast.literal_eval(text))
+        except (SyntaxError, ValueError):
+            return text[1:-1]
+    return text.removeprefix('"')

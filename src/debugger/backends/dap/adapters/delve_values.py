@@ -1,0 +1,209 @@
+"""How are Go's values read, called and set behind delve? Facts are of 1.27.2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from debugger.backends.dap import convert
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.profile import Inside
+from debugger.core.model import Frame, Purpose, Variable
+from debugger.errors import Code, DebuggerError
+
+_CONTEXT = "variables"  # with it strings and lists come whole, up to delve's own limits
+_PIECE = 4096  # bytes; as many of a string come in one answer
+_PIECES = 16
+_COMMAND = re.compile(r"\s*dlv\s+\S")
+_CALL = re.compile(r"\s*call\s+\S")
+_NEEDS_CALL = "function calls not allowed without using 'call'"
+_UNSIGNED = re.compile(r"(?P<value>.*) = (?P<hex>0x[0-9a-f]+)\Z", re.DOTALL)
+_CUT = re.compile(r'\.\.\.\+(?P<more>\d+) more"\Z')
+_UNREAD = "error loading module data"
+_IN_MEMORY = "runtime.memoryError"  # an interface that every program has
+_LENGTH = "len()"  # delve's own child of every map
+_PROBLEM = re.compile(r"\AUnable to (?:evaluate expression|set variable|lookup variable): ")
+
+
+def problem(text: str) -> str:
+    """Leave out what delve says of every expression that fails, and say what `stopped` means."""
+    said = _PROBLEM.sub("", text)
+    if said == "call stopped":
+        return "the call has stopped the program, at a breakpoint perhaps, and is not done"
+    return said
+
+
+async def evaluate(
+    inside: Inside, expression: str, frame: Frame | None, purpose: Purpose
+) -> Variable | None:
+    """Evaluate an expression; one that calls a function runs the program for it.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED.
+    """
+    if purpose is Purpose.RAW:
+        return None
+    if _COMMAND.match(expression):
+        raise DebuggerError(
+            Code.EVALUATION_FAILED,
+            f"{expression.strip()} is a command of delve's, and no expression",
+            hint="debugger raw COMMAND",
+        )
+    try:
+        value = await ask_for(inside, expression, frame)
+    except DebuggerError as error:
+        if _NEEDS_CALL not in error.message:
+            raise DebuggerError(error.code, problem(error.message), hint=error.hint) from error
+        return await _call(inside, expression, frame)
+    if _CALL.match(expression):
+        return await _single(inside, value)
+    value = _plain(value)
+    cut = _CUT.search(value.value)
+    if cut:
+        return await _whole(inside, value, int(cut["more"]), frame)
+    if value.type.startswith("*") and value.handle:
+        return await _with_address(inside, value, frame)
+    return value
+
+
+async def ask_for(inside: Inside, expression: str, frame: Frame | None) -> Variable:
+    """Evaluate an expression as it is.
+
+    An interface in a register is not read (its type is looked for in the register as well), but
+    where types were looked up in memory before at this stop.
+    """
+    value = await _ask(inside, expression, frame)
+    if _UNREAD in value.value:
+        await _ask(inside, _IN_MEMORY, frame)
+        value = await _ask(inside, expression, frame)
+    return value
+
+
+async def plain_value(inside: Inside, expression: str, frame: Frame | None) -> Variable:
+    """Evaluate an expression whose value is a number."""
+    return _plain(await ask_for(inside, expression, frame))
+
+
+async def _ask(inside: Inside, expression: str, frame: Frame | None) -> Variable:
+    arguments = ask.Evaluate(expression, _CONTEXT, frame.handle if frame else None)
+    body = await inside.request(
+        "evaluate", arguments, dap.EvaluateBody, failure=Code.EVALUATION_FAILED
+    )
+    return convert.evaluated(expression, body)
+
+
+async def _call(inside: Inside, expression: str, frame: Frame | None) -> Variable:
+    try:
+        value = await ask_for(inside, f"call {expression}", frame)
+    except DebuggerError as error:
+        raise DebuggerError(error.code, problem(error.message), hint=error.hint) from error
+    value = await _single(inside, value)
+    return msgspec.structs.replace(value, name=expression, expression=None)
+
+
+async def _single(inside: Inside, value: Variable) -> Variable:
+    """Take the only result of a call for the value itself."""
+    if not value.handle:
+        return value
+    results = await inside.fetch(value.handle, start=None, count=None)
+    if len(results) != 1:
+        return value
+    return msgspec.structs.replace(_plain(results[0]), name=value.name)
+
+
+async def _whole(inside: Inside, value: Variable, more: int, frame: Frame | None) -> Variable:
+    """Read the rest of a string, up to 64 KiB; what is left is counted, as delve does."""
+    found = _CUT.sub("", value.value)
+    length = await ask_for(inside, f"len({value.name})", frame)
+    end = int(length.value) if length.value.isdecimal() else 0
+    if end - more != _PIECE:  # a string that ends with these words
+        return value
+    stop = min(end, _PIECES * _PIECE)
+    for at in range(_PIECE, stop, _PIECE):
+        part = f"({value.name})[{at}:{min(at + _PIECE, stop)}]"
+        piece = await ask_for(inside, part, frame)
+        found += piece.value.removeprefix('"').removesuffix('"')
+    rest = f"...+{end - stop} more" if stop < end else ""
+    return msgspec.structs.replace(value, value=f'{found}{rest}"')
+
+
+async def _with_address(inside: Inside, value: Variable, frame: Frame | None) -> Variable:
+    """Begin a pointer's value with the address, which delve leaves out."""
+    try:
+        address = _plain(await ask_for(inside, f"uintptr({value.name})", frame)).value
+    except DebuggerError:
+        return value
+    shown = value.value.removeprefix(f"{value.type} ").removeprefix("*")
+    return msgspec.structs.replace(value, value=f"{address} {shown}")
+
+
+def _plain(value: Variable) -> Variable:
+    """Leave out the second form of unsigned numbers: `5 = 0x5`; of an address, the first."""
+    match = _UNSIGNED.match(value.value)
+    if match is None or value.handle:
+        return value
+    shown = match["hex"] if value.type == "uintptr" else match["value"]
+    return msgspec.structs.replace(value, value=shown)
+
+
+async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
+    """Show numbers once, of an entry of a map the value's type, and what was not read."""
+    shown = []
+    for one in variables:
+        # A result without a name holds what was there before, until the function returns.
+        if one.name == _LENGTH or one.name.startswith("~r"):
+            continue
+        read = await _read(inside, one) if _UNREAD in one.value and one.expression else one
+        shown.append(_plain(msgspec.structs.replace(read, type=read.type.rpartition(": ")[2])))
+    return shown
+
+
+async def _read(inside: Inside, variable: Variable) -> Variable:
+    try:
+        value = await ask_for(inside, variable.expression or "", inside.looked_at)
+    except DebuggerError:
+        return variable
+    return msgspec.structs.replace(value, name=variable.name)
+
+
+async def page(inside: Inside, value: Variable, start: int, count: int) -> list[Variable] | None:
+    """Read a part of a list or a map; without a filter `variables` gives the first 64."""
+    if value.indexed is None or not value.indexed:
+        return None
+    arguments = {
+        "variablesReference": value.handle,
+        "filter": "indexed",
+        "start": start,
+        "count": min(count, max(value.indexed - start, 0)),
+    }
+    if not arguments["count"]:
+        return []
+    body = await inside.request("variables", arguments, dap.VariablesBody)
+    return await complete(inside, [convert.variable(one) for one in body.variables])
+
+
+async def assign(inside: Inside, target: str, value: str, frame: Frame) -> bool:
+    """Set whatever has an address: behind a pointer to it there is one variable to set.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED.
+    """
+    try:
+        pointer = await ask_for(inside, f"&({target})", frame)
+        (behind,) = await inside.fetch(pointer.handle, start=None, count=None)
+        arguments = ask.SetVariable(pointer.handle, behind.name, value)
+        await inside.request(
+            "setVariable", arguments, dap.EvaluateBody, failure=Code.EVALUATION_FAILED
+        )
+    except DebuggerError as error:
+        raise DebuggerError(
+            Code.EVALUATION_FAILED, problem(error.message), hint=error.hint
+        ) from error
+    except ValueError:
+        raise DebuggerError(
+            Code.EVALUATION_FAILED, f"{target} has no address", hint="debugger locals"
+        ) from None
+    return True

@@ -1,0 +1,226 @@
+"""When does a breakpoint of gdb's stop, and what does it print? Run inside gdb.
+
+gdb 16.3 refuses a condition that names what is not there, stops where one cannot be evaluated, and
+has no conditions for logpoints. So conditions, counts and texts are judged here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+gdb: Any = importlib.import_module("gdb")
+server: Any = importlib.import_module("gdb.dap.server")
+startup: Any = importlib.import_module("gdb.dap.startup")
+breakpoints: Any = importlib.import_module("gdb.dap.breakpoint")
+
+_HOLE = re.compile(r"\{(.*?)\}")
+_LENGTHS = (8, 4, 2, 1)
+_SLOTS = 4
+
+# Where a panic goes through; gdb knows it by its full name, and of old Rust by the plain one.
+_PANIC = ("std::panicking::rust_panic", "rust_panic")
+_KINDS = {
+    "write": gdb.WP_WRITE,
+    "read": gdb.WP_READ,
+    "readWrite": gdb.WP_ACCESS,
+}
+
+
+class _Calls:
+    """Whether gdb calls a function of the program's."""
+
+    now = 0
+
+
+def _on_call(event: Any) -> None:
+    _Calls.now += 1 if isinstance(event, gdb.InferiorCallPreEvent) else -1
+
+
+class Judged(gdb.Breakpoint):  # type: ignore[misc]
+    """A breakpoint, logpoint or watchpoint whose condition and count are judged here.
+
+    gdb's own `condition` and `ignore_count` stay empty: it refuses both beside a `stop` of ours, or
+    counts hits whose condition does not hold.
+    """
+
+    def __init__(self, *, text: str | None = None, **where: Any) -> None:
+        super().__init__(**where)
+        self.is_function = where.get("function") is not None
+        self._text = text
+        self._condition: str | None = None
+        self._left = 0
+
+    @property
+    def condition(self) -> str | None:
+        """What must hold for it to count."""
+        return self._condition
+
+    @condition.setter
+    def condition(self, condition: str | None) -> None:
+        self._condition = condition
+
+    @property
+    def ignore_count(self) -> int:
+        """How many hits are still to be passed."""
+        return self._left
+
+    @ignore_count.setter
+    def ignore_count(self, count: int) -> None:
+        self._left = count
+
+    def stop(self) -> bool:
+        """Tell whether to stop, at each hit."""
+        if _Calls.now > 0 or not self._holds():
+            return False
+        if self._left > 0:
+            self._left -= 1
+            return False
+        if self._text is None:
+            _state.held.add(self.number)
+            return True
+        server.send_event("output", {"category": "console", "output": self._filled(self._text)})
+        return False
+
+    def _holds(self) -> bool:
+        if self._condition is None:
+            return True
+        try:
+            return bool(gdb.parse_and_eval(self._condition))
+        except Exception as error:  # noqa: BLE001 - gdb raises RuntimeError, too
+            text = f"[[condition]] {self._condition.strip()}: {error}"
+            server.send_event("output", {"category": "console", "output": text})
+            return False
+
+    @staticmethod
+    def _filled(text: str) -> str:
+        def value(hole: re.Match[str]) -> str:
+            try:
+                return str(gdb.parse_and_eval(hole[1]).format_string(max_elements=50))
+            except Exception as error:  # noqa: BLE001 - gdb raises RuntimeError, too
+                return f"<{error}>"
+
+        return _HOLE.sub(value, text)
+
+
+def _create(*, logMessage: str | None = None, **where: Any) -> Any:  # noqa: N803 - DAP's name
+    if where.get("function") == _PANIC[-1]:
+        where["function"] = next(filter(_is_there, _PANIC), _PANIC[-1])
+    return Judged(text=logMessage, **where)
+
+
+def _is_there(function: str) -> bool:
+    try:
+        gdb.decode_line(function)
+    except gdb.error:
+        return False
+    return True
+
+
+# The breakpoints of each list, by what they are on, and the how manieth of that.
+_lists: dict[str, dict[tuple[frozenset[Any], int], Any]] = {}
+
+
+def _set_list(kind: str, specs: list[dict[str, Any]], creator: Any) -> list[dict[str, Any]]:
+    """Replace a list of breakpoints; those that are wanted again stay.
+
+    gdb's own loses the first of two on the same place, which then stays for good.
+    """
+    before = _lists.get(kind, {})
+    now = _lists[kind] = {}
+    told = []
+    with breakpoints.suppress_new_breakpoint_event():
+        for spec in specs:
+            more = {name: spec.pop(name, None) for name in ("condition", "hitCondition")}
+            number, place = 0, frozenset(spec.items())
+            while (place, number) in now:
+                number += 1
+            known = before.pop((place, number), None)
+            try:
+                if known is None or not known.is_valid():
+                    known = creator(**spec)
+                now[place, number] = known
+                known.condition = more["condition"]
+                known.ignore_count = int(more["hitCondition"] or 0)
+                told.append(breakpoints._breakpoint_descriptor(known))  # noqa: SLF001
+            except Exception as error:  # noqa: BLE001 - gdb raises RuntimeError and its own
+                told.append({"verified": False, "reason": "failed", "message": str(error)})
+        for known in before.values():
+            if known.is_valid():
+                known.delete()
+    return told
+
+
+def _slots(address: int, size: int) -> int:
+    """Count the debug registers that so many bytes take: each watches 1, 2, 4 or 8, aligned."""
+    count = 0
+    while size > 0:
+        step = next(one for one in _LENGTHS if one <= size and address % one == 0)
+        address, size, count = address + step, size - step, count + 1
+    return count
+
+
+_state: Any = None
+_watches: dict[int, tuple[Any, int]] = {}  # by number, with their count of debug registers
+
+
+def _watch(**given: Any) -> dict[str, Any]:
+    """Watch the memory that an expression names.
+
+    Raises:
+        DAPException: it cannot be evaluated, has no address, or the debug registers do not do.
+    """
+    frame = given.get("frameId")
+    if frame is not None:
+        importlib.import_module("gdb.dap.frames").select_frame(frame)
+    expression = given["expression"]
+    value = startup.parse_and_eval(expression, global_context=frame is None)
+    if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        value = value.referenced_value()
+    if value.address is None:
+        raise startup.DAPException(f"{expression} has no address: it is computed or in a register")
+    address, size = int(value.address), value.type.sizeof
+    need = _slots(address, size)
+    free = _SLOTS - sum(taken for one, taken in _watches.values() if one.is_valid())
+    if need > free:
+        raise startup.DAPException(
+            f"{expression} has {size} bytes and needs {need} hardware watchpoints; {free} are free"
+        )
+    place = _place(value.type, address)
+    kind = _KINDS[given["accessType"]]
+    watch = Judged(spec=place, type=gdb.BP_WATCHPOINT, wp_class=kind)
+    if watch.type == gdb.BP_WATCHPOINT:  # without hardware gdb would step the program
+        watch.delete()
+        raise startup.DAPException(f"gdb cannot watch {expression} by hardware")
+    watch.condition = given.get("condition")
+    _watches[watch.number] = (watch, need)
+    return {"id": watch.number, "address": hex(address), "again": place}
+
+
+def _place(kind: Any, address: int) -> str:
+    """Return an expression for a value at an address, in any frame."""
+    place = f"*({kind.unqualified().pointer()}) {address:#x}"
+    try:
+        gdb.parse_and_eval(place)
+    except gdb.error:  # a type that cannot be written; its bytes can
+        place = f"*(unsigned char (*)[{kind.sizeof}]) {address:#x}"
+    return place
+
+
+def _unwatch(**given: Any) -> None:
+    known = _watches.pop(given["id"], None)
+    if known is not None and known[0].is_valid():
+        known[0].delete()
+
+
+def begin(state: Any, replaced: Any) -> None:
+    """Take over how breakpoints are made."""
+    global _state  # noqa: PLW0603 - there is one program
+    _state = state
+    breakpoints._set_one_breakpoint = _create  # noqa: SLF001 - gdb has no other way
+    known = "_set_breakpoints_callback"  # gdb 18 has it under a shorter name
+    setattr(breakpoints, known if hasattr(breakpoints, known) else "_set_breakpoints", _set_list)
+    gdb.events.inferior_call.connect(_on_call)
+    replaced("debuggerWatch", _watch)
+    replaced("debuggerUnwatch", _unwatch, expect_stopped=False)

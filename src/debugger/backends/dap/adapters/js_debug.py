@@ -1,0 +1,321 @@
+"""js-debug: programs of Node's. Facts are of js-debug 1.112 with Node 20.20."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from debugger.backends import abilities
+from debugger.backends.base import ConditionFailed, Launch, Logged, Printed
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap.adapters import js_debug_attach, js_debug_source, js_debug_values
+from debugger.backends.dap.adapters.js_debug_breakpoints import FAILED, UNBOUND, Lines
+from debugger.backends.dap.delegated import Delegating, Held
+from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
+from debugger.core.breakpoints import Bound, Kind, Spec
+from debugger.core.events import Stream
+from debugger.core.locate import near_names, nearest_lines
+from debugger.core.model import Purpose
+from debugger.errors import Code, DebuggerError
+from debugger.paths import data_dir
+from debugger.targets.process import command_line
+
+_BEGIN = Path(__file__).with_name("js_debug_begin.cjs")
+_LISTENS = r"listening at .*:(?P<port>\d+)"
+_SERVERS = ("vsDebugServer.cjs", "src/dapDebugServer.js", "js-debug/src/dapDebugServer.js")
+_SCRIPTS = {".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"}
+_FILES_MAX = 200
+_BEGIN_S = 30.0
+_ATTACHED_S = 1.0
+_SOCKET_MAX = 107 - len("/node-cdp.4194304-01234567-99.sock")
+_WORKER = re.compile(r"-\d+\Z")
+_PID = re.compile(r"\[(\d+)\]\Z")
+_FAILED = re.compile(re.escape(FAILED) + r"(\d{1,9})\]\] ")
+# What a debugger's presence makes Node write to standard error.
+_PRESENCE = ("Debugger attached.\n", "Waiting for the debugger to disconnect...\n")
+# js-debug's own words come by the way of the program's.
+_OWN_WORDS = re.compile(r"Syntax error setting breakpoint|WARNING: Processing source-maps")
+_INTERNAL = re.compile(r"\A(?:<node_internals>|node:)")
+_ROOTS = ("package.json", "tsconfig.json")
+
+
+def _find(search: Search) -> Found | None:
+    path = search.env.get("PATH", os.defpath)
+    node = shutil.which("node", path=path)
+    for server in _servers(search):
+        if node is not None and server.is_file():
+            words = (node, str(server), "0", "127.0.0.1", *search.args)
+            return Found(words, _version(server), listens=_LISTENS)
+    own = shutil.which("js-debug-adapter", path=path) if search.path is None else None
+    if own is None:
+        return None
+    return Found((own, "0", "127.0.0.1", *search.args), listens=_LISTENS)
+
+
+def _servers(search: Search) -> Iterator[Path]:
+    """Look where it is configured, where setup puts it, and where editors do."""
+    if search.path is not None:
+        own = Path(search.path)
+        yield own
+        yield from (own / name for name in _SERVERS)
+        return
+    ours = Path(data_dir(search.env), "adapters", "js-debug")
+    yield from (ours / name for name in _SERVERS)
+    home = Path(search.env.get("HOME") or Path.home())
+    editors = sorted(home.glob(".vscode*/extensions/ms-vscode.js-debug*"), reverse=True)
+    mason = home / ".local/share/nvim/mason/packages/js-debug-adapter"
+    for folder in (*editors, mason):
+        yield from (folder / name for name in _SERVERS)
+
+
+def _version(server: Path) -> str | None:
+    for file in (server.parent / "manifest.json", server.parent.parent / "package.json"):
+        try:
+            told = json.loads(file.read_text(encoding="utf-8")).get("version")
+        except (OSError, ValueError, AttributeError):
+            continue
+        if isinstance(told, str):
+            return told.removeprefix("v")
+    return None
+
+
+def _launch(launch: Launch, files: Files) -> dict[str, Any]:
+    del files  # the program is run by us, on request (runInTerminal)
+    own = launch.env.get("NODE_OPTIONS")
+    node = shutil.which("node", path=launch.env.get("PATH", os.defpath))
+    return {
+        "type": "pwa-node",
+        "request": "launch",
+        "name": Path(launch.program or "node").name,
+        "program": launch.program,
+        "args": list(launch.args),
+        "cwd": launch.cwd,
+        # js-debug adds its own to these.
+        "env": {"NODE_OPTIONS": own} if own else {},
+        "runtimeExecutable": node or "node",
+        # Else js-debug runs it once more, to ask; from 12.8 on it makes no difference.
+        "nodeVersionHint": 20,
+        "console": "integratedTerminal",
+        # Its script for this may be missing, and the guard is surer.
+        "killBehavior": "none",
+        "__workspaceFolder": _root(launch.program, launch.cwd),
+    }
+
+
+def _root(program: str | None, cwd: str) -> str:
+    """Return the folder of a program's project, whose source maps are looked through."""
+    folder = Path(program).parent if program else Path(cwd)
+    for one in (folder, *folder.parents):
+        if any((one / name).is_file() for name in _ROOTS):
+            return str(one)
+    return str(folder)
+
+
+def _own(scratch: Path) -> dict[str, str]:
+    """Let js-debug leave its files where they are removed, unless its socket's name gets long."""
+    return {"TMPDIR": str(scratch)} if len(os.fsencode(scratch)) <= _SOCKET_MAX else {}
+
+
+def _environment(asked: Mapping[str, str | None]) -> Mapping[str, str | None]:
+    """Let each process wait for its breakpoints, after js-debug has taken hold of it."""
+    options = asked.get("NODE_OPTIONS") or ""
+    ours = f'--require "{_BEGIN}"'
+    loader, found, rest = options.partition("bootloader.js")
+    quote = '"' if rest.startswith('"') else ""
+    if not found:
+        return {**asked, "NODE_OPTIONS": f"{options} {ours}"}
+    return {**asked, "NODE_OPTIONS": f"{loader}{found}{quote} {ours} {rest.removeprefix(quote)}"}
+
+
+def _written(stream: Stream, text: str) -> str:
+    if stream is Stream.STDERR:
+        for line in _PRESENCE:
+            text = text.replace(line, "")
+    return text
+
+
+def _child_pid(configuration: Mapping[str, Any]) -> int | None:
+    """Read the process from a session's name; a worker is none of its own."""
+    if _WORKER.search(str(configuration.get("__pendingTargetId", ""))):
+        return None
+    found = _PID.search(str(configuration.get("name", "")))
+    return int(found[1]) or None if found is not None else None
+
+
+def _words(pid: int) -> tuple[str, ...]:
+    words = list(command_line(pid)[1:])
+    while words and words[0].startswith("-") and words[0] not in {"-e", "-p"}:
+        words.pop(0)
+    return tuple(words)
+
+
+async def _begin(inside: Inside, held: Held) -> None:
+    """Let a process begin up to our own line in it; a worker begins with its breakpoints set."""
+    if _WORKER.search(str(held.configuration.get("__pendingTargetId", ""))):
+        return
+    if inside.launched is None:
+        await held.begin()
+        await js_debug_attach.begun(inside, held, within_s=_ATTACHED_S)
+        return
+    await held.begin()
+    if await held.until_stopped(_BEGIN_S) is None:
+        raise DebuggerError(
+            Code.LAUNCH_FAILED,
+            "the program did not come to its beginning",
+            hint="debugger start runs it again; debugger doctor tries each adapter",
+        )
+
+
+def _printed(body: dap.OutputBody) -> Printed | Logged | ConditionFailed | None:
+    if body.category == "telemetry":
+        return None
+    failed = _FAILED.match(body.output)
+    if failed:
+        return ConditionFailed(int(failed[1]), body.output[failed.end() :].rstrip("\n"))
+    if _OWN_WORDS.match(body.output):
+        return Printed(Stream.CONSOLE, body.output)
+    streams = {"stdout": Stream.STDOUT, "stderr": Stream.STDERR}
+    return Printed(streams.get(body.category or "console", Stream.CONSOLE), body.output)
+
+
+def _is_outside(frame: dap.StackFrame) -> bool:
+    """Tell Node's own frames, and the marks between the parts of an asynchronous stack."""
+    path = (frame.source and frame.source.path) or ""
+    return frame.presentation_hint == "label" or bool(_INTERNAL.match(path))
+
+
+def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
+    """Find a function's first line: js-debug has no function breakpoints."""
+    if spec.kind is Kind.LINE:
+        if spec.file is not None and not Path(spec.file).is_file():
+            why = f"no such file: {spec.file}"
+            return Bound(verified=False, file=spec.file, line=spec.line, why=why)
+        return spec
+    wanted = spec.function or ""
+    names: list[str] = []
+    for path in _own_files(inside.launched):
+        found = js_debug_source.outline(str(path))
+        if found is None:
+            continue
+        function = found.named(wanted.removeprefix(f"{path.stem}."))
+        if function is not None:
+            return Spec(
+                file=str(path),
+                line=function.line,
+                condition=spec.condition,
+                hit_count=spec.hit_count,
+                log=spec.log,
+            )
+        names += [one.name for one in found.functions if one.name]
+    return Bound(
+        verified=False,
+        why=f"no function {wanted} in the program's own files: js-debug breaks at lines, and a "
+        "function's is found in its text",
+        near_names=near_names(wanted, names),
+    )
+
+
+def _own_files(launched: Launch | None) -> list[Path]:
+    """Return the program, then the scripts of its folder and two folders down (at most 200)."""
+    if launched is None or launched.program is None:
+        return []
+    program = Path(os.path.realpath(launched.program))
+    folder = program.parent
+    beside: list[Path] = []
+    for pattern in ("*", "*/*", "*/*/*"):
+        if len(beside) < _FILES_MAX:
+            found = (one for one in sorted(folder.glob(pattern)) if one.suffix in _SCRIPTS)
+            beside += [one for one in found if "node_modules" not in one.parts]
+    known = dict.fromkeys([program, *beside])
+    # What was compiled is stopped in by its source, if that is here.
+    written = [one for path in known for one in js_debug_source.sources(path) or [path]]
+    return list(dict.fromkeys(written))[:_FILES_MAX]
+
+
+async def _explain(inside: Inside, spec: Spec) -> Bound:
+    """Tell a line without code from a file that is not loaded."""
+    corrected = _correct(inside, spec)
+    if isinstance(corrected, Bound) or spec.file is None or spec.line is None:
+        return corrected if isinstance(corrected, Bound) else Bound(verified=False)
+    name = Path(spec.file).name
+    lines = await _lines(inside, spec.file)
+    if not lines:
+        return Bound(verified=False, why=f"the program has not loaded {name} yet")
+    return Bound(
+        verified=False,
+        why=f"no code at {name}:{spec.line}",
+        nearest_lines=nearest_lines(spec.line, lines),
+    )
+
+
+async def _lines(inside: Inside, file: str) -> list[int]:
+    """Return the lines of a loaded file that have code."""
+    last = len(Path(file).read_bytes().splitlines()) + 1
+    arguments = {"source": {"path": file}, "line": 1, "endLine": last}
+    body = await inside.request("breakpointLocations", arguments, dap.LocationsBody)
+    return sorted({one.line for one in body.breakpoints if one.line})
+
+
+PROFILE = Profile(
+    name="js-debug",
+    languages=("javascript",),
+    install="debugger setup js-debug --yes, and node",
+    find=_find,
+    launch=_launch,
+    attach=js_debug_attach.arguments,
+    pauses_on_attach=False,
+    delegating=Delegating(
+        child_pid=_child_pid,
+        own=_own,
+        environment=_environment,
+        written=_written,
+        begin=_begin,
+        lines=Lines,
+    ),
+    detach_s=1.0,
+    exception_filters=("uncaught",),
+    catches={"throw": "all", "catch": "all", "raised": "all", "uncaught": "uncaught"},
+    has=frozenset(
+        {
+            abilities.Exceptions,
+            abilities.RawCommands,
+            abilities.ReturnValues,
+            abilities.StepTargets,
+        }
+    ),
+    # It reads the bytes of a Buffer or a typed array, by a reference and not by an address.
+    lacks=frozenset({abilities.Memory}),
+    # In a REPL js-debug makes a promise of an await, which nothing fulfils at a stop.
+    contexts={
+        Purpose.PRINT: ("watch",),
+        Purpose.EVALUATE: ("watch",),
+        Purpose.RAW: ("repl",),
+    },
+    instead={
+        abilities.Memory: "debugger print BUFFER shows the bytes of a Buffer or a typed array",
+        abilities.Watchpoints: "debugger break LINE --condition EXPR stops where a value is so; "
+        "with --log TEXT it is told at each pass",
+        abilities.Jump: "debugger set NAME VALUE changes what comes next",
+    },
+    refusal=lambda why: None if why.startswith((UNBOUND, "breakpoint.")) else why,
+    printed=_printed,
+    is_outside=_is_outside,
+    words=_words,
+    details=js_debug_values.details,
+    type_condition=js_debug_values.type_condition,
+    problem=js_debug_values.problem,
+    correct=_correct,
+    explain=_explain,
+    scopes=js_debug_values.scopes,
+    arguments=js_debug_values.arguments,
+    complete=js_debug_values.complete,
+    page=js_debug_values.page,
+    assign=js_debug_values.assign,
+    evaluate=js_debug_values.evaluate,
+    returned=js_debug_values.returned,
+)

@@ -1,0 +1,161 @@
+"""How is a running Node taken hold of, and what is it?"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+from debugger.backends.base import Attach, Started
+from debugger.backends.dap import nodelay
+from debugger.backends.dap.delegated import Held
+from debugger.backends.dap.profile import Inside
+from debugger.core.model import Purpose
+from debugger.errors import Code, DebuggerError
+from debugger.targets.process import command_line
+
+_DEFAULT_PORT = 9229
+_PORTS_MAX = 4
+_ANSWER_S = 0.3
+_ANSWER_MAX = 1 << 12
+_INSPECT = re.compile(
+    r"--(?:inspect|inspect-brk|inspect-wait|inspect-port|debug-port)(?:=(?:(?P<host>[\w.\[\]:-]+):)?"
+    r"(?P<port>\d+))?\Z"
+)
+_LISTENS = "0A"  # proc(5), /proc/net/tcp: TCP_LISTEN
+_WHO = "JSON.stringify([process.pid,process.execArgv.join(' ')])"
+
+
+def arguments(target: Attach) -> dict[str, Any]:
+    """Give the arguments of an attach, after waking a process's inspector if it has none yet.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED for a process that is no Node.
+    """
+    if target.connect is not None:
+        host, port = target.connect
+    elif target.pid is not None:
+        host, port = "127.0.0.1", _port(target.pid)
+    else:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED, "js-debug reads no core files", hint="debugger attach PID"
+        )
+    return {
+        "type": "pwa-node",
+        "request": "attach",
+        "name": f"{host}:{port}",
+        "address": host,
+        "port": port,
+        # One that waits for a debugger goes on once its breakpoints are set.
+        "continueOnAttach": False,
+        # To follow its children js-debug would change the environment of what runs, for good.
+        "autoAttachChildProcesses": False,
+        "attachExistingChildren": False,
+    }
+
+
+def _port(pid: int) -> int:
+    """Return where a process's inspector listens; SIGUSR1 makes one begin."""
+    exe = _program(pid)
+    if not exe.startswith("node"):
+        # The signal would end it.
+        raise DebuggerError(
+            Code.LAUNCH_FAILED,
+            f"process {pid} is no Node" + f": it runs {exe}" * bool(exe),
+            hint="debugger attach --connect HOST:PORT reaches an inspector that listens",
+        )
+    wanted = _DEFAULT_PORT
+    for word in (*command_line(pid), *_options(pid)):
+        found = _INSPECT.match(word)
+        if found is not None and found["port"]:
+            wanted = int(found["port"])
+    open_ports = _listening(pid)
+    if wanted in open_ports:
+        return wanted
+    # One that was given port 0, or had a debugger before, listens somewhere.
+    for port in sorted(open_ports)[:_PORTS_MAX]:
+        if _is_inspector(port):
+            return port
+    if wanted in _ports(pid):
+        raise DebuggerError(
+            Code.LAUNCH_FAILED,
+            f"process {pid} would listen at port {wanted}, where another process does already",
+            hint="end that one's debugging first, or start this one with --inspect-port=0",
+        )
+    try:
+        os.kill(pid, signal.SIGUSR1)
+    except OSError as error:
+        raise DebuggerError(
+            Code.LAUNCH_FAILED, f"cannot wake process {pid}: {error.strerror}", hint="ps -ef"
+        ) from error
+    return wanted
+
+
+def _is_inspector(port: int) -> bool:
+    """Ask who listens at a port of this machine: an inspector says that it is Node's."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_S)
+    try:
+        connection.request("GET", "/json/version")
+        told = json.loads(connection.getresponse().read(_ANSWER_MAX))
+        return str(told.get("Browser", "")).startswith("node")
+    except (OSError, http.client.HTTPException, ValueError, AttributeError):
+        return False
+    finally:
+        connection.close()
+
+
+def _program(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/exe").readlink().name
+    except OSError:
+        return ""
+
+
+def _options(pid: int) -> list[str]:
+    try:
+        pairs = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+    found = [one for one in pairs if one.startswith(b"NODE_OPTIONS=")]
+    return found[0].decode(errors="replace").partition("=")[2].split() if found else []
+
+
+def _listening(pid: int) -> set[int]:
+    """Return the ports that a process listens at."""
+    own: set[str] = set()
+    try:
+        for one in Path(f"/proc/{pid}/fd").iterdir():
+            name = str(one.readlink())
+            if name.startswith("socket:["):
+                own.add(name[len("socket:[") : -1])
+    except OSError:
+        return set()
+    return {port for port, inode in _ports(pid).items() if inode in own}
+
+
+def _ports(pid: int) -> dict[int, str]:
+    """Return where anybody listens where a process lives, and by which socket, from proc(5)."""
+    try:
+        rows = Path(f"/proc/{pid}/net/tcp").read_text(encoding="ascii").splitlines()[1:]
+    except OSError:
+        return {}
+    fields = [row.split() for row in rows]
+    return {int(one[1].rpartition(":")[2], 16): one[9] for one in fields if one[3] == _LISTENS}
+
+
+async def begun(inside: Inside, held: Held, *, within_s: float) -> None:
+    """See which process was reached, and wait for the stop of one that was told to wait for us."""
+    try:
+        told = await inside.evaluate(_WHO, None, Purpose.PRINT)
+        pid, options = json.loads(told.value.strip("'").replace("\\\\", "\\"))
+    except (DebuggerError, ValueError):
+        return
+    inside.tell(Started(pid))
+    if _program(pid).startswith("node"):  # else it is a process of another machine
+        nodelay.send_at_once(pid)
+    if "--inspect-brk" in options and await held.until_stopped(within_s) is not None:
+        held.tell_first()

@@ -1,0 +1,257 @@
+"""How are breakpoints written for js-debug, whose own conditions exclude each other?
+
+Of a condition, a hit count and a logpoint js-debug 1.112 takes only the first; what a logpoint
+writes, and why a condition fails, it lets the program itself print. So all three become one
+condition, which speaks to the debugger alone: by the inspector's own console.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from debugger.backends.base import Event, Rebound
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap.adapters import js_debug_source
+from debugger.backends.dap.adapters.js_debug_finish import Finish
+from debugger.backends.dap.events import log_message
+from debugger.backends.dap.profile import Inside
+from debugger.core.breakpoints import Breakpoint
+from debugger.core.model import Purpose, Reason, Stopped, Variable
+from debugger.errors import DebuggerError
+
+FAILED = "[[failed "
+UNBOUND = "Unbound breakpoint"
+_KEY = 'Symbol.for("debugger-cli")'
+# What the conditions share in a program: counters, and the way to speak. `getBuiltinModule` came
+# with Node 20.16; `process.binding` goes away some day.
+_SHARED = (
+    f"globalThis[{_KEY}]??Object.defineProperty(globalThis,{_KEY},{{value:{{n:{{}},"
+    "say:(globalThis.process.getBuiltinModule?.('inspector')"
+    f"??globalThis.process.binding('inspector')).console.log}}}})[{_KEY}]"
+)
+_ENTRY = f"(()=>{{const s={_SHARED};return(s.n.entry=(s.n.entry??0)+1)===1}})()"
+_NO_FILE = 0x7FFFFFFE  # a reference to a source that nothing has
+
+
+def condition(wanted: Breakpoint) -> str | None:
+    """Write what a breakpoint stops for; None for one that always stops."""
+    spec = wanted.spec
+    if not (spec.condition or spec.hit_count or spec.log):
+        return None
+    steps = [f"const s={_SHARED};"]
+    if spec.condition:
+        failed = json.dumps(f"{FAILED}{wanted.id}]] %s")
+        told = json.dumps(f"{spec.condition}: ")
+        # On lines of its own, so that a comment in it ends with it.
+        steps.append(
+            f"try{{if(!(\n{spec.condition}\n))return false}}"
+            f"catch(e){{s.say({failed},{told}+(e?.message??e));return false}}"
+        )
+    if spec.hit_count:
+        key = json.dumps(f"{wanted.id}:{spec.hit_count}:{spec.condition or ''}")
+        steps.append(f"if((s.n[{key}]=(s.n[{key}]??0)+1)<{spec.hit_count})return false;")
+    if spec.log:
+        text, values = template(log_message(wanted.id, spec.log))
+        steps.append(f"s.say({','.join([json.dumps(text), *values])});return false")
+    else:
+        steps.append("return true")
+    return f"(()=>{{{''.join(steps)}}})()"
+
+
+def template(text: str) -> tuple[str, list[str]]:
+    """Write a logpoint's text as what console.log takes: a format, and an expression for each {}.
+
+    An expression that fails is written as why, in <>.
+    """
+    parts: list[str] = []
+    values: list[str] = []
+    at = 0
+    while (start := text.find("{", at)) >= 0:
+        end = _closing(text, start)
+        inner = text[start + 1 : end].strip()
+        if end >= len(text) or not inner:
+            end = start  # a bracket that is not closed, or has nothing in it, is text
+            parts.append(text[at : start + 1].replace("%", "%%"))
+        else:
+            parts += [text[at:start].replace("%", "%%"), "%O"]
+            values.append(f"(()=>{{try{{return(\n{inner}\n)}}catch(e){{return`<${{e}}>`}}}})()")
+        at = end + 1
+    return "".join([*parts, text[at:].replace("%", "%%")]), values
+
+
+def _closing(text: str, start: int) -> int:
+    """Return where a bracket is closed, past those inside it and past strings."""
+    depth, quote = 0, ""
+    for at in range(start, len(text)):
+        letter = text[at]
+        if quote:
+            quote = "" if letter == quote and text[at - 1] != "\\" else quote
+        elif letter in "'\"`":
+            quote = letter
+        else:
+            depth += (letter == "{") - (letter == "}")
+            if not depth:
+                return at
+    return len(text)
+
+
+class Lines:
+    """The breakpoints of one program, as js-debug 1.112 has to be sent them."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+        self._sent: dict[str, tuple[list[dict[str, Any]], list[int]]] = {}
+        self._known: dict[int, dap.Breakpoint] = {}
+        self._checked: dict[str, str | None] = {}
+        self._most = 0
+        self._ours: dict[str, list[dict[str, Any]]] = {}
+        self._finish: Finish | None = None
+        self.is_live = False
+        self.is_changed = False
+        self.returned: Variable | None = None
+
+    async def send(self, file: str, wanted: Sequence[Breakpoint]) -> Sequence[dap.Breakpoint]:
+        """Replace a file's breakpoints; the answers come in the same order."""
+        length = _length(file)
+        refused: dict[int, str] = {}
+        for one in wanted:
+            # V8 takes a line past the end for the end, and never comes there.
+            is_past = length is not None and ((one.at or one.spec).line or 1) > length
+            why = UNBOUND if is_past else await self._wrong(one)
+            if why is not None:
+                refused[one.id] = why
+        kept = [one for one in wanted if one.id not in refused]
+        written = [_written(one) for one in kept]
+        answers = await self._send(file, [*written, *self._ours.get(file, [])])
+        told = dict(zip((one.id for one in kept), answers, strict=False))
+        return [
+            dap.Breakpoint(message=refused[one.id])
+            if one.id in refused
+            else told.get(one.id, dap.Breakpoint())
+            for one in wanted
+        ]
+
+    async def _send(self, file: str, asked: list[dict[str, Any]]) -> Sequence[dap.Breakpoint]:
+        before, ids = self._sent.get(file, ([], []))
+        if asked != before:
+            # js-debug answers a list that is the same as before with an empty one.
+            arguments = {"source": {"path": file}, "breakpoints": asked}
+            body = await self._inside.request("setBreakpoints", arguments, dap.BreakpointsBody)
+            ids = [one.id for one in body.breakpoints if one.id is not None]
+            self._known |= {one.id: one for one in body.breakpoints if one.id is not None}
+            self._sent[file] = (asked, ids)
+            self._most = max(self._most, *ids, 0)
+        return [self._known[one] for one in ids]
+
+    async def _wrong(self, wanted: Breakpoint) -> str | None:
+        """Say what is wrong with a condition's grammar; js-debug would only print it."""
+        text = wanted.spec.condition
+        if text is None or not self.is_live:
+            return None
+        if text not in self._checked:
+            self._checked[text] = None
+            try:
+                await self._inside.evaluate(f"(()=>{{return(\n{text}\n)}},0)", None, Purpose.PRINT)
+            except DebuggerError as error:
+                if "SyntaxError" in error.message:
+                    self._checked[text] = f"the condition {text}: {error.message}"
+        return self._checked[text]
+
+    def note(self, event: Event) -> None:
+        """Take what the adapter came to know of a breakpoint, and that the program stopped."""
+        if isinstance(event, Stopped):
+            finish, self._finish = self._finish, None
+            self.is_changed = False
+            self.returned = finish.value if finish is not None else None
+        elif isinstance(event, Rebound) and event.bound.backend_id in self._known:
+            told = event.bound
+            self._known[event.bound.backend_id] = dap.Breakpoint(
+                id=told.backend_id, verified=told.verified, line=told.line
+            )
+
+    async def finish(self, thread: int) -> None:
+        """Leave a function, and see what it returns."""
+        self._finish = Finish(self._inside, thread, self._set_ours)
+        self._inside.checks.append(_nothing)
+        await self._finish.begin()
+
+    async def stands(self, stop: Stopped) -> bool:
+        """Tell whether a stop is for the user, or part of a step of ours."""
+        finish = self._finish
+        if finish is None or finish.is_over:
+            return True
+        try:
+            is_told = await finish.stands(stop)
+        except DebuggerError:
+            is_told = True
+        if is_told:
+            self._inside.checks.remove(_nothing)
+            if stop.reason is not Reason.STEP:
+                self._finish = None
+        return is_told
+
+    async def _set_ours(self, file: str, places: Sequence[dict[str, Any]]) -> set[int]:
+        """Set breakpoints of ours after the user's, or take them away; return their numbers."""
+        before = self._ours.pop(file, [])
+        asked, _ = self._sent.get(file, ([], []))
+        theirs = asked[: len(asked) - len(before)]
+        if places:
+            self._ours[file] = list(places)
+        answers = await self._send(file, [*theirs, *places])
+        return {one.id for one in answers[len(theirs) :] if one.id is not None}
+
+    async def enter(self) -> None:
+        """Set what --stop-on-entry stops at: the first statement of the program's file."""
+        launched = self._inside.launched
+        if launched is None or not launched.stop_on_entry or launched.program is None:
+            return
+        file = os.path.realpath(launched.program)
+        found = js_debug_source.outline(file)
+        if found is not None and found.start is not None:
+            line, column = found.start
+            entry = {"line": line, "column": column, "condition": _ENTRY}
+            await self._send(file, [*self._sent.get(file, ([], []))[0], entry])
+
+    async def renumber(self) -> None:
+        """Keep later breakpoints from the numbers that were given before the launch.
+
+        Before a session's launch js-debug numbers them from 1 on, after it from 0 on.
+        """
+        if not self._known:
+            return
+        nowhere: dict[str, Any] = {"source": {"sourceReference": _NO_FILE, "name": "-"}}
+        lines = [{"line": line} for line in range(1, self._most + 2)]
+        for some in (lines, []):
+            arguments = nowhere | {"breakpoints": some}
+            await self._inside.request("setBreakpoints", arguments, dap.BreakpointsBody)
+
+
+async def _nothing(stop: Stopped) -> None:
+    """Make each stop be looked at before it is told, while it is listed as a check."""
+    del stop
+
+
+def _length(file: str) -> int | None:
+    """Count the lines of a file; None if it cannot be read."""
+    try:
+        return len(Path(file).read_bytes().splitlines())
+    except OSError:
+        return None
+
+
+def _written(wanted: Breakpoint) -> dict[str, Any]:
+    at = wanted.at or wanted.spec
+    found: dict[str, Any] = {"line": at.line or 1}
+    if wanted.spec.function is not None and at.file is not None:
+        outline = js_debug_source.outline(at.file)
+        function = outline.named(wanted.spec.function) if outline is not None else None
+        if function is not None:
+            found["column"] = function.column
+    text = condition(wanted)
+    if text is not None:
+        found["condition"] = text
+    return found

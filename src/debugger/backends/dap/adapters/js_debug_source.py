@@ -1,0 +1,353 @@
+"""Where do a JavaScript file's functions and its own statements begin, as its text shows?
+
+js-debug has no function breakpoints. The text is not parsed, it is looked through: comments and
+strings are blanked out, brackets are counted, and what has the form of a function is one.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import json
+import os
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+
+_SIZE_MAX = 1 << 19  # bytes; what is longer was written by a program
+_NAME_MAX = 200
+_MAP_MAX = 1 << 20
+_MAP = re.compile(r"^//[#@] sourceMappingURL=(\S+)\s*\Z", re.MULTILINE)
+_QUOTED = re.compile(
+    r"\A#![^\n]*|//[^\n]*|/\*.*?\*/"
+    r"|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`"
+    # A regular expression, where no value can be before it.
+    r"|(?<=[(,=:\[!&|?{};])[ \t]*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*",
+    re.DOTALL,
+)
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+_NAME = r"[\w$#]+"
+_FUNCTION = re.compile(rf"(?<![\w$.])function\b\s*\*?\s*({_NAME})?\s*(?=[(<])")
+_CLASS = re.compile(rf"(?<![\w$.])class\s+({_NAME})[^{{;()]*(?=\{{)|(?<![\w$.])class\s*(?=\{{)")
+_METHOD = re.compile(rf"(?<![\w$.#])({_NAME})\s*(?=\()")
+_ARROW = re.compile(r"=>")
+_RESULT = re.compile(r"\)\s*:[^()=;{}?]*\Z")
+# What a function without a name of its own is put into: `name = `, `a.name = `, `name: `.
+_OWNER = re.compile(rf"((?:{_NAME}\s*\.\s*)*{_NAME})\s*(?::[^=,;{{}}()]*)?[=:]\s*(?:async\s*)?\Z")
+_NO_METHODS = {
+    "if",
+    "for",
+    "while",
+    "switch",
+    "catch",
+    "with",
+    "function",
+    "return",
+    "typeof",
+    "await",
+    "new",
+    "super",
+    "import",
+    "do",
+    "else",
+}
+_KEPT = re.compile(
+    r"(?:export\s+(?:default\s+)?)?(?:declare\s+)?(?:abstract\s+)?"
+    r"(?:(?:async\s+)?function\b|class\b|interface\b|enum\b|namespace\b)"
+)
+_DECLARED = re.compile(r"(?:export\s+)?(?:const|let|var)\b")
+_NO_CODE = re.compile(r"(?:import\b(?!\s*[.(])|export\s*[*{]|type\b|declare\b)")
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function: its name with its class, its arguments, and where its code begins.
+
+    It is from `begin` to `end`, lines and columns from 1.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    begin: tuple[int, int]
+    end: tuple[int, int]
+    line: int
+    column: int
+
+    @property
+    def first(self) -> int:
+        """Its first line."""
+        return self.begin[0]
+
+    @property
+    def last(self) -> int:
+        """Its last line."""
+        return self.end[0]
+
+    def has(self, line: int, column: int) -> bool:
+        """Tell whether a place is in it; its closing bracket is."""
+        return self.begin <= (line, column) <= self.end
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The functions of a file, and where its own code begins; None if it has none."""
+
+    functions: tuple[Function, ...]
+    start: tuple[int, int] | None
+
+    def around(self, line: int, column: int | None = None) -> Function | None:
+        """Return the innermost function that a place is in, or a line."""
+        found = [
+            one
+            for one in self.functions
+            if (one.first <= line <= one.last if column is None else one.has(line, column))
+        ]
+        return max(found, key=lambda one: one.begin, default=None)
+
+    def named(self, name: str) -> Function | None:
+        """Return the first function of a name, with its class or without."""
+        exact = next((one for one in self.functions if one.name == name), None)
+        ending = (one for one in self.functions if one.name.endswith(f".{name}"))
+        return exact or next(ending, None)
+
+
+def outline(path: str) -> Outline | None:
+    """Look through a file; None if it cannot be read or is too long."""
+    try:
+        told = Path(path).stat()
+        if told.st_size > _SIZE_MAX:
+            return None
+        return _outline(path, told.st_mtime_ns, told.st_size)
+    except OSError:
+        return None
+
+
+@functools.lru_cache(maxsize=256)
+def _outline(path: str, changed: int, size: int) -> Outline:
+    del changed, size  # a file that has changed is another one
+    return read(Path(path).read_text(encoding="utf-8", errors="replace"))
+
+
+def read(text: str) -> Outline:
+    """Look through a text."""
+    return _Reader(_QUOTED.sub(lambda found: _blank(found[0]), text)).outline()
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
+class _Reader:
+    """A text without comments and strings, and its brackets."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._ends = _brackets(text)
+        self._starts = {end: start for start, end in self._ends.items()}
+        self._edges = sorted([*self._ends, *self._starts])
+        depths = accumulate(1 if at in self._ends else -1 for at in self._edges)
+        self._depths = [0, *depths]
+        self._classes = [
+            (found.end(), self._ends.get(found.end(), len(text)), found[1] or "")
+            for found in _CLASS.finditer(text)
+        ]
+
+    def outline(self) -> Outline:
+        found: dict[int, Function] = {}
+        for one in (*self._plain(), *self._arrows(), *self._methods()):
+            found.setdefault(one[0], one[1])
+        start = self._start()
+        return Outline(
+            tuple(found[at] for at in sorted(found)),
+            self._place(start) if start is not None else None,
+        )
+
+    def _plain(self) -> list[tuple[int, Function]]:
+        found = []
+        for one in _FUNCTION.finditer(self._text):
+            name = one[1] or self._owner(one.start())
+            found += self._whole(name, one.start(), self._text.find("(", one.end() - 1))
+        return found
+
+    def _methods(self) -> list[tuple[int, Function]]:
+        found = []
+        for one in _METHOD.finditer(self._text):
+            end = self._before(one.start())
+            before = self._text[max(0, end - 12) : end]
+            is_called = one[1] in _NO_METHODS or before.endswith(("function", "new", ".", "=>"))
+            if not is_called:
+                found += self._whole(self._qualified(one[1], one.start()), one.start(), one.end())
+        return found
+
+    def _whole(self, name: str, start: int, bracket: int) -> list[tuple[int, Function]]:
+        """Read a function from the bracket of its arguments on; nothing if it has no body."""
+        close = self._ends.get(bracket)
+        if close is None:
+            return []
+        # TypeScript may say what it returns.
+        body = re.compile(r"\s*(?::[^;{}=]*)?(?=\{)").match(self._text, close + 1)
+        if body is None:
+            return []
+        arguments = self._arguments(self._text[bracket + 1 : close])
+        return [self._function(name, arguments, start, body.end())]
+
+    def _arrows(self) -> list[tuple[int, Function]]:
+        found = []
+        for one in _ARROW.finditer(self._text):
+            end = self._before(one.start())
+            # TypeScript may say what it returns.
+            typed = _RESULT.search(self._text[max(0, end - _NAME_MAX) : end])
+            end = end - len(typed[0]) + 1 if typed is not None else end
+            if end and self._text[end - 1] == ")":
+                start = self._starts.get(end - 1, end)
+                arguments = self._arguments(self._text[start + 1 : end - 1])
+            else:
+                name = re.search(rf"({_NAME})\Z", self._text[max(0, end - _NAME_MAX) : end])
+                start = end - len(name[1]) if name is not None else end
+                arguments = (name[1],) if name is not None else ()
+            body = re.compile(r"\s*").match(self._text, one.end())
+            at = body.end() if body is not None else one.end()
+            found.append(self._function(self._owner(start), arguments, start, at))
+        return found
+
+    def _function(
+        self, name: str, arguments: tuple[str, ...], start: int, body: int
+    ) -> tuple[int, Function]:
+        """Make a function; an arrow's body may be an expression."""
+        is_block = self._text[body : body + 1] == "{"
+        last = self._ends.get(body, body) if is_block else self._expression(body)
+        code = body + 1 if is_block else body
+        while code < last and self._text[code].isspace():
+            code += 1
+        line, column = self._place(code)
+        begin, end = self._place(start), self._place(last)
+        return body, Function(name, arguments, begin, end, line, column)
+
+    def _expression(self, at: int) -> int:
+        """Return where an expression ends: at a comma, a semicolon or a bracket that closes."""
+        while at < len(self._text) and self._text[at] not in ",;)]}\n":
+            at = self._ends.get(at, at) + 1
+        return at
+
+    def _owner(self, start: int) -> str:
+        """Return what a function without a name is put into: a variable, a field, a property."""
+        found = _OWNER.search(self._text[max(0, start - _NAME_MAX) : start])
+        if found is None:
+            return ""
+        parts = [part.strip() for part in found[1].split(".")]
+        own = [one for one in parts if one not in {"module", "exports", "prototype", "this"}]
+        name = ".".join(own) or parts[-1]
+        return self._qualified(name, start) if len(own) == 1 else name
+
+    def _qualified(self, name: str, at: int) -> str:
+        """Put the class before a method's name."""
+        inside = [one for one in self._classes if one[0] < at < one[1]]
+        if not inside:
+            return name
+        start, _, owner = max(inside)
+        is_own = self._depth(at) == self._depth(start) + 1
+        return f"{owner}.{name}" if owner and is_own else name
+
+    def _depth(self, at: int) -> int:
+        """Count the brackets that are open before a place."""
+        return self._depths[bisect_left(self._edges, at)]
+
+    def _before(self, at: int) -> int:
+        """Return where the text before a place ends, without blanks."""
+        while at and self._text[at - 1].isspace():
+            at -= 1
+        return at
+
+    def _arguments(self, text: str) -> tuple[str, ...]:
+        """Return the names in a list of arguments, also of those that are taken apart."""
+        names: list[str] = []
+        for part in _split(text):
+            whole = part.strip().removeprefix("...")
+            if whole.startswith(("{", "[")):
+                closing = _brackets(whole).get(0, len(whole))
+                inner = [one.rpartition(":")[2] for one in _split(whole[1:closing])]
+                names += self._arguments(",".join(inner))
+                continue
+            found = re.match(rf"(?:(?:public|private|protected|readonly)\s+)*({_NAME})", whole)
+            if found is not None:
+                names.append(found[1])
+        return tuple(names)
+
+    def _start(self) -> int | None:
+        """Return the first statement of a file that has code of its own outside of functions."""
+        at, text = 0, self._text
+        while at < len(text):
+            if text[at].isspace() or text[at] == ";":
+                at += 1
+            elif kept := _KEPT.match(text, at):
+                at = self._past_block(kept.end())
+            elif _NO_CODE.match(text, at) or (
+                _DECLARED.match(text, at) and "=" not in text[at : self._statement(at)]
+            ):
+                at = self._statement(at) + 1
+            else:
+                return at
+        return None
+
+    def _past_block(self, at: int) -> int:
+        while at < len(self._text) and self._text[at] not in "{;":
+            at = self._ends.get(at, at) + 1
+        return self._ends.get(at, at) + 1
+
+    def _statement(self, at: int) -> int:
+        while at < len(self._text) and self._text[at] not in ";\n":
+            at = self._ends.get(at, at) + 1
+        return at
+
+    def _place(self, at: int) -> tuple[int, int]:
+        line = bisect_right(self._lines, at)
+        return line, at - self._lines[line - 1] + 1
+
+
+def _brackets(text: str) -> dict[int, int]:
+    """Return where each bracket is closed; one that is not is left out."""
+    found: dict[int, int] = {}
+    opened: list[tuple[str, int]] = []
+    for one in re.finditer(r"[()\[\]{}]", text):
+        if one[0] in _PAIRS:
+            opened.append((_PAIRS[one[0]], one.start()))
+        elif opened and opened[-1][0] == one[0]:
+            found[opened.pop()[1]] = one.start()
+    return found
+
+
+def _split(text: str) -> Sequence[str]:
+    """Split a list at the commas outside of its brackets."""
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([{<") - (letter in ")]}")
+        depth -= letter == ">" and text[at - 1 : at] != "="
+        if letter == "," and depth <= 0:
+            parts.append(text[start:at])
+            start = at + 1
+    return [*parts, text[start:]]
+
+
+def sources(path: Path) -> list[Path]:
+    """Return the files that a compiled file was made of, as its source map says, if they are here.
+
+    The map is a file beside it, or in its last line (ECMA-426).
+    """
+    try:
+        text = path.read_bytes()[-_MAP_MAX:].decode(errors="replace")
+        found = _MAP.search(text)
+        if found is None:
+            return []
+        _, is_inline, inline = found[1].partition(";base64,")
+        beside = path.parent / found[1]
+        told = json.loads(base64.b64decode(inline) if is_inline else beside.read_bytes())
+        folder = path.parent / str(told.get("sourceRoot") or "")
+        names = [one for one in told["sources"] if isinstance(one, str)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    made_of = [Path(os.path.normpath(folder / name)) for name in names]
+    return [one for one in made_of if one.is_file()]

@@ -1,0 +1,217 @@
+"""What do adapters that drive LLDB have in common? Facts are of LLDB 19.1.7 and 20.1."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from debugger.backends import abilities, lldb_text
+from debugger.backends.base import Attach, Launch
+from debugger.backends.dap.adapters import lldb_machine, lldb_watch
+from debugger.backends.dap.profile import Inside
+from debugger.backends.lldb_text import quoted
+from debugger.core.breakpoints import Bound, Kind, Spec
+from debugger.core.locate import near_names, nearest_lines, plain_function
+from debugger.core.model import ExceptionDetails, Exited, Frame, Reason, Stopped
+from debugger.errors import DebuggerError
+from debugger.targets.core_file import NotACore, read_core
+from debugger.targets.program import Program, look
+
+LANGUAGES = ("c", "c++", "rust", "swift", "native")
+# Our words for exceptions, by LLDB's filters; and those that are a call of a function.
+CATCHES = {"throw": "cpp_throw", "catch": "cpp_catch"}
+CATCH_FUNCTIONS = {"panic": "rust_panic", "uncaught": "std::terminate"}
+# By LLDB's command line: what the adapters have no request for, or not one that says enough.
+# There is no ThreadsAlone: after `thread continue N` and a pause, lldb-server answers no more.
+ABILITIES: Mapping[type[Any], Any] = {
+    abilities.Disassembly: lldb_machine.Disassembly,
+    abilities.InstructionBreakpoints: lldb_machine.InstructionBreakpoints,
+    abilities.InstructionSteps: lldb_machine.InstructionSteps,
+    abilities.Jump: lldb_machine.Jump,
+    abilities.Memory: lldb_machine.Memory,
+    abilities.Registers: lldb_machine.Registers,
+    abilities.Watchpoints: lldb_watch.Watchpoints,
+}
+HAS = frozenset(
+    {
+        abilities.Exceptions,
+        abilities.Modules,
+        abilities.RawCommands,
+        abilities.ReturnValues,
+        abilities.StepTargets,
+    }
+)
+# Start to first stop 360-600 ms without these, 180-250 ms with them.
+FAST = (
+    "settings set target.preload-symbols false",
+    "settings set symbols.enable-external-lookup false",
+    "settings set target.debug-file-search-paths /nonexistent",
+    "settings set auto-confirm true",
+    "settings set target.max-string-summary-length 16384",
+)
+_RUST_VARIANTS = str(Path(__file__).with_name("lldb_rust.py"))
+_RUSTC_S = 10
+_SIGNAL = re.compile(r"(?:signal )?\b(SIG[A-Z0-9]+)\b")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_TABLE = re.compile(r"^0x[0-9a-f]+: (?P<file>.+?):(?P<line>\d+)", re.MULTILINE)
+_INTERRUPTED = re.compile(r"(?:error: )*Execution was interrupted, reason: (.*)")
+_PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?", re.MULTILINE)
+
+
+def init_commands(launch: Launch) -> list[str]:
+    """Return what LLDB is to be told before it loads a program."""
+    commands = list(FAST)
+    if launch.program is not None and look(launch.program).language == "rust":
+        commands += _rust_commands(launch.env.get("PATH", ""))
+    return commands
+
+
+@functools.lru_cache(maxsize=8)
+def _rust_commands(path: str) -> tuple[str, ...]:
+    """Return the commands that load the Rust formatters of the caller's toolchain."""
+    rustc = shutil.which("rustc", path=path)
+    if rustc is None:
+        return ()
+    try:
+        answer = subprocess.run(
+            [rustc, "--print", "sysroot"],
+            capture_output=True,
+            text=True,
+            timeout=_RUSTC_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    scripts = Path(answer.stdout.strip()) / "lib" / "rustlib" / "etc"
+    if not (scripts / "lldb_commands").is_file():
+        return ()
+    return (
+        f"command script import {quoted(str(scripts / 'lldb_lookup.py'))}",
+        f"command source -s true {quoted(str(scripts / 'lldb_commands'))}",
+        f"command script import {quoted(_RUST_VARIANTS)}",
+    )
+
+
+def sendable(env: Mapping[str, str]) -> dict[str, str]:
+    """Leave out what JSON cannot carry: the program has it from the adapter's own environment."""
+    return {key: value for key, value in env.items() if not _SURROGATE.search(key + value)}
+
+
+def server_commands(target: Attach) -> list[str]:
+    """Return the commands that connect to a debug server; none for a process or a core file."""
+    if target.connect is None:
+        return []
+    host, port = target.connect
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    # Not `gdb-remote`, which takes no quotes (LLDB 19.1.7).
+    return [f"process connect --plugin gdb-remote {quoted(f'connect://{place}')}"]
+
+
+def exited(code: int | None, last_signal: str | None) -> Exited:
+    """Tell a death by signal N from an exit with status N, which LLDB both gives as N."""
+    if last_signal is not None and code == getattr(signal, last_signal, None):
+        return Exited(signal=last_signal)
+    if code in {signal.SIGKILL, signal.SIGALRM}:  # LLDB does not stop for these
+        name = signal.Signals(code).name
+        return Exited(code=code, doubt=f"LLDB tells status {code} and a death by {name} alike")
+    return Exited(code=code)
+
+
+def problem(text: str) -> str:
+    """Leave out LLDB's own prefixes, and say what its `interrupted` means."""
+    interrupted = _INTERRUPTED.match(text)
+    if interrupted and not interrupted[1].startswith("signal"):
+        # The reason is the stop before: breakpoints inside a called function do not stop it.
+        return "it did not finish in time and was interrupted; the program is as it was"
+    return _PLACE.sub("", text)
+
+
+def signal_of(description: str) -> str | None:
+    """Return the signal that a stop's description names."""
+    match = _SIGNAL.search(description)
+    return match[1] if match else None
+
+
+def details(told: ExceptionDetails) -> ExceptionDetails:
+    """Take a signal's name, and what comes after it, from what LLDB says of a stop."""
+    match = _SIGNAL.match(told.message)
+    if match:
+        rest = told.message[match.end() :].lstrip(": ")
+        return ExceptionDetails(type=match[1], message=rest)
+    return told
+
+
+async def settle(inside: Inside, stop: Stopped) -> Stopped:
+    """Say where a core's program could not reach memory, as of one that runs (lldb-dap 19.1.7)."""
+    core = inside.attached.core if inside.attached is not None else None
+    if stop.reason is not Reason.SIGNAL or core is None or "fault address" in stop.description:
+        return stop
+    try:
+        address = read_core(core).fault_address
+    except (OSError, NotACore):
+        return stop
+    if address is None:
+        return stop
+    told = f"{stop.description} (fault address: {address:#x})"
+    return msgspec.structs.replace(stop, description=told)
+
+
+async def arguments(inside: Inside, frame: Frame) -> list[str] | None:
+    """Return the names of a frame's arguments."""
+    try:
+        text = await inside.raw("frame variable --no-locals", frame)
+    except DebuggerError:
+        return None
+    return re.findall(r"^\(.*?\) ([A-Za-z_$][\w$]*) = ", text, re.MULTILINE)
+
+
+async def explain(inside: Inside, spec: Spec) -> Bound:
+    """Say why a breakpoint does not bind, with the lines or names that would."""
+    program = look(inside.launched.program) if inside.launched and inside.launched.program else None
+    if spec.kind is Kind.FUNCTION:
+        return await _explain_function(inside, spec, program)
+    if spec.file is None or spec.line is None:
+        return Bound(verified=False, why="no code at this address")
+    unbound = Bound(verified=False, file=spec.file, line=spec.line)
+    if program is not None and not program.has_debug_info:
+        why = "the program has no debug information: compile it with -g"
+        return msgspec.structs.replace(unbound, why=why)
+    name = Path(spec.file).name
+    table = await inside.raw(f"target modules dump line-table {quoted(name)}", None)
+    lines = [
+        int(match["line"])
+        for match in _LINE_TABLE.finditer(table)
+        if Path(match["file"]).name == name
+    ]
+    if not lines:
+        why = f"no such file in the program: {name}"
+        return msgspec.structs.replace(unbound, why=why)
+    near = nearest_lines(spec.line, [line for line in lines if line > 0])
+    return msgspec.structs.replace(
+        unbound, why=f"no code at {name}:{spec.line}", nearest_lines=near
+    )
+
+
+async def _explain_function(inside: Inside, spec: Spec, program: Program | None) -> Bound:
+    assert spec.function is not None
+    why = f"no function {spec.function} in the program"
+    if program is not None and not program.has_debug_info:
+        why += ", which has no debug information: compile it with -g"
+    words = re.findall(r"[A-Za-z0-9]{2,}", spec.function)
+    stem = re.escape(max(words, key=len)[:3]) if words else ""
+    module = (
+        Path(inside.launched.program).name if inside.launched and inside.launched.program else ""
+    )
+    text = ""
+    if stem and module:
+        text = await inside.raw(f"image lookup -r -n {quoted(stem)} {quoted(module)}", None)
+    names = [plain_function(name) for name in lldb_text.symbols(text)]
+    return Bound(verified=False, why=why, near_names=near_names(spec.function, names))

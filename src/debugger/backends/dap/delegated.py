@@ -1,0 +1,248 @@
+"""How is a program debugged whose adapter launches on one connection and debugs on another?
+
+js-debug answers a launch with the request to start a debug session for the program: that session
+is the one that counts. The launching connection stays open beside it, and says nothing of weight.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from debugger.backends.base import Event
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.client import Client, OnRequest, decode
+from debugger.backends.dap.events import Events
+from debugger.backends.dap.profile import Inside, Profile
+from debugger.backends.dap.transport import Connection
+from debugger.backends.dap.wire import Decoder, encode
+from debugger.core.breakpoints import Breakpoint
+from debugger.core.events import Stream
+from debugger.core.model import Exited, Stopped, Variable
+from debugger.errors import Code, DebuggerError
+
+_SAID_MAX = 2000
+
+
+class Lines(Protocol):
+    """How an adapter is sent the breakpoints of a file, where it needs more than the protocol."""
+
+    is_live: bool  # the session's launch is done: more than breakpoints can be asked for
+    is_changed: bool  # the user may have changed variables at this stop
+    returned: Variable | None  # by the function that was just left
+
+    async def send(self, file: str, wanted: Sequence[Breakpoint]) -> Sequence[dap.Breakpoint]:
+        """Replace a file's breakpoints; the answers come in the same order."""
+
+    async def enter(self) -> None:
+        """Set what stops a program at its entry, where that is wanted."""
+
+    async def renumber(self) -> None:
+        """Do what is needed once a launch is done that breakpoints were set before."""
+
+    async def finish(self, thread: int) -> None:
+        """Leave a function."""
+
+    async def stands(self, stop: Stopped) -> bool:
+        """Tell whether a stop is for the user, or part of a step of ours."""
+
+    def note(self, event: Event) -> None:
+        """Take what is told to the session."""
+
+
+class Held:
+    """A program between its beginning and the setting of its breakpoints."""
+
+    def __init__(
+        self,
+        events: Events,
+        run: Callable[[], Awaitable[None]],
+        configuration: Mapping[str, Any] | None,
+        lines: Lines,
+    ) -> None:
+        self._events = events
+        self._run = run
+        self._lines = lines
+        self.configuration = configuration or {}
+        self._has_begun = False
+        self._stop: Stopped | None = None
+        self._is_told = False
+
+    async def begin(self) -> None:
+        """Let the program begin; its first stop is kept from the session."""
+        self._events.hold = asyncio.get_running_loop().create_future()
+        self._has_begun = self._lines.is_live = True
+        await self._run()
+
+    async def until_stopped(self, within_s: float) -> Stopped | None:
+        """Wait for the first stop; None if the program ended or the time did."""
+        assert self._events.hold is not None
+        done, _ = await asyncio.wait({self._events.hold}, timeout=within_s)
+        self._stop = self._events.hold.result() if done else None
+        return self._stop
+
+    def tell_first(self) -> None:
+        """Tell the session of the first stop, once it can take it, instead of going on."""
+        self._is_told = True
+
+    async def run(self, inside: Inside, tell: Callable[[Event], None]) -> None:
+        """Let the program run, now that its breakpoints are set."""
+        if not self._has_begun:
+            await self._run()
+            await self._lines.renumber()
+            self._lines.is_live = True
+            return
+        if not self.configuration:
+            await self._lines.enter()
+        hold, self._events.hold = self._events.hold, None
+        if self._stop is None and hold is not None and hold.done():
+            # It came while breakpoints were set, and stands.
+            self._stop, self._is_told = hold.result(), True
+        if self._stop is not None and self._is_told:
+            tell(self._stop)
+        elif self._stop is not None:
+            await inside.request("continue", ask.OfThread(self._stop.thread or 0), dap.Body)
+
+
+@dataclass(frozen=True)
+class Delegating:
+    """What an adapter needs that launches on one connection and debugs on another.
+
+    `child_pid` reads the process of a session that it wants started; `own` changes the adapter's
+    own environment, `environment` the program's, of what the adapter wants in it; `written` leaves
+    out what a debugger's presence makes the program write; `begin` may let a program begin before
+    its breakpoints are set, up to where it holds for us; `lines` sends its breakpoints.
+    """
+
+    child_pid: Callable[[Mapping[str, Any]], int | None]
+    own: Callable[[Path], Mapping[str, str]]
+    environment: Callable[[Mapping[str, str | None]], Mapping[str, str | None]]
+    written: Callable[[Stream, str], str]
+    begin: Callable[[Inside, Held], Awaitable[None]]
+    lines: Callable[[Inside], Lines]
+
+
+class Delegation:
+    """The connection that launches; the program's own session is asked for on it."""
+
+    def __init__(
+        self, profile: Profile, link: Connection, *, serve: OnRequest, tasks: asyncio.TaskGroup
+    ) -> None:
+        assert profile.delegating is not None
+        self._name = profile.name
+        self._written = profile.delegating.written
+        self._link = link
+        self._serve = serve
+        self._said = ""
+        self._seen: Exited | None = None
+        loop = asyncio.get_running_loop()
+        self._program: asyncio.Future[dict[str, Any]] = loop.create_future()
+        self._is_ready = asyncio.Event()
+        self._client = Client(
+            profile.name,
+            write=lambda body: link.write(encode(body)),
+            on_event=self._on_event,
+            on_request=self._on_request,
+            tasks=tasks,
+        )
+        tasks.create_task(self._receive())
+
+    async def program(
+        self, command: str, arguments: dict[str, Any], *, initialize_s: float, within_s: float
+    ) -> dict[str, Any]:
+        """Launch or attach; return the configuration of the program's own session.
+
+        Raises:
+            DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT.
+        """
+        client = self._client
+        initialize = ask.Initialize(adapter_id=self._name)
+        answer = await client.send("initialize", initialize, within=initialize_s)
+        client.body(answer, dap.Body, Code.ADAPTER_FAILED)
+        client.merge_capabilities(msgspec.json.decode(answer.body, type=dict[str, Any]))
+        begun = client.post(command, arguments)
+        try:
+            async with asyncio.timeout(initialize_s):
+                await self._is_ready.wait()
+        except TimeoutError:
+            raise self._late(command, initialize_s) from None
+        await client.request("configurationDone", ask.Nothing(), dap.Body, within=initialize_s)
+        pending: set[asyncio.Future[Any]] = {self._program, begun}
+        limit = asyncio.get_running_loop().time() + within_s
+        while not self._program.done():
+            left = limit - asyncio.get_running_loop().time()
+            done, pending = await asyncio.wait(
+                pending, timeout=left, return_when=asyncio.FIRST_COMPLETED
+            )
+            if not done:
+                raise self._late(command, within_s)
+            if begun in done and not self._program.done():
+                client.body(begun.result(), dap.Body, Code.LAUNCH_FAILED)
+        return self._program.result()
+
+    def hear(self, stream: Stream, text: str) -> str:
+        """Take what the program writes; return what of it is the program's own."""
+        if not self._program.done():
+            self._said = (self._said + text)[-_SAID_MAX:]
+        return self._written(stream, text)
+
+    def over(self, seen: Exited | None = None) -> bool:
+        """Note that the program has ended, or the adapter; tell whether its session never came."""
+        self._seen = seen or self._seen
+        if self._program.done():
+            return self._program.exception() is not None
+        how = ""
+        if self._seen is not None:
+            status = f"status {self._seen.code}" if self._seen.signal is None else self._seen.signal
+            how = f": it ended with {status}"
+        said = f"; it said: {self._said.strip()}" if self._said.strip() else ""
+        problem = DebuggerError(Code.LAUNCH_FAILED, f"the program did not begin{how}{said}")
+        self._program.set_exception(problem)
+        self._program.exception()
+        return True
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._link.close()
+
+    def _late(self, command: str, seconds: float) -> DebuggerError:
+        return DebuggerError(
+            Code.TIMEOUT,
+            f"{self._name} did not finish {command} within {seconds:g} s",
+            hint="debugger doctor tries each adapter",
+        )
+
+    def _on_event(self, name: str, body: msgspec.Raw) -> None:
+        if name == "initialized":
+            self._is_ready.set()
+        elif name == "terminated":
+            self.over()
+        elif name == "output" and not self._program.done():
+            told = decode(body, dap.OutputBody)
+            if told.category != "telemetry":
+                self._said = (self._said + told.output)[-_SAID_MAX:]
+
+    async def _on_request(self, command: str, raw: msgspec.Raw) -> dict[str, Any]:
+        if command == "startDebugging" and not self._program.done():
+            asked = msgspec.json.decode(raw, type=dap.StartDebugging)
+            self._program.set_result({"request": asked.request, **asked.configuration})
+            return {}
+        return await self._serve(command, raw)
+
+    async def _receive(self) -> None:
+        decoder = Decoder()
+        problem = DebuggerError(Code.ADAPTER_DIED, f"{self._name} closed its connection")
+        try:
+            while chunk := await self._link.read():
+                for body in decoder.feed(chunk):
+                    self._client.receive(body)
+        except DebuggerError as error:
+            problem = error
+        self._client.lose(problem)
+        self.over()

@@ -1,0 +1,84 @@
+"""Does a stop count, or does the program go on because nobody asked for it?"""
+
+from __future__ import annotations
+
+import msgspec
+
+from debugger.backends.base import Backend, ConditionFailed, Sink
+from debugger.backends.dap import breakpoints
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.events import Events
+from debugger.backends.dap.exceptions import Exceptions
+from debugger.backends.dap.profile import Inside, Profile
+from debugger.core.model import Frame, Purpose, Reason, Stopped
+from debugger.errors import DebuggerError
+
+
+class Judge:
+    """Looks at the doubtful stops of one program."""
+
+    def __init__(
+        self, backend: Backend, inside: Inside, profile: Profile, exceptions: Exceptions, sink: Sink
+    ) -> None:
+        self._backend = backend
+        self._inside = inside
+        self._profile = profile
+        self._exceptions = exceptions
+        self._sink = sink
+
+    async def judge(self, stop: Stopped, events: Events, before: int | None) -> Stopped | None:
+        """Return a stop with its thread; None where it does not count and the program goes on.
+
+        `before` is the thread of the stop before.
+        """
+        if stop.thread is None:  # delve may leave it out
+            known = [one.id for one in await self._backend.threads()]
+            thread = before if before in known else next(iter(known), None)
+            stop = msgspec.structs.replace(stop, thread=thread)
+        if self._profile.settle is not None:
+            stop = await self._profile.settle(self._inside, stop)
+        passes = self._profile.passes
+        if stop.reason is Reason.STEP and passes is not None and await passes(self._inside, stop):
+            await self._inside.request("next", ask.OfThread(stop.thread or 0), dap.Body)
+            return None
+        failures = await self._failures(stop, events)
+        for failure in failures:
+            self._sink(failure)
+        if failures or not await self._is_asked_for(stop, events):
+            # A step that the stop interrupted goes on: LLDB keeps its plan until it is done.
+            await self._inside.request("continue", ask.OfThread(stop.thread or 0), dap.Body)
+            return None
+        return stop
+
+    async def _is_asked_for(self, stop: Stopped, events: Events) -> bool:
+        if stop.reason is Reason.ENTRY and self._profile.stops_first:
+            launched = self._inside.launched
+            return events.wants_entry or (launched is not None and launched.stop_on_entry)
+        if stop.reason is not Reason.EXCEPTION:
+            return True
+        thrown = {kind for hit in stop.hits for kind in events.thrown.get(hit, ())}
+        if thrown:
+            types = [one for one in thrown if one is not None]
+            return None in thrown or await self._exceptions.is_one_of(stop, types)
+        return await self._exceptions.stands(stop)
+
+    async def _failures(self, stop: Stopped, events: Events) -> list[ConditionFailed]:
+        """Return which conditions could not be evaluated, if that is all that the stop is for."""
+        if stop.thread is None:
+            return []
+        problem = self._profile.failed_condition(stop)
+        if problem is None:
+            return await breakpoints.failed_conditions(self._backend, stop, events.conditions)
+        frames = (await self._backend.stack(stop.thread, levels=1)).frames
+        for number, condition in dict.fromkeys(events.conditions.values()):
+            if frames and await self._fails(condition, frames[0], problem):
+                return [ConditionFailed(number, f"{condition}: {problem}")]
+        return [ConditionFailed(None, problem)]
+
+    async def _fails(self, condition: str, frame: Frame, problem: str) -> bool:
+        try:
+            await self._backend.evaluate(condition, frame, Purpose.PRINT)
+        except DebuggerError as error:
+            return error.message in problem or problem in error.message
+        return False

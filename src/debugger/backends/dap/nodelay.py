@@ -1,0 +1,51 @@
+"""How is a process's debug connection made to send at once?
+
+Node's inspector writes an answer and its events apart, so that Nagle's algorithm and the other
+side's delayed ACK cost 44 ms a request (Node 20.20). The other side is a program of the adapter's;
+but the option belongs to the socket, not to the process, and we may borrow the socket from a
+process that we might trace: below the guard, or our own user's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+_PIDFD_GETFD = 438  # the same number on every architecture; since Linux 5.6
+
+
+def send_at_once(pid: int) -> int:
+    """Set TCP_NODELAY on a process's local TCP connections; return on how many.
+
+    Where the system does not let us, all stays as it is, and is only slower.
+    """
+    if not sys.platform.startswith("linux"):
+        return 0
+    changed = 0
+    with suppress(OSError, ValueError):
+        process = os.pidfd_open(pid)
+        try:
+            for link in Path(f"/proc/{pid}/fd").iterdir():
+                changed += _change(process, link)
+        finally:
+            os.close(process)
+    return changed
+
+
+def _change(process: int, link: Path) -> bool:
+    with suppress(OSError):
+        if not str(link.readlink()).startswith("socket:"):
+            return False
+        descriptor = ctypes.CDLL(None).syscall(_PIDFD_GETFD, process, int(link.name), 0)
+        if descriptor < 0:
+            return False
+        with socket.socket(fileno=descriptor) as borrowed:
+            is_tcp = borrowed.family == socket.AF_INET and borrowed.type == socket.SOCK_STREAM
+            if is_tcp and borrowed.getpeername()[0].startswith("127."):
+                borrowed.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return True
+    return False

@@ -1,0 +1,253 @@
+"""How is an adapter reached that listens for us, or that is the program itself?"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import re
+import signal
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from debugger.backends.base import Launch
+from debugger.backends.dap.profile import Files, Found, Profile, Serving
+from debugger.backends.dap.transport import Connection
+from debugger.backends.guarded import Ending, Guarded
+from debugger.core.events import Stream
+from debugger.core.model import Exited
+from debugger.errors import Code, DebuggerError
+
+_SAID_MAX = 1 << 14
+_AGAIN_S = 0.02
+_LOOPBACK = "127.0.0.1"
+# These would change how the adapter itself runs; the program gets them all the same.
+_NOT_FOR_ADAPTERS = (
+    *("LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP"),
+    *("NODE_OPTIONS", "VSCODE_INSPECTOR_OPTIONS"),
+)
+# The guard wants an adapter to be parent to; here the program is one, and has files of its own.
+STAND_IN = ("cat",)
+
+Ended = asyncio.Future[tuple[int | None, int | None]]
+
+
+def strangers(ending: Ending, guard: Guarded, profile: Profile) -> tuple[str, ...]:
+    """Return what had to be killed at the end, without our stand-in."""
+    is_ours = profile.serving is not None and profile.serving.is_program
+    own = f"{guard.pid} " if is_ours else None
+    return tuple(one for one in ending.killed if own is None or not one.startswith(own))
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind((_LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def trifle(scratch: Path, serving: Serving) -> str:
+    """Make a program of one line, to try out an adapter that is the program."""
+    file = scratch / f"nothing{serving.suffix}"
+    file.write_text("0\n", encoding="utf-8")  # without a line to stop at rdbg 1.4 waits for nobody
+    return str(file)
+
+
+def exited(result: tuple[int | None, int | None]) -> Exited:
+    """Read what the guard tells of a program's end."""
+    code, number = result
+    if not number:
+        return Exited(code=code)
+    try:
+        return Exited(signal=signal.Signals(number).name)
+    except ValueError:  # a real-time signal has no name
+        return Exited(signal=f"SIG{number}")
+
+
+async def guarded(
+    profile: Profile,
+    found: Found,
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    scratch: Path,
+    tasks: asyncio.TaskGroup,
+) -> tuple[Guarded, int]:
+    """Start an adapter; return the port that it was given, or 0.
+
+    One that is the program is started later, by `run`.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED.
+    """
+    own = {key: value for key, value in env.items() if key not in _NOT_FOR_ADAPTERS}
+    if profile.delegating is not None:
+        own |= profile.delegating.own(scratch)
+    serving = profile.serving
+    argv: Sequence[str] = found.argv
+    port = 0
+    if serving is not None:
+        port = free_port()
+        argv = STAND_IN if serving.is_program else serving.words(found, None, port)
+    return await Guarded.start(argv, cwd=cwd, env=own, scratch=scratch, tasks=tasks), port
+
+
+async def linked(
+    guard: Guarded, profile: Profile, found: Found, *, port: int, within_s: float
+) -> tuple[Guarded | Connection, tuple[str, int] | None]:
+    """Return the way to a started adapter, and its address if it listens.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED.
+    """
+    serving = profile.serving
+    if serving is not None and serving.connect is not None:
+        link = await reached(serving.connect, port, name=profile.name, within_s=within_s)
+        return link, _address(serving.connect, port)
+    if found.listens is None:
+        return guard, None
+    told = await told_port(guard, found.listens, name=profile.name, within_s=within_s)
+    return await Connection.open(_LOOPBACK, told), (_LOOPBACK, told)
+
+
+async def pour(guard: Guarded, tell: Callable[[str], None]) -> None:
+    """Read what an adapter writes that is talked to over TCP, to its end."""
+    decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+    while chunk := await guard.read():
+        text = decoder.decode(chunk)
+        if text:
+            tell(text)
+
+
+async def told_port(guard: Guarded, pattern: str, *, name: str, within_s: float) -> int:
+    """Wait for an adapter to say where it listens.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED, with what it said instead.
+    """
+    said = b""
+    try:
+        async with asyncio.timeout(within_s):
+            while chunk := await guard.read():
+                said = (said + chunk)[-_SAID_MAX:]
+                match = re.search(pattern, said.decode(errors="replace"))
+                if match:
+                    return int(match["port"])
+    except TimeoutError:
+        pass
+    raise _silent(name, said.decode(errors="replace") or guard.stderr_tail())
+
+
+def _silent(name: str, said: str) -> DebuggerError:
+    tail = said[-2000:].strip()
+    return DebuggerError(
+        Code.ADAPTER_FAILED,
+        f"{name} did not say where it listens" + (f"; it said: {tail}" * bool(tail)),
+        hint="debugger doctor tries each adapter",
+    )
+
+
+def _address(connect: str, port: int) -> tuple[str, int]:
+    host, _, number = connect.partition(":")
+    return host, port if number == "{port}" else int(number)
+
+
+async def reached(connect: str, port: int, *, name: str, within_s: float) -> Connection:
+    """Connect to an adapter that does not say when it listens.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED.
+    """
+    where = _address(connect, port)
+    limit = asyncio.get_running_loop().time() + within_s
+    while True:
+        try:
+            return await Connection.open(*where)
+        except DebuggerError as error:
+            if asyncio.get_running_loop().time() >= limit:
+                raise DebuggerError(
+                    Code.ADAPTER_FAILED,
+                    f"{name} does not listen at {where[0]}:{where[1]} after {within_s:g} s",
+                    hint="debugger doctor tries each adapter",
+                ) from error
+        # Nothing tells when another process begins to listen; it can only be tried.
+        await asyncio.sleep(_AGAIN_S)
+
+
+class Heard:
+    """What a program writes that is its own adapter: its own lines, the adapter's, the port."""
+
+    def __init__(
+        self, serving: Serving | None, listens: str | None, tell: Callable[[Stream, str], None]
+    ) -> None:
+        self._own = serving.own_output if serving is not None else None
+        self._listens = re.compile(listens) if listens is not None else None
+        self._tell = tell
+        self._line = ""
+        self._said = ""
+        self.port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    @property
+    def said(self) -> str:
+        """The first of what it wrote."""
+        return self._said
+
+    def take(self, stream: Stream, text: str) -> None:
+        """Take what was written; the adapter's own lines are told as the debugger's."""
+        if not self.port.done():
+            self._said = (self._said + text)[-_SAID_MAX:]
+            match = self._listens.search(self._said) if self._listens is not None else None
+            if match:
+                self.port.set_result(int(match["port"]))
+        if stream is not Stream.STDERR or self._own is None:
+            self._tell(stream, text)
+            return
+        *lines, self._line = (self._line + text).split("\n")
+        for line in lines:
+            own = line.startswith(self._own)
+            self._tell(Stream.CONSOLE if own else stream, f"{line}\n")
+        if not (self._own.startswith(self._line) or self._line.startswith(self._own)):
+            self._tell(stream, self._line)
+            self._line = ""
+
+
+async def run(
+    profile: Profile,
+    found: Found,
+    launch: Launch,
+    *,
+    guard: Guarded,
+    files: Files,
+    heard: Heard,
+    within_s: float,
+) -> tuple[Connection, int, Ended]:
+    """Run a program that is its own adapter, on our files; return the way to it.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED.
+    """
+    serving, name = profile.serving, profile.name
+    assert serving is not None
+    port = free_port()
+    words = serving.words(found, launch, port)
+    stdio = (files.stdin, files.stdout, files.stderr)
+    pid, ended = await guard.spawn(words, cwd=launch.cwd, env=launch.env, stdio=stdio)
+    if serving.connect is not None:
+        return await reached(serving.connect, port, name=name, within_s=within_s), pid, ended
+    either: set[asyncio.Future[Any]] = {heard.port, ended}
+    await asyncio.wait(either, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+    if not heard.port.done():
+        if ended.done():
+            how = exited(ended.result())
+            what = f"signal {how.signal}" if how.signal else f"status {how.code}"
+            problem = f"{Path(words[0]).name} ended with {what} before it listened"
+            said = heard.said.strip()
+            raise DebuggerError(
+                Code.LAUNCH_FAILED,
+                f"{problem}; it said: {said[-2000:]}" if said else problem,
+                hint="debugger doctor tries each adapter",
+            )
+        raise _silent(name, heard.said)
+    return await Connection.open(_LOOPBACK, heard.port.result()), pid, ended

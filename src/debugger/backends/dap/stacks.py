@@ -1,0 +1,108 @@
+"""Which part of a stack is the program's own, whatever window of it is asked for?"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from debugger.backends.dap import convert
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.profile import Inside, Profile
+from debugger.core.model import Stack, Stopped
+
+_TAIL = 32  # more than any adapter's own frames, save the copies of long causes
+
+
+class Stacks:
+    """Reads stacks; one that a stop was judged by is kept for who asks for it next."""
+
+    def __init__(self, inside: Inside, profile: Profile) -> None:
+        self._inside = inside
+        self._is_outside = profile.is_outside
+        self._stop: Stopped | None = None
+        self._kept: tuple[tuple[int, int, int], Stack] | None = None
+        self._is_judging = False
+
+    async def read(self, thread: int, start: int, levels: int) -> Stack:
+        """Return some frames of a thread, innermost first."""
+        asked = (thread, start, levels)
+        if self._kept is not None and self._kept[0] == asked and not self._is_judging:
+            stack, self._kept = self._kept[1], None
+            return stack
+        if self._is_outside is None:
+            return await _as_it_is(self._inside, *asked)
+        stack = await window(self._inside, self._is_outside, *asked)
+        if self._is_judging:
+            self._kept = (asked, stack)
+        return stack
+
+    async def judged(self, judging: Awaitable[Stopped | None]) -> Stopped | None:
+        """Await whether a stop stands, which may ask for its stack."""
+        self._is_judging = True
+        try:
+            self._stop = await judging
+        finally:
+            self._is_judging = False
+        return self._stop
+
+    def told(self, stop: Stopped) -> None:
+        """Forget what was kept of any other stop."""
+        if stop is not self._stop:
+            self._kept = None
+
+
+async def _as_it_is(inside: Inside, thread: int, start: int, levels: int) -> Stack:
+    body = await _ask(inside, thread, start, levels)
+    total = body.total_frames
+    if len(body.stack_frames) < levels:
+        total = start + len(body.stack_frames)
+    return Stack(convert.frames(body.stack_frames[:levels], start), total)
+
+
+async def window(
+    inside: Inside, outside: Callable[[dap.StackFrame], bool], thread: int, start: int, levels: int
+) -> Stack:
+    """Return some frames of a stack without those at its end that are not the program's.
+
+    Frames amid the stack count, whatever they are: the program may use what the adapter uses.
+    """
+    body = await _ask(inside, thread, start, levels)
+    got = body.stack_frames
+    total = body.total_frames
+    if total is None:
+        total = start + len(got) if len(got) < levels else None
+    if total is None:
+        return Stack(convert.frames(got, start), None)
+    own = start + _own(got, outside) if start + len(got) >= total else start
+    if own == start:
+        own = await _end(inside, outside, thread, total)
+    # A thread that has not come to the program's code yet is somewhere all the same.
+    own = max(own, min(1, total))
+    return Stack(convert.frames(got[: max(0, own - start)], start), own)
+
+
+async def _end(
+    inside: Inside, outside: Callable[[dap.StackFrame], bool], thread: int, total: int
+) -> int:
+    """Return how many frames of a stack are the program's."""
+    at, count = max(0, total - _TAIL), _TAIL
+    while True:
+        tail = (await _ask(inside, thread, at, count)).stack_frames
+        own = _own(tail, outside)
+        if own or not at:
+            return at + own
+        at, count = 0, total
+
+
+async def _ask(inside: Inside, thread: int, start: int, levels: int) -> dap.StackTraceBody:
+    arguments = ask.StackTrace(thread_id=thread, start_frame=start, levels=levels)
+    body: dap.StackTraceBody = await inside.request("stackTrace", arguments, dap.StackTraceBody)
+    return body
+
+
+def _own(frames: Sequence[dap.StackFrame], outside: Callable[[dap.StackFrame], bool]) -> int:
+    """Count the frames up to the last that is the program's."""
+    left = len(frames)
+    while left and outside(frames[left - 1]):
+        left -= 1
+    return left

@@ -1,0 +1,184 @@
+"""What does LLDB's command line say? Pure parsers of its text, and how to write to it.
+
+Facts are of LLDB 19.1.7, x86-64.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from debugger.core.locate import plain_function
+from debugger.core.model import Register, RegisterGroup
+from debugger.errors import Code, DebuggerError
+
+_MEMORY = re.compile(r"^0x([0-9a-f]+):((?: 0x[0-9a-f]+)+)[^\S\n]*$", re.MULTILINE)
+_PARTLY = re.compile(r"Not all bytes \((\d+)/\d+\) were able to be read")
+_REGION = re.compile(r"\[0x([0-9a-f]+)-0x([0-9a-f]+)\) ([-r][-w][-x])(?: (\S[^\n]*))?")
+_GROUP = re.compile(r"^(?P<name>\S.*):\s*\Z")
+_REGISTER = re.compile(r"^\s+(?P<name>[\w.]+) = (?P<value>\{[^}]*\}|\S+)")
+_FUNCTION = re.compile(r"^[^`\s]+`(?P<name>.+):\s*\Z")
+_INSTRUCTION = re.compile(r"^(?:->)?\s+0x(?P<address>[0-9a-f]+)(?: <\+\d+>)?:")
+_WATCHED = re.compile(
+    r"Watchpoint created: Watchpoint (?P<id>\d+): addr = 0x(?P<address>[0-9a-f]+)"
+    r" size = (?P<size>\d+)"
+)
+_WATCHPOINT = re.compile(r"^Watchpoint (?P<id>\d+): addr = .* state = (?P<state>\w+)", re.MULTILINE)
+_BREAKPOINT = re.compile(r"^Breakpoint (?P<id>\d+): ", re.MULTILINE)
+_LINE_RANGE = re.compile(
+    r"^\[0x(?P<start>[0-9a-f]+)-0x[0-9a-f]+\): .*?:(?P<line>\d+)(?::\d+)?$", re.MULTILINE
+)
+_FUNCTION_RANGE = re.compile(
+    r"^ *Function: .* range = \[0x(?P<start>[0-9a-f]+)-0x(?P<end>[0-9a-f]+)\)", re.MULTILINE
+)
+_LINE_ENTRY = re.compile(r"^ *LineEntry: \[[^)]*\): (?P<file>.+?):\d+", re.MULTILINE)
+_SUMMARY = re.compile(r"Summary: \S+?`(?P<name>.+?)(?: \+ \d+)?(?: at [^\n]*)?$", re.MULTILINE)
+_DEMANGLED = re.compile(r" ---> (?:typeinfo for )?(?P<name>.+?)\s*\Z")
+_LOCATION = re.compile(r"^(?P<where>[^\s:]+): \(", re.MULTILINE)
+
+
+class Region(Struct, frozen=True):
+    """A range of addresses; `name` is the file or the kind of what is mapped there, or ""."""
+
+    start: int
+    end: int
+    is_readable: bool
+    name: str = ""
+
+
+class Watched(Struct, frozen=True):
+    """A watchpoint as LLDB set it; `size` in bytes."""
+
+    id: int
+    address: int
+    size: int
+
+
+def quoted(word: str) -> str:
+    """Quote a word for LLDB's command line.
+
+    Raises:
+        DebuggerError: USAGE for a control character: a newline would begin another command.
+    """
+    if any(ord(letter) < ord(" ") for letter in word):
+        raise DebuggerError(Code.USAGE, f"a control character in {word!r}")
+    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def memory(text: str, *, size: int = 1) -> list[int]:
+    """Read `memory read --format x`: numbers of `size` bytes, those that could be read."""
+    values = [int(word, 16) for row in _MEMORY.finditer(text) for word in row[2].split()]
+    partly = _PARTLY.search(text)
+    return values[: int(partly[1]) // size] if partly else values
+
+
+def region(text: str) -> Region | None:
+    """Read `memory region`."""
+    match = _REGION.search(text)
+    if match is None:
+        return None
+    return Region(
+        int(match[1], 16), int(match[2], 16), match[3][0] == "r", (match[4] or "").strip()
+    )
+
+
+def registers(text: str) -> list[RegisterGroup]:
+    """Read `register read`; of an address only the number is kept."""
+    groups: list[RegisterGroup] = []
+    name, found = "", list[Register]()
+    for line in [*text.splitlines(), ":"]:
+        one = _REGISTER.match(line)
+        if one:
+            found.append(Register(one["name"], _plain(one["value"])))
+            continue
+        group = _GROUP.match(line)
+        if group or line == ":":
+            if name and found:
+                groups.append(RegisterGroup(name, tuple(found)))
+            name, found = (group["name"] if group else ""), []
+    return groups
+
+
+def _plain(value: str) -> str:
+    try:
+        return hex(int(value, 16))
+    except ValueError:
+        return value
+
+
+def functions(text: str) -> Mapping[int, str]:
+    """Read `disassemble`: the function of each instruction, by the instruction's address."""
+    found: dict[int, str] = {}
+    name = ""
+    for line in text.splitlines():
+        head = _FUNCTION.match(line)
+        if head:
+            name = plain_function(head["name"])
+        one = _INSTRUCTION.match(line)
+        if one and name:
+            found[int(one["address"], 16)] = name
+    return found
+
+
+def watched(text: str) -> Watched | None:
+    """Read what `watchpoint set` answers; None for an error."""
+    match = _WATCHED.search(text)
+    if match is None:
+        return None
+    return Watched(int(match["id"]), int(match["address"], 16), int(match["size"]))
+
+
+def watchpoints(text: str) -> Mapping[int, bool]:
+    """Read `watchpoint list`: which there are, and whether each is enabled."""
+    return {int(one["id"]): one["state"] == "enabled" for one in _WATCHPOINT.finditer(text)}
+
+
+def breakpoint_id(text: str) -> int | None:
+    """Read what `breakpoint set` answers; None for an error."""
+    match = _BREAKPOINT.search(text)
+    return int(match["id"]) if match else None
+
+
+def line_addresses(text: str, line: int) -> list[int]:
+    """Read `source info`: where the code of a line begins, in ascending order."""
+    found = {
+        int(one["start"], 16) for one in _LINE_RANGE.finditer(text) if int(one["line"]) == line
+    }
+    return sorted(found)
+
+
+def function_range(text: str) -> tuple[int, int] | None:
+    """Read `image lookup --verbose --address`: where the function begins and ends."""
+    match = _FUNCTION_RANGE.search(text)
+    return (int(match["start"], 16), int(match["end"], 16)) if match else None
+
+
+def line_file(text: str) -> str | None:
+    """Read `image lookup --verbose --address`: the file of the line that is there."""
+    match = _LINE_ENTRY.search(text)
+    return match["file"] if match else None
+
+
+def symbols(text: str) -> list[str]:
+    """Read `image lookup`: the names found, without what is added to them."""
+    return [match["name"] for match in _SUMMARY.finditer(text)]
+
+
+def demangled(text: str) -> str | None:
+    """Read `language cplusplus demangle`; a type's name of its typeinfo."""
+    match = _DEMANGLED.search(text)
+    return match["name"] if match else None
+
+
+def location(text: str) -> str | None:
+    """Read `frame variable --location NAME`: an address, or the register that holds it."""
+    match = _LOCATION.search(text)
+    return match["where"] if match else None
+
+
+def error(text: str) -> str | None:
+    """Return what LLDB says is wrong; None where it says nothing of the kind."""
+    said = [line.removeprefix("error: ") for line in text.splitlines() if "error: " in line[:7]]
+    return "; ".join(said) or None

@@ -1,0 +1,106 @@
+"""Commands that take hold of what runs, or ran, without us; and that let it go."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import msgspec
+
+from debugger.commands.begin import begin, maker, unbound_notes
+from debugger.commands.call import Call
+from debugger.core import answers
+from debugger.core.command import Arg, Opt, command
+from debugger.core.state import State
+from debugger.errors import Code, DebuggerError
+from debugger.session import report, stepping
+from debugger.session.standing import runs
+from debugger.setup import attaching
+
+GROUP = "Sessions"
+_LOOK_S = 10.0  # a host's name may take long to resolve
+
+
+@command("attach", group=GROUP)
+async def attach(
+    call: Call,
+    what: Annotated[
+        str | int | None, Arg("PID", "a process; with --core or --connect, the PROGRAM")
+    ] = None,
+    *,
+    name: Annotated[str | None, Opt("--name", help="the one process of this name")] = None,
+    core: Annotated[
+        str | None, Opt("--core", help="what a program left when it crashed", metavar="FILE")
+    ] = None,
+    connect: Annotated[
+        str | None, Opt("--connect", help="a debug server", metavar="HOST:PORT")
+    ] = None,
+    adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
+    breaks: Annotated[
+        tuple[str, ...], Opt("--break", "-b", help="set a breakpoint first", metavar="LOC")
+    ] = (),
+    pause: Annotated[bool, Opt("--pause", help="stop it, and show where it is")] = False,
+    timeout: Annotated[float | None, Opt("--timeout", help="seconds to wait", metavar="S")] = None,
+) -> answers.Answer:
+    """Attach to a running process, a core file or a debug server.
+
+    A process runs on unless --pause is given. A name is that of the process, of its executable, or
+    of its script. The adapter is chosen by what the process is, or by who listens.
+    """
+    patience = call.patience(timeout)
+    wanted = attaching.Wanted(
+        cwd=call.cwd,
+        env=call.env,
+        what=str(what) if what is not None else None,
+        name=name,
+        core=core,
+        connect=connect,
+        adapter=adapter,
+        pause=pause,
+        adapters=call.config.adapters,
+        held={
+            one.pid: one.name
+            for one in call.sessions.listed()
+            if one.is_live and one.pid is not None
+        },
+    )
+    prepared = await _prepared(wanted)
+    target = prepared.target
+    specs = [call.spec(words, near=[], current=None, program=target.program) for words in breaks]
+    session = await call.sessions.create(
+        target, maker(call, prepared.profile), name=call.session_name
+    )
+    for spec in specs:
+        session.breakpoints.add(spec)
+    try:
+        await begin(call, session)
+    except DebuggerError as error:
+        raise attaching.explained(error, prepared) from error
+    unbound = unbound_notes(session)
+    # A Node that waits for a debugger (--inspect-brk) stands still without being asked to.
+    if target.pause or session.state is State.STOPPED:
+        answer = await stepping.wait(session, patience, after=0)
+    else:
+        answer = report.running(session, waited_s=None)
+    return msgspec.structs.replace(answer, notes=(*answer.notes, *prepared.notes, *unbound))
+
+
+async def _prepared(wanted: attaching.Wanted) -> attaching.Prepared:
+    try:
+        async with asyncio.timeout(_LOOK_S):
+            return await asyncio.to_thread(attaching.prepare, wanted)
+    except TimeoutError:
+        raise DebuggerError(
+            Code.TIMEOUT,
+            f"{wanted.connect or 'the process'} was not found within {_LOOK_S:g} s",
+            hint="debugger attach --connect ADDRESS:PORT",
+        ) from None
+
+
+@command("detach", group=GROUP)
+async def detach(call: Call) -> answers.Answer:
+    """End the session and leave the program running."""
+    session = call.session()
+    session.require_live("detach from it")
+    await call.sessions.close(session, kill=False)
+    return answers.Ended(ended=(session.name,), detached=runs(session.target), pid=session.pid)

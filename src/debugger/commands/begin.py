@@ -1,0 +1,63 @@
+"""How a session begins: its backend, its first breakpoints, and what of them did not bind."""
+
+from __future__ import annotations
+
+import asyncio
+
+from msgspec import UNSET
+
+from debugger.backends import choose
+from debugger.backends.dap.conversation import Limits
+from debugger.backends.dap.profile import Profile
+from debugger.backends.mapped import mapping
+from debugger.commands.call import Call
+from debugger.core.state import State
+from debugger.errors import DebuggerError
+from debugger.session import views
+from debugger.session.session import MakeBackend, Session
+
+
+def maker(call: Call, profile: Profile) -> MakeBackend:
+    """Return what makes a backend for a session.
+
+    Raises:
+        DebuggerError: ADAPTER_NOT_FOUND, USAGE for a source map that is none.
+    """
+    found = choose.find(profile, call.env, call.config.adapters)
+    limits = Limits(
+        initialize_s=call.config.timeouts.dap_initialize_secs,
+        request_s=call.config.timeouts.dap_request_secs,
+    )
+    make = choose.maker(profile, found, limits=limits, scratch_root=call.scratch_root)
+    return mapping(make, call.source_map())
+
+
+async def begin(call: Call, session: Session) -> None:
+    """Begin a session; one that cannot begin is forgotten.
+
+    Raises:
+        DebuggerError: What starting, or attaching to, the program raises.
+    """
+    try:
+        await session.do(session.begin)
+    except DebuggerError:
+        await call.sessions.close(session, kill=True)
+        raise
+    except asyncio.CancelledError:
+        if session.state is State.IDLE:  # it has not begun, and now never will
+            await call.sessions.close(session, kill=True)
+        raise
+
+
+def unbound_notes(session: Session) -> list[str]:
+    """Say which breakpoints did not bind, and why."""
+    notes = []
+    for one in session.breakpoints.listed():
+        view = views.breakpoint_view(one)
+        relatives = session.family.relatives(session)
+        if view.why_unbound is UNSET or any(each.breakpoints.hits(one.id) for each in relatives):
+            continue
+        choices = [*map(str, view.nearest_lines or ()), *(view.near_names or ())]
+        near = f"; nearest: {', '.join(choices)}" if choices else ""
+        notes.append(f"breakpoint {one.id} is pending: {view.why_unbound}{near}")
+    return notes

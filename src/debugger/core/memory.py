@@ -1,0 +1,133 @@
+"""How are bytes of memory shown, and how does a user write them? Pure."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from msgspec import Struct
+
+from debugger.core.answers import MemoryRow
+from debugger.errors import Code, DebuggerError
+
+COUNT_MAX = 1 << 16  # bytes in one answer
+WRITE_MAX = 1 << 16
+_ROW = 16
+_STRING_ROW = 64
+_HEX = re.compile(r"(?:0x)?([0-9a-fA-F]+)\Z")
+
+
+class Layout(Struct, frozen=True):
+    """A format: bytes of one item, the `struct` letter for it, and how many are shown if not said.
+
+    Items are little-endian, as on every processor that the adapters run on here (x86-64, arm64).
+    """
+
+    size: int
+    letter: str
+    count: int
+
+
+_LAYOUTS = {
+    "hex": Layout(1, "", 64),
+    "bytes": Layout(1, "", 64),
+    "string": Layout(1, "", 256),
+    "char": Layout(1, "", 64),
+    "u8": Layout(1, "B", 16),
+    "u16": Layout(2, "H", 16),
+    "u32": Layout(4, "I", 16),
+    "u64": Layout(8, "Q", 8),
+    "i8": Layout(1, "b", 16),
+    "i16": Layout(2, "h", 16),
+    "i32": Layout(4, "i", 16),
+    "i64": Layout(8, "q", 8),
+    "f32": Layout(4, "f", 16),
+    "f64": Layout(8, "d", 8),
+    "pointer": Layout(8, "Q", 8),
+}
+
+
+def layout(name: str) -> Layout:
+    """Return a format by name.
+
+    Raises:
+        DebuggerError: USAGE, naming them all.
+    """
+    found = _LAYOUTS.get(name)
+    if found is None:
+        raise DebuggerError(
+            Code.USAGE,
+            f"no format {name!r}; there are: {', '.join(_LAYOUTS)}",
+            hint="debugger memory read --help",
+        )
+    return found
+
+
+def rows(address: int, data: bytes, name: str) -> tuple[MemoryRow, ...]:
+    """Lay bytes out in rows of 16; a string ends at its NUL."""
+    shape = layout(name)
+    if name == "string":
+        return _string(address, data)
+    found = []
+    for at in range(0, len(data), _ROW):
+        part = data[at : at + _ROW]
+        found.append(MemoryRow(hex(address + at), _row(part, name, shape)))
+    return tuple(found)
+
+
+def _row(part: bytes, name: str, shape: Layout) -> str:
+    if name == "hex":
+        return f"{part.hex(' '):<{_ROW * 3 - 1}}  {_letters(part)}"
+    if name == "bytes":
+        return part.hex(" ")
+    if name == "char":
+        return _letters(part)
+    whole = len(part) // shape.size * shape.size
+    items = [one for (one,) in struct.iter_unpack("<" + shape.letter, part[:whole])]
+    said = [f"0x{one:016x}" if name == "pointer" else f"{one:.9g}" for one in items]
+    if shape.letter not in "fd" and name != "pointer":
+        said = [str(one) for one in items]
+    if part[whole:]:
+        said.append(f"({part[whole:].hex(' ')})")
+    return " ".join(said)
+
+
+def _letters(part: bytes) -> str:
+    return "".join(chr(one) if 0x20 <= one < 0x7F else "." for one in part)  # noqa: PLR2004 - ASCII's printable range
+
+
+def _string(address: int, data: bytes) -> tuple[MemoryRow, ...]:
+    text, nul, _ = data.partition(b"\0")
+    shown = text.decode(errors="backslashreplace")
+    found = [
+        MemoryRow(hex(address + len(shown[:at].encode())), f'"{shown[at : at + _STRING_ROW]}"')
+        for at in range(0, max(len(shown), 1), _STRING_ROW)
+    ]
+    if not nul:
+        found.append(MemoryRow(hex(address + len(data)), "… (no NUL so far)"))
+    return tuple(found)
+
+
+def parse_bytes(text: str) -> bytes:
+    """Read bytes as a user writes them: `de ad be ef`, `0xdeadbeef` or `deadbeef`, as in memory.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    data = b""
+    for word in text.replace(",", " ").split():
+        match = _HEX.match(word)
+        if match is None or (len(match[1]) % 2 and len(match[1]) > 1):
+            raise DebuggerError(
+                Code.USAGE,
+                f"not bytes: {word!r}; two hexadecimal digits are a byte",
+                hint="debugger memory write 0xADDR de ad be ef",
+            )
+        data += bytes.fromhex(match[1].zfill(2))
+    if not 0 < len(data) <= WRITE_MAX:
+        raise DebuggerError(
+            Code.USAGE,
+            f"1 to {WRITE_MAX} bytes can be written at once, not {len(data)}",
+            hint="debugger memory write 0xADDR de ad be ef",
+        )
+    return data

@@ -1,0 +1,254 @@
+"""How a stopped program's machine is looked at: memory, registers, instructions, modules.
+
+Each function is a job of the session and raises DebuggerError: WRONG_STATE or PROGRAM_EXITED unless
+the program is stopped, NOT_SUPPORTED where the debugger cannot, EVALUATION_FAILED, NOT_FOUND.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import UNSET
+
+from debugger.backends.abilities import Disassembly, Memory, Modules, Registers
+from debugger.core import answers, memory
+from debugger.core.locate import near_names
+from debugger.core.model import Frame, Instruction, Purpose, RegisterGroup
+from debugger.core.numbers import integer
+from debugger.core.state import State
+from debugger.core.words import one_line
+from debugger.errors import Code, DebuggerError
+from debugger.session import looking, source
+from debugger.session.session import Session
+
+INSTRUCTIONS_MAX = 1000
+_MODULES_MAX = 200
+_ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]{1,16})\Z")
+_POINTER = re.compile(r"0x([0-9a-fA-F]{1,16})\b")
+_REGISTER_MAX = 200
+_PAGE = 4096
+
+
+async def address_of(session: Session, words: str) -> int:
+    """Return the address that a user means: `0x…`, `&VAR`, a pointer, or a function's name.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED for an expression without an address.
+    """
+    plain = _ADDRESS.match(words.strip())
+    if plain:
+        return int(plain[1], 16)
+    one_line(words)
+    frame = await looking.frame_of(session)
+    found = None
+    referred = await _referred(session, words, frame)
+    if referred is not None:
+        return referred
+    # The value of a pointer, of `&VAR`, or of a function is an address; else the variable has one.
+    for expression in (words, f"&({words})"):
+        try:
+            value = await session.backend.evaluate(expression, frame, Purpose.PRINT)
+        except DebuggerError:
+            if expression == words:
+                raise
+            break
+        found = _POINTER.search(value.value) if _is_pointer(value.value, value.type) else None
+        if found:
+            return int(found[1], 16)
+        register = integer(value.value) if words.startswith("$") else None
+        if register is not None and register >= 0:
+            return register
+    raise DebuggerError(
+        Code.EVALUATION_FAILED,
+        f"{words} is no address and has none",
+        hint="debugger memory read '&VARIABLE', a pointer, or 0xADDR",
+    )
+
+
+async def _referred(session: Session, words: str, frame: Frame) -> int | None:
+    """Return where the object is that a reference refers to, of `&REFERENCE`.
+
+    lldb-dap 19 takes it for the address of the reference itself.
+    """
+    if not words.strip().startswith("&"):
+        return None
+    try:
+        operand = words.strip().removeprefix("&")
+        value = await session.backend.evaluate(operand, frame, Purpose.PRINT)
+    except DebuggerError:
+        return None
+    found = _POINTER.search(value.value) if value.type.rstrip().endswith("&") else None
+    return int(found[1], 16) if found else None
+
+
+def _is_pointer(value: str, kind: str) -> bool:
+    """Tell a pointer's or a function's value from a number, a struct and a string."""
+    if kind.rstrip().endswith(("*", "&", "pointer", "]")) or "*" in kind or "(" in kind:
+        return True
+    return value.lstrip("({ ").startswith("0x")
+
+
+async def read_memory(
+    session: Session, words: str, *, count: int | None, form: str
+) -> answers.MemoryView:
+    """Show memory; `count` is of items of the format."""
+    session.require(State.STOPPED, to="read memory")
+    shape = memory.layout(form)
+    wanted = (count if count is not None else shape.count) * shape.size
+    if not 0 < wanted <= memory.COUNT_MAX:
+        most = memory.COUNT_MAX // shape.size
+        raise DebuggerError(
+            Code.USAGE, f"--count is 1 to {most} for {form}", hint="debugger memory read --help"
+        )
+    reader = session.backend.ability(Memory)
+    address = await address_of(session, words)
+    data = await reader.read(address, wanted)
+    if form == "string" and b"\0" in data:
+        data = data[: data.index(b"\0") + 1]
+        wanted = len(data)
+    return answers.MemoryView(
+        address=hex(address),
+        bytes=data.hex(),
+        format=form,
+        rows=memory.rows(address, data, form),
+        size=len(data),
+        asked=wanted,
+    )
+
+
+async def write_memory(session: Session, words: str, text: str) -> answers.MemoryWritten:
+    """Write bytes, and show what was there."""
+    session.require(State.STOPPED, to="write memory")
+    data = memory.parse_bytes(text)
+    ability = session.backend.ability(Memory)
+    address = await address_of(session, words)
+    before = await ability.read(address, len(data))
+    if len(before) < len(data):
+        raise DebuggerError(
+            Code.EVALUATION_FAILED,
+            f"only {len(before)} of {len(data)} bytes are mapped at {address:#x}",
+            hint="debugger memory read shows what is there",
+        )
+    await ability.write(address, data)
+    session.look.changed_anything()
+    return answers.MemoryWritten(
+        address=hex(address),
+        previous=before.hex(),
+        bytes=(await ability.read(address, len(data))).hex(),
+        size=len(data),
+    )
+
+
+async def registers(session: Session, names: tuple[str, ...]) -> answers.RegistersView:
+    """Show the first group of registers, those named, the groups named, or `all`."""
+    session.require(State.STOPPED, to="show registers")
+    reader = session.backend.ability(Registers)
+    groups = await reader.registers(await looking.frame_of(session))
+    shown = _chosen(groups, names)
+    return answers.RegistersView(
+        groups=tuple(
+            answers.RegisterGroupView(
+                one.name,
+                tuple(
+                    answers.RegisterView(each.name, each.value[:_REGISTER_MAX])
+                    for each in one.registers
+                ),
+            )
+            for one in shown
+        ),
+        others=tuple(one.name for one in groups if not names and one not in shown),
+    )
+
+
+def _chosen(groups: list[RegisterGroup], names: tuple[str, ...]) -> list[RegisterGroup]:
+    if not names:
+        return groups[:1]
+    if names == ("all",):
+        return groups
+    chosen: list[RegisterGroup] = []
+    for name in names:
+        wanted = name.lower().removeprefix("$").removeprefix("%")
+        whole = [one for one in groups if one.name.lower().startswith(wanted)]
+        single = [
+            RegisterGroup(one.name, (each,))
+            for one in groups
+            for each in one.registers
+            if each.name.lower() == wanted
+        ]
+        if not single and not whole:
+            every = [each.name for one in groups for each in one.registers]
+            near = near_names(wanted, [*every, *(one.name for one in groups)])
+            meant = f"; did you mean {' or '.join(near[:3])}?" if near else ""
+            raise DebuggerError(
+                Code.NOT_FOUND, f"no register {name}{meant}", hint="debugger registers all"
+            )
+        chosen += single or whole
+    merged: dict[str, RegisterGroup] = {}
+    for one in chosen:
+        before = merged[one.name].registers if one.name in merged else ()
+        merged[one.name] = RegisterGroup(one.name, tuple(dict.fromkeys([*before, *one.registers])))
+    return list(merged.values())
+
+
+async def disassemble(
+    session: Session, words: str | None, *, count: int, with_source: bool
+) -> answers.Disassembled:
+    """Show machine code from an address on; without one, from where the program is."""
+    session.require(State.STOPPED, to="disassemble")
+    if not 1 <= count <= INSTRUCTIONS_MAX:
+        raise DebuggerError(
+            Code.USAGE, f"--count is 1 to {INSTRUCTIONS_MAX}", hint="debugger disassemble --help"
+        )
+    reader = session.backend.ability(Disassembly)
+    frame = await looking.frame_of(session)
+    here = int(frame.address, 16) if frame.address is not None else None
+    if words is not None:
+        start = await address_of(session, words)
+    elif here is not None:
+        start = here
+    else:
+        raise DebuggerError(
+            Code.NOT_FOUND, "the frame has no address", hint="debugger disassemble 0xADDR"
+        )
+    found = await reader.instructions(start, count)
+    last: tuple[str | None, int | None] = (None, None)
+    shown = []
+    for one in found[:count]:
+        place = (one.file, one.line)
+        text = _line_of(one) if with_source and place != last else None
+        last = place
+        shown.append(_instruction(one, here, text))
+    return answers.Disassembled(instructions=tuple(shown))
+
+
+def _line_of(one: Instruction) -> str | None:
+    if one.file is None or one.line is None:
+        return None
+    around = source.around(one.file, one.line, before=0, after=0)
+    return around[0].text.strip() if around else None
+
+
+def _instruction(one: Instruction, here: int | None, text: str | None) -> answers.InstructionView:
+    return answers.InstructionView(
+        address=hex(one.address),
+        bytes=one.bytes,
+        text=one.text,
+        function=one.function,
+        file=one.file or UNSET,
+        line=one.line or UNSET,
+        source=text or UNSET,
+        current=one.address == here,
+    )
+
+
+async def modules(session: Session) -> answers.ModulesView:
+    """List the program and its libraries."""
+    session.require(State.STOPPED, to="list the modules")
+    found = await session.backend.ability(Modules).modules()
+    return answers.ModulesView(
+        modules=tuple(
+            answers.ModuleView(one.name, one.path, one.address, one.version, one.symbols)
+            for one in found[:_MODULES_MAX]
+        ),
+        total=len(found),
+    )

@@ -1,0 +1,162 @@
+"""How values are looked into and set: expressions, pages of a value, the debugger's own commands.
+
+Each function is a job of the session and raises DebuggerError: WRONG_STATE or PROGRAM_EXITED unless
+the program is stopped, EVALUATION_FAILED, STALE_REF, USAGE for what is no single line.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET
+
+from debugger.backends.abilities import RawCommands
+from debugger.core import answers
+from debugger.core.model import Purpose, Variable
+from debugger.core.numbers import Format, written
+from debugger.core.state import State
+from debugger.core.words import one_line
+from debugger.errors import Code, DebuggerError
+from debugger.session import views
+from debugger.session.looking import frame_of
+from debugger.session.session import Session
+
+CHILDREN_MAX = 500
+_NESTED_MAX = 20
+_DEPTH_MAX = 5
+_UNBOUNDED = (".py", ".pyw", ".rb", ".js", ".mjs", ".cjs", ".ts")  # integers without a size
+
+
+async def evaluate(
+    session: Session,
+    expression: str,
+    *,
+    purpose: Purpose,
+    depth: int,
+    show_type: bool,
+    form: Format | None = None,
+) -> answers.Value:
+    """Evaluate an expression in the current frame; `depth` levels inside it are shown."""
+    session.require(State.STOPPED, to="evaluate")
+    one_line(expression)
+    frame = await frame_of(session)
+    value = await session.backend.evaluate(expression, frame, purpose)
+    if purpose is Purpose.EVALUATE:
+        # It may have changed anything.
+        session.look.changed_anything()
+    children: list[answers.VariableView] = []
+    total = 0
+    (value,) = await session.backend.completed([value])
+    if value.handle and depth > 0:
+        children, total = await _children(session, value, min(depth, _DEPTH_MAX))
+    text = value.value
+    if form is not None:
+        is_bounded = not (frame.file or "").endswith(_UNBOUNDED)
+        text, children = _formed(value, children, form, is_bounded=is_bounded)
+    return answers.Value(
+        expression=expression,
+        value=views.value_text(text, 1 << 16),
+        type=value.type,
+        ref=session.refs.name(value.handle) or UNSET,
+        children=tuple(children) if children else UNSET,
+        children_total=total if children else UNSET,
+        show_type=show_type or UNSET,
+    )
+
+
+def _formed(
+    value: Variable, children: list[answers.VariableView], form: Format, *, is_bounded: bool
+) -> tuple[str, list[answers.VariableView]]:
+    """Write a number, or the numbers inside a value, in another form.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED if there is none.
+    """
+    own = written(value.value, value.type, form, is_bounded=is_bounded)
+    inner = [written(one.value, one.type, form, is_bounded=is_bounded) for one in children]
+    if own is None and not any(inner):
+        raise DebuggerError(
+            Code.EVALUATION_FAILED,
+            f"{value.name} is no integer: {views.value_text(value.value, 200)}",
+            hint="debugger print shows it as it is",
+        )
+    pairs = zip(children, inner, strict=True)
+    shown = [
+        msgspec.structs.replace(one, value=text) if text is not None else one for one, text in pairs
+    ]
+    return own or value.value, shown
+
+
+async def _children(
+    session: Session, value: Variable, depth: int
+) -> tuple[list[answers.VariableView], int]:
+    found = await session.backend.variables(value.handle, start=0, count=CHILDREN_MAX)
+    total = max(len(found), value.indexed or 0)
+    shown: list[answers.VariableView] = []
+    for one in found[:_NESTED_MAX]:
+        shown.append(views.variable(one, session.refs, most=400))
+        if one.handle and depth > 1:
+            nested, _ = await _children(session, one, depth - 1)
+            shown += [
+                answers.VariableView(f"  {sub.name}", sub.value, sub.type, sub.ref)
+                for sub in nested
+            ]
+    return shown, total
+
+
+async def assign(session: Session, target: str, value: str) -> answers.Assignment:
+    """Set a variable, a field or an element, and show it before and after."""
+    session.require(State.STOPPED, to="set a variable")
+    one_line(target)
+    one_line(value)
+    frame = await frame_of(session)
+    try:
+        before = (await session.backend.evaluate(target, frame, Purpose.PRINT)).value
+    except DebuggerError:
+        before = None
+    changed = await session.backend.assign(target, value, frame)
+    return answers.Assignment(
+        name=target,
+        previous=views.value_text(before) if before is not None else None,
+        value=views.value_text(changed.value),
+        type=changed.type,
+    )
+
+
+async def page(session: Session, ref: str, *, start: int, count: int) -> answers.Children:
+    """Show a part of what is inside a value."""
+    session.require(State.STOPPED, to="look into a value")
+    handle = session.refs.handle(ref)
+    if start < 0 or not 1 <= count <= CHILDREN_MAX:
+        raise DebuggerError(
+            Code.USAGE,
+            f"--from counts from 0 and --count from 1 to {CHILDREN_MAX}",
+            hint=f"debugger vars {ref} --from 0 --count 50",
+        )
+    found = await session.backend.variables(handle, start=start, count=count)
+    total = await session.backend.size(handle)
+    return answers.Children(
+        ref=ref,
+        total=total,
+        from_=start,
+        variables=tuple(views.variable(one, session.refs) for one in found),
+    )
+
+
+async def raw(session: Session, command: str) -> answers.Raw:
+    """Run a command of the debugger behind the session (any state but the end).
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED where the debugger has no command line.
+    """
+    session.require_live("run a debugger command")
+    debugger = session.backend.ability(RawCommands)
+    frame = await frame_of(session) if session.state is State.STOPPED else None
+    output = await debugger.raw(command, frame)
+    session.look.changed_anything()
+    if output.startswith("error: "):
+        # LLDB answers a command that failed with success and this text.
+        problem = output.removeprefix("error: ")
+        raise DebuggerError(
+            Code.EVALUATION_FAILED, problem, hint="debugger raw help lists the commands"
+        )
+    return answers.Raw(command=command, output=output)

@@ -1,0 +1,80 @@
+"""What do all ways to attach have in common: the words, what they mean, a file, an adapter?"""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from debugger.backends import choose
+from debugger.backends.base import Attach
+from debugger.backends.dap.profile import Profile
+from debugger.errors import Code, DebuggerError
+
+
+class Wanted(Struct, frozen=True):
+    """The words of an `attach` command, in the caller's directory and environment.
+
+    `what` is the pid; with `core` or `connect` the program. `held` are the sessions that debug a
+    process already, by its pid; `adapters` are what the configuration says of them.
+    """
+
+    cwd: str
+    env: Mapping[str, str]
+    what: str | None = None
+    name: str | None = None
+    core: str | None = None
+    connect: str | None = None
+    adapter: str | None = None
+    pause: bool = False
+    held: Mapping[int, str] = {}
+    adapters: Mapping[str, choose.Configured] = {}
+
+
+class Prepared(Struct, frozen=True):
+    """What to attach to, the adapter for it, and what the user should know of it."""
+
+    target: Attach
+    profile: Profile
+    notes: tuple[str, ...] = ()
+
+
+def adapters(wanted: Wanted) -> str:
+    """Name the adapters that there are."""
+    return ", ".join(choose.profiles(wanted.adapters))
+
+
+def adapter(wanted: Wanted, language: str, what: str) -> Profile:
+    """Return the adapter that is asked for, or one for a language; `what` is of it.
+
+    Raises:
+        DebuggerError: USAGE for one that is not known, ADAPTER_NOT_FOUND.
+    """
+    if wanted.adapter is not None:
+        return choose.profile(wanted.adapter, choose.profiles(wanted.adapters))
+    found = choose.for_program("", language, wanted.env, wanted.adapters)
+    if found is None:
+        raise DebuggerError(
+            Code.ADAPTER_NOT_FOUND,
+            f"no adapter for {language} programs: {what}",
+            hint="debugger doctor lists the adapters",
+        )
+    return found
+
+
+def file_of(name: str, cwd: str, hint: str) -> str:
+    """Return a file's absolute path as the caller means it.
+
+    Raises:
+        DebuggerError: NOT_FOUND, with the hint.
+    """
+    path = os.path.normpath(os.path.join(cwd, os.path.expanduser(name)))
+    if not os.path.isfile(path):
+        what = "is a directory" if os.path.isdir(path) else "no such file"
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"{what}: {path}" if what.startswith("no") else f"{path} {what}",
+            hint=hint,
+        )
+    return path

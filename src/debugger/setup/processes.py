@@ -1,0 +1,197 @@
+"""Which running process is meant, may it be attached to, and by which adapter?"""
+
+from __future__ import annotations
+
+import os
+import os.path
+import re
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+
+from debugger.backends import choose
+from debugger.backends.base import Attach
+from debugger.backends.dap.profile import Profile
+from debugger.core.locate import near_names
+from debugger.errors import Code, DebuggerError
+from debugger.setup.attached import Prepared, Wanted, adapter
+from debugger.targets import permission
+from debugger.targets import process as processes
+from debugger.targets.process import Process
+
+_LISTED_MAX = 10
+_WORDS_MAX = 100
+PS = "ps -e lists the processes"
+
+
+def numbered(word: str) -> Process:
+    """Return a process by its number.
+
+    Raises:
+        DebuggerError: USAGE for what is none, NOT_FOUND, DENIED for a part of ourselves.
+    """
+    digits = word.strip()
+    if not re.fullmatch(r"[+-]?\d{1,20}", digits):
+        raise DebuggerError(
+            Code.USAGE, f"not a process number: {word!r}", hint=f"debugger attach --name {word}"
+        )
+    pid = int(digits)
+    if pid < 1:
+        raise DebuggerError(Code.NOT_FOUND, f"no process {pid}: they count from 1", hint=PS)
+    found = processes.look_at(pid)
+    if found is None:
+        if not processes.has_proc() and _is_alive(pid):
+            return Process(pid=pid, name=f"pid-{pid}")
+        raise DebuggerError(Code.NOT_FOUND, f"no process {pid}", hint=PS)
+    if found.group not in {0, pid}:
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"{pid} is a thread of process {found.group}",
+            hint=f"debugger attach {found.group}",
+        )
+    by_pid = {one.pid: one for one in (found, processes.look_at(found.parent)) if one is not None}
+    if pid == os.getpid() or processes.is_ours(found, by_pid):
+        raise DebuggerError(
+            Code.DENIED,
+            f"process {pid} ({shown(found)}) is a part of this debugger",
+            hint="debugger sessions lists what is debugged",
+        )
+    return found
+
+
+def _is_alive(pid: int) -> bool:
+    """Tell whether there is a process, where there is no /proc. Untested."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
+
+
+def named(name: str, everything: Sequence[Process]) -> Process:
+    """Return the one process of a name.
+
+    Raises:
+        DebuggerError: NOT_FOUND, with near names; USAGE if there are several, which it lists.
+    """
+    by_pid = {one.pid: one for one in everything}
+    candidates = [
+        one
+        for one in everything
+        if not one.is_kernel
+        and one.state not in {"Z", "X"}
+        and one.pid != os.getpid()
+        and not processes.is_ours(one, by_pid)
+    ]
+    found = [one for one in candidates if name in processes.names(one)]
+    if not found:
+        known = sorted({known for one in candidates for known in processes.names(one)})
+        near = near_names(name, known)
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"no process is called {name!r}" + (f"; there is {', '.join(near)}" if near else ""),
+            hint=f"debugger attach --name {near[0]}" if near else PS,
+        )
+    if len(found) > 1:
+        lines = [f"  {one.pid}  {shown(one)}" for one in found[:_LISTED_MAX]]
+        if len(found) > _LISTED_MAX:
+            lines.append(f"  and {len(found) - _LISTED_MAX} more")
+        raise DebuggerError(
+            Code.USAGE,
+            "\n".join([f"{len(found)} processes are called {name!r}:", *lines]),
+            hint=f"debugger attach {found[0].pid}",
+        )
+    return found[0]
+
+
+def shown(process: Process) -> str:
+    """Show a process's command line, or a part of it."""
+    words = " ".join(process.words) or process.name
+    plain = "".join(letter if letter.isprintable() else "?" for letter in words)
+    return plain if len(plain) <= _WORDS_MAX else plain[: _WORDS_MAX - 1] + "…"
+
+
+def to_process(wanted: Wanted, process: Process) -> Prepared:
+    """Return how to attach to a process.
+
+    Raises:
+        DebuggerError: WRONG_STATE if a session holds it, DENIED if it may not be attached to,
+            NOT_SUPPORTED, ADAPTER_NOT_FOUND.
+    """
+    holder = wanted.held.get(process.pid)
+    if holder is not None:
+        raise DebuggerError(
+            Code.WRONG_STATE,
+            f"the session {holder} debugs process {process.pid} already",
+            hint=f"debugger use {holder}",
+        )
+    # What may not be read, as another user's, is refused below for that.
+    language = processes.language(process) or "native"
+    profile = adapter(wanted, language, f"process {process.pid} ({shown(process)})")
+    refused = refusal(process, profile)
+    if refused is not None and refused.is_certain:
+        raise DebuggerError(Code.DENIED, refused.reason, hint=refused.remedy)
+    _check_fit(process, language, profile, wanted)
+    _check_tracer(profile, wanted.env)
+    program, notes = _executable(process)
+    if _interprets(profile):
+        program, notes = process.script, ()
+    target = Attach(
+        pid=process.pid, program=program, cwd=wanted.cwd, env=wanted.env, pause=wanted.pause
+    )
+    return Prepared(target, profile, notes)
+
+
+def _executable(process: Process) -> tuple[str | None, tuple[str, ...]]:
+    """Return where a process's executable can be read, and what the user should know of it."""
+    if not process.exe:
+        return None, ()
+    path = process.exe.removesuffix(" (deleted)")
+    link = f"/proc/{process.pid}/exe"
+    if not os.path.exists(path):
+        return link, (f"{path} is not there any more: the process's own copy is read",)
+    try:
+        is_same = os.path.samefile(path, link)
+    except OSError:  # the process has ended
+        is_same = True
+    if is_same:
+        return path, ()
+    # LLDB 19.1.7 takes the file at the path even if it is given the link.
+    problem = "the debugger takes the new file, and what it shows of lines and values may be wrong"
+    return path, (f"{path} was replaced since the process started: {problem}",)
+
+
+def _interprets(profile: Profile) -> bool:
+    """Tell whether an adapter debugs scripts, in an interpreter."""
+    return bool({"python", "javascript", "ruby"} & set(profile.languages))
+
+
+def _check_fit(process: Process, language: str, profile: Profile, wanted: Wanted) -> None:
+    if _interprets(profile) and language not in profile.languages:
+        better = choose.for_program("", language, wanted.env, wanted.adapters)
+        name = better.name if better is not None else "NAME"
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"{profile.name} cannot debug process {process.pid}: it is a {language} program",
+            hint=f"debugger attach {process.pid} --adapter {name}",
+        )
+
+
+def _check_tracer(profile: Profile, env: Mapping[str, str]) -> None:
+    """Check that debugpy finds what it enters a process by: gdb, or LLDB on macOS (1.8.22)."""
+    tool = "lldb" if sys.platform == "darwin" else "gdb"
+    if "python" in profile.languages and shutil.which(tool, path=env.get("PATH")) is None:
+        raise DebuggerError(
+            Code.ADAPTER_NOT_FOUND,
+            f"{profile.name} needs {tool} to enter a running process, and it is not on the PATH",
+            hint=f"install {tool}; or start the program with python -m debugpy --listen 5678 "
+            "APP.py, then: debugger attach --connect localhost:5678",
+        )
+
+
+def refusal(process: Process, profile: Profile) -> permission.Refusal | None:
+    """Return why an adapter may not attach to a process; None where nothing is known."""
+    traces = "javascript" not in profile.languages  # Node is asked by a signal
+    return permission.refusal(permission.facts_of(process), traces=traces)

@@ -1,0 +1,131 @@
+"""Which process of this machine listens at a port?"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import os.path
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from debugger.targets.process import Process, look_at
+
+_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+_LISTEN = "0A"  # TCP_LISTEN of net/tcp_states.h
+_LOCAL, _STATE, _INODE = 1, 3, 9
+_IPV4, _IPV6 = 8, 32
+_WORD = 8
+
+
+class Listener(Struct, frozen=True):
+    """A socket that listens: its address and port, and its inode."""
+
+    address: str
+    port: int
+    inode: int
+
+
+def parse(table: str) -> list[Listener]:
+    """Read the listening sockets of /proc/net/tcp or tcp6, proc_pid_net(5)."""
+    found = []
+    for line in table.splitlines()[1:]:
+        fields = line.split()
+        if len(fields) <= _INODE or fields[_STATE] != _LISTEN:
+            continue
+        host, _, port = fields[_LOCAL].partition(":")
+        try:
+            found.append(Listener(_address(host), int(port, 16), int(fields[_INODE])))
+        except ValueError:
+            continue
+    return found
+
+
+def _address(text: str) -> str:
+    """Read an address: words of 32 bits in the byte order of the machine, in hexadecimal.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if len(text) not in {_IPV4, _IPV6}:
+        raise ValueError(text)
+    words = (bytes.fromhex(text[at : at + _WORD])[::-1] for at in range(0, len(text), _WORD))
+    return str(ipaddress.ip_address(b"".join(words)))
+
+
+def serving(listeners: Iterable[Listener], addresses: Iterable[str], port: int) -> list[Listener]:
+    """Return the listeners that take a connection to a port at one of these addresses."""
+    wanted = {str(_plain(one)) for one in addresses}
+    return [
+        one
+        for one in listeners
+        if one.port == port
+        and (ipaddress.ip_address(one.address).is_unspecified or str(_plain(one.address)) in wanted)
+    ]
+
+
+def _plain(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return mapped or parsed
+
+
+def addresses_of(host: str, port: int) -> list[str]:
+    """Return the addresses of a host.
+
+    Raises:
+        OSError: It has none (socket.gaierror).
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(one[4][0]) for one in found))
+
+
+def is_here(address: str) -> bool:
+    """Tell whether an address is one of this machine's: only to those can a socket be bound."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind((address.partition("%")[0], 0))
+    except OSError:
+        return False
+    return True
+
+
+def listeners() -> list[Listener] | None:
+    """Return what listens on this machine; None where it does not tell."""
+    found: list[Listener] = []
+    for table in _TABLES:
+        try:
+            found += parse(Path(table).read_text(encoding="ascii"))
+        except OSError:
+            if table == _TABLES[0]:
+                return None
+    return found
+
+
+def owners(found: Iterable[Listener]) -> list[Process]:
+    """Return the processes that hold listening sockets, as far as we may see them."""
+    sockets = {f"socket:[{one.inode}]" for one in found}
+    holders = (pid for pid in _list("/proc") if pid.isdecimal() and _holds(pid, sockets))
+    known = (look_at(int(pid)) for pid in sorted(holders, key=int))
+    return [one for one in known if one is not None]
+
+
+def _holds(pid: str, sockets: set[str]) -> bool:
+    folder = f"/proc/{pid}/fd"
+    for name in _list(folder):
+        try:
+            if os.readlink(f"{folder}/{name}") in sockets:
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def _list(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []

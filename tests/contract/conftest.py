@@ -1,0 +1,25 @@
+"""What makes the backend of a kit, for the contract's tests?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debugger.backends import choose
+from kits.kit import Kit
+from live import driven
+
+
+@pytest.fixture
+def drive(runtime_dir: Path) -> Callable[[Kit], Any]:
+    """Make a kit's backend, which ends with the block."""
+
+    def make(kit: Kit) -> Any:
+        found = choose.find(kit.profile, os.environ, {})
+        return driven(kit.profile, found, runtime_dir / "scratch")
+
+    return make

@@ -1,0 +1,232 @@
+"""Does js-debug serve what only JavaScript has: workers, modules, source maps, a wait to attach?"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from asyncio.subprocess import PIPE
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import marker, source
+from debugger.backends.abilities import ReturnValues
+from debugger.backends.base import Attach, ChildAppeared, ConditionFailed, Ended, Logged, Rebound
+from debugger.core.breakpoints import Spec
+from debugger.core.events import Stream
+from debugger.core.model import Exited, Purpose, Reason, Resume, Stopped
+from debugger.errors import Code, DebuggerError
+from kits.js_debug import KIT
+from kits.kit import Kit, place
+from live import Driven, launch
+
+pytestmark = pytest.mark.adapter("js-debug")
+Drive = Callable[[Kit], Any]
+
+
+async def test_a_worker_is_a_session_of_its_own_in_the_same_process(drive: Drive):
+    async with drive(KIT) as one:
+        await one.backend.start(launch(source("threads.js")))
+        await one.backend.run()
+        appeared = await one.seen.next(ChildAppeared)
+        assert appeared.pid is None
+        worker: Any = appeared.backend
+        await worker.connect()
+        other = Driven(worker, one.seen, one.tasks)
+        await other.add(place("threads.js", "work"))
+        await worker.run()
+        stop = await one.seen.next(Stopped)
+        assert await other.value(stop, "doubled") == "42"
+        # Numbers that were given before the worker's launch are not given again.
+        ids = [event.bound.backend_id for event in one.seen if isinstance(event, Rebound)]
+        (later,) = await other.add(Spec(file=str(source("threads.js")), line=17))
+        assert later.backend_id not in {*ids, *stop.hits}
+        await other.go_on(stop)
+        assert await one.seen.next(Exited) == Exited()
+        await one.seen.until_printed("worker ended with 0\n")
+
+
+async def test_typescript_is_stopped_in_by_its_source_map(drive: Drive):
+    file = str(source("shop.ts"))
+    async with drive(KIT) as one:
+        stop = await one.to_stop(launch(source("shop/shop.js")), place("shop.ts", "cost"))
+        frames = await one.frames(stop)
+        shown = [(frame.function, frame.file, frame.line) for frame in frames[:2]]
+        assert shown[0] == ("Basket.total", file, marker("shop.ts", "cost"))
+        assert shown[1][:2] == ("main", file)
+        assert await one.value(stop, "item.price") == "3"
+        (bound,) = await one.add(Spec(function="later"))
+        assert (bound.file, bound.verified) == (file, True)
+
+
+async def test_a_module_is_bound_when_it_is_loaded_and_its_await_is_gone_through(
+    drive: Drive, tmp_path: Path
+):
+    file = tmp_path / "main.mjs"
+    file.write_text(
+        "import fs from 'node:fs';\n"
+        "function twice(n) {\n"
+        "  return n * 2;\n"
+        "}\n"
+        "const four = await Promise.resolve(twice(2));\n"
+        "console.log(four, fs.existsSync('/'));\n"
+    )
+    async with drive(KIT) as one:
+        await one.backend.start(launch(file))
+        await one.add(Spec(file=str(file), line=3), Spec(file=str(file), line=6))
+        await one.backend.run()
+        stop = await one.seen.next(Stopped)
+        assert (await one.frame(stop)).function == "twice"
+        await one.go_on(stop)
+        stop = await one.seen.next(Stopped)
+        assert await one.value(stop, "four") == "4"
+
+
+@pytest.mark.parametrize(
+    ("args", "frames"), [((), ["total", "<anonymous>"]), (("later",), ["total", "<anonymous>"])]
+)
+async def test_an_error_that_nobody_catches_stops_where_it_is_thrown(
+    drive: Drive, args: tuple[str, ...], frames: list[str]
+):
+    async with drive(KIT) as one:
+        stop = await one.to_stop(launch(source("uncaught.js"), *args))
+        assert stop.reason is Reason.EXCEPTION
+        details = await one.backend.exception(stop)
+        assert (details.type, details.message) == ("TypeError", "no price for quince")
+        shown = await one.frames(stop)
+        assert [frame.function for frame in shown[:2]] == frames
+        assert shown[0].line == marker("uncaught.js", "outer")
+        assert all(frame.file == str(source("uncaught.js")) for frame in shown[:2])
+        await one.go_on(stop)
+        assert await one.seen.next(Exited) == Exited(code=1)
+        assert "Debugger" not in one.seen.printed(Stream.STDERR)
+
+
+@pytest.mark.parametrize("line", [1, 4])
+async def test_the_first_statement_stops_for_a_breakpoint_and_as_the_entry(
+    drive: Drive, tmp_path: Path, line: int
+):
+    lines = ["function never() {", "  return 1;", "}", "const here = 2;", "console.log(here);"]
+    file = tmp_path / "first.js"
+    file.write_text("\n".join(lines[3:] if line == 1 else lines))
+    async with drive(KIT) as one:
+        stop = await one.to_stop(launch(file), Spec(file=str(file), line=line))
+        assert (stop.reason, (await one.frame(stop)).line) == (Reason.BREAKPOINT, line)
+    async with drive(KIT) as one:
+        stop = await one.to_stop(launch(file, stop_on_entry=True))
+        assert (await one.frame(stop)).line == line
+
+
+async def test_a_condition_a_count_and_a_logpoint_of_one_breakpoint_all_hold(drive: Drive):
+    line = marker("loop.js", "step")
+    spec = Spec(file=KIT.file, line=line, condition="i > 1", hit_count=2, log="{i}: 100% {nosuch}")
+    async with drive(KIT) as one:
+        await one.backend.start(KIT.loop())
+        await one.add(spec)
+        await one.backend.run()
+        await one.seen.next(Ended)
+        logged = [event.text for event in one.seen if isinstance(event, Logged)]
+        why = "<ReferenceError: nosuch is not defined>"
+        assert logged == [f"{i}: 100% {why}" for i in (3, 4, 5)]
+        assert one.seen.printed(Stream.STDOUT).startswith("step 1\nstep 2\nstep 3\n")
+
+
+async def test_a_condition_that_is_no_expression_is_refused_with_what_is_wrong(drive: Drive):
+    async with drive(KIT) as one:
+        await one.backend.start(KIT.loop())
+        (bound,) = await one.add(Spec(file=KIT.file, line=KIT.stop_line, condition="i ==="))
+        assert not bound.verified
+        assert "SyntaxError" in (bound.why or "")
+        await one.backend.run()
+        assert await one.seen.next(Exited) == Exited(code=3)
+        assert not [event for event in one.seen if isinstance(event, ConditionFailed)]
+
+
+async def test_a_name_that_is_not_there_is_not_made_by_an_assignment(drive: Drive):
+    async with drive(KIT) as one:
+        stop = await one.to_stop(KIT.loop(), place("loop.js", "deposit"))
+        frame = await one.frame(stop)
+        with pytest.raises(DebuggerError, match="no_such_name") as raised:
+            await one.backend.assign("no_such_name", "1", frame)
+        assert raised.value.code is Code.EVALUATION_FAILED
+        assert await one.value(stop, "typeof no_such_name") == "'undefined'"
+        await one.backend.assign("this.balance", "7", frame)
+        assert await one.value(stop, "this.balance") == "7"
+        with pytest.raises(DebuggerError, match="await cannot be used"):
+            await one.backend.evaluate("await 1", frame, Purpose.EVALUATE)
+
+
+@pytest.mark.parametrize(
+    ("text", "turns", "value"),
+    [
+        ("function f(n) {\n  if (n) {\n    return n * 2;\n  }\n  return 0;\n}", 0, "4"),
+        (
+            "const f = (n) => {\n  const all = [n].map((one) => one + 1);\n  return all;\n};",
+            0,
+            "Array(1) [3]",
+        ),
+        ("function f(n) {\n  n += 1;\n}", 1, "undefined"),
+        ("function f(n) {\n  return n < 1 ? 7 : f(n - 1);\n}", 0, "7"),
+        ("function f(n) {\n  throw n;\n}", 0, None),
+    ],
+    ids=["early", "nested", "none", "recursive", "thrown"],
+)
+async def test_what_a_function_returns_is_told_when_it_is_left(
+    drive: Drive, tmp_path: Path, text: str, turns: int, value: str | None
+):
+    file = tmp_path / "left.js"
+    main = (
+        "function main() {\n  try {\n    f(2);\n  } catch (e) {\n    String(e);\n  }\n}\nmain();\n"
+    )
+    file.write_text(f"{text}\n{main}")
+    async with drive(KIT) as one:
+        stop = await one.to_stop(launch(file), Spec(file=str(file), line=2))
+        (kept,) = await one.add(Spec(file=str(file), line=2, condition="false"))
+        for _ in range(turns):
+            await one.go_on(stop, Resume.NEXT)
+            stop = await one.seen.next(Stopped)
+        await one.go_on(stop, Resume.FINISH)
+        stop = await one.seen.next(Stopped)
+        frame = await one.frame(stop)
+        # Past a throw V8 steps out of the function that catches it, too.
+        where = "<anonymous>" if value is None else "main"
+        assert (stop.reason, frame.function) == (Reason.STEP, where)
+        told = await one.backend.ability(ReturnValues).returned(stop, frame)
+        assert (told.value if told is not None else None) == value
+        # The user's own breakpoints are those that they were before.
+        (again,) = await one.add(Spec(file=str(file), line=2, condition="false"))
+        assert again.backend_id != kept.backend_id
+        await one.go_on(stop)
+        assert await one.seen.next(Exited) == Exited(code=0)
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["runs", "waits"])
+async def test_a_running_node_is_attached_to_and_left_as_it_is(drive: Drive, waits: bool):
+    words = ["node", "--inspect-brk=0", KIT.file] if waits else ["node", str(source("endless.js"))]
+    program = await asyncio.create_subprocess_exec(*words, stdout=PIPE, stderr=PIPE)
+    assert program.stdout is not None
+    assert program.stderr is not None
+    try:
+        told = await (program.stderr if waits else program.stdout).readline()
+        assert told.startswith(b"Debugger listening" if waits else b"counting")
+        async with drive(KIT) as one:
+            target = Attach(pid=program.pid, cwd=os.getcwd(), env=dict(os.environ), pause=not waits)
+            await one.backend.attach(target)
+            if waits:
+                await one.add(Spec(file=KIT.file, line=KIT.stop_line))
+            await one.backend.run()
+            stop = await one.seen.next(Stopped)
+            if waits:
+                await one.go_on(stop)
+                stop = await one.seen.next(Stopped)
+                assert await one.value(stop, "i") == "1"
+            else:
+                assert (await one.frame(stop)).function == "count"
+            await one.backend.close(kill=False)
+        assert program.returncode is None or waits
+    finally:
+        if program.returncode is None:
+            program.kill()
+        await program.communicate()

@@ -1,0 +1,251 @@
+"""Can a running process be taken hold of, looked at, and let go as it was?"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import debuggees
+from asking import at, data, program, value
+from outside import attached_to_stop, running, state, tracer
+from refusals import refused
+
+lldb = pytest.mark.adapter("lldb-dap")
+EXAMPLE = Path(__file__).parents[2] / "examples" / "deadlock" / "deadlock.c"
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it reads /proc")
+
+
+@pytest.fixture
+def unique(tmp_path):
+    """Give a program under a name that no other process has."""
+
+    def copy(name: str) -> Path:
+        own = (
+            tmp_path / f"{Path(name).stem}-{os.getpid()}{Path(name).suffix * name.endswith('.py')}"
+        )
+        own.write_bytes(Path(program(name)).read_bytes())
+        own.chmod(0o755)
+        return own
+
+    return copy
+
+
+@lldb
+def test_a_process_is_attached_to_by_its_name_and_let_go(cli, unique):
+    path = unique("endless.c")
+    with running(path, ready="counting") as process:
+        assert cli("attach", "--name", path.name, check=0).out.startswith("running")
+        told = data(cli("--json", "status", check=0))
+        assert (told["pid"], told["program"], told["adapter"]) == (
+            process.pid,
+            str(path),
+            "lldb-dap",
+        )
+        assert tracer(process.pid) != 0
+        data(cli("--json", "break", at("endless.c", "count"), check=0))
+        stop = data(cli("--json", "await", "--timeout", "20", check=0))
+        assert (stop["reason"], stop["frame"]["function"]) == ("breakpoint", "count")
+        assert int(value(cli, "counter")) > 0
+        cli("detach", check=0)
+        assert (tracer(process.pid), state(process.pid)) == (0, "R")
+
+
+@lldb
+def test_a_name_of_several_processes_lists_them_and_attaches_to_none(cli, unique):
+    path = unique("endless.c")
+    with running(path, ready="counting") as one, running(path, ready="counting") as other:
+        says = (f"2 processes are called '{path.name}'", f"  {one.pid}  ", f"  {other.pid}  ")
+        words = ("attach", "--name", path.name)
+        refused(cli, *words, exit=2, code="USAGE", says=says, hint=f"debugger attach {one.pid}")
+        assert (tracer(one.pid), tracer(other.pid)) == (0, 0)
+
+
+def test_a_name_of_nobody_tells_near_names(cli, unique):
+    path = unique("endless.c")
+    with running(path, ready="counting"):
+        near = path.name.replace("endless", "endles")
+        words = ("attach", "--name", near)
+        refused(cli, *words, exit=1, code="NOT_FOUND", says=path.name, hint=path.name)
+
+
+@pytest.mark.adapter("debugpy", "gdb-cli")
+def test_a_python_process_is_attached_to_by_the_name_of_its_script(cli, unique):
+    path = unique("endless.py")
+    with running(sys.executable, "-Xfrozen_modules=off", path, ready="counting") as process:
+        line = debuggees.marker("endless.py", "count")
+        words = ("--name", path.name, "--break", f"{path.name}:{line}")
+        stop = attached_to_stop(cli, *words, cwd=path.parent)
+        told = data(cli("--json", "status", check=0))
+        assert (told["pid"], told["program"], told["adapter"]) == (
+            process.pid,
+            str(path),
+            "debugpy",
+        )
+        assert (stop["frame"]["function"], stop["frame"]["line"]) == ("count", line)
+        assert int(value(cli, "counter")) > 0
+        cli("detach", check=0)
+        cli("attach", str(process.pid), "--pause", check=0)
+        assert data(cli("--json", "status", check=0))["state"] == "stopped"
+        cli("detach", check=0)
+        assert state(process.pid) in {"R", "S"}
+
+
+def test_without_gdb_a_python_process_is_refused_with_another_way(cli, unique, tmp_path):
+    path = unique("endless.py")
+    with running(sys.executable, path, ready="counting") as process:
+        refused(
+            cli,
+            "attach",
+            str(process.pid),
+            exit=5,
+            code="ADAPTER_NOT_FOUND",
+            says="needs gdb to enter a running process",
+            hint="python -m debugpy --listen",
+            env={"PATH": str(tmp_path)},
+        )
+
+
+@lldb
+def test_a_process_is_held_by_one_session_only(cli, unique):
+    with running(unique("endless.c"), ready="counting") as process:
+        cli("attach", str(process.pid), "--session", "first", check=0)
+        words = ("attach", str(process.pid), "--session", "second")
+        says = f"the session first debugs process {process.pid} already"
+        refused(cli, *words, exit=4, code="WRONG_STATE", says=says, hint="debugger use first")
+        cli("detach", check=0)
+
+
+@lldb
+def test_a_process_that_another_debugger_traces_is_refused_and_left_as_it_was(cli):
+    # It lets itself be traced by us, its parent: PTRACE_TRACEME is request 0.
+    code = "import ctypes, sys; ctypes.CDLL(None).ptrace(0, 0, 0, 0); print('traced', flush=True)"
+    with running(sys.executable, "-c", f"{code}; sys.stdin.read()", ready="traced") as process:
+        words = ("attach", str(process.pid), "--adapter", "lldb-dap")
+        says = f"is traced by process {os.getpid()} "
+        refused(cli, *words, exit=1, code="DENIED", says=says, hint=str(os.getpid()))
+        assert state(process.pid) == "S"
+        assert tracer(process.pid) == os.getpid()
+        assert data(cli("--json", "sessions", check=0))["sessions"] == []
+
+
+def test_what_is_no_process_is_refused(cli):
+    usage = {"exit": 2, "code": "USAGE"}
+    refused(cli, "attach", "app", **usage, says="not a process number", hint="--name app")
+    refused(cli, "attach", **usage, says="attach to what?", hint="--core FILE PROGRAM")
+    refused(cli, "attach", "--name", "a", "--core", "b", **usage, says="one thing")
+    for pid in (0, -1, 2**40):
+        refused(cli, "attach", str(pid), exit=1, code="NOT_FOUND", says=f"no process {pid}")
+
+
+def test_the_debuggers_own_daemon_is_refused(cli, runtime_dir):
+    cli("sessions", check=0)
+    daemon = data(cli("--json", "daemon", "status", check=0))["pid"]
+    words = ("attach", str(daemon))
+    refused(cli, *words, exit=1, code="DENIED", says="a part of this debugger")
+    assert tracer(daemon) == 0
+
+
+def test_a_process_that_has_ended_is_refused(cli):
+    pid = os.posix_spawn("/bin/true", ["true"], {})
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    try:
+        refused(cli, "attach", str(pid), exit=1, code="DENIED", says="has ended")
+    finally:
+        os.waitpid(pid, 0)
+    refused(cli, "attach", str(pid), exit=1, code="NOT_FOUND", says=f"no process {pid}")
+
+
+@lldb
+@pytest.mark.parametrize("after_s", [0.0, 0.1, 0.2, 0.4])
+def test_a_process_that_ends_while_it_is_attached_to_leaves_no_session_that_lives(
+    cli, unique, wait_until, after_s
+):
+    cli("sessions", check=0)
+    with running(unique("endless.c"), ready="counting") as process:
+        timer = threading.Timer(after_s, process.kill)
+        timer.start()
+        answer = cli("attach", str(process.pid), "--pause", "--timeout", "10")
+        timer.join()
+        process.wait(10)
+        assert answer.exit in {0, 1}, str(answer)
+        if answer.exit == 1:
+            assert answer.err.startswith("error: "), str(answer)
+
+        def no_session_lives() -> bool:
+            listed = data(cli("--json", "sessions", check=0))["sessions"]
+            return all(one["state"] == "terminated" for one in listed)
+
+        wait_until(no_session_lives, 10)
+
+
+@lldb
+def test_a_program_whose_file_was_removed_is_debugged_by_the_processs_own_copy(cli, unique):
+    path = unique("endless.c")
+    with running(path, ready="counting") as process:
+        path.unlink()
+        place = at("endless.c", "count")
+        told = data(cli("--json", "attach", str(process.pid), check=0))
+        assert any(f"{path} is not there any more" in note for note in told["notes"])
+        cli("break", place, check=0)
+        stop = data(cli("--json", "await", "--timeout", "20", check=0))
+        assert (stop["session"], stop["frame"]["function"]) == (f"pid-{process.pid}", "count")
+        assert int(value(cli, "counter")) > 0
+        cli("detach", check=0)
+
+
+@lldb
+def test_a_program_that_was_replaced_while_it_ran_is_told_as_that(cli, unique):
+    path = unique("endless.c")
+    with running(path, ready="counting") as process:
+        path.unlink()
+        path.write_bytes(Path(program("loop.c")).read_bytes())
+        answer = cli("attach", str(process.pid), check=0)
+        assert f"{path} was replaced since the process started" in answer.out
+        cli("detach", check=0)
+        assert state(process.pid) == "R"
+
+
+@lldb
+@pytest.mark.adapter("gcc")
+def test_the_stacks_of_a_deadlock_are_one_answer(cli, tmp_path):
+    hung = debuggees.compile_into(tmp_path, EXAMPLE)
+    with running(hung, ready="both hold one") as process:
+        stop = data(cli("--json", "attach", str(process.pid), "--pause", check=0))
+        assert (stop["state"], stop["reason"]) == ("stopped", "pause")
+        threads = data(cli("--json", "backtrace", "--all", check=0))["threads"]
+        line = debuggees.marker(EXAMPLE, "wants")
+        stacks = [[one["function"] for one in thread["frames"]] for thread in threads]
+        waiting = [
+            (thread["frames"][at + 1]["function"], one["line"])
+            for thread in threads
+            for at, one in enumerate(thread["frames"])
+            if one["function"] == "transfer"
+        ]
+        assert len(threads) == 3
+        assert sorted(waiting) == [("save", line), ("spend", line)]
+        assert sum("main" in stack for stack in stacks) == 1
+        assert sum("pthread_mutex_lock" in " ".join(stack) for stack in stacks) == 2
+        text = cli("backtrace", "--all", check=0).out
+        assert text.count(f"transfer deadlock.c:{line}") == 2
+        cli("detach", check=0)
+        assert state(process.pid) == "S"
+
+
+@lldb
+def test_a_failed_attach_leaves_the_program_running(cli, unique, tmp_path):
+    fake = tmp_path / "lldb-dap"
+    fake.write_text("#!/bin/sh\nexit 3\n")
+    fake.chmod(0o755)
+    with running(unique("endless.c"), ready="counting") as process:
+        config = tmp_path / "config.toml"
+        config.write_text(f'[adapters.lldb-dap]\npath = "{fake}"\n')
+        words = ("attach", str(process.pid), "--adapter", "lldb-dap")
+        answer = cli(*words, env={"DEBUGGER_CONFIG": str(config)})
+        assert answer.exit == 1, str(answer)
+        assert "lldb-dap exited with 3" in answer.err
+        assert (state(process.pid), tracer(process.pid)) == ("R", 0)
+        assert data(cli("--json", "sessions", check=0))["sessions"] == []

@@ -1,0 +1,125 @@
+"""Can what a program left behind when it crashed be looked at, and nothing more be done with it?"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+import debuggees
+from asking import data, value
+from outside import core_of
+from refusals import refused
+
+pytestmark = [
+    pytest.mark.adapter("lldb-dap"),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the core files are ELF"),
+]
+PROGRAM = "crash.c"
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory):
+    return core_of(debuggees.build(PROGRAM), tmp_path_factory.mktemp("core"))
+
+
+def test_a_core_file_is_stopped_at_the_crash_with_the_users_frame_and_locals(cli, core):
+    stop = data(cli("--json", "attach", "--core", core, debuggees.build(PROGRAM), check=0))
+    assert (stop["state"], stop["reason"], stop["signal"]) == ("stopped", "signal", "SIGSEGV")
+    frame = stop["frame"]
+    line = debuggees.marker(PROGRAM, "crash")
+    assert (frame["function"], frame["line"]) == ("list_pop", line)
+    assert next(one for one in stop["source"] if one["current"])["line"] == line
+    shown = {one["name"]: one["value"] for one in stop["locals"]}
+    assert shown["value"] == "0"
+    assert int(shown["first"].split()[0], 16) == 0
+    stack = data(cli("--json", "backtrace", check=0))["frames"]
+    names = [one["function"] for one in stack[:4]]
+    assert names == ["list_pop", "drain", "run", "main"]
+    cli("frame", "1", check=0)
+    assert value(cli, "total + i") == "63"
+    told = data(cli("--json", "status", check=0))
+    # The process is gone, and its number may be another's by now.
+    assert (told["state"], told["pid"]) == ("stopped", None)
+    assert cli("detach", check=0).out.startswith("ended: crash")
+
+
+def test_the_program_is_known_from_the_core_file(cli, core):
+    stop = data(cli("--json", "attach", "--core", core.name, cwd=core.parent, check=0))
+    assert stop["frame"]["function"] == "list_pop"
+    told = data(cli("--json", "status", check=0))
+    assert os.path.samefile(told["program"], debuggees.build(PROGRAM))
+    cli("stop", check=0)
+
+
+def test_a_core_file_does_not_run(cli, core):
+    cli("attach", "--core", core, check=0)
+    before = cli("backtrace", check=0).out
+    says = "a core file does not run"
+    for words in (
+        ("continue",),
+        ("continue", "--no-wait"),
+        ("next",),
+        ("step",),
+        ("next", "3"),
+        ("finish",),
+        ("until", "main"),
+        ("step", "--into", "main"),
+        ("jump", str(debuggees.marker(PROGRAM, "crash"))),
+        ("pause",),
+        ("restart",),
+        ("input", "x"),
+    ):
+        refused(cli, *words, exit=4, code="WRONG_STATE", says=says, hint="debugger backtrace")
+    assert cli("backtrace", check=0).out == before
+    assert data(cli("--json", "breakpoint", "list", check=0))["breakpoints"] == []
+
+
+def test_a_core_file_that_is_cut_off_is_shown_with_a_warning(cli, core, tmp_path):
+    cut = tmp_path / "cut"
+    whole = core.read_bytes()
+    cut.write_bytes(whole[: len(whole) // 4])
+    answer = cli("--json", "attach", "--core", cut, debuggees.build(PROGRAM), check=0)
+    stop = data(answer)
+    missing = len(whole) - len(whole) // 4
+    assert any(f"is cut off: {missing} bytes are missing" in note for note in stop["notes"])
+    assert stop["signal"] == "SIGSEGV"
+    assert stop["stack"][0]["function"] == "list_pop"
+
+
+def test_a_core_file_of_another_program_is_refused_and_says_whose_it_is(cli, core, tmp_path):
+    other = debuggees.build("loop.c")
+    own = str(debuggees.build(PROGRAM))
+    missing = {"exit": 1, "code": "NOT_FOUND"}
+    says = (f"not a core file of {other}", f"but of {own}")
+    refused(cli, "attach", "--core", core, other, **missing, says=says, hint=own)
+    rebuilt = tmp_path / "crash"
+    rebuilt.write_bytes(debuggees.build(PROGRAM, debug=False).read_bytes())
+    says = f"another build of {own}"
+    refused(cli, "attach", "--core", core, rebuilt, **missing, says=says, hint=own)
+
+
+def test_what_is_no_core_file_is_refused_and_says_what_it_is(cli, core, tmp_path):
+    missing = {"exit": 1, "code": "NOT_FOUND"}
+    (tmp_path / "empty").touch()
+    for name, says in (
+        (tmp_path / "nosuch", "no such file"),
+        (tmp_path, "is a directory"),
+        (tmp_path / "empty", "is empty"),
+        (debuggees.source(PROGRAM), "is no ELF file"),
+        (debuggees.build(PROGRAM), "no core file"),
+    ):
+        refused(cli, "attach", "--core", name, debuggees.build(PROGRAM), **missing, says=says)
+    words = ("attach", "--core", core, tmp_path / "nosuch")
+    refused(cli, *words, **missing, says="no such file", hint="--core")
+    unable = {"exit": 1, "code": "NOT_SUPPORTED", "says": "reads no core files"}
+    refused(cli, "attach", "--core", core, "--adapter", "debugpy", **unable, hint="--core")
+    assert data(cli("--json", "sessions", check=0))["sessions"] == []
+
+
+def test_a_renamed_program_is_known_by_its_build(cli, core, tmp_path):
+    renamed = tmp_path / "renamed"
+    renamed.write_bytes(debuggees.build(PROGRAM).read_bytes())
+    stop = data(cli("--json", "attach", "--core", core, renamed, check=0))
+    assert stop["frame"]["function"] == "list_pop"

@@ -1,0 +1,151 @@
+"""Can a program be debugged through a server of its own, again and again, and is all else told?"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+
+import pytest
+
+import debuggees
+from asking import at, data, program, value
+from live import configure
+from outside import attached_to_stop, debugpy_server, free_port, listening, running, state
+from refusals import refused
+
+lldb = pytest.mark.adapter("lldb-dap")
+python = pytest.mark.adapter("debugpy")
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it reads /proc")
+
+
+@pytest.fixture
+def served():
+    """Run endless.py with debugpy's server in it; give its process and its port."""
+    port = free_port()
+    words = debugpy_server(debuggees.source("endless.py"), port)
+    with running(*words, ready="counting") as process:
+        yield process, port
+
+
+@python
+def test_a_server_is_attached_to_let_go_and_attached_to_again(cli, served):
+    process, port = served
+    seen = 0
+    for _ in range(3):
+        place = at("endless.py", "count")
+        stop = attached_to_stop(cli, "--connect", f"localhost:{port}", "--break", place)
+        assert (stop["reason"], stop["frame"]["function"]) == ("breakpoint", "count")
+        counter = int(value(cli, "counter"))
+        assert counter > seen  # it ran on meanwhile
+        seen = counter
+        told = data(cli("--json", "status", check=0))
+        assert (told["pid"], told["adapter"]) == (process.pid, "debugpy")
+        assert f"pid {process.pid} goes on" in cli("detach", check=0).out
+        assert process.poll() is None
+
+
+@python
+def test_a_server_stops_its_program_when_asked_to(cli, served):
+    process, port = served
+    stop = data(cli("--json", "attach", "--connect", str(port), "--pause", check=0))
+    assert (stop["state"], stop["reason"]) == ("stopped", "pause")
+    assert stop["session"] == f"localhost-{port}"
+    cli("set", "running", "False", check=0)
+    assert data(cli("--json", "continue", check=0))["reason"] == "exit"
+    assert process.wait(20) == 0
+
+
+@lldb
+def test_a_server_of_lldbs_is_attached_to_and_its_program_goes_on(cli, require_tool, wait_until):
+    server = require_tool("lldb-server")
+    port = free_port()
+    words = (server, "gdbserver", f"127.0.0.1:{port}", "--", program("endless.c"))
+    with running(*words) as process:
+        wait_until(lambda: _listens(port), 20)
+        place = at("endless.c", "count")
+        stop = attached_to_stop(cli, "--connect", f"127.0.0.1:{port}", "--break", place)
+        assert stop["frame"]["function"] == "count"
+        assert int(value(cli, "running")) == 1
+        pid = data(cli("--json", "status", check=0))["pid"]
+        assert pid not in {None, process.pid}
+        cli("detach", check=0)
+        try:
+            assert state(pid) == "R"
+        finally:
+            os.kill(pid, 9)
+
+
+def _listens(port: int) -> bool:
+    # Not by a connection: this server takes one client only.
+    with open("/proc/net/tcp", encoding="ascii") as table:
+        return any(f":{port:04X} 00000000:0000 0A" in line for line in table)
+
+
+def test_a_port_that_nobody_listens_at_is_told_at_once(cli):
+    port = free_port()
+    began = time.monotonic()
+    for adapter in ((), ("--adapter", "debugpy"), ("--adapter", "lldb-dap")):
+        words = ("attach", "--connect", f"localhost:{port}", *adapter)
+        says = f"nobody listens at localhost:{port}"
+        refused(cli, *words, exit=1, code="NOT_FOUND", says=says, hint="debugpy --listen")
+    assert time.monotonic() - began < 10
+
+
+def test_what_listens_and_is_no_debug_server_is_named_before_it_is_spoken_to(cli):
+    heard: list[bytes] = []
+    with listening(lambda client: heard.append(client.recv(1))) as port:
+        words = ("attach", "--connect", f"localhost:{port}")
+        says = f"process {os.getpid()} ("
+        refused(cli, *words, exit=1, code="NOT_SUPPORTED", says=says, hint="--adapter NAME")
+    assert heard == []
+
+
+def _greets(client: socket.socket) -> None:
+    client.sendall(b"SSH-2.0-OpenSSH_9.2p1\r\n")
+
+
+def _refuses(client: socket.socket) -> None:
+    client.recv(1 << 16)
+    client.sendall(b"HTTP/1.0 400 Bad request\r\nContent-Length: 3\r\n\r\nno\n")
+    client.close()
+
+
+@python
+@pytest.mark.parametrize(
+    ("talk", "code"),
+    [
+        pytest.param(_greets, "TIMEOUT", id="greets"),
+        pytest.param(_refuses, "ADAPTER_FAILED", id="refuses"),
+        pytest.param(lambda _: None, "TIMEOUT", id="says-nothing"),
+        pytest.param(lambda client: client.close(), "ADAPTER_FAILED", id="closes"),
+    ],
+)
+def test_what_does_not_speak_as_a_debug_server_is_told_in_time(cli, runtime_dir, talk, code):
+    configure(runtime_dir / "config.toml", adapter="debugpy", arguments=(), dap_initialize_secs=1.5)
+    with listening(talk) as port:
+        words = ("attach", "--connect", f"localhost:{port}", "--adapter", "debugpy")
+        began = time.monotonic()
+        says = f"what listens at localhost:{port} is no debug server that debugpy can speak with"
+        refused(cli, *words, exit=1, code=code, says=says, hint="debugpy --listen")
+        assert time.monotonic() - began < 20
+        assert data(cli("--json", "sessions", check=0))["sessions"] == []
+
+
+@lldb
+def test_what_does_not_speak_as_gdbs_server_is_told(cli):
+    with listening(lambda client: client.close()) as port:
+        words = ("attach", "--connect", f"localhost:{port}", "--adapter", "lldb-dap")
+        says = "is no debug server that lldb-dap can speak with"
+        refused(cli, *words, exit=1, code="ADAPTER_FAILED", says=says, hint="gdbserver")
+        assert data(cli("--json", "sessions", check=0))["sessions"] == []
+
+
+def test_a_place_that_is_none_is_refused(cli):
+    usage = {"exit": 2, "code": "USAGE", "hint": "--connect"}
+    refused(cli, "attach", "--connect", "localhost", **usage, says="not HOST:PORT")
+    refused(cli, "attach", "--connect", "localhost:70000", **usage, says="not HOST:PORT")
+    refused(cli, "attach", "--connect", "192.0.2.1:5678", **usage, says="cannot be seen from here")
+    missing = {"exit": 1, "code": "NOT_FOUND", "hint": "--connect"}
+    refused(cli, "attach", "--connect", "nosuch.invalid:1", **missing, says="no such host")

@@ -1,0 +1,171 @@
+"""Are the processes that a program starts debugged as one family, and is nothing of it lost?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import debuggees
+from asking import Cli, at, data, start, value
+
+PROGRAM = "workers.py"
+WORK = at(PROGRAM, "work")
+python = pytest.mark.adapter("debugpy")
+
+
+def listed(cli: Cli) -> dict[str, dict[str, Any]]:
+    """Return the sessions by their names."""
+    return {one["session"]: one for one in data(cli("--json", "sessions", check=0))["sessions"]}
+
+
+def states(cli: Cli) -> dict[str, str]:
+    """Return the states of a family, without the helpers that multiprocessing starts."""
+    return {
+        name: one["state"]
+        for name, one in listed(cli).items()
+        if not Path(one["program"]).name.startswith("multiprocessing.")
+    }
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process runs: one that has ended may still wait for its parent."""
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+
+
+@python
+@pytest.mark.parametrize(
+    ("kind", "numbers", "ends"),
+    [
+        ("fork", {"1", "2"}, "ended [0, 0]"),
+        ("spawn", {"1", "2"}, "ended [0, 0]"),
+        ("forkserver", {"1", "2"}, "ended [0, 0]"),
+        ("os.fork", {"3"}, "ended 4"),
+        ("pool", {"1", "2", "3"}, "ended [2, 4, 6]"),
+        ("subprocess", {"7"}, "14"),
+    ],
+)
+def test_each_worker_stops_once_and_is_told_once(
+    cli: Cli, kind: str, numbers: set[str], ends: str
+) -> None:
+    stop = start(cli, PROGRAM, "--break", WORK, "--", kind)
+    seen = []
+    while stop["reason"] == "breakpoint":
+        assert stop["frame"]["function"] == "work"
+        assert f"this is {stop['session']}, a child process of" in stop["notes"][0]
+        assert Path(listed(cli)[stop["session"]]["program"]).name == PROGRAM
+        seen.append(value(cli, "number"))
+        stop = data(cli("--json", "continue", check=0))
+    assert (len(seen), set(seen)) == (len(numbers), numbers)
+    assert (stop["session"], stop["reason"], stop["exit_code"]) == ("workers", "exit", 0)
+    assert ends in [one["text"] for one in stop["output"]]
+    assert stop["never_hit"] == []
+    assert set(states(cli).values()) == {"terminated"}
+
+
+@python
+def test_a_breakpoint_that_is_added_later_reaches_the_children_that_run(
+    cli: Cli, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    cli("start", debuggees.source(PROGRAM), "--no-wait", "--", "lasting", gate, check=0)
+    add = ("--session", "workers", "break", at(PROGRAM, "turn"))
+    seen = set()
+    assert data(cli("--json", *add, check=0))["id"] == 1
+    for _ in range(2):
+        stop = data(cli("--json", "--session", "workers", "await", check=0))
+        assert (stop["reason"], stop["hit_breakpoints"]) == ("breakpoint", [1])
+        seen.add(stop["session"])
+    assert seen == {"workers.1", "workers.2"}
+    # From a child it reaches its sibling too, and is gone everywhere at once.
+    second = data(cli("--json", "--session", "workers.1", "break", at(PROGRAM, "counted"), check=0))
+    assert second["id"] == 2
+    cli("--session", "workers.2", "breakpoint", "disable", "1", check=0)
+    for name in ("workers", "workers.1", "workers.2"):
+        known = data(cli("--json", "--session", name, "breakpoint", "list", check=0))
+        assert [(one["id"], one["enabled"]) for one in known["breakpoints"]] == [
+            (1, False),
+            (2, True),
+        ]
+        assert known["breakpoints"][0]["hits"] == 2
+    gate.touch()
+    met = set()
+    for name in ("workers.1", "workers.2"):
+        cli("--session", name, "continue", "--no-wait", check=0)
+    for _ in range(2):
+        stop = data(cli("--json", "--session", "workers", "await", check=0))
+        assert stop["hit_breakpoints"] == [2]
+        met.add(value(cli, "name"))
+    assert met == {"'a'", "'b'"}
+    cli("--session", "workers.1", "breakpoint", "remove", "--all", check=0)
+    known = data(cli("--json", "--session", "workers.2", "breakpoint", "list", check=0))
+    assert known["breakpoints"] == []
+
+
+@python
+def test_stopping_a_child_ends_only_it_and_says_so(cli: Cli, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    stop = start(cli, PROGRAM, "--break", at(PROGRAM, "turn"), "--", "lasting", str(gate))
+    child = stop["session"]
+    pid = listed(cli)[child]["pid"]
+    ended = data(cli("--json", "--session", child, "stop", check=0))
+    assert ended["ended"] == [child]
+    assert ended["notes"] == ["workers goes on: debugger stop --session workers ends all"]
+    assert not is_alive(pid)
+    assert states(cli)["workers"] == "running"
+    rest = [name for name in states(cli) if name != "workers"]
+    assert child not in rest
+    pids = [one["pid"] for one in listed(cli).values()]
+    whole = data(cli("--json", "--session", "workers", "stop", check=0))
+    assert set(whole["ended"]) == {"workers", *rest}
+    assert listed(cli) == {}
+    assert [pid for pid in pids if is_alive(pid)] == []
+
+
+@python
+def test_a_child_that_outlives_the_program_is_waited_for(cli: Cli, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    end = start(cli, PROGRAM, "--", "behind", str(gate))
+    assert (end["session"], end["exit_code"]) == ("workers", 0)
+    assert "still running: workers.1" in end["notes"][0]
+    assert states(cli) == {"workers": "terminated", "workers.1": "running"}
+    waited = cli("--json", "await", "--timeout", "0.2")
+    assert (waited.exit, data(waited)["session"]) == (3, "workers.1")
+    gate.touch()
+    end = data(cli("--json", "await", check=0))
+    assert (end["session"], end["reason"]) == ("workers.1", "exit")
+    assert [one["text"] for one in end["output"]] == ["child counted"]
+    assert set(states(cli).values()) == {"terminated"}
+    again = cli("--json", "await", check=4)
+    assert again.data["error"]["code"] == "PROGRAM_EXITED"
+
+
+@python
+def test_what_runs_behind_a_shell_is_said_not_to_be_debugged(cli: Cli) -> None:
+    cli("start", debuggees.source(PROGRAM), "--no-wait", "--", "shell", check=0)
+    answer = cli("--json", "await", "--timeout", "1")
+    while not (notes := data(answer)["notes"]):
+        assert answer.exit == 3, answer
+        answer = cli("--json", "await", "--timeout", "1")
+    assert "not debugged, started by the program" in notes[0]
+    assert "(sh)" in notes[0]
+    again = data(cli("--json", "await", "--timeout", "0"))
+    assert again["notes"] == []
+    cli("input", "--eof", check=0)
+    end = data(cli("--json", "await", check=0))
+    assert end["exit_code"] == 0
+    printed = data(cli("--json", "output", "--all", check=0))["lines"]
+    assert [one["text"] for one in printed] == ["14"]
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_at_a_fork_the_parent_is_followed_and_the_child_is_said_to_run_free(cli: Cli) -> None:
+    stop = start(cli, "forks.c", "--break", at("forks.c", "parent"), "--", "fork", "60")
+    child = value(cli, "child")
+    assert f"not debugged, started by the program: {child} (" in stop["notes"][0]
+    again = data(cli("--json", "next", check=0))
+    assert again["notes"] == []

@@ -1,0 +1,113 @@
+"""Do watchpoints and catchpoints stop where something is written, read or thrown?"""
+
+from __future__ import annotations
+
+import pytest
+
+from asking import Cli, at, data, start
+
+pytestmark = pytest.mark.adapter("lldb-dap")
+
+
+def watch(cli: Cli, *words: str) -> dict[str, object]:
+    return data(cli("--json", "watch", *words, check=0))
+
+
+def test_a_write_is_told_with_both_values_and_the_writer(cli: Cli) -> None:
+    start(cli, "corrupt.cpp", "--break", at("corrupt.cpp", "before"))
+    added = watch(cli, "accounts[1].balance")
+    assert (added["kind"], added["expression"], added["value"]) == (
+        "watchpoint",
+        "accounts[1].balance",
+        "50",
+    )
+    stop = data(cli("--json", "continue", check=0))
+    assert (stop["reason"], stop["hit_breakpoints"]) == ("watchpoint", [added["id"]])
+    assert stop["watched"] == [
+        {"id": added["id"], "expression": "accounts[1].balance", "previous": "50", "value": "105"}
+    ]
+    assert stop["frame"]["function"] == "rename_account"
+    (listed,) = data(cli("--json", "watch", "list", check=0))["breakpoints"]
+    assert (listed["hits"], listed["value"]) == (1, "105")
+    data(cli("--json", "watch", "remove", str(added["id"]), check=0))
+    assert data(cli("--json", "continue", check=0))["state"] == "terminated"
+
+
+def test_a_read_stops_where_it_is_read(cli: Cli) -> None:
+    start(cli, "corrupt.cpp", "--break", at("corrupt.cpp", "before"))
+    watch(cli, "accounts[2].balance", "--read")
+    stop = data(cli("--json", "continue", check=0))
+    assert (stop["reason"], stop["frame"]["function"]) == ("watchpoint", "total")
+
+
+def test_a_condition_lets_other_writes_pass(cli: Cli) -> None:
+    start(cli, "corrupt.cpp", "--break", at("corrupt.cpp", "before"))
+    watch(cli, "accounts[1].balance", "--condition", "at == 9")
+    stop = data(cli("--json", "continue", check=0))
+    assert stop["reason"] == "watchpoint"
+    assert data(cli("--json", "print", "at", check=0))["value"] == "9"
+
+
+def test_four_are_watched_and_the_fifth_is_refused_without_loss(cli: Cli) -> None:
+    start(cli, "corrupt.cpp", "--break", at("corrupt.cpp", "before"))
+    places = [f"accounts[{n}].balance" for n in range(3)]
+    for place in (*places, "accounts[0].name[0]"):
+        watch(cli, place)
+    refused = cli("--json", "watch", "accounts[2].name[0]", check=4)
+    assert "all 4 hardware watchpoints are in use: 2, 3, 4, 5" in refused.data["error"]["message"]
+    assert len(data(cli("--json", "watch", "list", check=0))["breakpoints"]) == 4
+    stop = data(cli("--json", "continue", check=0))
+    assert stop["watched"][0]["expression"] == "accounts[1].balance"
+    data(cli("--json", "watch", "remove", "2", check=0))
+    watch(cli, "account.name[0]")
+
+
+def test_a_disabled_watchpoint_stops_nothing_until_it_is_enabled(cli: Cli) -> None:
+    start(cli, "corrupt.cpp", "--break", at("corrupt.cpp", "before"))
+    number = str(watch(cli, "accounts[1].balance")["id"])
+    data(cli("--json", "breakpoint", "disable", number, check=0))
+    data(cli("--json", "breakpoint", "enable", number, check=0))
+    assert data(cli("--json", "continue", check=0))["reason"] == "watchpoint"
+    data(cli("--json", "breakpoint", "disable", number, check=0))
+    assert data(cli("--json", "continue", check=0))["state"] == "terminated"
+
+
+def test_a_restart_keeps_a_watchpoint(cli: Cli) -> None:
+    start(cli, "corrupt.cpp", "--break", at("corrupt.cpp", "before"))
+    watch(cli, "accounts[1].balance")
+    data(cli("--json", "restart", check=0))
+    assert data(cli("--json", "continue", check=0))["reason"] == "watchpoint"
+
+
+def test_a_thrown_exception_stops_in_the_users_frame_with_type_and_message(cli: Cli) -> None:
+    start(cli, "throws.cpp", "--stop-on-entry")
+    caught = data(cli("--json", "catch", "throw", check=0))
+    assert (caught["kind"], caught["verified"]) == ("exception", True)
+    stop = data(cli("--json", "continue", check=0))
+    assert stop["reason"] == "exception"
+    assert stop["frame"]["file"].endswith("throws.cpp")
+    assert stop["exception"]["type"]
+    assert stop["exception"]["message"]
+    told = data(cli("--json", "exception", check=0))
+    assert (told["type"], told["message"]) == (
+        stop["exception"]["type"],
+        stop["exception"]["message"],
+    )
+    (listed,) = data(cli("--json", "catch", "list", check=0))["breakpoints"]
+    assert listed["catch"] == "throw"
+    data(cli("--json", "catch", "remove", "--all", check=0))
+    assert data(cli("--json", "continue", check=0))["state"] == "terminated"
+
+
+def test_only_a_type_that_was_asked_for_stops(cli: Cli) -> None:
+    start(cli, "throws.cpp", "--stop-on-entry")
+    data(cli("--json", "catch", "throw", "NoSuchError", check=0))
+    assert data(cli("--json", "continue", check=0))["state"] == "terminated"
+
+
+def test_a_rust_panic_is_an_exception_once_it_is_caught(cli: Cli) -> None:
+    start(cli, "panic.rs", "--stop-on-entry")
+    data(cli("--json", "catch", "panic", check=0))
+    stop = data(cli("--json", "continue", check=0))
+    assert stop["reason"] == "exception"
+    assert stop["frame"]["file"].endswith("panic.rs")

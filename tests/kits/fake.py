@@ -1,0 +1,50 @@
+"""What does the suite have to know of the fake adapter and its imaginary program?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from debugger.backends import abilities
+from debugger.backends.base import Launch
+from debugger.core.breakpoints import Spec
+from fakes import fake_profile
+from kits.kit import Kit, Large, Program, Raw, Threads, Throws
+from live import launch
+
+_FILE = "/imaginary/main.c"
+
+
+def _fake(*args: str) -> Program:
+    def make(_: Path) -> Launch:
+        return launch(_FILE, *args)
+
+    return make
+
+
+KIT = Kit(
+    name="fake",
+    # By itself it stops at every exception that is raised.
+    profile=replace(fake_profile.PROFILE, exception_filters=()),
+    loop=lambda: launch(_FILE),
+    file=_FILE,
+    inner="work",
+    outer="main",
+    variable="n",
+    first=0,
+    stop_line=4,
+    call_line=12,
+    prints="step 0\n",
+    programs={"forever": _fake("forever"), "both": _fake("noisy")},
+    large=Large(
+        _fake(), Spec(file=_FILE, line=13), name="items", function="main", size=200, shown="0"
+    ),
+    threads=Threads(_fake(), Spec(file=_FILE, line=4), least=1),
+    is_real=False,
+    stdout="".join(f"step {turn}\n" for turn in range(5)),
+    stderr="warning: noisy\n",
+    prints_counting=None,  # its time passes only while it is asked something
+    abilities=frozenset({abilities.Exceptions, abilities.RawCommands, abilities.ReturnValues}),
+    raw=Raw("1 + 1", "2"),
+    throws=Throws(_fake("throw"), word="raised", type="ValueError", message="n is 2"),
+)

@@ -1,0 +1,219 @@
+"""What does the contract suite have to know of a debugger and of the programs that show it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from debuggees import build, marker, source
+from debugger.backends.base import Launch
+from debugger.backends.dap.profile import Profile
+from debugger.core.breakpoints import Spec
+from debugger.core.model import Exited
+from live import launch
+
+_WITH_3 = Exited(code=3)
+_OF_SIGSEGV = Exited(signal="SIGSEGV")
+# Makes a program, in a folder of the test's own if it is written for it.
+Program = Callable[[Path], Launch]
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """A program, and where it is to be stopped."""
+
+    program: Program
+    at: Spec
+
+
+@dataclass(frozen=True)
+class Large(Stopping):
+    """A stop where the local `name` of `function` has so many elements; `shown` is the 51st.
+
+    `elements` are the names of the 51st to the 53rd.
+    """
+
+    name: str
+    function: str
+    size: int
+    shown: str
+    elements: tuple[str, str, str] = ("[50]", "[51]", "[52]")
+
+
+@dataclass(frozen=True)
+class Threads(Stopping):
+    """A stop where at least so many threads are alive."""
+
+    least: int
+
+
+@dataclass(frozen=True)
+class Child:
+    """A program that starts another, which stops at `at`, where an expression has a value.
+
+    `words_end` ends the first of the child's words, `prints` is the parent's after its end.
+    """
+
+    program: Program
+    words_end: str
+    at: Spec
+    expression: str
+    value: str
+    prints: str
+
+
+@dataclass(frozen=True)
+class Bytes(Stopping):
+    """A stop where `address` evaluates to where `holds` is, and `first` to its first byte.
+
+    `last` is what `first` evaluates to once that byte is 42.
+    """
+
+    address: str
+    holds: bytes
+    first: str
+    last: str = "42"
+
+
+@dataclass(frozen=True)
+class Watched(Stopping):
+    """A stop from which on a variable gets these values, one after the other, and then more.
+
+    The program ends with status 0.
+    """
+
+    expression: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Throws:
+    """A program that throws once, and catches it itself.
+
+    `word` catches it, `type` and `message` are of what is thrown, `other` is a type that is not.
+    """
+
+    program: Program
+    word: str
+    type: str
+    message: str
+    other: str = "NoSuchError"
+
+
+@dataclass(frozen=True)
+class Calls(Stopping):
+    """A stop at a line with several calls; one whose label has `label` leads to `function`."""
+
+    label: str
+    function: str
+
+
+@dataclass(frozen=True)
+class Spins(Stopping):
+    """A stop before two lines that take a while; another thread counts `turns` all the time."""
+
+    turns: str
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A command of the debugger's own, and what its answer has in it."""
+
+    command: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Kit:
+    """A debugger, what it can do, and the programs that show it.
+
+    The loop calls `inner` in each of five turns, where `variable` counts them from `first`, prints
+    at `stop_line` and ends as `ends` says. `lacks` are the features that it does not have, with
+    what we say then to the user: function_breakpoints, input. `prints_counting` is what the
+    program `forever` prints once its own code runs; a pause before may be lost. `number` is the
+    type of an integer. `unadvertised` is a request of a thread's that is never sent to it.
+    `abilities` are those that it has; each needs what is below it here. `returns` is what is told
+    of the first turn of `inner`, `returned_as` the local that holds it where the debugger adds it.
+    `jump_line` is in `inner`, after the line that prints.
+
+    Of programs there are `forever`, which never ends; `both`, which writes `stdout` and `stderr`;
+    `input`, which says ready, repeats each line in upper case and counts them at the end; and
+    `killed`, which dies of SIGSEGV and ends as `killed_ends` says.
+    """
+
+    name: str
+    profile: Profile
+    loop: Callable[[], Launch]
+    file: str
+    inner: str
+    outer: str
+    variable: str
+    first: int
+    stop_line: int
+    call_line: int
+    prints: str
+    programs: Mapping[str, Program]
+    large: Large
+    threads: Threads
+    is_real: bool = True
+    ends: Exited = _WITH_3
+    number: str = "int"
+    stdout: str = "stdout line 1\nstdout line 2\n"
+    stderr: str = "stderr line 1\nstderr line 2\n"
+    prints_counting: str | None = "counting\n"
+    tells_failed_conditions: bool = True
+    stops_at_signals: bool = False
+    killed_ends: Exited = _OF_SIGSEGV
+    unadvertised: str = "stepBack"
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    child: Child | None = None
+    # -- what only some can do (debugger.backends.abilities) ---------------------------------------
+    abilities: frozenset[type[Any]] = frozenset()
+    raw: Raw | None = None
+    returns: str | None = None
+    returned_as: str | None = None
+    memory: Bytes | None = None
+    watched: tuple[Watched, ...] = ()
+    throws: Throws | None = None
+    calls: Calls | None = None
+    spins: Spins | None = None
+    jump_line: int = 0
+
+    def program(self, what: str, folder: Path) -> Launch:
+        """Make one of the programs."""
+        return self.programs[what](folder)
+
+    def condition(self, turn: int) -> str:
+        """Write an expression that holds in one turn."""
+        return f"{self.variable} == {self.first + turn}"
+
+
+def native(name: str, *args: str) -> Program:
+    """Build a program when it is asked for."""
+    return lambda _: launch(build(name), *args)
+
+
+def plain(name: str, *args: str) -> Program:
+    """Run a source as it is: Python, JavaScript, Ruby."""
+    return lambda _: launch(source(name), *args)
+
+
+python = plain
+
+
+def script(text: str, name: str = "script.py") -> Program:
+    """Write a program when it is asked for."""
+
+    def write(folder: Path) -> Launch:
+        path = folder / name
+        path.write_text(text)
+        return launch(path)
+
+    return write
+
+
+def place(name: str, at: str, **more: Any) -> Spec:
+    """Name a line by its marker."""
+    return Spec(file=str(source(name)), line=marker(name, at), **more)

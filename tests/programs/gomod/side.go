@@ -1,0 +1,5 @@
+package main
+
+func side() int {
+	return 4 // @side
+}

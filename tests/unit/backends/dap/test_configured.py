@@ -1,0 +1,165 @@
+"""Does a section of the configuration become the adapter that it means, or a clear error?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from debugger.backends import choose
+from debugger.backends.base import Attach, Launch
+from debugger.backends.dap.adapters import configured
+from debugger.backends.dap.profile import Files, Found, Profile, Search
+from debugger.config import Adapter
+from debugger.errors import Code, DebuggerError
+
+FILES = Files("/s/in", "/s/out", "/s/err")
+LAUNCH = Launch("/p/x.rb", cwd="/p", env={"A": "1"}, args=("a", "b c"))
+
+
+def made(**more: Any) -> Profile:
+    section = {"command": ("tool", "--dap"), "languages": ("x",), **more}
+    return configured.profile("own", Adapter(**section))
+
+
+def refused(**more: Any) -> str:
+    with pytest.raises(DebuggerError) as found:
+        made(**more)
+    assert found.value.code is Code.USAGE
+    assert found.value.message.startswith("[adapters.own]: ")
+    return found.value.message
+
+
+def test_the_values_of_a_launch_are_filled_in():
+    profile = made(
+        launch={
+            "program": "{program}",
+            "args": ["-x", "{args}"],
+            "argv": "{args}",
+            "env": "{env}",
+            "stop": "{stop_on_entry}",
+            "deep": {"list": ["{cwd}/log", 3, None, True]},
+            "stdio": ["{stdin}", "{stdout}", "{stderr}"],
+            "text": "in {cwd}: {program}",
+        }
+    )
+    assert profile.launch(LAUNCH, FILES) == {
+        "request": "launch",
+        "program": "/p/x.rb",
+        "args": ["-x", "a", "b c"],
+        "argv": ["a", "b c"],
+        "env": {"A": "1"},
+        "stop": False,
+        "deep": {"list": ["/p/log", 3, None, True]},
+        "stdio": ["/s/in", "/s/out", "/s/err"],
+        "text": "in /p: /p/x.rb",
+    }
+    assert made(request="attach").launch(LAUNCH, FILES) == {"request": "attach"}
+
+
+def test_what_a_program_is_called_is_no_placeholder():
+    odd = Launch("/p/{port}.rb", cwd="/p", env={}, args=("{program}",))
+    profile = made(launch={"program": "{program}", "args": "{args}"})
+    assert profile.launch(odd, FILES)["program"] == "/p/{port}.rb"
+    assert profile.launch(odd, FILES)["args"] == ["{program}"]
+
+
+def test_a_command_is_the_program_with_its_words():
+    command = ("rdbg", "--port", "{port}", "--", "{program}", "{args}")
+    profile = made(command=command, transport="tcp", connect="127.0.0.1:{port}")
+    assert profile.serving is not None
+    assert profile.serving.is_program
+    assert profile.is_server
+    found = Found(("/usr/bin/rdbg", *command[1:], "-v"))
+    assert profile.serving.words(found, LAUNCH, 4711) == [
+        *("/usr/bin/rdbg", "-v", "--port", "4711", "--", "/p/x.rb", "a", "b c")
+    ]
+
+
+def test_it_is_found_on_the_callers_path_or_where_it_is_said_to_be(tmp_path):
+    (tmp_path / "tool").touch(0o755)
+    profile = made()
+    assert profile.find(Search({"PATH": "/nonexistent"})) is None
+    found = profile.find(Search({"PATH": str(tmp_path)}, args=("-v",)))
+    assert found == Found((str(tmp_path / "tool"), "--dap", "-v"))
+    assert profile.find(Search({}, path="/x/tool")) == Found(("/x/tool", "--dap"))
+
+
+@pytest.mark.parametrize(
+    ("target", "sent"),
+    [
+        ({"pid": 7}, {"processId": 7, "request": "attach"}),
+        ({"connect": ("h", 1)}, None),
+        ({"core": "/core"}, None),
+    ],
+)
+def test_an_attach_is_sent_as_it_is_configured_or_refused(target, sent):
+    given = Attach(**{"pid": None, "cwd": "/", "env": {}, **target})
+    profile = made(attach={"processId": "{pid}"})
+    if sent is not None:
+        assert profile.attach(given) == sent
+        return
+    for one in (profile, made()):
+        with pytest.raises(DebuggerError) as found:
+            one.attach(given)
+        assert found.value.code is Code.NOT_SUPPORTED
+        assert "[adapters.own] attach" in (found.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("section", "says"),
+    [
+        ({"launch": {"program": "{progam}"}}, "no placeholder {progam}; did you mean {program}?"),
+        ({"launch": {"a": ["{xyzzy}"]}}, "no placeholder {xyzzy}; there are: {program}, "),
+        ({"languages": ()}, "languages or extensions"),
+        ({"command": ("{program}",)}, "no placeholder"),
+        ({"command": ("tool", "{env}")}, "{env} is not known when the command is run"),
+        ({"command": ("tool", "{program}")}, "transport tcp"),
+        ({"transport": "tcp"}, "listens"),
+        ({"listens": "(?P<port>1)"}, 'transport = "tcp"'),
+        ({"transport": "tcp", "listens": "("}, "regular expression"),
+        ({"transport": "tcp", "listens": "[0-9]+"}, "group named port"),
+        ({"transport": "tcp", "connect": "{port}"}, "HOST:{port}"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(section, says):
+    assert says in refused(**section)
+
+
+def test_a_section_without_a_command_is_for_one_of_ours():
+    assert set(choose.profiles({"gdb": Adapter(path="/x")})) == set(choose.PROFILES)
+    own = {"own": Adapter(command=("tool",), extensions=(".x",))}
+    assert set(choose.profiles(own)) == {*choose.PROFILES, "own"}
+    with pytest.raises(DebuggerError) as found:
+        choose.profiles({"gbd": Adapter(path="/x")})
+    assert found.value.code is Code.USAGE
+    assert "lldb-dap, debugpy" in found.value.message
+    assert "did you mean gdb?" in (found.value.hint or "")
+
+
+def test_the_adapter_is_chosen_by_the_end_of_a_name_before_its_language():
+    own = {"own": Adapter(command=("tool",), extensions=(".special.py", ".x"))}
+    chosen = choose.for_program("/p/a.special.py", "python", {}, own)
+    assert chosen is not None
+    assert chosen.name == "own"
+    chosen = choose.for_program("/p/a.py", "python", {}, own)
+    assert chosen is not None
+    assert chosen.name == "debugpy"
+    assert choose.for_program("/p/a.unknown", "", {}, own) is None
+
+
+def test_of_several_adapters_the_first_that_is_here_is_taken(tmp_path):
+    (tmp_path / "here").touch(0o755)
+    one = Adapter(command=("nosuchtool",), languages=("x",))
+    two = Adapter(command=("here",), languages=("x",))
+    env = {"PATH": str(tmp_path)}
+    chosen = choose.for_program("/p/a", "x", env, {"one": one, "two": two})
+    assert chosen is not None
+    assert chosen.name == "two"
+    gone = Adapter(command=("nosuchtool",), languages=("x",), path="/nonexistent/tool")
+    chosen = choose.for_program("/p/a", "x", env, {"one": gone, "two": two})
+    assert chosen is not None
+    assert chosen.name == "one"  # what was configured and is not there is to be told
+    chosen = choose.for_program("/p/a", "x", {"PATH": "/nonexistent"}, {"one": one, "two": two})
+    assert chosen is not None
+    assert chosen.name == "one"

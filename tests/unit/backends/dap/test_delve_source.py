@@ -1,0 +1,117 @@
+"""Is a Go source read as Go means it: its functions, their parameters and results?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from debugger.backends.dap.adapters import go_source
+
+SOURCE = """// Package tree has trees.
+package tree
+
+import "fmt"
+
+type Tree struct{ root *node }
+
+func New(size int, names ...string) *Tree {
+	return nil
+}
+
+func (t *Tree) Add(key string, value any) (added bool, err error) {
+	func() {
+		fmt.Println(key)
+	}()
+	return true, nil
+}
+
+func (n node) Len() int { return 1 }
+
+func Map[K comparable, V any](from map[K]V, by func(K, V) (bool, error)) (
+	[]K, error,
+) {
+	return nil, nil
+}
+
+func nothing(int, string) {
+}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "tree.go"
+    path.write_text(SOURCE)
+    return str(path)
+
+
+def test_functions_are_named_as_delve_names_them(file: str):
+    expected = ["tree.New", "tree.(*Tree).Add", "tree.node.Len", "tree.Map", "tree.nothing"]
+    assert go_source.names(file) == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "line", "names"),
+    [
+        ("tree.New", 9, ["size", "names"]),
+        ("tree.(*Tree).Add", 16, ["t", "key", "value", "added", "err"]),
+        ("tree.(*Tree).Add.func1", 14, None),
+        ("tree.node.Len", 19, ["n"]),
+        ("tree.Map", 24, ["from", "by"]),
+        ("tree.nothing", 28, []),
+        ("tree.New", 500, None),
+    ],
+)
+def test_the_parameters_of_a_function_are_known(file: str, function, line, names):
+    assert go_source.parameters(file, function, line) == names
+
+
+@pytest.mark.parametrize(
+    ("function", "types"),
+    [
+        ("New", ("*Tree",)),
+        ("(*Tree).Add", ("bool", "error")),
+        ("Map", ("[]K", "error")),
+        ("nothing", ()),
+        ("unknown", None),
+    ],
+)
+def test_what_a_function_returns_is_known_by_its_types(file: str, function, types):
+    assert go_source.results(file, function) == types
+
+
+def test_names_that_share_a_type_each_have_it(tmp_path: Path):
+    path = tmp_path / "a.go"
+    path.write_text("package a\n\nfunc f() (quotient, rest int, err error) {\n}\n")
+    assert go_source.results(str(path), "f") == ("int", "int", "error")
+
+
+def test_a_file_that_changes_is_read_anew(tmp_path: Path):
+    path = tmp_path / "a.go"
+    path.write_text("package a\n\nfunc old() {\n}\n")
+    assert go_source.names(str(path)) == ["a.old"]
+    path.write_text("package a\n\nfunc newer() {\n}\n")
+    assert go_source.names(str(path)) == ["a.newer"]
+
+
+@pytest.mark.parametrize("text", ["", "package", "func (", "func f(((", "\0", "func f() {"])
+def test_a_broken_file_is_no_error(tmp_path: Path, text: str):
+    path = tmp_path / "a.go"
+    path.write_text(text)
+    assert go_source.outline(str(path)) is not None
+    assert go_source.parameters(str(path), "a.f", 1) in (None, [])
+
+
+def test_a_file_that_is_not_there_has_nothing(tmp_path: Path):
+    assert go_source.names(str(tmp_path / "none.go")) == []
+    assert go_source.length(str(tmp_path / "none.go")) is None
+
+
+def test_the_programs_own_sources_are_told_from_gos_and_from_other_modules(tmp_path: Path):
+    (tmp_path / "go" / "src" / "runtime").mkdir(parents=True)
+    (tmp_path / "go" / "VERSION").write_text("go1.26")
+    assert not go_source.is_own(str(tmp_path / "go" / "src" / "fmt" / "print.go"))
+    assert not go_source.is_own("/home/u/go/pkg/mod/example.com/x@v1/x.go")
+    assert not go_source.is_own("_cgo_gotypes.go")
+    assert go_source.is_own(str(tmp_path / "work" / "main.go"))

@@ -1,0 +1,318 @@
+"""Is js-debug told what is meant, and is what it says read right?"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debugger.backends.base import Attach, ConditionFailed, Printed
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import nodelay
+from debugger.backends.dap.adapters import js_debug, js_debug_attach, js_debug_values
+from debugger.backends.dap.adapters.js_debug_breakpoints import Lines, condition, template
+from debugger.backends.dap.profile import Search
+from debugger.core.breakpoints import Breakpoint, Spec
+from debugger.core.events import Stream
+from debugger.core.model import ExceptionDetails, ScopeKind
+from debugger.errors import Code, DebuggerError
+
+PROFILE = js_debug.PROFILE
+assert PROFILE.delegating is not None
+DELEGATING = PROFILE.delegating
+
+
+def _wanted(number: int = 7, line: int = 1, **spec: Any) -> Breakpoint:
+    at = Spec(file=__file__, line=line, **spec)
+    return Breakpoint(id=number, spec=at, at=at)
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "values"),
+    [
+        ("plain 100%", "plain 100%%", 0),
+        ("n {n} of {m}", "n %O of %O", 2),
+        ("{({a: 1, b: '}'})}", "%O", 1),
+        ("{`${x}`}!", "%O!", 1),
+        ("empty {} and open {x", "empty {} and open {x", 0),
+    ],
+)
+def test_a_logpoints_text_becomes_a_format_and_its_expressions(
+    text: str, written: str, values: int
+):
+    told, expressions = template(text)
+    assert (told, len(expressions)) == (written, values)
+
+
+def test_a_breakpoint_without_a_condition_has_none():
+    assert condition(_wanted()) is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "passes", "stops", "said"),
+    [
+        ({"condition": "n > 1"}, 4, [2, 3], []),
+        ({"condition": "n > 1 // late"}, 3, [2], []),
+        ({"hit_count": 3}, 4, [2, 3], []),
+        ({"condition": "n % 2", "hit_count": 2}, 6, [3, 5], []),
+        ({"log": "n {n}"}, 2, [], ["[[log 7]] n %O:0", "[[log 7]] n %O:1"]),
+        ({"condition": "n", "log": "100% {n}"}, 2, [], ["[[log 7]] 100%% %O:1"]),
+        (
+            {"log": "{nosuch}"},
+            1,
+            [],
+            ["[[log 7]] %O:<ReferenceError: nosuch is not defined>"],
+        ),
+        (
+            {"condition": "nosuch"},
+            1,
+            [],
+            ["[[failed 7]] %s:nosuch: nosuch is not defined"],
+        ),
+    ],
+)
+@pytest.mark.adapter("js-debug")
+def test_a_condition_counts_logs_and_stops_as_it_is_asked_to(
+    spec: dict[str, Any], passes: int, stops: list[int], said: list[str]
+):
+    text = condition(_wanted(**spec))
+    program = (
+        "require('inspector').console.log=(...a)=>console.log('said '+a.join(':'));"
+        f"for(let n=0;n<{passes};n++)if({text})console.log('stop '+n);"
+    )
+    words = ["node", "-e", program]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True)
+    wanted = [f"said {one}" for one in said] + [f"stop {one}" for one in stops]
+    assert ran.stdout.splitlines() == wanted
+    assert ran.stderr == ""
+
+
+class _Adapter:
+    """Plays js-debug: numbers breakpoints, and answers a list that is the same with nothing."""
+
+    launched = None
+
+    def __init__(self) -> None:
+        self.lists: list[list[dict[str, Any]]] = []
+        self._last: dict[str, list[dict[str, Any]]] = {}
+        self._next = 0
+
+    async def request(self, command: str, arguments: dict[str, Any], body: type[Any]) -> Any:
+        assert command == "setBreakpoints"
+        wanted, key = arguments["breakpoints"], str(arguments["source"])
+        self.lists.append(wanted)
+        if self._last.get(key, []) == wanted:
+            return body(breakpoints=())
+        self._last[key] = wanted
+        self._next += len(wanted)
+        first = self._next - len(wanted)
+        answers = [
+            dap.Breakpoint(id=first + at, verified=True, line=one["line"])
+            for at, one in enumerate(wanted)
+        ]
+        return body(breakpoints=tuple(answers))
+
+
+async def test_a_list_that_is_the_same_is_not_sent_again_and_keeps_its_answers():
+    adapter: Any = _Adapter()
+    lines = Lines(adapter)
+    first = await lines.send(__file__, [_wanted(1, 1), _wanted(2, 3)])
+    again = await lines.send(__file__, [_wanted(1, 1), _wanted(2, 3)])
+    assert [one.id for one in first] == [one.id for one in again] == [0, 1]
+    assert len(adapter.lists) == 1
+    assert [one.id for one in await lines.send(__file__, [_wanted(2, 3)])] == [2]
+
+
+async def test_a_line_past_the_end_is_not_sent_and_is_unbound():
+    adapter: Any = _Adapter()
+    answers = await Lines(adapter).send(__file__, [_wanted(1, 100_000), _wanted(2, 3)])
+    assert [(one.verified, one.line) for one in answers] == [(False, None), (True, 3)]
+    assert [one["line"] for one in adapter.lists[0]] == [3]
+
+
+async def test_later_breakpoints_get_other_numbers_than_those_before_a_launch():
+    adapter: Any = _Adapter()
+    lines = Lines(adapter)
+    await lines.send(__file__, [_wanted(1, 1), _wanted(2, 3)])
+    adapter._next = 0  # the launch: js-debug counts from 0 on
+    await lines.renumber()
+    (later,) = await lines.send(__file__ + "x", [_wanted(3, 5)])
+    assert later.id is not None
+    assert later.id > 1
+
+
+@pytest.mark.parametrize(
+    ("configuration", "pid"),
+    [
+        ({"name": "m.js [4601]", "__pendingTargetId": "433be5c53c44ff70"}, 4601),
+        ({"name": "[4601]", "__pendingTargetId": "433be5c53c44ff70"}, 4601),
+        ({"name": "Remote Process [0]", "__pendingTargetId": "433be5c5"}, None),
+        ({"name": "[worker 1]", "__pendingTargetId": "433be5c53c44ff70-1"}, None),
+        ({"name": "odd [12]", "__pendingTargetId": "433be5c53c44ff70-2"}, None),
+        ({}, None),
+    ],
+)
+def test_the_process_of_a_session_is_read_from_its_name_if_it_has_one(
+    configuration: dict[str, Any], pid: int | None
+):
+    assert DELEGATING.child_pid(configuration) == pid
+
+
+@pytest.mark.parametrize("loader", ["/opt/js-debug/bootloader.js", '"/opt/js debug/bootloader.js"'])
+def test_our_own_file_is_loaded_after_js_debugs_and_before_the_users(loader: str):
+    asked = {"NODE_OPTIONS": f" --require {loader}  --require ./mine.js", "OTHER": None}
+    given = DELEGATING.environment(asked)
+    options = given["NODE_OPTIONS"] or ""
+    words = [loader, "js_debug_begin.cjs", "./mine.js"]
+    places = [options.index(word) for word in words]
+    assert places == sorted(places)
+    assert options.count('"') % 2 == 0
+    assert given["OTHER"] is None
+
+
+def test_what_a_debuggers_presence_makes_node_write_is_left_out():
+    text = "Debugger attached.\nreal trouble\nWaiting for the debugger to disconnect...\n"
+    assert DELEGATING.written(Stream.STDERR, text) == "real trouble\n"
+    assert DELEGATING.written(Stream.STDOUT, text) == text
+
+
+@pytest.mark.parametrize(
+    ("category", "output", "told"),
+    [
+        ("stdout", "[[failed 3]] n: no n\n", ConditionFailed(3, "n: no n")),
+        ("stderr", "oops\n", Printed(Stream.STDERR, "oops\n")),
+        ("stderr", "WARNING: Processing source-maps …", Stream.CONSOLE),
+        ("telemetry", "js-debug/launch", None),
+    ],
+)
+def test_output_is_the_programs_or_js_debugs(category: str, output: str, told: object):
+    found = PROFILE.printed(dap.OutputBody(category=category, output=output))
+    if isinstance(told, Stream):
+        told = Printed(told, output)
+    assert found == told
+
+
+@pytest.mark.parametrize(
+    ("title", "trace", "kind", "message"),
+    [
+        ("TypeError: a: b", "  at f (x.js:1:2)", "TypeError", "a: b"),
+        ("Error", "  at f (x.js:1:2)", "Error", ""),
+        ("Error: two\nlines", "  at f (x.js:1:2)", "Error", "two\nlines"),
+        ("a string: x", "", "thrown value", "a string: x"),
+        ("undefined", "", "thrown value", "undefined"),
+    ],
+)
+def test_an_exceptions_type_and_message_are_told_apart(
+    title: str, trace: str, kind: str, message: str
+):
+    found = PROFILE.details(ExceptionDetails(title, "", trace=trace))
+    assert (found.type, found.message) == (kind, message)
+
+
+def test_nodes_own_frames_are_left_out_of_a_trace():
+    trace = "  at f (/x.js:1:2)\n    at node:internal/a:1:2\n    at g (node:internal/b:3:4)"
+    found = PROFILE.details(ExceptionDetails("Error: x", "", trace=trace))
+    assert found.trace == "  at f (/x.js:1:2)"
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ("Uncaught ReferenceError: x is not defined", "ReferenceError: x is not defined"),
+        (
+            "Uncaught ReferenceError ReferenceError: x is not defined\n    at eval (repl:1:1)\n",
+            "ReferenceError: x is not defined",
+        ),
+        (
+            "Uncaught SyntaxError: await can not be used when evaluating code while paused",
+            "await cannot be used while the program stands still: nothing would fulfil it",
+        ),
+    ],
+)
+def test_what_is_wrong_with_an_expression_is_said_once(said: str, problem: str):
+    assert PROFILE.problem(said) == problem
+
+
+def test_a_closure_is_local_unless_it_is_the_modules():
+    names = ["Block: f", "Local: f", "Closure (outer)", "Closure", "Global"]
+    hints = ["locals", "locals", "arguments", "arguments", None]
+    bodies = [
+        dap.Scope(name=name, variables_reference=at, presentation_hint=hint)
+        for at, (name, hint) in enumerate(zip(names, hints, strict=True))
+    ]
+    kinds = [one.kind for one in js_debug_values.scopes(bodies)]
+    local, shared = ScopeKind.LOCALS, ScopeKind.GLOBALS
+    assert kinds == [local, local, local, shared, shared]
+
+
+def _install(folder: Path, name: str) -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("")
+    return file
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "data/debugger-cli/adapters/js-debug/vsDebugServer.cjs",
+        "data/debugger-cli/adapters/js-debug/js-debug/src/dapDebugServer.js",
+        ".vscode/extensions/ms-vscode.js-debug-1.112.0/src/dapDebugServer.js",
+    ],
+)
+def test_js_debug_is_found_where_it_is_put_with_the_callers_node(tmp_path: Path, place: str):
+    server = _install(tmp_path, place)
+    (server.parent / "manifest.json").write_text('{"version": "v1.112.0"}')
+    node = _install(tmp_path, "bin/node")
+    env = {
+        "PATH": str(node.parent),
+        "HOME": str(tmp_path),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+    }
+    assert PROFILE.find(Search(env)) is None  # that node cannot be run
+    node.chmod(0o755)
+    found = PROFILE.find(Search(env))
+    assert found is not None
+    assert found.argv[:2] == (str(node), str(server))
+    assert found.version == "1.112.0"
+    assert PROFILE.find(Search(env, path=str(tmp_path / "elsewhere"))) is None
+    own = PROFILE.find(Search({**env, "HOME": "/nowhere", "XDG_DATA_HOME": "/"}, path=str(server)))
+    assert own is not None
+    assert own.argv == found.argv
+
+
+def test_a_process_that_is_no_node_is_not_sent_a_signal():
+    target = Attach(pid=os.getpid(), cwd="/", env={})
+    with pytest.raises(DebuggerError, match="is no Node") as raised:
+        js_debug_attach.arguments(target)
+    assert raised.value.code is Code.LAUNCH_FAILED
+
+
+def test_an_inspector_is_reached_where_it_is_said_to_be():
+    target = Attach(pid=None, cwd="/", env={}, connect=("10.0.0.1", 9333))
+    given = js_debug_attach.arguments(target)
+    assert (given["request"], given["address"], given["port"]) == ("attach", "10.0.0.1", 9333)
+
+
+def test_a_process_is_made_to_send_at_once_on_its_local_connections():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        near = socket.create_connection(server.getsockname())
+        far, _ = server.accept()
+        with near, far:
+            level, option = socket.IPPROTO_TCP, socket.TCP_NODELAY
+            assert not near.getsockopt(level, option)
+            if not nodelay.send_at_once(os.getpid()):
+                pytest.skip("this system does not lend sockets")
+            assert near.getsockopt(level, option)
+            assert far.getsockopt(level, option)
+
+
+def test_a_process_that_is_gone_is_no_matter():
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    assert nodelay.send_at_once(gone.pid) == 0
+    assert nodelay.send_at_once(0) == 0

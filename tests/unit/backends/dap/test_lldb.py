@@ -1,0 +1,343 @@
+"""Does LLDB, through its adapters, watch, throw and show what a real program does?"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import build, marker, source
+from debugger.backends import abilities, choose
+from debugger.backends.base import Attach, ConditionFailed, Rebound
+from debugger.core.breakpoints import Access, Bound, Breakpoint, Spec
+from debugger.core.model import ExceptionDetails, Exited, Purpose, Reason, Stopped
+from debugger.errors import Code, DebuggerError
+from live import Driven, driven, launch
+from outside import core_of
+
+ADAPTERS = [
+    pytest.param(name, marks=pytest.mark.adapter(name)) for name in ("lldb-dap", "codelldb")
+]
+each_adapter = pytest.mark.parametrize("adapter", ADAPTERS)
+WATCHED = str(source("watched.cpp"))
+Drive = Callable[[str], Any]
+
+
+@pytest.fixture
+def drive(runtime_dir: Path) -> Drive:
+    def make(adapter: str) -> Any:
+        profile = choose.PROFILES[adapter]
+        found = choose.find(profile, os.environ, {})
+        return driven(profile, found, runtime_dir / "scratch")
+
+    return make
+
+
+async def at(one: Driven, place: str) -> Stopped:
+    """Stop the program of watched memory at a marker, and leave no breakpoint there."""
+    where = Spec(file=WATCHED, line=marker("watched.cpp", place))
+    stop = await one.to_stop(launch(build("watched.cpp")), where)
+    await one.backend.set_breakpoints(WATCHED, [])
+    return stop
+
+
+async def watch(one: Driven, stop: Stopped, expression: str, **more: Any) -> Bound:
+    wanted = Breakpoint(id=50, spec=Spec(watch=expression, **more))
+    ability = one.backend.ability(abilities.Watchpoints)
+    return await ability.watch(wanted, await one.frame(stop))
+
+
+async def values(one: Driven, stop: Stopped, bound: Bound) -> list[str]:
+    """Run to the end; return what was watched at each stop."""
+    seen = []
+    await one.go_on(stop)
+    while isinstance(happened := await one.seen.next(Stopped | Exited), Stopped):
+        assert happened.reason is Reason.WATCHPOINT
+        assert happened.hits == (bound.backend_id,)
+        seen.append(await one.value(happened, bound.again or ""))
+        await one.go_on(happened)
+    assert happened == Exited(code=0)
+    return seen
+
+
+@each_adapter
+async def test_a_write_stops_when_it_changes_the_value_and_else_does_not(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        stop = await at(one, "loop")
+        assert await values(one, stop, await watch(one, stop, "total")) == ["1", "0", "1", "0", "1"]
+    async with drive(adapter) as one:
+        stop = await at(one, "loop")
+        assert await values(one, stop, await watch(one, stop, "quiet")) == []
+        assert not [one for one in one.seen if isinstance(one, Rebound) and not one.bound.verified]
+
+
+@each_adapter
+@pytest.mark.parametrize(
+    ("condition", "seen"), [("total == 0", ["0", "0"]), ("total > 0", ["1", "1", "1"])]
+)
+async def test_a_condition_is_asked_at_each_change_also_back_to_an_earlier_value(
+    adapter, drive: Drive, condition, seen
+):
+    async with drive(adapter) as one:
+        stop = await at(one, "loop")
+        bound = await watch(one, stop, "total", condition=condition)
+        assert await values(one, stop, bound) == seen
+
+
+@each_adapter
+async def test_a_condition_that_fails_is_told_and_does_not_stop(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        stop = await at(one, "loop")
+        bound = await watch(one, stop, "total", condition="no_such_name == 1")
+        assert await values(one, stop, bound) == []
+        failed = [event for event in one.seen if isinstance(event, ConditionFailed)]
+        assert len(failed) == 6  # at each write: it cannot be told whether one changed anything
+        assert failed[0].number == 50
+        assert "no_such_name" in failed[0].message
+
+
+@each_adapter
+async def test_a_read_stops_and_a_write_does_not_where_reads_are_wanted(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        stop = await at(one, "loop")
+        bound = await watch(one, stop, "pair.second", access=Access.READ)
+        await one.go_on(stop)
+        stop = await one.seen.next(Stopped)
+        frame = await one.frame(stop)
+        assert (frame.function, frame.line) == ("sum", marker("watched.cpp", "read"))
+        # Read once more, as an argument of printf; what wrote it in between did not stop.
+        assert await values(one, stop, bound) == ["5"]
+
+
+@each_adapter
+async def test_a_reference_and_an_address_are_watched_where_they_lead(adapter, drive: Drive):
+    for expression in ("same", "*(&total + 0)"):
+        async with drive(adapter) as one:
+            stop = await at(one, "work")
+            bound = await watch(one, stop, expression)
+            address = await one.value(stop, "&total")
+            assert int(re.findall("0x[0-9a-f]+", address)[0], 16) == int(bound.address or "", 16)
+            assert await values(one, stop, bound) == ["1", "0", "1", "0", "1"]
+
+
+@each_adapter
+async def test_a_local_is_let_go_of_when_its_frame_is_left_and_that_is_told(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        stop = await at(one, "work")
+        bound = await watch(one, stop, "local")
+        other = await watch(one, stop, "large.last")
+        await one.go_on(stop)
+        stop = await one.seen.next(Stopped)
+        assert stop.hits == (bound.backend_id,)
+        await one.go_on(stop)
+        stop = await one.seen.next(Stopped)
+        assert stop.hits == (other.backend_id,)
+        left = [event.bound for event in one.seen if isinstance(event, Rebound)]
+        (told,) = [each for each in left if each.backend_id == bound.backend_id]
+        assert not told.verified
+        assert "frame has been left" in (told.why or "")
+
+
+REFUSED = {
+    "large": "32 bytes",
+    "bits.high": "bit-field",
+    "local + 1": "rvalue",
+    "no_such_name": "no_such_name",
+    '"text"': "not in memory",
+    "*(int *)8": "no memory is mapped",
+}
+
+
+@each_adapter
+async def test_what_cannot_be_watched_is_refused_and_takes_no_slot(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        stop = await at(one, "work")
+        for expression, problem in REFUSED.items():
+            with pytest.raises(DebuggerError, match=problem) as raised:
+                await watch(one, stop, expression)
+            assert raised.value.code is Code.EVALUATION_FAILED
+        for name in ("local", "total", "quiet", "large.last"):
+            assert (await watch(one, stop, name)).verified
+        with pytest.raises(DebuggerError, match="cannot be watched"):
+            await watch(one, stop, "turn")
+
+
+THROWN = [
+    ExceptionDetails("Most", "virtual what"),
+    ExceptionDetails("Second", "second base"),
+    ExceptionDetails("(anonymous namespace)::Hidden", "hidden"),
+    ExceptionDetails("Holds<int>", "holds"),
+    ExceptionDetails("Plain", "{code:7}"),
+    ExceptionDetails("int", "42"),
+    ExceptionDetails("char const*", '"text"'),
+    ExceptionDetails("std::string", '"a string"'),
+    ExceptionDetails(
+        "std::out_of_range",
+        "vector::_M_range_check: __n (which is 5) >= this->size() (which is 2)",
+    ),
+    ExceptionDetails("std::out_of_range", "again"),
+    ExceptionDetails("std::out_of_range", "again"),
+]
+
+
+async def all_thrown(one: Driven, word: str) -> list[ExceptionDetails | None]:
+    stop = await one.to_stop(launch(build("thrown.cpp")), Spec(catch=word))
+    told = []
+    while isinstance(stop, Stopped):
+        assert stop.reason is Reason.EXCEPTION
+        told.append(await one.backend.exception(stop))
+        await one.go_on(stop)
+        stop = await one.seen.next(Stopped | Exited)
+    assert stop == Exited(code=0)
+    return told
+
+
+@each_adapter
+async def test_what_is_thrown_is_told_by_its_type_and_what_it_says(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        assert await all_thrown(one, "throw") == THROWN
+    async with drive(adapter) as one:
+        assert await all_thrown(one, "catch") == THROWN
+
+
+@each_adapter
+async def test_an_exception_that_nobody_catches_is_the_cause_of_the_abort(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        await one.backend.start(launch(build("thrown.cpp"), "uncaught"))
+        await one.backend.run()
+        stop = await one.seen.next(Stopped)
+        assert (stop.reason, stop.signal) == (Reason.SIGNAL, "SIGABRT")
+        told = await one.backend.exception(stop)
+        assert told is not None
+        assert (told.type, told.causes) == (
+            "SIGABRT",
+            ("std::runtime_error: nobody catches this",),
+        )
+
+
+@pytest.mark.adapter("rustc")
+@each_adapter
+async def test_a_rust_panic_says_its_message(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        stop = await one.to_stop(launch(build("panic.rs")), Spec(catch="panic"))
+        assert stop.reason is Reason.EXCEPTION
+        told = await one.backend.exception(stop)
+        message = "index out of bounds: the len is 5 but the index is 7"
+        assert told == ExceptionDetails("panic", message)
+
+
+@each_adapter
+async def test_memory_is_read_up_to_the_end_of_what_is_mapped(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        stop = await at(one, "work")
+        ability = one.backend.ability(abilities.Memory)
+        frame = await one.frame(stop)
+        raw = await one.backend.raw("memory region $sp", frame)
+        end = int(raw.partition("-")[2].partition(")")[0], 16)
+        for count in (16, 1000, 20_000):
+            assert len(await ability.read(end - count, count + 500)) == count
+        with pytest.raises(DebuggerError):
+            await ability.read(end, 1)
+
+
+@each_adapter
+async def test_a_command_and_its_registers_are_about_the_frame_that_is_meant(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        stop = await at(one, "work")
+        inner, outer, *_ = await one.frames(stop)
+        for frame in (outer, inner, outer):
+            assert frame.function in await one.backend.raw("frame info", frame)
+        assert await one.backend.arguments(inner) == ["turn"]
+        assert await one.backend.arguments(outer) == []
+
+
+@each_adapter
+async def test_a_failed_condition_at_an_address_is_told_and_does_not_stop(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        stop = await at(one, "work")
+        address = (await one.frame(stop)).address
+        ability = one.backend.ability(abilities.InstructionBreakpoints)
+        wanted = [
+            Breakpoint(id=9, spec=Spec(address=address, condition="no_such_name == 1")),
+            Breakpoint(id=8, spec=Spec(address="0x8")),
+        ]
+        good, bad = await ability.set_instruction_breakpoints(wanted)
+        assert (good.verified, bad.verified) == (True, False)
+        assert "0x8" in (bad.why or "")
+        await one.go_on(stop)
+        assert await one.seen.next(Exited) == Exited(code=0)
+        failed = [event for event in one.seen if isinstance(event, ConditionFailed)]
+        assert [event.number for event in failed] == [9] * 5
+
+
+@each_adapter
+async def test_an_address_with_a_hit_count_stops_from_that_hit_on(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        stop = await at(one, "work")
+        address = (await one.frame(stop)).address
+        ability = one.backend.ability(abilities.InstructionBreakpoints)
+        wanted = Breakpoint(id=9, spec=Spec(address=address, hit_count=3))
+        (bound,) = await ability.set_instruction_breakpoints([wanted])
+        for turn in ("3", "4"):
+            await one.go_on(stop)
+            stop = await one.seen.next(Stopped)
+            assert (stop.hits, await one.value(stop, "turn")) == ((bound.backend_id,), turn)
+
+
+@each_adapter
+async def test_a_struct_is_told_as_a_whole_however_often_it_is_asked(adapter, drive: Drive):
+    async with drive(adapter) as one:
+        stop = await at(one, "loop")
+        frame = await one.frame(stop)
+        for _ in range(5):
+            value = await one.backend.evaluate("pair", frame, Purpose.PRINT)
+            (told,) = await one.backend.completed([value])
+            assert told.value == "{first:1, second:2}"
+
+
+@each_adapter
+async def test_what_a_register_holds_is_not_watched_in_its_place(adapter, drive: Drive):
+    where = Spec(file=str(source("registers.c")), line=marker("registers.c", "held"))
+    async with drive(adapter) as one:
+        stop = await one.to_stop(launch(build("registers.c")), where)
+        frame = await one.frame(stop)
+        place = await one.backend.raw("frame variable --location held", frame)
+        assert not place.startswith("0x")
+        for expression in ("held", "(held)", "*&held"):
+            with pytest.raises(DebuggerError, match="not in memory"):
+                await watch(one, stop, expression)
+        assert (await watch(one, stop, "kept")).verified
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the core files are ELF")
+@each_adapter
+async def test_a_core_files_signal_is_told_with_its_address_as_of_a_live_crash(
+    adapter, drive: Drive, tmp_path: Path
+):
+    program = build("crash.c")
+    async with drive(adapter) as one:
+        await one.backend.start(launch(program))
+        await one.backend.run()
+        live = await one.seen.next(Stopped)
+        told = await one.backend.exception(live)
+        assert told is not None
+        assert "0x0" in told.message
+    core = Attach(
+        None,
+        cwd="/",
+        env=dict(os.environ),
+        program=str(program),
+        core=str(core_of(program, tmp_path)),
+    )
+    async with drive(adapter) as one:
+        await one.backend.attach(core)
+        await one.backend.run()
+        stop = await one.seen.next(Stopped)
+        assert (stop.reason, stop.signal) == (live.reason, live.signal)
+        assert await one.backend.exception(stop) == told
+        assert (await one.frame(stop)).function == "list_pop"

@@ -1,0 +1,183 @@
+"""Are LLDB's values completed, and what its adapters say taken for what it means?"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from debugger.backends.base import Attach, Launch, Printed, Started
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap.adapters import codelldb, lldb_dap, lldb_values
+from debugger.backends.dap.profile import Files, Search
+from debugger.core.events import Stream
+from debugger.core.model import ExceptionDetails, Reason, Variable
+
+LLDB, CODELLDB = lldb_dap.PROFILE, codelldb.PROFILE
+FILES = Files("/s/in", "/s/out", "/s/err")
+
+
+class Inside:
+    """An adapter that knows the children of one value."""
+
+    def __init__(self, *children: Variable) -> None:
+        self.children = children
+        self.asked = 0
+
+    async def fetch(self, handle: int, *, start: int | None, count: int | None) -> list[Variable]:
+        del handle, start
+        self.asked += 1
+        return list(self.children[:count])
+
+
+def completed(value: Variable, *children: Variable) -> tuple[str, int]:
+    inside = Inside(*children)
+    (shown,) = asyncio.run(lldb_values.complete(inside, [value]))  # type: ignore[arg-type]
+    return shown.value, inside.asked
+
+
+NUMBER = Variable("number", "1", "int")
+INNER = Variable("inner", "{a:2, b:3}", "Inner", handle=5)
+NAME = Variable("name", '"a long enough name for this"', "std::string", handle=6)
+
+
+@pytest.mark.parametrize(
+    ("value", "whole"),
+    [
+        ("{number:0, ...}", '{number:1, inner:{...}, name:"a long enough name for this", ...}'),
+        ("T @ 0x7fff0010", '{number:1, inner:{...}, name:"a long enough name for this", ...}'),
+    ],
+)
+def test_a_struct_that_was_cut_by_time_is_written_from_its_members(value, whole):
+    last = Variable("d", "3.5", "double")
+    told = completed(Variable("n", value, "T", handle=4), NUMBER, INNER, NAME, last)
+    assert told == (whole, 1)
+
+
+def test_a_struct_that_was_cut_for_its_length_is_not_asked_again():
+    long = '{number:1, inner:{...}, name:"a long enough name for this", ...}'
+    assert completed(Variable("n", long, "T", handle=4), NUMBER) == (long, 0)
+    assert completed(Variable("n", "{a:1, b:2}", "T", handle=4), NUMBER) == ("{a:1, b:2}", 0)
+
+
+def test_the_value_in_memory_that_codelldb_adds_is_no_element():
+    raw = Variable(lldb_values.RAW, "std::vector<int>", handle=9)
+    told = completed(Variable("v", "size=1", "std::vector<int>", handle=4), NUMBER, raw)
+    assert told == ("size=1 {1}", 1)
+
+
+def read(kind: Any, **body: Any) -> Any:
+    return msgspec.convert(body, kind)
+
+
+def test_a_watchpoints_number_cannot_be_a_breakpoints():
+    told = read(dap.StoppedBody, reason="breakpoint", description="watchpoint 3", threadId=1)
+    stop = LLDB.stopped(told)
+    assert (stop.reason, stop.hits) == (Reason.WATCHPOINT, (-3,))
+    told = read(dap.StoppedBody, reason="data breakpoint", hitBreakpointIds=[1_000_003], threadId=1)
+    stop = CODELLDB.stopped(told)
+    assert (stop.reason, stop.hits) == (Reason.WATCHPOINT, (-3,))
+
+
+@pytest.mark.parametrize(
+    ("description", "reason", "signal"),
+    [
+        ("signal SIGSEGV: address not mapped (fault address=0x0)", Reason.SIGNAL, "SIGSEGV"),
+        ("SIGSEGV: address not mapped (fault address=0x0)", Reason.SIGNAL, "SIGSEGV"),
+        ("signal SIGSTOP", Reason.PAUSE, None),
+    ],
+)
+def test_a_signal_is_told_of_a_process_and_of_a_core_file(description, reason, signal):
+    stop = CODELLDB.stopped(
+        read(dap.StoppedBody, reason="exception", description=description, threadId=1)
+    )
+    assert (stop.reason, stop.signal) == (reason, signal)
+    if signal is not None:
+        found = CODELLDB.details(ExceptionDetails("Signal", description))
+        assert found == ExceptionDetails("SIGSEGV", "address not mapped (fault address=0x0)")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (
+            {"category": "console", "output": "Launched process 12 from '/a'\n"},
+            Started(12),
+        ),
+        ({"category": "stderr", "output": "Stop reason: signal SIGSEGV\n"}, None),
+        (
+            {"category": "stderr", "output": "Could not evaluate breakpoint condition:\nx\n"},
+            None,
+        ),
+        ({"category": "stdout", "output": "a\r\nb\r\n"}, Printed(Stream.STDOUT, "a\nb\n")),
+        ({"category": "console", "output": "hello\n"}, Printed(Stream.CONSOLE, "hello\n")),
+    ],
+)
+def test_what_codelldb_prints_is_told_by_what_it_is(body, told):
+    assert CODELLDB.printed(read(dap.OutputBody, **body)) == told
+
+
+def test_of_codelldbs_traceback_the_error_is_told():
+    said = (
+        'Traceback (most recent call last):\n  File "x.py", line 1\n'
+        "Exception: error: <user expression 3>:1:1: use of undeclared identifier 'x'\n    1 | x\n"
+    )
+    assert CODELLDB.problem(said).startswith("use of undeclared identifier 'x'\n")
+    assert CODELLDB.problem("Traceback (most recent call last):\nKeyError: 1\n") == "KeyError: 1"
+    assert CODELLDB.problem("plain") == "plain"
+
+
+def adapter_at(root: Path, version: str) -> Path:
+    file = root / "adapter" / "codelldb"
+    file.parent.mkdir(parents=True)
+    file.write_text("")
+    library = root / "lldb" / "lib" / "liblldb.so"
+    library.parent.mkdir(parents=True)
+    library.write_text("")
+    (root / "package.json").write_text(json.dumps({"version": version}))
+    return file
+
+
+def test_codelldb_is_found_where_it_was_installed_or_in_the_newest_extension(tmp_path: Path):
+    env = {"HOME": str(tmp_path), "PATH": ""}
+    assert CODELLDB.find(Search(env)) is None
+    extensions = tmp_path / ".vscode" / "extensions"
+    adapter_at(extensions / "vadimcn.vscode-lldb-1.9.2", "1.9.2")
+    newest = adapter_at(extensions / "vadimcn.vscode-lldb-1.11.4", "1.11.4")
+    found = CODELLDB.find(Search(env, args=("-x",)))
+    assert found is not None
+    library = newest.parents[1] / "lldb" / "lib" / "liblldb.so"
+    assert found.argv == (str(newest), "--liblldb", str(library), "-x")
+    assert found.version == "1.11.4"
+    own = adapter_at(tmp_path / ".local/share/debugger-cli/adapters/codelldb", "1.11.8")
+    found = CODELLDB.find(Search(env))
+    assert found is not None
+    assert found.argv[0] == str(own)
+    found = CODELLDB.find(Search(env, path=str(newest)))
+    assert found is not None
+    assert found.argv[0] == str(newest)
+
+
+@pytest.mark.parametrize("profile", [LLDB, CODELLDB], ids=lambda one: str(one.name))
+def test_each_target_is_attached_to_in_its_own_way(profile):
+    process = profile.attach(Attach(7, cwd="/", env={}))
+    assert process["pid"] == 7
+    core = json.dumps(profile.attach(Attach(None, cwd="/", env={}, program="/p q", core="/c")))
+    assert "/c" in core
+    assert "/p q" in core
+    assert "pid" not in core
+    server = profile.attach(Attach(None, cwd="/", env={}, connect=("10.0.0.1", 4321)))
+    assert "10.0.0.1" in json.dumps(server)
+    assert "4321" in json.dumps(server)
+
+
+def test_codelldb_is_told_the_language_whose_formatters_are_needed(tmp_path: Path):
+    program = tmp_path / "app"
+    program.write_bytes(b"\x7fELF\x02\x01" + bytes(58) + b"rust_eh_personality")
+    told = CODELLDB.launch(Launch(str(program), cwd="/", env={}), FILES)
+    assert told["sourceLanguages"] == ["rust"]
+    assert 'settings set target.input-path "/s/in"' in told["initCommands"]

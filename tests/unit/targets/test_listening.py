@@ -1,0 +1,82 @@
+"""Is it known who listens at a port?"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from debugger.targets.listening import (
+    Listener,
+    addresses_of,
+    is_here,
+    listeners,
+    owners,
+    parse,
+    serving,
+)
+
+TABLE = """\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:162E 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 147754 1
+   1: 0100007F:162E 0100007F:BD70 01 00000000:00000000 00:00000000 00000000     0        0 147755 1
+   2: 00000000:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 99 1 x y
+   3: ZZ00007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 98 1 x y
+   4: short
+"""
+REST = "00000000:00000000 00:00000000 00000000     0        0"
+TABLE_6 = f"""\
+  sl  local_address                         remote_address                        st
+   0: 00000000000000000000000001000000:1F90 {"0" * 32}:0000 0A {REST} 7 1
+   1: 0000000000000000FFFF00000100007F:1F91 {"0" * 32}:0000 0A {REST} 8 1
+"""
+
+
+def test_the_listening_sockets_of_a_table_are_read():
+    assert parse(TABLE) == [Listener("127.0.0.1", 0x162E, 147754), Listener("0.0.0.0", 80, 99)]
+
+
+def test_addresses_of_version_6_are_read():
+    found = [(ipaddress.ip_address(one.address), one.port, one.inode) for one in parse(TABLE_6)]
+    mapped = ipaddress.ip_address("::ffff:127.0.0.1")
+    assert found == [(ipaddress.ip_address("::1"), 0x1F90, 7), (mapped, 0x1F91, 8)]
+
+
+@given(st.text())
+def test_no_text_is_too_strange_to_be_read(text):
+    assert all(isinstance(one, Listener) for one in parse(text))
+
+
+def test_a_listener_serves_its_address_and_one_for_all_serves_every_address():
+    known = [Listener("127.0.0.1", 5678, 1), Listener("0.0.0.0", 80, 2)]
+    known.append(Listener("::ffff:127.0.0.1", 9, 3))
+    assert serving(known, ["127.0.0.1"], 5678) == known[:1]
+    assert serving(known, ["10.0.0.1"], 5678) == []
+    assert serving(known, ["10.0.0.1", "::1"], 80) == known[1:2]
+    assert serving(known, ["127.0.0.1"], 9) == known[2:]
+    assert serving(known, ["127.0.0.1"], 81) == []
+
+
+def test_only_this_machines_addresses_are_here():
+    assert is_here("127.0.0.1")
+    assert not is_here("192.0.2.1")  # for documentation only: RFC 5737
+
+
+def test_a_host_that_is_none_is_an_error():
+    with pytest.raises(socket.gaierror):
+        addresses_of("nosuch.invalid", 80)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it reads /proc")
+def test_the_process_that_holds_a_socket_is_found():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        found = serving(listeners(), addresses_of("localhost", port), port)
+        assert len(found) == 1
+        assert os.getpid() in {one.pid for one in owners(found)}
+    assert serving(listeners(), ["127.0.0.1"], port) == []

@@ -1,0 +1,138 @@
+"""Is a process called what its user calls it, and are we never taken for one?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from debugger.targets.process import (
+    Process,
+    is_ours,
+    language,
+    look_at,
+    names,
+    script_of,
+    status_of,
+)
+
+
+def of(*words: str, name: str = "x", exe: str = "", cwd: str = "/home", **more) -> Process:
+    return Process(pid=more.pop("pid", 7), name=name, words=words, exe=exe, cwd=cwd, **more)
+
+
+@pytest.mark.parametrize(
+    ("words", "language", "script"),
+    [
+        (["app.py"], "python", "/home/app.py"),
+        (["-u", "-X", "dev", "/srv/app.py", "-c"], "python", "/srv/app.py"),
+        (["-m", "http.server", "8000"], "python", "-m http.server"),
+        (["-c", "import x", "app.py"], "python", None),
+        (["-"], "python", None),
+        ([], "python", None),
+        (["-m", "debugpy", "--listen", "5678", "app.py"], "python", "/home/app.py"),
+        (
+            ["-m", "debugpy", "--wait-for-client", "--listen", "5678", "-m", "app"],
+            "python",
+            "-m app",
+        ),
+        (["--inspect=9229", "-r", "./hook.js", "server.js", "-x"], "javascript", "/home/server.js"),
+        (["-e", "1"], "javascript", None),
+        (["-e", "run.sh"], "shell", None),
+        (["-o", "pipefail", "run.sh"], "shell", "/home/run.sh"),
+    ],
+)
+def test_the_script_is_found_among_an_interpreters_words(words, language, script):
+    assert script_of(words, language, "/home") == script
+
+
+@pytest.mark.parametrize(
+    ("process", "expected"),
+    [
+        (
+            of("./server", "-v", name="server", exe="/srv/server (deleted)"),
+            {"server"},
+        ),
+        (
+            of("./a_rather_long_name", name="a_rather_long_n", exe="/srv/a_rather_long_name"),
+            {"a_rather_long_n", "a_rather_long_name"},
+        ),
+        (
+            of("python3", "-u", "app.py", name="python3", exe="/usr/bin/python3.11"),
+            {"python3", "python3.11", "app.py"},
+        ),
+        (
+            of("python3", "-m", "http.server", name="python3", exe="/usr/bin/python3.11"),
+            {"python3", "python3.11", "http.server"},
+        ),
+        (of("node", "srv/main.js", name="node", exe="/usr/bin/node"), {"node", "main.js"}),
+        (of(name="kthreadd"), {"kthreadd"}),
+    ],
+)
+def test_a_process_is_called_by_its_name_its_executable_and_its_script(process, expected):
+    assert names(process) == expected
+
+
+@pytest.mark.parametrize(
+    "process",
+    [
+        of("/usr/bin/python3", "-P", "-m", "debugger.daemon", exe="/usr/bin/python3"),
+        of("python3", "-I", "-S", "/x/debugger/guard.py", "7", exe="/usr/bin/python3"),
+        of("/venv/bin/python", "/venv/bin/debugger", "attach", exe="/usr/bin/python3.11"),
+        of("python", "-m", "debugger", "attach", "--name", "x", exe="/usr/bin/python3.11"),
+        of("/usr/bin/lldb-dap-19", exe="/usr/bin/lldb-dap-19", parent=8),
+    ],
+)
+def test_the_debuggers_own_processes_are_known(process):
+    words = ("python3", "-I", "-S", "/x/debugger/guard.py", "7", "/s", "--", "/usr/bin/lldb-dap-19")
+    guard = of(*words, exe="/usr/bin/python3", pid=8)
+    assert is_ours(process, {8: guard})
+
+
+def test_a_program_that_was_let_go_is_not_ours_though_its_guard_is_its_parent():
+    words = ("python3", "-I", "-S", "/x/debugger/guard.py", "7", "/s", "--", "/usr/bin/lldb-dap-19")
+    guard = of(*words, exe="/usr/bin/python3", pid=8)
+    assert not is_ours(of("/srv/app", exe="/srv/app", parent=8), {8: guard})
+
+
+def test_a_program_that_a_debugged_program_started_is_not_ours():
+    guard = of("python3", "-I", "-S", "/x/debugger/guard.py", exe="/usr/bin/python3", pid=8)
+    adapter = of("lldb-dap", exe="/usr/bin/lldb-dap", pid=9, parent=8)
+    child = of("./app", exe="/srv/app", parent=9)
+    assert not is_ours(child, {8: guard, 9: adapter})
+    assert not is_ours(of("python", "debugger.py", exe="/usr/bin/python3"), {})
+
+
+def test_status_is_read_as_keys_and_values():
+    text = "Name:\ta:b c\nUid:\t0\t1\t2\t3\nodd line\nTracerPid:\t5\n"
+    assert status_of(text) == {"Name": "a:b c", "Uid": "0\t1\t2\t3", "TracerPid": "5"}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it reads /proc")
+def test_a_live_process_is_looked_at():
+    code = "import sys; print('ready', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        found = look_at(running.pid)
+        assert found is not None
+        assert (found.parent, found.group, found.tracer) == (os.getpid(), running.pid, 0)
+        assert found.owner == os.geteuid()
+        assert found.state in {"S", "R"}
+        assert not found.is_kernel
+        assert language(found) == "python"
+        running.stdin.close()
+        os.waitid(os.P_PID, running.pid, os.WEXITED | os.WNOWAIT)
+        ended = look_at(running.pid)
+        assert ended is not None
+        assert ended.state == "Z"
+    assert look_at(running.pid) is None
+
+
+@pytest.mark.parametrize("pid", [0, -1, 2**40])
+def test_what_is_no_process_is_none(pid):
+    assert look_at(pid) is None
