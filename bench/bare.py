@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-WRAPPER = "backends/dap/adapters/debugpy_adapter.py"
+WRAPPER = "backends/dap/adapters/debugpy/adapter.py"
 
 
 def command(adapter: str) -> list[str]:
@@ -19,7 +19,7 @@ def command(adapter: str) -> list[str]:
 
     if adapter == "debugpy":
         return [sys.executable, "-I", str(Path(debugger.__file__).parent / WRAPPER)]
-    from debugger.backends.dap.adapters.lldb_dap import PROFILE
+    from debugger.backends.dap.adapters.lldb.lldb_dap import PROFILE
     from debugger.backends.dap.profile import Search
 
     found = PROFILE.find(Search(os.environ))

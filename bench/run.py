@@ -119,7 +119,7 @@ def launch(adapter: str, program: str) -> dict[str, Any]:
             "cwd": str(Path(program).parent),
             "args": [],
         }
-    from debugger.backends.dap.adapters import lldb_dap
+    from debugger.backends.dap.adapters.lldb import lldb_dap
 
     return {
         "program": program,

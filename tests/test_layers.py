@@ -106,16 +106,16 @@ LATE: Mapping[str, tuple[str, ...]] = {
 BY_PATH = frozenset(
     {
         "debugger.guard",
-        "debugger.backends.dap.adapters.debugpy_adapter",
-        "debugger.backends.dap.adapters.debugpy_inside",
-        "debugger.backends.dap.adapters.debugpy_launcher",
-        "debugger.backends.dap.adapters.gdb_asked",
-        "debugger.backends.dap.adapters.gdb_begins",
-        "debugger.backends.dap.adapters.gdb_breaks",
-        "debugger.backends.dap.adapters.gdb_inside",
-        "debugger.backends.dap.adapters.gdb_thrown",
-        "debugger.backends.dap.adapters.gdb_values",
-        "debugger.backends.dap.adapters.lldb_rust",
+        "debugger.backends.dap.adapters.debugpy.adapter",
+        "debugger.backends.dap.adapters.debugpy.inside",
+        "debugger.backends.dap.adapters.debugpy.launcher",
+        "debugger.backends.dap.adapters.gdb.inside.gdb_asked",
+        "debugger.backends.dap.adapters.gdb.inside.gdb_begins",
+        "debugger.backends.dap.adapters.gdb.inside.gdb_breaks",
+        "debugger.backends.dap.adapters.gdb.inside.gdb_inside",
+        "debugger.backends.dap.adapters.gdb.inside.gdb_thrown",
+        "debugger.backends.dap.adapters.gdb.inside.gdb_values",
+        "debugger.backends.dap.adapters.lldb.lldb_rust",
     }
 )
 # Nothing leads there yet: the schemas are for the tools of an MCP server.
@@ -396,7 +396,7 @@ def test_the_table_names_only_what_exists() -> None:
         ("debugger.backends.guarded", "from debugger.backends import base"),
         ("debugger.backends.dap.wire", "from debugger.backends import choose"),
         ("debugger.backends.dap.wire", "from debugger.session import session"),
-        ("debugger.backends.dap.wire", "from debugger.backends.dap.adapters import lldb_rust"),
+        ("debugger.backends.dap.wire", "from debugger.backends.dap.adapters.lldb import lldb_rust"),
         ("debugger.backends.frida.backend", "from debugger.core import state"),
         ("debugger.backends.frida.backend", "from debugger.backends.dap import wire"),
         ("debugger.commands.life", "from debugger.backends.dap import client"),
@@ -431,7 +431,7 @@ def test_the_checker_refuses(name: str, text: str) -> None:
         ("debugger.client", "from debugger import __version__, paths"),
         ("debugger.daemon.dispatch", "import click\nfrom debugger.render import text"),
         ("debugger.surface.cli", "import click\nfrom debugger import commands"),
-        ("debugger.backends.dap.adapters.lldb_rust", "import lldb"),
+        ("debugger.backends.dap.adapters.lldb.lldb_rust", "import lldb"),
         ("debugger.client", "if TYPE_CHECKING:\n    from debugger.daemon import process"),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from debugger.backends import abilities
-from debugger.backends.dap.adapters import lldb_dap
+from debugger.backends.dap.adapters.lldb import lldb_dap
 from debugger.backends.dap.profile import Files, Found, Profile, Search
 
 if TYPE_CHECKING:

@@ -131,7 +131,7 @@ def _adapter(runtime_dir: Path) -> tuple[int, list[int]]:
     """Find the adapter, a child of the guard, and all that the daemon has below it."""
     below = _children(_daemon(runtime_dir))
     (guard,) = [pid for pid in below if b"guard.py" in _words(pid)]
-    names = (b"lldb-dap", b"debugpy_adapter")
+    names = (b"lldb-dap", b"debugpy/adapter.py")
     own = [pid for pid in _children(guard) if _field(pid, 1) == str(guard)]
     (adapter,) = [pid for pid in own if any(name in _words(pid) for name in names)]
     return adapter, below

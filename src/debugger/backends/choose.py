@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from debugger.backends.base import Backend, Sink
-from debugger.backends.dap.adapters import (
-    codelldb,
-    configured,
-    debugpy,
-    delve,
-    gdb,
-    js_debug,
-    lldb_dap,
-)
+from debugger.backends.dap.adapters import configured
+from debugger.backends.dap.adapters.debugpy import profile as debugpy
+from debugger.backends.dap.adapters.delve import profile as delve
+from debugger.backends.dap.adapters.gdb import profile as gdb
+from debugger.backends.dap.adapters.js_debug import profile as js_debug
+from debugger.backends.dap.adapters.lldb import codelldb, lldb_dap
 from debugger.backends.dap.backend import DapBackend
 from debugger.backends.dap.conversation import Limits
 from debugger.backends.dap.profile import Found, Profile, Search

@@ -12,7 +12,9 @@ import pytest
 from debugger.backends.base import ConditionFailed, Launch, Logged, Printed
 from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters import debugpy, lldb_dap, python_source
+from debugger.backends.dap.adapters.debugpy import profile as debugpy
+from debugger.backends.dap.adapters.debugpy import source as python_source
+from debugger.backends.dap.adapters.lldb import lldb_dap
 from debugger.backends.dap.profile import Files, Search
 from debugger.core.breakpoints import Bound, Breakpoint, Spec
 from debugger.core.events import Stream

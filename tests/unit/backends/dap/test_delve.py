@@ -11,7 +11,10 @@ import pytest
 
 from debugger.backends.base import Attach, Launch, Printed
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters import delve, delve_breakpoints, delve_panics, delve_values
+from debugger.backends.dap.adapters.delve import breakpoints as delve_breakpoints
+from debugger.backends.dap.adapters.delve import panics as delve_panics
+from debugger.backends.dap.adapters.delve import profile as delve
+from debugger.backends.dap.adapters.delve import values as delve_values
 from debugger.backends.dap.profile import Files, Search
 from debugger.core.events import Stream
 from debugger.core.model import Exited, Purpose, Reason

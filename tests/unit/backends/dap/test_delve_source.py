@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from debugger.backends.dap.adapters import go_source
+from debugger.backends.dap.adapters.delve import source as go_source
 
 SOURCE = """// Package tree has trees.
 package tree

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from debugger.backends.base import ConditionFailed, Ended, Logged, Printed, Rebound, Started
-from debugger.backends.dap.adapters import lldb_dap
+from debugger.backends.dap.adapters.lldb import lldb_dap
 from debugger.backends.dap.events import Events, log_message
 from debugger.backends.dap.profile import printed
 from debugger.core.events import Stream

@@ -10,7 +10,7 @@ import pytest
 
 from debugger.backends.base import Attach, ConditionFailed, Launch, Printed
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters import gdb
+from debugger.backends.dap.adapters.gdb import profile as gdb
 from debugger.backends.dap.profile import Files, Search
 from debugger.core.breakpoints import Bound, Breakpoints, Spec
 from debugger.core.events import Stream

@@ -14,7 +14,7 @@ import pytest
 from debuggees import build, marker, source
 from debugger.backends import abilities, choose
 from debugger.backends.base import Attach, Launch, Started
-from debugger.backends.dap.adapters import gdb
+from debugger.backends.dap.adapters.gdb import profile as gdb
 from debugger.core.breakpoints import Spec
 from debugger.core.events import Stream
 from debugger.core.model import Exited, Purpose, Reason, Resume, Stopped

@@ -13,8 +13,10 @@ import pytest
 from debugger.backends.base import Attach, ConditionFailed, Printed
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import nodelay
-from debugger.backends.dap.adapters import js_debug, js_debug_attach, js_debug_values
-from debugger.backends.dap.adapters.js_debug_breakpoints import Lines, condition, template
+from debugger.backends.dap.adapters.js_debug import attach as js_debug_attach
+from debugger.backends.dap.adapters.js_debug import profile as js_debug
+from debugger.backends.dap.adapters.js_debug import values as js_debug_values
+from debugger.backends.dap.adapters.js_debug.breakpoints import Lines, condition, template
 from debugger.backends.dap.profile import Search
 from debugger.core.breakpoints import Breakpoint, Spec
 from debugger.core.events import Stream
@@ -167,7 +169,7 @@ def test_our_own_file_is_loaded_after_js_debugs_and_before_the_users(loader: str
     asked = {"NODE_OPTIONS": f" --require {loader}  --require ./mine.js", "OTHER": None}
     given = DELEGATING.environment(asked)
     options = given["NODE_OPTIONS"] or ""
-    words = [loader, "js_debug_begin.cjs", "./mine.js"]
+    words = [loader, "begin.cjs", "./mine.js"]
     places = [options.index(word) for word in words]
     assert places == sorted(places)
     assert options.count('"') % 2 == 0

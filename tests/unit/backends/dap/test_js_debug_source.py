@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from debuggees import marker, source
-from debugger.backends.dap.adapters import js_debug_source
-from debugger.backends.dap.adapters.js_debug_source import read
+from debugger.backends.dap.adapters.js_debug import source as js_debug_source
+from debugger.backends.dap.adapters.js_debug.source import read
 
 
 @pytest.mark.parametrize(

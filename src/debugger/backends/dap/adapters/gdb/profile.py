@@ -18,7 +18,7 @@ from debugger.backends import abilities
 from debugger.backends.base import Attach, ConditionFailed, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import profile as generic
-from debugger.backends.dap.adapters import gdb_abilities
+from debugger.backends.dap.adapters.gdb import abilities as gdb_abilities
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
 from debugger.core.breakpoints import Bound, Kind, Spec
 from debugger.core.events import Stream
@@ -38,7 +38,7 @@ from debugger.paths import data_dir
 from debugger.targets.program import Program, look
 
 OLDEST = 14  # the first with an adapter of its own
-_INSIDE = str(Path(__file__).with_name("gdb_inside.py"))
+_INSIDE = str(Path(__file__).parent / "inside" / "gdb_inside.py")
 _ASK_S = 10.0
 _VERSION = re.compile(r"^GNU gdb \(.*\) (?P<version>(?P<major>\d+)\.[\d.]+)", re.MULTILINE)
 _SURROGATE = re.compile("[\ud800-\udfff]")

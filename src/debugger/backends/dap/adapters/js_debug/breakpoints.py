@@ -15,8 +15,8 @@ from typing import Any
 
 from debugger.backends.base import Event, Rebound
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters import js_debug_source
-from debugger.backends.dap.adapters.js_debug_finish import Finish
+from debugger.backends.dap.adapters.js_debug import source
+from debugger.backends.dap.adapters.js_debug.finish import Finish
 from debugger.backends.dap.events import log_message
 from debugger.backends.dap.profile import Inside
 from debugger.core.breakpoints import Breakpoint
@@ -210,7 +210,7 @@ class Lines:
         if launched is None or not launched.stop_on_entry or launched.program is None:
             return
         file = os.path.realpath(launched.program)
-        found = js_debug_source.outline(file)
+        found = source.outline(file)
         if found is not None and found.start is not None:
             line, column = found.start
             entry = {"line": line, "column": column, "condition": _ENTRY}
@@ -247,7 +247,7 @@ def _written(wanted: Breakpoint) -> dict[str, Any]:
     at = wanted.at or wanted.spec
     found: dict[str, Any] = {"line": at.line or 1}
     if wanted.spec.function is not None and at.file is not None:
-        outline = js_debug_source.outline(at.file)
+        outline = source.outline(at.file)
         function = outline.named(wanted.spec.function) if outline is not None else None
         if function is not None:
             found["column"] = function.column

@@ -1,6 +1,6 @@
 """How a Python program is run for debugpy, and what its end was: exit status or signal.
 
-Run as `python -I -S debugpy_launcher.py PORT -- PROGRAM ARGS...` in the place of debugpy's own
+Run as `python -I -S launcher.py PORT -- PROGRAM ARGS...` in the place of debugpy's own
 launcher, which tells a death by signal N as status 256 - N, and takes 150 ms longer to start
 (debugpy 1.8.22). Here a death by signal N is told as -N. Standard library only.
 """

@@ -14,7 +14,7 @@ from debugger.backends import abilities
 from debugger.backends.dap import abilities as generic
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapters.debugpy_exceptions import INSIDE
+from debugger.backends.dap.adapters.debugpy.exceptions import INSIDE
 from debugger.backends.dap.profile import Inside
 from debugger.core.model import LoadedModule
 from debugger.errors import Code, DebuggerError

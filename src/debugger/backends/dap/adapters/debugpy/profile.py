@@ -13,12 +13,7 @@ import msgspec
 
 from debugger.backends.base import Attach, ConditionFailed, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters import (
-    debugpy_abilities,
-    debugpy_exceptions,
-    debugpy_values,
-    python_source,
-)
+from debugger.backends.dap.adapters.debugpy import abilities, exceptions, source, values
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
 from debugger.core.breakpoints import Bound, Kind, Spec
 from debugger.core.events import Stream
@@ -26,7 +21,7 @@ from debugger.core.locate import near_names, nearest_lines
 from debugger.core.model import Exited, Frame, Purpose
 from debugger.targets.process import Process, look_at
 
-_ADAPTER = str(Path(__file__).with_name("debugpy_adapter.py"))
+_ADAPTER = str(Path(__file__).with_name("adapter.py"))
 _ENVIRONMENT = {
     # An expression that loops is interrupted after so many seconds.
     "PYDEVD_INTERRUPT_THREAD_TIMEOUT": "10",
@@ -179,7 +174,7 @@ def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
     unbound = Bound(verified=False, file=spec.file, line=spec.line)
     if not path.is_file():
         return msgspec.structs.replace(unbound, why=f"no such file: {spec.file}")
-    found = python_source.outline(spec.file)
+    found = source.outline(spec.file)
     if found is None and path.suffix not in _PYTHON:
         return msgspec.structs.replace(unbound, why=f"{path.name} is not a Python file")
     line = spec.line if found is None or spec.line in found.lines else found.slide(spec.line)
@@ -194,7 +189,7 @@ def _correct_function(inside: Inside, spec: Spec) -> Spec | Bound:
     assert spec.function is not None
     names: list[str] = []
     for path in _own_files(inside.launched):
-        found = python_source.outline(str(path))
+        found = source.outline(str(path))
         if found is None:
             continue
         wanted = spec.function.removeprefix(f"{path.stem}.")
@@ -231,7 +226,7 @@ async def _arguments(inside: Inside, frame: Frame) -> list[str] | None:
     del inside
     if frame.file is None or frame.line is None:
         return None
-    return python_source.arguments(frame.file, frame.function.rpartition(".")[2], frame.line)
+    return source.arguments(frame.file, frame.function.rpartition(".")[2], frame.line)
 
 
 PROFILE = Profile(
@@ -261,20 +256,20 @@ PROFILE = Profile(
     printed=_printed,
     exited=_exited,
     is_outside=_is_outside,
-    details=debugpy_exceptions.from_trace,
-    exception=debugpy_exceptions.details,
-    catching=debugpy_exceptions.catch,
-    passes=debugpy_exceptions.passes,
+    details=exceptions.from_trace,
+    exception=exceptions.details,
+    catching=exceptions.catch,
+    passes=exceptions.passes,
     catches={"throw": "raised", "raised": "raised", "uncaught": "uncaught"},
-    prelude=debugpy_exceptions.INSIDE,
-    abilities=debugpy_abilities.OWN,
-    has=debugpy_abilities.HAS,
-    instead=debugpy_abilities.INSTEAD,
+    prelude=exceptions.INSIDE,
+    abilities=abilities.OWN,
+    has=abilities.HAS,
+    instead=abilities.INSTEAD,
     problem=_problem,
     correct=_correct,
     explain=_explain,
     arguments=_arguments,
-    complete=debugpy_values.complete,
-    page=debugpy_values.page,
-    assign=debugpy_values.assign,
+    complete=values.complete,
+    page=values.page,
+    assign=values.assign,
 )

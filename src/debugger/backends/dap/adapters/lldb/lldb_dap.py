@@ -15,7 +15,7 @@ from debugger.backends.base import Attach, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import profile as generic
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapters import lldb_common, lldb_thrown, lldb_values
+from debugger.backends.dap.adapters.lldb import common, thrown, values
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
 from debugger.backends.lldb_text import quoted
 from debugger.core.events import Stream
@@ -61,7 +61,7 @@ def _find_by_xcrun(search: Search) -> Found | None:
 
 def _launch(launch: Launch, files: Files) -> dict[str, Any]:
     assert launch.program is not None
-    commands = lldb_common.init_commands(launch)
+    commands = common.init_commands(launch)
     for name, path in (("input", files.stdin), ("output", files.stdout), ("error", files.stderr)):
         commands.append(f"settings set target.{name}-path {quoted(path)}")
     return {
@@ -70,7 +70,7 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
         "program": launch.program,
         "args": list(launch.args),
         "cwd": launch.cwd,
-        "env": lldb_common.sendable(launch.env),
+        "env": common.sendable(launch.env),
         "stopOnEntry": launch.stop_on_entry,
         "initCommands": commands,
         "enableAutoVariableSummaries": True,
@@ -82,7 +82,7 @@ def _attach(target: Attach) -> dict[str, Any]:
         "type": "lldb-dap",
         "request": "attach",
         "stopOnEntry": target.pause,
-        "initCommands": list(lldb_common.FAST),
+        "initCommands": list(common.FAST),
         "enableAutoVariableSummaries": True,
     }
     if target.program is not None:
@@ -102,7 +102,7 @@ def _stopped(body: dap.StoppedBody) -> Stopped:
     if watched:
         # LLDB numbers its watchpoints apart from its breakpoints: ours are negative.
         return msgspec.structs.replace(plain, reason=Reason.WATCHPOINT, hits=(-int(watched[1]),))
-    signal = lldb_common.signal_of(plain.description)
+    signal = common.signal_of(plain.description)
     if body.reason == "exception" and signal is not None:
         # A pause and the entry are told as the SIGSTOP that made them.
         if signal == "SIGSTOP":
@@ -131,13 +131,13 @@ async def _raw(inside: Inside, command: str, frame: Frame | None) -> str:
 
 async def _exception(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
     if inside.attached is not None and inside.attached.core is not None:
-        return lldb_common.details(ExceptionDetails("signal", stop.description))
-    return await lldb_thrown.exception(inside, stop)
+        return common.details(ExceptionDetails("signal", stop.description))
+    return await thrown.exception(inside, stop)
 
 
 PROFILE = Profile(
     name="lldb-dap",
-    languages=lldb_common.LANGUAGES,
+    languages=common.LANGUAGES,
     install="apt install lldb-19 (Debian), brew install llvm (macOS)",
     find=_find,
     launch=_launch,
@@ -151,21 +151,21 @@ PROFILE = Profile(
     raw=_raw,
     assigns_by_expression=True,
     detach_s=8.0,  # it takes 5 s for a program that it launched
-    catches=lldb_common.CATCHES,
-    catch_functions=lldb_common.CATCH_FUNCTIONS,
-    abilities=lldb_common.ABILITIES,
-    has=lldb_common.HAS,
+    catches=common.CATCHES,
+    catch_functions=common.CATCH_FUNCTIONS,
+    abilities=common.ABILITIES,
+    has=common.HAS,
     failed_conditions_stop=True,
     function_answers_are_ordered=False,
-    settle=lldb_common.settle,
+    settle=common.settle,
     stopped=_stopped,
     printed=_printed,
-    exited=lldb_common.exited,
+    exited=common.exited,
     exception=_exception,
-    details=lldb_common.details,
-    problem=lldb_common.problem,
-    explain=lldb_common.explain,
-    arguments=lldb_common.arguments,
-    complete=lldb_values.complete,
-    returned=lldb_values.returned,
+    details=common.details,
+    problem=common.problem,
+    explain=common.explain,
+    arguments=common.arguments,
+    complete=values.complete,
+    returned=values.returned,
 )

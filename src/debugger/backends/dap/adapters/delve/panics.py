@@ -7,7 +7,7 @@ import re
 import signal
 from collections.abc import Sequence
 
-from debugger.backends.dap.adapters import delve_values
+from debugger.backends.dap.adapters.delve import values
 from debugger.backends.dap.profile import Inside
 from debugger.core.model import ExceptionDetails, Frame, Stopped
 from debugger.errors import DebuggerError
@@ -50,7 +50,7 @@ async def _panic(inside: Inside, panic: Frame, innermost: Frame) -> ExceptionDet
 async def _ask(inside: Inside, expression: str, frame: Frame) -> tuple[str, str] | None:
     """Return the type and the text of what an interface holds."""
     try:
-        value = await delve_values.ask_for(inside, expression, frame)
+        value = await values.ask_for(inside, expression, frame)
     except DebuggerError:
         return None
     match = _INTERFACE.match(value.type)
@@ -65,7 +65,7 @@ async def _signal(inside: Inside, frames: Sequence[Frame]) -> ExceptionDetails:
         frames = (await inside.stack(_G0, levels=1)).frames
     why = "the runtime ends the program because of it"
     try:
-        sent = await delve_values.ask_for(inside, "sig", frames[0])
+        sent = await values.ask_for(inside, "sig", frames[0])
         number = _NUMBER.search(sent.value)
         return ExceptionDetails(signal.Signals(int(number[0] if number else 0)).name, why)
     except (DebuggerError, IndexError, ValueError):

@@ -18,7 +18,7 @@ from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import profile as generic
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapters import lldb_common, lldb_thrown, lldb_values
+from debugger.backends.dap.adapters.lldb import common, thrown, values
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
 from debugger.backends.lldb_text import quoted
 from debugger.core.events import Stream
@@ -101,7 +101,7 @@ def _common(commands: list[str]) -> dict[str, Any]:
 
 def _launch(launch: Launch, files: Files) -> dict[str, Any]:
     assert launch.program is not None
-    commands = list(lldb_common.FAST)
+    commands = list(common.FAST)
     for name, path in (("input", files.stdin), ("output", files.stdout), ("error", files.stderr)):
         commands.append(f"settings set target.{name}-path {quoted(path)}")
     language = look(launch.program).language
@@ -110,14 +110,14 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
         "program": launch.program,
         "args": list(launch.args),
         "cwd": launch.cwd,
-        "env": lldb_common.sendable(launch.env),
+        "env": common.sendable(launch.env),
         "stopOnEntry": launch.stop_on_entry,
         "sourceLanguages": ["rust"] if language == "rust" else [],
     }
 
 
 def _attach(target: Attach) -> dict[str, Any]:
-    told = _common(list(lldb_common.FAST)) | {"request": "attach", "stopOnEntry": target.pause}
+    told = _common(list(common.FAST)) | {"request": "attach", "stopOnEntry": target.pause}
     program = quoted(target.program) if target.program is not None else ""
     if target.core is not None:
         create = f"target create --core {quoted(target.core)} {program}".strip()
@@ -131,7 +131,7 @@ def _attach(target: Attach) -> dict[str, Any]:
         return told | {
             "request": "launch",
             "targetCreateCommands": [f"target create {program}"] if program else [],
-            "processCreateCommands": lldb_common.server_commands(target),
+            "processCreateCommands": common.server_commands(target),
         }
     if target.program is not None:
         told["program"] = target.program
@@ -143,7 +143,7 @@ def _stopped(body: dap.StoppedBody) -> Stopped:
     if plain.reason is Reason.WATCHPOINT:
         hits = tuple(_WATCHPOINTS_FROM - hit for hit in plain.hits)
         return msgspec.structs.replace(plain, hits=hits)
-    signal = lldb_common.signal_of(plain.description)
+    signal = common.signal_of(plain.description)
     if body.reason == "exception" and signal is not None:
         # A pause and the entry are told as the SIGSTOP that made them.
         if signal == "SIGSTOP":
@@ -156,7 +156,7 @@ async def _settle(inside: Inside, stop: Stopped) -> Stopped:
     """Tell an exception's stop from a breakpoint's: its number is never told."""
     if stop.reason is Reason.BREAKPOINT and stop.thread is not None:
         frames = (await inside.stack(stop.thread, levels=1)).frames
-        if frames and frames[0].function in lldb_thrown.RUNTIME:
+        if frames and frames[0].function in thrown.RUNTIME:
             return msgspec.structs.replace(stop, reason=Reason.EXCEPTION)
     return stop
 
@@ -179,7 +179,7 @@ def _problem(text: str) -> str:
     said = _SAID.search(text)
     if said is None and text.startswith("Traceback "):
         return text.strip().splitlines()[-1]
-    return lldb_common.problem(said[1] if said else text)
+    return common.problem(said[1] if said else text)
 
 
 def _refusal(why: str) -> str | None:
@@ -240,9 +240,9 @@ def _hexadecimal(told: Variable) -> str:
 
 async def _complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
     """Leave out what is told elsewhere, and say how many elements a container has."""
-    hidden = {_RETURN_VALUE, lldb_values.RAW, ""}
+    hidden = {_RETURN_VALUE, values.RAW, ""}
     kept = [one for one in variables if one.name not in hidden]
-    shown = await lldb_values.complete(inside, kept, is_doubtful=_omits)
+    shown = await values.complete(inside, kept, is_doubtful=_omits)
     return [_sized(one) for one in shown]
 
 
@@ -277,7 +277,7 @@ async def _returned(inside: Inside, stop: Stopped, frame: Frame) -> Variable | N
     """Read what a function returned; a stop does not say that it was stepped out of."""
     if stop.reason is not Reason.STEP:
         return None
-    return await lldb_values.read_returned(inside, frame)
+    return await values.read_returned(inside, frame)
 
 
 class Modules:
@@ -299,7 +299,7 @@ class Modules:
 
 PROFILE = Profile(
     name="codelldb",
-    languages=lldb_common.LANGUAGES,
+    languages=common.LANGUAGES,
     install="debugger setup codelldb --yes",
     find=_find,
     launch=_launch,
@@ -308,15 +308,15 @@ PROFILE = Profile(
     raw=_raw,
     evaluate=_evaluate,
     assigns_by_expression=True,
-    catches=lldb_common.CATCHES,
-    catch_functions=lldb_common.CATCH_FUNCTIONS,
+    catches=common.CATCHES,
+    catch_functions=common.CATCH_FUNCTIONS,
     abilities={
         kind: make
-        for kind, make in lldb_common.ABILITIES.items()
+        for kind, make in common.ABILITIES.items()
         if kind is not abilities.InstructionSteps
     }
     | {abilities.Modules: Modules},
-    has=lldb_common.HAS - {abilities.Modules} | {abilities.InstructionSteps},
+    has=common.HAS - {abilities.Modules} | {abilities.InstructionSteps},
     failed_conditions_stop=True,
     settle=_settle,
     hit_condition=lambda count: f">={count}",
@@ -324,12 +324,12 @@ PROFILE = Profile(
     refusal=_refusal,
     stopped=_stopped,
     printed=_printed,
-    exited=lldb_common.exited,
-    exception=lldb_thrown.exception,
-    details=lldb_common.details,
+    exited=common.exited,
+    exception=thrown.exception,
+    details=common.details,
     problem=_problem,
-    explain=lldb_common.explain,
-    arguments=lldb_common.arguments,
+    explain=common.explain,
+    arguments=common.arguments,
     complete=_complete,
     page=_page,
     returned=_returned,

@@ -18,13 +18,7 @@ from debugger.backends.base import Attach, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import profile as generic
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapters import (
-    delve_breakpoints,
-    delve_machine,
-    delve_panics,
-    delve_returns,
-    delve_values,
-)
+from debugger.backends.dap.adapters.delve import breakpoints, machine, panics, returns, values
 from debugger.backends.dap.profile import Ask, Files, Found, Profile, Search
 from debugger.core.events import Stream
 from debugger.core.model import Exited, Purpose, Reason, Stopped
@@ -229,11 +223,11 @@ PROFILE = Profile(
     catches={"panic": "unrecovered-panic", "uncaught": "unrecovered-panic"},
     catch_functions={"raised": "runtime.gopanic", "throw": "runtime.gopanic"},
     abilities={
-        abilities.Memory: delve_machine.Memory,
-        abilities.Registers: delve_machine.Registers,
-        abilities.InstructionSteps: delve_machine.InstructionSteps,
-        abilities.ReturnValues: delve_returns.ReturnValues,
-        abilities.Watchpoints: delve_machine.Watchpoints,
+        abilities.Memory: machine.Memory,
+        abilities.Registers: machine.Registers,
+        abilities.InstructionSteps: machine.InstructionSteps,
+        abilities.ReturnValues: returns.ReturnValues,
+        abilities.Watchpoints: machine.Watchpoints,
     },
     has=frozenset(
         {
@@ -252,17 +246,17 @@ PROFILE = Profile(
     log=_log,
     thread=_thread,
     launch_problem=_launch_problem,
-    problem=delve_values.problem,
+    problem=values.problem,
     stopped=_stopped,
     printed=_printed,
     exited=_exited,
     is_outside=_is_outside,
-    exception=delve_panics.exception,
-    refusal=delve_breakpoints.refusal,
-    explain=delve_breakpoints.explain,
-    arguments=delve_breakpoints.arguments,
-    evaluate=delve_values.evaluate,
-    complete=delve_values.complete,
-    page=delve_values.page,
-    assign=delve_values.assign,
+    exception=panics.exception,
+    refusal=breakpoints.refusal,
+    explain=breakpoints.explain,
+    arguments=breakpoints.arguments,
+    evaluate=values.evaluate,
+    complete=values.complete,
+    page=values.page,
+    assign=values.assign,
 )

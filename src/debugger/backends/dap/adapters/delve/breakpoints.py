@@ -9,7 +9,7 @@ import msgspec
 
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapters import go_source
+from debugger.backends.dap.adapters.delve import source
 from debugger.backends.dap.profile import Inside
 from debugger.core.breakpoints import Bound, Kind, Spec
 from debugger.core.locate import near_names, nearest_lines
@@ -62,7 +62,7 @@ async def _lines(inside: Inside, file: str, line: int) -> list[int]:
     The breakpoints are set by another name of the file, so that the user's stay, with a condition
     that never holds, and taken away again.
     """
-    last = go_source.length(file) or line
+    last = source.length(file) or line
     middle = min(line, last)
     tried = range(max(1, middle - _AROUND), min(last, middle + _AROUND) + 1)
     await _config(inside, f"{_quoted(_PROBE)} {_quoted(file)}")
@@ -101,7 +101,7 @@ async def _explain_function(inside: Inside, spec: Spec) -> Bound:
     names: list[str] = []
     try:
         for file in (await _own(inside))[:_SOURCES_MAX]:
-            names += go_source.names(file)
+            names += source.names(file)
     except DebuggerError:
         names = []
     return Bound(
@@ -113,7 +113,7 @@ async def _explain_function(inside: Inside, spec: Spec) -> Bound:
 
 async def _own(inside: Inside) -> list[str]:
     """Return the sources that are neither the standard library's nor another module's."""
-    return [one for one in await _sources(inside, "[.]go$") if go_source.is_own(one)]
+    return [one for one in await _sources(inside, "[.]go$") if source.is_own(one)]
 
 
 async def _sources(inside: Inside, pattern: str) -> list[str]:
@@ -126,4 +126,4 @@ async def arguments(inside: Inside, frame: Frame) -> list[str] | None:
     del inside
     if frame.file is None or frame.line is None:
         return None
-    return go_source.parameters(frame.file, frame.function, frame.line)
+    return source.parameters(frame.file, frame.function, frame.line)

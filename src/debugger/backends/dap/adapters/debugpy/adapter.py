@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-_LAUNCHER = str(Path(__file__).with_name("debugpy_launcher.py"))
+_LAUNCHER = str(Path(__file__).with_name("launcher.py"))
 _FOLDER = "debugpyFolder"
 _receive = socket.socket.recv_into
 

@@ -13,8 +13,8 @@ from typing import Any
 from debugger.backends import abilities
 from debugger.backends.base import ConditionFailed, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters import js_debug_attach, js_debug_source, js_debug_values
-from debugger.backends.dap.adapters.js_debug_breakpoints import FAILED, UNBOUND, Lines
+from debugger.backends.dap.adapters.js_debug import attach, source, values
+from debugger.backends.dap.adapters.js_debug.breakpoints import FAILED, UNBOUND, Lines
 from debugger.backends.dap.delegated import Delegating, Held
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
 from debugger.core.breakpoints import Bound, Kind, Spec
@@ -25,7 +25,7 @@ from debugger.errors import Code, DebuggerError
 from debugger.paths import data_dir
 from debugger.targets.process import command_line
 
-_BEGIN = Path(__file__).with_name("js_debug_begin.cjs")
+_BEGIN = Path(__file__).with_name("begin.cjs")
 _LISTENS = r"listening at .*:(?P<port>\d+)"
 _SERVERS = ("vsDebugServer.cjs", "src/dapDebugServer.js", "js-debug/src/dapDebugServer.js")
 _SCRIPTS = {".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"}
@@ -160,7 +160,7 @@ async def _begin(inside: Inside, held: Held) -> None:
         return
     if inside.launched is None:
         await held.begin()
-        await js_debug_attach.begun(inside, held, within_s=_ATTACHED_S)
+        await attach.begun(inside, held, within_s=_ATTACHED_S)
         return
     await held.begin()
     if await held.until_stopped(_BEGIN_S) is None:
@@ -199,7 +199,7 @@ def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
     wanted = spec.function or ""
     names: list[str] = []
     for path in _own_files(inside.launched):
-        found = js_debug_source.outline(str(path))
+        found = source.outline(str(path))
         if found is None:
             continue
         function = found.named(wanted.removeprefix(f"{path.stem}."))
@@ -233,7 +233,7 @@ def _own_files(launched: Launch | None) -> list[Path]:
             beside += [one for one in found if "node_modules" not in one.parts]
     known = dict.fromkeys([program, *beside])
     # What was compiled is stopped in by its source, if that is here.
-    written = [one for path in known for one in js_debug_source.sources(path) or [path]]
+    written = [one for path in known for one in source.sources(path) or [path]]
     return list(dict.fromkeys(written))[:_FILES_MAX]
 
 
@@ -267,7 +267,7 @@ PROFILE = Profile(
     install="debugger setup js-debug --yes, and node",
     find=_find,
     launch=_launch,
-    attach=js_debug_attach.arguments,
+    attach=attach.arguments,
     pauses_on_attach=False,
     delegating=Delegating(
         child_pid=_child_pid,
@@ -306,16 +306,16 @@ PROFILE = Profile(
     printed=_printed,
     is_outside=_is_outside,
     words=_words,
-    details=js_debug_values.details,
-    type_condition=js_debug_values.type_condition,
-    problem=js_debug_values.problem,
+    details=values.details,
+    type_condition=values.type_condition,
+    problem=values.problem,
     correct=_correct,
     explain=_explain,
-    scopes=js_debug_values.scopes,
-    arguments=js_debug_values.arguments,
-    complete=js_debug_values.complete,
-    page=js_debug_values.page,
-    assign=js_debug_values.assign,
-    evaluate=js_debug_values.evaluate,
-    returned=js_debug_values.returned,
+    scopes=values.scopes,
+    arguments=values.arguments,
+    complete=values.complete,
+    page=values.page,
+    assign=values.assign,
+    evaluate=values.evaluate,
+    returned=values.returned,
 )

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from debugger.backends import lldb_text
-from debugger.backends.dap.adapters import lldb_machine
+from debugger.backends.dap.adapters.lldb import machine
 from debugger.backends.dap.profile import Inside
 from debugger.core.model import ExceptionDetails, Frame, Purpose, Reason, Stopped
 from debugger.errors import DebuggerError
@@ -114,8 +114,8 @@ async def _number(inside: Inside, expression: str, frame: Frame) -> int:
 
 async def _of_header(inside: Inside, header: int) -> Thrown | None:
     """Find what belongs to an unwind header."""
-    (kind,) = await lldb_machine.words(inside, header, 1)
-    (first,) = await lldb_machine.words(inside, header - _TYPE_BEFORE, 1)
+    (kind,) = await machine.words(inside, header, 1)
+    (first,) = await machine.words(inside, header - _TYPE_BEFORE, 1)
     if kind == _DEPENDENT:  # thrown by std::rethrow_exception: the object is another's
         return await _of_header(inside, first - _OBJECT_AFTER)
     return Thrown(header + _OBJECT_AFTER, first) if kind == _PRIMARY else None
@@ -141,13 +141,13 @@ async def _told(inside: Inside, thrown: Thrown, frame: Frame) -> ExceptionDetail
 
 
 async def _name(inside: Inside, type_info: int) -> str:
-    _, name = await lldb_machine.words(inside, type_info, 2)
+    _, name = await machine.words(inside, type_info, 2)
     # A star before a name says that it is of this module alone.
     return (await _text(inside, name)).removeprefix("*")
 
 
 async def _text(inside: Inside, address: int) -> str:
-    data = await lldb_machine.read(inside, address, _TEXT_MAX)
+    data = await machine.read(inside, address, _TEXT_MAX)
     return data.partition(b"\0")[0].decode(errors="replace")
 
 
@@ -166,28 +166,28 @@ async def _std_exception(inside: Inside, thrown: Thrown, depth: int) -> int | No
 
 async def _bases(inside: Inside, thrown: Thrown) -> list[Thrown]:
     """Find a class's bases in its type_info, whose own class says how they are laid out."""
-    table, _, first = await lldb_machine.words(inside, thrown.type_info, 3)
+    table, _, first = await machine.words(inside, thrown.type_info, 3)
     kind = " ".join(lldb_text.symbols(await inside.raw(f"image lookup --address {table:#x}", None)))
     if "__si_class_type_info" in kind:
         return [Thrown(thrown.object, first)]
     if "__vmi_class_type_info" not in kind:
         return []
     count = min(first >> 32, _BASES_MAX)
-    told = await lldb_machine.words(inside, thrown.type_info + 24, 2 * count)
+    told = await machine.words(inside, thrown.type_info + 24, 2 * count)
     found = []
     for base, flags in zip(told[::2], told[1::2], strict=True):
         offset = (flags >> 8) - (1 << 56 if flags >> 63 else 0)
         if flags & 1:  # virtual: the object's own table says where it is
-            (own,) = await lldb_machine.words(inside, thrown.object, 1)
-            (offset,) = await lldb_machine.words(inside, own + offset, 1)
+            (own,) = await machine.words(inside, thrown.object, 1)
+            (offset,) = await machine.words(inside, own + offset, 1)
             offset -= 1 << 64 if offset >> 63 else 0
         found.append(Thrown(thrown.object + offset, base))
     return found
 
 
 async def _what(inside: Inside, base: int, frame: Frame) -> str:
-    (table,) = await lldb_machine.words(inside, base, 1)
-    (function,) = await lldb_machine.words(inside, table + 8 * _WHAT, 1)
+    (table,) = await machine.words(inside, base, 1)
+    (function,) = await machine.words(inside, table + 8 * _WHAT, 1)
     call = f"(unsigned long long)((const char *(*)(void *)){function:#x})((void *){base:#x})"
     text = await _number(inside, call, frame)
     return await _text(inside, text) if text else ""
@@ -208,7 +208,7 @@ async def _value(inside: Inside, kind: str, address: int, frame: Frame) -> str:
 async def _panic(inside: Inside, frame: Frame) -> str | None:
     """Ask a panic's payload for its text (Rust 1.95: core::panic::PanicPayload::get)."""
     payload, table = await _arguments(inside, frame)
-    methods = await lldb_machine.words(inside, table, _PAYLOAD_METHODS)
+    methods = await machine.words(inside, table, _PAYLOAD_METHODS)
     for method in methods[3:]:  # behind drop, size and alignment
         names = lldb_text.symbols(await inside.raw(f"image lookup --address {method:#x}", None))
         if any(map(_PAYLOAD_GET.search, names)):
@@ -223,11 +223,11 @@ async def _payload(inside: Inside, payload: int, get: int, frame: Frame) -> str 
     data, table = answer & (1 << 64) - 1, answer >> 64
     if not table:
         return None
-    _, size = await lldb_machine.words(inside, table, 2)
+    _, size = await machine.words(inside, table, 2)
     count = size // 8
     if count not in {_STATIC_TEXT, _OWNED_TEXT}:
         return None
-    *first, length = await lldb_machine.words(inside, data, count)
+    *first, length = await machine.words(inside, data, count)
     # A String's capacity is a small number, where its pointer is an address.
-    text = await lldb_machine.read(inside, max(first), min(length, _TEXT_MAX))
+    text = await machine.read(inside, max(first), min(length, _TEXT_MAX))
     return text.decode(errors="replace") or None

@@ -13,7 +13,7 @@ from typing import Any
 
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapters import js_debug_source
+from debugger.backends.dap.adapters.js_debug import source
 from debugger.backends.dap.profile import Inside
 from debugger.core.model import Frame, Reason, ScopeKind, Stopped, Variable
 from debugger.errors import DebuggerError
@@ -65,7 +65,7 @@ class Finish:
 
         Of the places where V8 can stop, a return is the only one that is at the end of something.
         """
-        outline = js_debug_source.outline(file)
+        outline = source.outline(file)
         function = outline.around(line, column) if outline is not None else None
         if outline is None or function is None:
             return []

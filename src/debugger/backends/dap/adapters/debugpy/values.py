@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from debugger.backends.dap.adapters.debugpy_exceptions import INSIDE
+from debugger.backends.dap.adapters.debugpy.exceptions import INSIDE
 from debugger.backends.dap.profile import Inside
 from debugger.core.clip import unclipped
 from debugger.core.locate import near_names

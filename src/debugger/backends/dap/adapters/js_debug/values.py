@@ -14,8 +14,8 @@ import msgspec
 from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapters import js_debug_source
-from debugger.backends.dap.adapters.js_debug_finish import RETURNED
+from debugger.backends.dap.adapters.js_debug import source
+from debugger.backends.dap.adapters.js_debug.finish import RETURNED
 from debugger.backends.dap.profile import Inside
 from debugger.core.model import (
     ExceptionDetails,
@@ -184,7 +184,7 @@ async def _collected(
 async def arguments(inside: Inside, frame: Frame) -> list[str] | None:
     """Return the names of a function's arguments, as its text has them."""
     del inside
-    found = js_debug_source.outline(frame.file) if frame.file is not None else None
+    found = source.outline(frame.file) if frame.file is not None else None
     if found is None or frame.line is None:
         return None
     function = found.around(frame.line)

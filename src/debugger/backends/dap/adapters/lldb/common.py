@@ -15,7 +15,7 @@ import msgspec
 
 from debugger.backends import abilities, lldb_text
 from debugger.backends.base import Attach, Launch
-from debugger.backends.dap.adapters import lldb_machine, lldb_watch
+from debugger.backends.dap.adapters.lldb import machine, watch
 from debugger.backends.dap.profile import Inside
 from debugger.backends.lldb_text import quoted
 from debugger.core.breakpoints import Bound, Kind, Spec
@@ -32,13 +32,13 @@ CATCH_FUNCTIONS = {"panic": "rust_panic", "uncaught": "std::terminate"}
 # By LLDB's command line: what the adapters have no request for, or not one that says enough.
 # There is no ThreadsAlone: after `thread continue N` and a pause, lldb-server answers no more.
 ABILITIES: Mapping[type[Any], Any] = {
-    abilities.Disassembly: lldb_machine.Disassembly,
-    abilities.InstructionBreakpoints: lldb_machine.InstructionBreakpoints,
-    abilities.InstructionSteps: lldb_machine.InstructionSteps,
-    abilities.Jump: lldb_machine.Jump,
-    abilities.Memory: lldb_machine.Memory,
-    abilities.Registers: lldb_machine.Registers,
-    abilities.Watchpoints: lldb_watch.Watchpoints,
+    abilities.Disassembly: machine.Disassembly,
+    abilities.InstructionBreakpoints: machine.InstructionBreakpoints,
+    abilities.InstructionSteps: machine.InstructionSteps,
+    abilities.Jump: machine.Jump,
+    abilities.Memory: machine.Memory,
+    abilities.Registers: machine.Registers,
+    abilities.Watchpoints: watch.Watchpoints,
 }
 HAS = frozenset(
     {

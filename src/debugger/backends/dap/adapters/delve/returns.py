@@ -11,7 +11,8 @@ import re
 from pathlib import Path
 
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters import delve_machine, delve_values, go_source
+from debugger.backends.dap.adapters.delve import machine, source
+from debugger.backends.dap.adapters.delve import values as delve_values
 from debugger.backends.dap.profile import Inside
 from debugger.core.model import Frame, Purpose, Stopped, Variable
 from debugger.errors import DebuggerError
@@ -57,7 +58,7 @@ class ReturnValues:
             return None
         name = _TYPE_ARGUMENTS.sub("", call["name"])
         for file in await self._files(call["package"], frame):
-            found = go_source.results(file, name)
+            found = source.results(file, name)
             if found is not None:
                 return found
         return None
@@ -103,7 +104,7 @@ class ReturnValues:
         start = await delve_values.plain_value(self._inside, f"uintptr({where})", frame)
         size = int((await delve_values.plain_value(self._inside, f"int({length})", frame)).value)
         shown = min(size, _TEXT_MAX)
-        memory = delve_machine.Memory(self._inside)
+        memory = machine.Memory(self._inside)
         text = (await memory.read(int(start.value, 16), shown)).decode(errors="replace")
         rest = f"...+{size - shown} more" if shown < size else ""
         return Variable("", json.dumps(text, ensure_ascii=False) + rest, "string")

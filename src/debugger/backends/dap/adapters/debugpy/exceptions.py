@@ -22,7 +22,7 @@ from debugger.core.model import ExceptionDetails, Purpose, Stopped
 from debugger.errors import Code, DebuggerError
 
 _NAME = "_debugger_inside"
-_TEXT = Path(__file__).with_name("debugpy_inside.py").read_text(encoding="utf-8")
+_TEXT = Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
 _RAISED = "raised"
 
 # An expression: the module of what runs inside the program, which is made on the first need.

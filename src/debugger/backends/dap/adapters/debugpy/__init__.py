@@ -1,0 +1,1 @@
+"""The adapter debugpy: its profile, and what the profile is made of."""

@@ -1,0 +1,1 @@
+"""The adapter delve: its profile, and what the profile is made of."""

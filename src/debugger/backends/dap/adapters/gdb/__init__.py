@@ -1,0 +1,1 @@
+"""The adapter gdb: its profile, and what the profile is made of."""

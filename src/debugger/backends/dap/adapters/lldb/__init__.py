@@ -1,0 +1,1 @@
+"""The two adapters that LLDB is behind: lldb-dap and CodeLLDB."""
