@@ -87,6 +87,15 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.timeline",
     ),
     "debugger.surface": ("debugger.core", "debugger.commands"),
+    "debugger.mcp": (
+        "debugger.commands",  # for its own options
+        "debugger.core",
+        "debugger.daemon.process",
+        "debugger.daemon.protocol",
+        "debugger.daemon.transport",
+        "debugger.paths",
+        "debugger.surface",
+    ),
     "debugger.daemon": ("debugger.paths",),
     "debugger.daemon.__main__": ("debugger.config", "debugger.daemon"),
     "debugger.daemon.dispatch": ("debugger",),
@@ -99,7 +108,7 @@ HOLDERS = frozenset({"debugger", "debugger.backends"})
 
 # What may be imported besides, but only inside a function: for start-up time.
 LATE: Mapping[str, tuple[str, ...]] = {
-    "debugger.client": ("debugger.surface", "debugger.daemon.process"),
+    "debugger.client": ("debugger.surface", "debugger.daemon.process", "debugger.mcp"),
 }
 
 # Run by path, in a process that knows nothing of us: nobody imports them, nor do they import us.
@@ -138,6 +147,7 @@ NO_ASYNCIO = (
 )
 CLICK_IN = ("debugger.surface", "debugger.daemon.dispatch")
 RICH_IN = ("debugger.render",)
+MCP_IN = ("debugger.mcp",)
 # The modules there that LLDB itself brings.
 INSIDE_LLDB = frozenset({"lldb", "lldb_lookup", "lldb_providers", "rust_types"})
 
@@ -265,6 +275,10 @@ def _fault_outside(name: str, imported: Import) -> str | None:
         "asyncio": (imported.typing or not within(NO_ASYNCIO), "asyncio is for the daemon"),
         "msgspec": (not within(NO_MSGSPEC), "msgspec is too slow to import, or out of place here"),
         "click": (within(CLICK_IN), "click is for the surface"),
+        **{
+            name: (within(MCP_IN), "the SDK and what it brings are for the MCP server")
+            for name in ("mcp", "mcp_types", "pydantic", "starlette", "uvicorn", "anyio")
+        },
         "rich": (
             within(RICH_IN) and (imported.late or imported.typing),
             "rich is for render, inside functions",
@@ -364,6 +378,7 @@ def test_the_table_names_only_what_exists() -> None:
         *NO_ASYNCIO,
         *CLICK_IN,
         *RICH_IN,
+        *MCP_IN,
     }
     named |= {one for row in (*LAYERS.values(), *LATE.values()) for one in row}
     assert named - set(MODULES) == set()

@@ -68,6 +68,11 @@ def _run(argv: list[str], daemon: Sequence[str] | None) -> int:
         from debugger.surface.cli import local_help
 
         return local_help(argv)
+    if command[:1] == ["mcp"]:
+        # A server of its own, with all that the SDK brings.
+        from debugger.mcp import run
+
+        return run.main(argv)
     if not command and protocol.asks(argv, "--version"):
         _print(f"debugger {__version__}\n")
         return 0

@@ -39,6 +39,20 @@ def _not_here(call: Call) -> DebuggerError:
     return DebuggerError(Code.INTERNAL, "the daemon's own commands do not come here")
 
 
+@command("mcp", group=GROUP)
+async def mcp(
+    call: Call,
+    *,
+    toolset: Annotated[str, Opt("--toolset", help="core, xcodebuildmcp or all")] = "core",
+    http: Annotated[
+        str | None, Opt("--http", help="serve there, on this machine", metavar="HOST:PORT")
+    ] = None,
+) -> answers.Answer:
+    """Serve these sessions to a program that speaks MCP, over standard input and output."""
+    del toolset, http
+    raise _not_here(call)  # a process of its own, whose streams are the client's
+
+
 @command("config", group=GROUP, reads_only=True)
 async def show_config(
     call: Call, *, path: Annotated[bool, Opt("--path", help="only where the file is")] = False

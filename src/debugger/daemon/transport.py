@@ -89,6 +89,10 @@ class Connection:
         self._searched = 0
         return line
 
+    def detach(self) -> int:
+        """Give the socket's descriptor to who speaks on in another way; nothing was received."""
+        return self._sock.detach()
+
     def close(self) -> None:
         """Hang up."""
         self._sock.close()

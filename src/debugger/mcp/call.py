@@ -1,0 +1,91 @@
+"""What a tool has to work with: the daemon's commands, on behalf of one session."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from debugger.errors import Code, DebuggerError
+from debugger.mcp.daemon import Daemon, Reply
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a tool answers: the command line's text, and the same as values."""
+
+    text: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    is_error: bool = False
+
+    @classmethod
+    def joined(cls, replies: Sequence[Reply], data: Mapping[str, Any]) -> Told:
+        """Answer for several commands at once."""
+        return cls("".join(one.text for one in replies), data)
+
+
+class Memory:
+    """What one client's connection remembers: the session that it began or chose last."""
+
+    def __init__(self) -> None:
+        self.session: str | None = None
+        self.defaults: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One call of a tool by one client.
+
+    `wait` awaits something that may take long, and reports progress meanwhile.
+    """
+
+    daemon: Daemon
+    memory: Memory
+    session: str | None
+    wait: Callable[[Awaitable[Reply], str], Awaitable[Reply]]
+
+    async def ask(self, command: str, *, waits: bool = False, **args: Any) -> Reply:
+        """Run one of the daemon's commands; arguments that are None are left out.
+
+        Args:
+            command: Its name on the socket: `breakpoint_add`.
+            waits: It may take long: progress is reported.
+            args: Its arguments by name.
+
+        Raises:
+            DebuggerError: Whatever the command fails with.
+        """
+        given = {name: value for name, value in args.items() if value is not None}
+        asked = self.daemon.ask(command, given, session=self.session or self.memory.session)
+        return await (self.wait(asked, command) if waits else asked)
+
+    async def run(self, argv: Sequence[str]) -> Reply:
+        """Run a command line of the debugger.
+
+        Raises:
+            DebuggerError: Whatever the command fails with.
+        """
+        asked = self.daemon.run(argv, session=self.session or self.memory.session)
+        return await self.wait(asked, " ".join(argv[:2]))
+
+    def anew(self) -> ToolCall:
+        """Return the same call for a session that does not exist yet."""
+        return replace(self, memory=Memory())
+
+    def remember(self, session: str | None) -> None:
+        """Take a session as the one that is meant from now on, where none is named."""
+        self.memory.session = session
+
+
+def one_of(**given: Any) -> str:
+    """Return the name of the one argument that is given.
+
+    Raises:
+        DebuggerError: USAGE if it is none or more.
+    """
+    named = [name for name, value in given.items() if value not in {None, ""}]
+    if len(named) != 1:
+        raise DebuggerError(
+            Code.USAGE, f"give one of {', '.join(given)}", hint="exactly one of them"
+        )
+    return named[0]

@@ -1,0 +1,23 @@
+"""What the server tells a model before anything else: how to work with it."""
+
+from __future__ import annotations
+
+INSTRUCTIONS = """\
+Real debuggers for C, C++, Rust, Go, Python and JavaScript. Use them when reading the code does \
+not tell: state, time, threads, other people's libraries.
+
+1. debug_launch {command, args, breakpoints: ["file.c:42"]} runs to the first stop and answers \
+with the whole stop: why, source, locals, stack, output. No other call is needed to see it.
+2. Ask more of one stop: debug_evaluate, debug_variables {frameIndex | ref}, debug_stack.
+3. debug_continue {action: continue | step-over | step-into | step-out} waits for the next stop \
+and shows what changed. A condition in debug_breakpoint saves many steps; debug_logpoint and \
+debug_query show a value over time without stopping.
+4. Who changes a value: debug_command "watch EXPR", then debug_continue. Which exception: \
+debug_command "catch raised" (or throw, panic). A hang: debug_attach {pid, pause: true}, then \
+debug_stack {allThreads: true}.
+5. debug_detach lets the program run on; debug_session {action: "stop"} ends it.
+
+debug_command runs any other command; "help" lists them. A hint "debugger X" means debug_command \
+"X". Without sessionId the session begun last is meant. The sessions are shared with the shell \
+command `debugger`: a person can look on.
+"""

@@ -1,0 +1,96 @@
+"""Ready ways of working that a client can offer: a crash, a value that changes, a hang."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from debugger.errors import Code, DebuggerError
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt with its arguments (name, what it is, whether it must be given) and its text."""
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[tuple[str, str, bool], ...]
+    text: str
+
+    def filled(self, given: Mapping[str, str]) -> str:
+        """Return the text with its arguments.
+
+        Raises:
+            DebuggerError: USAGE for one that is missing.
+        """
+        values = {name: given.get(name, "") for name, _, _ in self.arguments}
+        for name, _, is_required in self.arguments:
+            if is_required and not values[name]:
+                raise DebuggerError(
+                    Code.USAGE, f"the prompt {self.name} needs {name}", hint=f"give {name}"
+                )
+        text = self.text
+        for name, value in values.items():  # not str.format: values may hold braces
+            text = text.replace(f"<{name}>", value)
+        return text
+
+
+PROMPTS: Mapping[str, Prompt] = {
+    one.name: one
+    for one in (
+        Prompt(
+            "find-crash",
+            "Find why it crashes",
+            "Run a program to its crash, and find the cause",
+            (("command", "the program, with its arguments", True),),
+            """\
+Find why this program crashes: <command>
+
+1. debug_launch with the program and its arguments, without breakpoints: it stops at the signal, \
+the panic or the uncaught exception, with source, locals and stack.
+2. debug_command "exception" tells type, message and causes. Look at the callers with \
+debug_variables {"frameIndex": 1} and on, until a value is wrong that the frame below was given.
+3. Find where that value came from: debug_session {"action": "restart"} with a breakpoint before \
+it, or debug_command "watch EXPR" once it exists, then debug_continue.
+4. Say the cause as: which value, written where, makes which line fail. Then debug_session \
+{"action": "stop"}.""",
+        ),
+        Prompt(
+            "find-writer",
+            "Find who changes this value",
+            "Find the code that writes a value",
+            (
+                ("expression", "the variable, field or element", True),
+                ("command", "the program, with its arguments", True),
+                ("place", "FILE:LINE or FUNCTION where it exists", False),
+            ),
+            """\
+Find who changes `<expression>` in: <command>
+
+1. debug_launch with a breakpoint where the value exists (<place>).
+2. debug_command "watch <expression>". Where there are no watchpoints (Python, JavaScript), set a \
+debug_logpoint with the message "<expression>={<expression>}" at each line that may write it.
+3. debug_continue: each stop shows the value before and after, and the line that wrote it. Go on \
+until the write that is wrong; debug_stack tells who asked for it.
+4. Say which line writes it, called by whom, with which values. Then debug_session {"action": \
+"stop"}.""",
+        ),
+        Prompt(
+            "find-hang",
+            "Find why it hangs",
+            "Find what a program that does not go on waits for",
+            (("pid", "the process, or its name", True),),
+            """\
+Find why the process <pid> hangs.
+
+1. debug_attach with pid (or name) and "pause": true.
+2. debug_stack {"allThreads": true}: all threads in one answer. For each that waits, find in its \
+frames which lock, socket or child it waits for, and which thread holds it.
+3. If one thread is busy instead: debug_continue {"timeoutMs": 1000} and debug_session {"action": \
+"pause"} a few times; the frame that stays is the loop. debug_variables there shows why it does \
+not end.
+4. Say what waits for what. Then debug_detach: the process must live on.""",
+        ),
+    )
+}

@@ -1,0 +1,73 @@
+"""What can be read of a session without a tool: its source, its output, its timeline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote
+
+from debugger.errors import Code, DebuggerError
+from debugger.mcp.daemon import Daemon
+
+SCHEME = "debugger"
+_URI = re.compile(rf"{SCHEME}://session/(?P<session>[^/]+)/(?P<part>[a-z]+)")
+_LINES = 500  # the timeline's page, and more source than a model wants
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that can be read of every session."""
+
+    name: str
+    title: str
+    description: str
+
+
+PARTS: Mapping[str, Part] = {
+    one.name: one
+    for one in (
+        Part("source", "Source", "the source around where the program is"),
+        Part("output", "Output", "what the program wrote last"),
+        Part("timeline", "Timeline", "stops, output, logpoints, failed conditions, the end"),
+    )
+}
+
+
+def uri(session: str, part: str) -> str:
+    """Return where a part of a session is read."""
+    return f"{SCHEME}://session/{quote(session, safe='')}/{part}"
+
+
+def template(part: str) -> str:
+    """Return the template of `uri` (RFC 6570)."""
+    return f"{SCHEME}://session/{{session}}/{part}"
+
+
+async def listed(daemon: Daemon) -> list[tuple[str, Part]]:
+    """List what there is now: a session's name and each part of it."""
+    reply = await daemon.ask("sessions", {})
+    names = [str(one["session"]) for one in reply.data["sessions"]]
+    return [(name, part) for name in names for part in PARTS.values()]
+
+
+async def read(daemon: Daemon, wanted: str) -> str:
+    """Read a resource; what is unread for `output` stays so.
+
+    Raises:
+        DebuggerError: NOT_FOUND for what is none, else what the daemon fails with.
+    """
+    found = _URI.fullmatch(wanted)
+    if found is None or found["part"] not in PARTS:
+        raise DebuggerError(
+            Code.NOT_FOUND, f"no resource {wanted}", hint=f"there is {template('source')}"
+        )
+    session, part = unquote(found["session"]), found["part"]
+    if part == "source":
+        return (await daemon.ask("source", {"lines": _LINES}, session=session)).text
+    if part == "timeline":
+        return (await daemon.ask("events", {"limit": _LINES}, session=session)).text
+    wanted_events: dict[str, Any] = {"kinds": ("output",), "limit": _LINES}
+    reply = await daemon.ask("events", wanted_events, session=session)
+    return "".join(str(one["text"]) for one in reply.data["events"])

@@ -1,0 +1,72 @@
+"""What do a tool's schemas look like: all of its arguments, the first level of its result?
+
+A listing is paid for in every conversation, so nothing is in it that a model does not need: no
+titles, no defaults that are null, results one level deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+_PREFIX = "#/$defs/"
+
+
+def of_arguments(
+    arguments: type[msgspec.Struct], described: Mapping[str, str], session_key: str | None
+) -> dict[str, Any]:
+    """Return the schema of a tool's arguments; what may be left out is never null in it."""
+    whole = msgspec.json.schema(arguments)
+    top = _inlined({"$ref": whole["$ref"]}, whole["$defs"])
+    properties = {
+        name: _plain(value) | ({"description": described[name]} if described.get(name) else {})
+        for name, value in top["properties"].items()
+    }
+    if session_key is not None:
+        properties[session_key] = {"type": "string"}
+    found = {"type": "object", "properties": properties}
+    return found | ({"required": top["required"]} if top.get("required") else {})
+
+
+def of_result(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a structured content, one level deep."""
+    return {"type": "object", "properties": {name: _shallow(kind) for name, kind in result.items()}}
+
+
+def _shallow(kind: Any) -> dict[str, Any]:
+    found = _plain(msgspec.json.schema(kind))
+    if "$ref" in found:
+        return {"type": "object"}
+    return {key: value for key, value in found.items() if key in {"type", "enum"}}
+
+
+def _plain(value: Any) -> Any:
+    """Leave out what only tools for programmers need."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kinds = [each for each in value.get("anyOf", ()) if each != {"type": "null"}]
+    kept = {
+        key: _plain(part)
+        for key, part in value.items()
+        if key not in {"anyOf", "title", "$defs"}
+        and not (key == "default" and part in (None, [], (), {}, "", False))
+    }
+    if len(kinds) > 1:
+        return kept | {"anyOf": [_plain(each) for each in kinds]}
+    return kept | (_plain(kinds[0]) if kinds else {})
+
+
+def _inlined(value: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(value, list):
+        return [_inlined(each, definitions) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "$ref" in value:
+        named = _inlined(definitions[value["$ref"].removeprefix(_PREFIX)], definitions)
+        rest = {key: part for key, part in value.items() if key != "$ref"}
+        return {key: part for key, part in named.items() if key != "description"} | rest
+    return {key: _inlined(part, definitions) for key, part in value.items()}

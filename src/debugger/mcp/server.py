@@ -1,0 +1,223 @@
+"""What the server answers to each of the protocol's requests."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable
+from typing import Any, Final, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+
+from debugger import __version__
+from debugger.errors import Code, DebuggerError
+from debugger.mcp import resources
+from debugger.mcp.call import Memory, Told, ToolCall
+from debugger.mcp.daemon import Daemon, Reply
+from debugger.mcp.instructions import INSTRUCTIONS
+from debugger.mcp.prompts import PROMPTS
+from debugger.mcp.tool import Tool, Toolset
+
+NAME: Final = "debugger"
+_PROGRESS_S = 2.0
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Context = ServerRequestContext[Any]
+
+
+class Answers:
+    """The answers to one process's clients; each connection has a memory of its own."""
+
+    def __init__(self, daemon: Daemon, toolset: Toolset) -> None:
+        self._daemon = daemon
+        self._tools = toolset
+        self._listing = [listing(one) for one in toolset]
+        self._memories: WeakKeyDictionary[object, Memory] = WeakKeyDictionary()
+        self._lasting = Memory()
+
+    def server(self) -> Server[Any]:
+        """Return the SDK's server with these answers."""
+        return Server(
+            NAME,
+            version=__version__,
+            title="Debugger",
+            instructions=INSTRUCTIONS,
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+            on_list_resources=self.list_resources,
+            on_list_resource_templates=self.list_templates,
+            on_read_resource=self.read_resource,
+            on_list_prompts=self.list_prompts,
+            on_get_prompt=self.get_prompt,
+        )
+
+    async def list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
+        """List the tools."""
+        return types.ListToolsResult(tools=self._listing)
+
+    async def call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Call a tool; what goes wrong is a result too, for the model to read."""
+        tool = self._tools.get(params.name)
+        if tool is None:
+            known = ", ".join(one.name for one in self._tools)
+            raise MCPError(types.INVALID_PARAMS, f"no tool {params.name!r}; there are: {known}")
+        try:
+            session, arguments = tool.bind(params.arguments or {})
+            call = ToolCall(
+                self._daemon,
+                self._memory(context),
+                session,
+                lambda asked, what: _with_progress(context, asked, what),
+            )
+            told = await tool.run(call, **arguments)
+        except DebuggerError as error:
+            told = failed(tool, error)
+        except Exception as error:  # noqa: BLE001 - one call's fault must not end the server
+            _log.exception("%s failed", tool.name)
+            message = f"{type(error).__name__}: {error}"
+            told = failed(tool, DebuggerError(Code.INTERNAL, message, hint="this is our fault"))
+        return types.CallToolResult(
+            content=[types.TextContent(text=told.text)],
+            structured_content=dict(told.data) if not told.is_error else None,
+            is_error=told.is_error,
+        )
+
+    def _memory(self, context: Context) -> Memory:
+        connection = getattr(context.session, "_connection", None)
+        if connection is None or not getattr(connection, "has_standalone_channel", False):
+            return self._lasting
+        return self._memories.setdefault(connection, Memory())
+
+    async def list_resources(self, _context: Context, _params: object) -> types.ListResourcesResult:
+        """List what can be read of the sessions that there are."""
+        found = await _asked(resources.listed(self._daemon))
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=resources.uri(session, part.name),
+                    name=f"{session}-{part.name}",
+                    title=f"{part.title} of {session}",
+                    description=part.description,
+                    mime_type="text/plain",
+                )
+                for session, part in found
+            ]
+        )
+
+    async def list_templates(
+        self, _context: Context, _params: object
+    ) -> types.ListResourceTemplatesResult:
+        """List what can be read of any session."""
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    uri_template=resources.template(part.name),
+                    name=part.name,
+                    title=part.title,
+                    description=part.description,
+                    mime_type="text/plain",
+                )
+                for part in resources.PARTS.values()
+            ]
+        )
+
+    async def read_resource(
+        self, _context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Read a part of a session."""
+        uri = str(params.uri)
+        text = await _asked(resources.read(self._daemon, uri))
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)]
+        )
+
+    async def list_prompts(self, _context: Context, _params: object) -> types.ListPromptsResult:
+        """List the prompts."""
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=one.name,
+                    title=one.title,
+                    description=one.description,
+                    arguments=[
+                        types.PromptArgument(name=name, description=what, required=is_required)
+                        for name, what, is_required in one.arguments
+                    ],
+                )
+                for one in PROMPTS.values()
+            ]
+        )
+
+    async def get_prompt(
+        self, _context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        """Fill in a prompt."""
+        found = PROMPTS.get(params.name)
+        if found is None:
+            known = ", ".join(PROMPTS)
+            raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name!r}; there are: {known}")
+        try:
+            text = found.filled(params.arguments or {})
+        except DebuggerError as error:
+            raise MCPError(types.INVALID_PARAMS, error.message) from error
+        return types.GetPromptResult(
+            description=found.description,
+            messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))],
+        )
+
+
+def listing(tool: Tool) -> types.Tool:
+    """Return a tool as it is listed."""
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.reads_only,
+            destructive_hint=tool.destructive,
+            open_world_hint=False,
+        ),
+    )
+
+
+def failed(tool: Tool, error: DebuggerError) -> Told:
+    """Answer with a failure: as the command line prints it, or in the tool's envelope."""
+    if tool.failure is not None:
+        return Told(f"Error: {tool.failure}\nDetails: {error.message}", is_error=True)
+    hint = f"\nhint: {error.hint}" if error.hint else ""
+    return Told(f"error: {error.message}{hint}", is_error=True)
+
+
+async def _asked(asked: Awaitable[T]) -> T:
+    try:
+        return await asked
+    except DebuggerError as error:
+        code = types.INVALID_PARAMS if error.code is Code.NOT_FOUND else types.INTERNAL_ERROR
+        raise MCPError(code, error.message) from error
+
+
+async def _with_progress(context: Context, asked: Awaitable[Reply], what: str) -> Reply:
+    """Await an answer, and report meanwhile how long it has taken."""
+    began = time.monotonic()
+    answer = asyncio.ensure_future(cast("Any", asked))
+    try:
+        while True:
+            done, _ = await asyncio.wait({answer}, timeout=_PROGRESS_S)
+            if done:
+                return cast("Reply", answer.result())
+            waited = time.monotonic() - began
+            await context.session.report_progress(
+                waited, message=f"{what}: running for {waited:.0f} s"
+            )
+    finally:
+        answer.cancel()

@@ -1,0 +1,122 @@
+"""The tools that begin, list and end sessions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from debugger.errors import Code, DebuggerError
+from debugger.mcp.call import Told, ToolCall
+from debugger.mcp.tool import Toolset
+from debugger.mcp.tools.running import STOP, stopped
+
+TOOLS = Toolset()
+_Breaks = Annotated[tuple[str, ...], "FILE:LINE or FUNCTION, set before it runs"]
+
+
+@TOOLS.tool("debug_launch", title="Launch", result=STOP, session_key=None, destructive=True)
+async def debug_launch(
+    call: ToolCall,
+    command: Annotated[str | None, "program or script"] = None,
+    *,
+    args: tuple[str, ...] = (),
+    cwd: str | None = None,
+    env: dict[str, str] = {},  # noqa: B006 - msgspec copies it
+    module: Annotated[str | None, "Python module, instead of command"] = None,
+    breakpoints: _Breaks = (),
+    stop_on_entry: bool = False,
+    adapter: Annotated[str | None, "default: by what it is"] = None,
+    backend: str | None = None,
+    timeout_ms: int | None = None,
+) -> Told:
+    """Start a program under the debugger; runs to the first stop or its end, as debug_continue."""
+    reply = await call.anew().ask(
+        "start",
+        waits=True,
+        program=command,
+        args=args,
+        cwd=cwd,
+        env=tuple(f"{name}={value}" for name, value in env.items()),
+        module=module,
+        breaks=breakpoints,
+        stop_on_entry=stop_on_entry,
+        adapter=adapter,
+        backend=backend,
+        timeout=seconds(timeout_ms),
+    )
+    call.remember(reply.data.get("session"))
+    return stopped(reply)
+
+
+@TOOLS.tool("debug_attach", title="Attach", result=STOP, session_key=None)
+async def debug_attach(
+    call: ToolCall,
+    *,
+    pid: int | None = None,
+    name: Annotated[str | None, "of the process"] = None,
+    core: Annotated[str | None, "core file, with program"] = None,
+    connect: Annotated[str | None, "HOST:PORT of a debug server"] = None,
+    program: str | None = None,
+    breakpoints: _Breaks = (),
+    pause: bool = False,
+    adapter: str | None = None,
+) -> Told:
+    """Attach to a process, core file or server; a process runs on unless paused."""
+    reply = await call.anew().ask(
+        "attach",
+        waits=True,
+        what=pid if pid is not None else program,
+        name=name,
+        core=core,
+        connect=connect,
+        breaks=breakpoints,
+        pause=pause,
+        adapter=adapter,
+    )
+    call.remember(reply.data.get("session"))
+    return stopped(reply)
+
+
+@TOOLS.tool(
+    "debug_session",
+    title="Sessions",
+    result={"sessions": list[Any], "session": str, "state": str, "status": str, "stop": dict},
+    destructive=True,
+)
+async def debug_session(
+    call: ToolCall,
+    *,
+    action: Literal["status", "list", "use", "wait", "pause", "restart", "stop"] = "status",
+    timeout_ms: int | None = None,
+) -> Told:
+    """Show, list, choose, await, pause, restart or end (kill) a session."""
+    if action in {"status", "list", "stop"}:
+        reply = await call.ask("sessions" if action == "list" else action)
+        if action == "stop" and call.memory.session in reply.data.get("ended", ()):
+            call.remember(None)
+        return Told(reply.text, reply.data)
+    if action == "use":
+        if call.session is None:
+            raise DebuggerError(
+                Code.USAGE, "which session?", hint='debug_session {"action": "list"}'
+            )
+        reply = await call.ask("use", name=call.session)
+        call.remember(call.session)
+        return Told(reply.text, reply.data)
+    if action == "pause":
+        return stopped(await call.ask("pause", waits=True))
+    command = "restart" if action == "restart" else "await"
+    return stopped(await call.ask(command, waits=True, timeout=seconds(timeout_ms)))
+
+
+@TOOLS.tool("debug_detach", title="Detach", result={"ended": list[str]})
+async def debug_detach(call: ToolCall) -> Told:
+    """Let the program run on without the debugger, and end the session."""
+    reply = await call.ask("detach")
+    if call.memory.session in reply.data.get("ended", ()):
+        call.remember(None)
+    return Told(reply.text, reply.data)
+
+
+def seconds(timeout_ms: int | None) -> float | None:
+    """Return milliseconds as the daemon takes them."""
+    return timeout_ms / 1000 if timeout_ms is not None else None

@@ -1,0 +1,209 @@
+"""The tools for breakpoints, logpoints and traces: places where something is to happen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Annotated, Any
+
+from msgspec import Struct
+
+from debugger.errors import Code, DebuggerError
+from debugger.mcp.call import Told, ToolCall
+from debugger.mcp.daemon import Reply
+from debugger.mcp.tool import Toolset
+
+TOOLS = Toolset()
+_NO_CODE = "no code"
+
+
+class Place(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """A function, or a line of a file; stops from the hitCount-th hit on (0: every one)."""
+
+    function: str | None = None
+    file: str | None = None
+    line: int | None = None
+    condition: str | None = None
+    hit_count: int = 0
+
+
+class LogPlace(Struct, frozen=True, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """A function, or a line of a file, and what to write when it is passed."""
+
+    function: str | None = None
+    file: str | None = None
+    line: int | None = None
+    message: str
+    condition: str | None = None
+
+
+_Ids = Annotated[tuple[str | int, ...], "ids"]
+
+
+@TOOLS.tool(
+    "debug_breakpoint",
+    title="Breakpoints",
+    result={"breakpoints": list[Any], "removed": list[str]},
+)
+async def debug_breakpoint(
+    call: ToolCall,
+    *,
+    add: Annotated[tuple[Place, ...], "each a function, or file and line"] = (),
+    remove: _Ids = (),
+) -> Told:
+    """Set and remove breakpoints; without arguments, list them."""
+    if not add and not remove:
+        reply = await call.ask("breakpoint_list")
+        return Told(reply.text, {"breakpoints": [shown(one) for one in reply.data["breakpoints"]]})
+    for place in add:
+        check(place.function, place.file, place.line)
+    removed = await _removed(call, remove)
+    replies = [
+        await added(
+            call,
+            place.function,
+            place.file,
+            place.line,
+            condition=place.condition or None,
+            hit_count=place.hit_count or None,
+        )
+        for place in add
+    ]
+    return Told.joined(
+        [*removed, *replies],
+        {
+            "breakpoints": [shown(one.data) for one in replies],
+            "removed": [str(one) for one in remove],
+        },
+    )
+
+
+@TOOLS.tool(
+    "debug_logpoint", title="Logpoints", result={"logpoints": list[Any], "removed": list[str]}
+)
+async def debug_logpoint(
+    call: ToolCall,
+    *,
+    add: Annotated[tuple[LogPlace, ...], "message may hold {expr}"] = (),
+    remove: _Ids = (),
+) -> Told:
+    """Log a message where the program passes, without stopping; debug_query shows them."""
+    if not add and not remove:
+        raise DebuggerError(
+            Code.USAGE, "give add or remove", hint='{"add": [{"file": …, "line": …, "message": …}]}'
+        )
+    for place in add:
+        check(place.function, place.file, place.line)
+    removed = await _removed(call, remove)
+    replies = [
+        await added(
+            call,
+            place.function,
+            place.file,
+            place.line,
+            log=place.message,
+            condition=place.condition or None,
+        )
+        for place in add
+    ]
+    return Told.joined(
+        [*removed, *replies],
+        {
+            "logpoints": [shown(one.data) for one in replies],
+            "removed": [str(one) for one in remove],
+        },
+    )
+
+
+@TOOLS.tool("debug_trace", title="Trace calls", result={"traced": list[Any], "removed": list[str]})
+async def debug_trace(
+    call: ToolCall,
+    *,
+    add: Annotated[tuple[str, ...], "functions"] = (),
+    remove: _Ids = (),
+) -> Told:
+    """Log every entry of functions, without stopping; debug_query shows them."""
+    if not add and not remove:
+        raise DebuggerError(Code.USAGE, "give add or remove", hint='{"add": ["FUNCTION"]}')
+    for name in add:
+        if "*" in name or name.startswith("@"):
+            raise DebuggerError(
+                Code.NOT_SUPPORTED,
+                f"this debugger traces functions by name, not by a pattern: {name}",
+                hint='debug_trace {"add": ["FUNCTION"]}',
+            )
+    removed = await _removed(call, remove)
+    replies = [await added(call, name, None, None, log=f"enter {name}") for name in add]
+    return Told.joined(
+        [*removed, *replies],
+        {"traced": [shown(one.data) for one in replies], "removed": [str(one) for one in remove]},
+    )
+
+
+def check(function: str | None, file: str | None, line: int | None) -> None:
+    """Check that a place is a function or a line of a file.
+
+    Raises:
+        DebuggerError: USAGE, in the words that XcodeBuildMCP uses.
+    """
+    hint = '{"file": "main.c", "line": 3} or {"function": "main"}'
+    if function and file:
+        raise DebuggerError(
+            Code.USAGE, "Provide either file/line or function, not both.", hint=hint
+        )
+    if line is not None and not file:
+        message = (
+            "Provide either file/line or function, not both."
+            if function
+            else "file is required when line is provided."
+        )
+        raise DebuggerError(Code.USAGE, message, hint=hint)
+    if not function and (not file or line is None):
+        raise DebuggerError(Code.USAGE, "Provide file + line or function.", hint=hint)
+
+
+async def added(
+    call: ToolCall, function: str | None, file: str | None, line: int | None, **more: Any
+) -> Reply:
+    """Set one breakpoint; at a line that has no code none is kept.
+
+    Raises:
+        DebuggerError: NOT_FOUND with the nearest lines; what the daemon fails with.
+    """
+    place = None if function else f"{file}:{line}"
+    reply = await call.ask("breakpoint_add", place=place, function=function or None, **more)
+    nearest = reply.data.get("nearest_lines")
+    if not reply.data.get("verified") and nearest:
+        await call.ask("breakpoint_remove", ids=(reply.data["id"],))
+        valid = ", ".join(map(str, nearest))
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"No code at {PurePath(str(file)).name}:{line}. Valid lines: {valid}",
+            hint=f'{{"file": "{file}", "line": {nearest[0]}}}',
+        )
+    return reply
+
+
+async def _removed(call: ToolCall, ids: Sequence[str | int]) -> list[Reply]:
+    numbers = [number(one) for one in ids]
+    return [await call.ask("breakpoint_remove", ids=tuple(numbers))] if numbers else []
+
+
+def number(given: str | int) -> int:
+    """Return a breakpoint's number.
+
+    Raises:
+        DebuggerError: USAGE for what is none.
+    """
+    if not str(given).isdecimal() or not str(given).isascii():
+        raise DebuggerError(
+            Code.USAGE, f"not the id of a breakpoint: {given}", hint="debug_breakpoint lists them"
+        )
+    return int(given)
+
+
+def shown(one: Any) -> dict[str, Any]:
+    """Return a breakpoint with the keys of this protocol; what is unknown is left out."""
+    known = {key: value for key, value in one.items() if value is not None}
+    renamed = {"hit_count": "hitCount", "why_unbound": "whyUnbound", "near_names": "nearNames"}
+    return {renamed.get(key, key): value for key, value in known.items()} | {"id": str(one["id"])}

@@ -1,0 +1,56 @@
+"""The tool that lets the program run, and waits."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from debugger.mcp.call import Told, ToolCall
+from debugger.mcp.daemon import Reply
+from debugger.mcp.tool import Toolset
+
+TOOLS = Toolset()
+COMMANDS = {"continue": "continue", "step-over": "next", "step-into": "step", "step-out": "finish"}
+STATUS = {"stopped": "paused", "terminated": "exited"}
+# What every tool answers that ends in a stop.
+STOP = {
+    "status": Literal["paused", "running", "exited"],
+    "breakpointId": str,
+    "file": str,
+    "line": int,
+    "function": str,
+    "sessionId": str,
+    "stop": dict[str, Any],
+}
+
+
+@TOOLS.tool("debug_continue", title="Run and wait", result=STOP)
+async def debug_continue(
+    call: ToolCall,
+    *,
+    action: Literal["continue", "step-over", "step-into", "step-out"] = "continue",
+    wait: Annotated[bool, "for the stop"] = True,
+    timeout_ms: int | None = None,
+) -> Told:
+    """Run to the next stop or end; answers where and why, source, changed locals, stack, output."""
+    command = COMMANDS[action]
+    if not wait and command == "continue":
+        return stopped(await call.ask(command, no_wait=True))
+    seconds = 0 if not wait else timeout_ms / 1000 if timeout_ms is not None else None
+    return stopped(await call.ask(command, waits=True, timeout=seconds))
+
+
+def stopped(reply: Reply) -> Told:
+    """Answer with a stop, or with the program's end, or that it still runs."""
+    stop = reply.data
+    frame = stop.get("frame") or {}
+    hits = stop.get("hit_breakpoints") or ()
+    found = {
+        "status": STATUS.get(str(stop.get("state")), "running"),
+        "breakpointId": str(hits[0]) if hits else None,
+        "file": frame.get("file"),
+        "line": frame.get("line"),
+        "function": frame.get("function"),
+        "sessionId": stop.get("session"),
+        "stop": stop,
+    }
+    return Told(reply.text, {key: value for key, value in found.items() if value is not None})

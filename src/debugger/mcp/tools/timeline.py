@@ -1,0 +1,35 @@
+"""The tool that asks what happened."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from debugger.mcp.call import Told, ToolCall
+from debugger.mcp.tool import Toolset
+
+TOOLS = Toolset()
+
+
+@TOOLS.tool(
+    "debug_query",
+    title="What happened",
+    result={"events": list[Any], "next": int, "eventsDropped": int, "total": int},
+    reads_only=True,
+)
+async def debug_query(
+    call: ToolCall,
+    *,
+    event_type: Annotated[tuple[str, ...], "output, stop, logpoint, condition_error, exit, …"] = (),
+    function: Annotated[str | None, "pattern"] = None,
+    thread: int | None = None,
+    time_from: Annotated[str | None, "-5s"] = None,
+    after_event_id: Annotated[int | None, "next of the answer before"] = None,
+    limit: Annotated[int, "at most 500"] = 50,
+) -> Told:
+    """Show what happened: output, stops, logpoints, failed conditions, exits."""
+    since = str(after_event_id) if after_event_id is not None else time_from
+    reply = await call.ask(
+        "events", kinds=event_type, function=function, thread=thread, since=since, limit=limit
+    )
+    renamed = {"dropped": "eventsDropped"}
+    return Told(reply.text, {renamed.get(key, key): value for key, value in reply.data.items()})
