@@ -114,6 +114,39 @@ async def test_a_logpoint_prints_each_turn_and_does_not_stop(kit: Kit, drive: Ca
         assert not [event for event in one.seen if isinstance(event, Stopped)]
 
 
+@where(lambda kit: "function_breakpoints" not in kit.lacks)
+async def test_a_logpoint_in_a_function_prints_each_call_and_does_not_stop(
+    kit: Kit, drive: Callable[[Kit], Any]
+):
+    async with drive(kit) as one:
+        await one.backend.start(kit.loop())
+        await one.add(Spec(function=kit.inner, log=f"now {{{kit.variable}}}"))
+        await one.backend.run()
+        await one.seen.next(Exited)
+        logged = [event for event in one.seen if isinstance(event, Logged)]
+        turns = range(kit.first, kit.first + 5)
+        assert logged == [Logged(1, f"now {turn}") for turn in turns]
+        assert not [event for event in one.seen if isinstance(event, Stopped)]
+
+
+@where(lambda kit: "function_breakpoints" not in kit.lacks)
+async def test_a_step_over_a_function_that_logs_ends_and_is_not_lost(
+    kit: Kit, drive: Callable[[Kit], Any]
+):
+    async with drive(kit) as one:
+        await one.backend.start(kit.loop())
+        await one.add(Spec(file=kit.file, line=kit.call_line))
+        await one.backend.run()
+        stop = await one.seen.next(Stopped)
+        await one.add(Spec(function=kit.inner, log="called"))
+        await one.backend.resume(Resume.NEXT, stop.thread or 0)
+        after = await one.seen.next(Stopped)
+        frames = (await one.backend.stack(after.thread or 0)).frames
+        # Where the debugger gives the step up, the program stands in the function that it was over.
+        assert frames[0].function in {kit.outer, kit.inner}
+        assert [event for event in one.seen if isinstance(event, Logged)] == [Logged(2, "called")]
+
+
 @every_kit
 async def test_a_place_without_code_is_unbound_and_says_why(kit: Kit, drive: Callable[[Kit], Any]):
     async with drive(kit) as one:

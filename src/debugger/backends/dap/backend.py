@@ -260,6 +260,7 @@ class DapBackend:
                 "a breakpoint interrupted a step of another thread, and it has to end first",
                 hint="debugger continue goes on with that step",
             )
+        self._talk.events.is_stepping = how is not Resume.CONTINUE
         if how is Resume.FINISH and self.lines is not None:
             await self.lines.finish(thread)
         else:

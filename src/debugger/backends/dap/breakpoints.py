@@ -13,7 +13,7 @@ from debugger.backends.dap import requests as ask
 from debugger.backends.dap.conversation import Conversation
 from debugger.backends.dap.events import log_message
 from debugger.backends.dap.profile import Profile
-from debugger.core.breakpoints import Bound, Breakpoint, Spec
+from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.core.model import Purpose, Stopped
 from debugger.errors import DebuggerError
 
@@ -84,6 +84,11 @@ async def _send_functions(
             name=(one.at or one.spec).function or "",
             condition=one.spec.condition,
             hit_condition=_hits(profile, one.spec),
+            log_message=(
+                log_message(one.id, profile.log(one.spec.log))
+                if one.spec.log and profile.functions_log
+                else None
+            ),
         )
         for one in wanted
     ]
@@ -114,14 +119,18 @@ async def bounds(
     """Return what the adapter answered for each, with why where it did not bind."""
     found: list[Bound] = []
     thrown: dict[int, set[str | None]] = {}
+    logs: dict[int, tuple[int, str]] = {}
     for one, answer in zip(wanted, answers, strict=False):
         bound = await _explained(backend, profile, convert.bound(answer, one), one)
         found.append(bound)
         if bound.backend_id is not None and one.spec.catch is not None:
             thrown.setdefault(bound.backend_id, set()).add(one.spec.type)
+        if bound.backend_id is not None and one.spec.log and not _logs(profile, one):
+            logs[bound.backend_id] = (one.id, one.spec.log)
         if bound.backend_id is not None and one.spec.condition is not None:
             talk.events.conditions[bound.backend_id] = (one.id, one.spec.condition)
     talk.events.thrown |= thrown
+    talk.events.logs |= logs
     missing = Bound(verified=False, why="the adapter did not answer for it")
     return found + [missing] * (len(wanted) - len(found))
 
@@ -148,6 +157,12 @@ def stops_at_entry(talk: Conversation, profile: Profile) -> bool:
 def needs_entry(talk: Conversation, profile: Profile) -> bool:
     """Tell whether that breakpoint has to be set yet."""
     return stops_at_entry(talk, profile) and not talk.events.is_entry_set
+
+
+def _logs(profile: Profile, wanted: Breakpoint) -> bool:
+    """Tell whether the adapter logs at it by itself; the protocol has that for lines alone."""
+    kind = (wanted.at or wanted.spec).kind
+    return kind is Kind.LINE or (kind is Kind.FUNCTION and profile.functions_log)
 
 
 def _hits(profile: Profile, spec: Spec) -> str | None:

@@ -78,11 +78,13 @@ class Events:
         self.judges_exceptions: Callable[[], bool] = lambda: False
         self.halted = asyncio.Event()  # set by each stop, also by one that is not told
         self.thrown: dict[int, set[str | None]] = {}  # breakpoints that catch, and which types
+        self.logs: dict[int, tuple[int, str]] = {}  # breakpoints that stop for us to log
         self.entry_id: int | None = None  # the breakpoint that stands for the entry
         self.is_entry_set = False
         self.is_entered = False
         self.wants_entry = False
         self.is_step_pending = False  # another thread's breakpoint interrupted a step
+        self.is_stepping = False
         self.checks: list[Callable[[Stopped], Awaitable[None]]] = []
         self.hold: asyncio.Future[Stopped | None] | None = None  # takes the first stop, or the end
         self.is_copied = False  # the adapter also tells what the program writes to our files
@@ -146,6 +148,7 @@ class Events:
             (stop.reason is Reason.EXCEPTION and self.judges_exceptions())
             or (stop.reason is Reason.ENTRY and self._profile.stops_first)
             or any(None not in self.thrown.get(hit, {None}) for hit in stop.hits)
+            or any(hit in self.logs for hit in stop.hits)
             or self._profile.failed_condition(stop) is not None
             or (
                 self._profile.failed_conditions_stop

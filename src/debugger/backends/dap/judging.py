@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from debugger.backends.base import Backend, ConditionFailed, Sink
+from debugger.backends.base import Backend, ConditionFailed, Logged, Sink
 from debugger.backends.dap import breakpoints
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
@@ -12,6 +12,7 @@ from debugger.backends.dap.events import Events
 from debugger.backends.dap.exceptions import Exceptions
 from debugger.backends.dap.profile import Inside, Profile
 from debugger.core.model import Frame, Purpose, Reason, Stopped
+from debugger.core.template import parts
 from debugger.errors import DebuggerError
 
 
@@ -49,7 +50,33 @@ class Judge:
             # A step that the stop interrupted goes on: LLDB keeps its plan until it is done.
             await self._inside.request("continue", ask.OfThread(stop.thread or 0), dap.Body)
             return None
-        return stop
+        if not await self._only_logs(stop, events):
+            return stop
+        await self._inside.request("continue", ask.OfThread(stop.thread or 0), dap.Body)
+        return None
+
+    async def _only_logs(self, stop: Stopped, events: Events) -> bool:
+        """Write what logpoints are to write, and tell whether the stop is for nothing else."""
+        passed = [events.logs[hit] for hit in stop.hits if hit in events.logs]
+        if not passed or stop.thread is None:
+            return False
+        frame = (await self._backend.stack(stop.thread, levels=1)).frames[0]
+        for number, text in passed:
+            self._sink(Logged(number, await self._filled(text, frame)))
+        is_step_lost = events.is_stepping and not self._profile.keeps_steps
+        return len(passed) == len(stop.hits) and not is_step_lost
+
+    async def _filled(self, text: str, frame: Frame) -> str:
+        said = ""
+        for part, is_expression in parts(text):
+            if not is_expression:
+                said += part
+                continue
+            try:
+                said += (await self._backend.evaluate(part, frame, Purpose.PRINT)).value
+            except DebuggerError as error:
+                said += f"<{error.message}>"
+        return said
 
     async def _is_asked_for(self, stop: Stopped, events: Events) -> bool:
         if stop.reason is Reason.ENTRY and self._profile.stops_first:

@@ -301,6 +301,8 @@ class Profile:
     `launch_problem` may shorten why a program does not start, which takes `launch_s` seconds at
     most if it has to be built; `entry` is the function that --stop-on-entry means, for an adapter
     whose own entry is before any code of the program's; `log` writes a logpoint's text;
+    `functions_log`: function breakpoints take one, too; `keeps_steps`: a step goes on when the
+    program is continued from a breakpoint inside it;
     `thread` may name a thread; `interrupted_step` begins what is said when another thread's
     breakpoint interrupts a step, after which none can begin until the program is continued.
     `let_go` prepares a launched program for a detach by the adapter's death: for one that would
@@ -358,6 +360,8 @@ class Profile:
     interrupted_step: str | None = None
     let_go: LetGo | None = None
     log: Callable[[str], str] = as_said
+    functions_log: bool = False
+    keeps_steps: bool = False
     thread: Callable[[dap.Thread], dap.Thread] = same_thread
     launch_problem: Callable[[str], str] = as_said
     refusal: Callable[[str], str | None] = as_said

@@ -48,6 +48,7 @@ class FunctionBreakpoint(Arguments, frozen=True):
     name: str
     condition: str | None = None
     hit_condition: str | None = None
+    log_message: str | None = None  # only for an adapter that takes more than the protocol has
 
 
 class SetBreakpoints(Arguments, frozen=True):

@@ -313,6 +313,7 @@ PROFILE = Profile(
     },
     catches={"throw": "throw", "catch": "catch", "rethrow": "rethrow"},
     catch_functions={"panic": "rust_panic"},
+    functions_log=True,
     abilities={
         abilities.Watchpoints: gdb_abilities.Watchpoints,
         abilities.Registers: gdb_abilities.Registers,

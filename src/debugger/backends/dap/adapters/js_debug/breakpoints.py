@@ -21,6 +21,7 @@ from debugger.backends.dap.events import log_message
 from debugger.backends.dap.profile import Inside
 from debugger.core.breakpoints import Breakpoint
 from debugger.core.model import Purpose, Reason, Stopped, Variable
+from debugger.core.template import parts
 from debugger.errors import DebuggerError
 
 FAILED = "[[failed "
@@ -67,36 +68,15 @@ def template(text: str) -> tuple[str, list[str]]:
 
     An expression that fails is written as why, in <>.
     """
-    parts: list[str] = []
+    said: list[str] = []
     values: list[str] = []
-    at = 0
-    while (start := text.find("{", at)) >= 0:
-        end = _closing(text, start)
-        inner = text[start + 1 : end].strip()
-        if end >= len(text) or not inner:
-            end = start  # a bracket that is not closed, or has nothing in it, is text
-            parts.append(text[at : start + 1].replace("%", "%%"))
+    for part, is_expression in parts(text):
+        if is_expression:
+            said.append("%O")
+            values.append(f"(()=>{{try{{return(\n{part}\n)}}catch(e){{return`<${{e}}>`}}}})()")
         else:
-            parts += [text[at:start].replace("%", "%%"), "%O"]
-            values.append(f"(()=>{{try{{return(\n{inner}\n)}}catch(e){{return`<${{e}}>`}}}})()")
-        at = end + 1
-    return "".join([*parts, text[at:].replace("%", "%%")]), values
-
-
-def _closing(text: str, start: int) -> int:
-    """Return where a bracket is closed, past those inside it and past strings."""
-    depth, quote = 0, ""
-    for at in range(start, len(text)):
-        letter = text[at]
-        if quote:
-            quote = "" if letter == quote and text[at - 1] != "\\" else quote
-        elif letter in "'\"`":
-            quote = letter
-        else:
-            depth += (letter == "{") - (letter == "}")
-            if not depth:
-                return at
-    return len(text)
+            said.append(part.replace("%", "%%"))
+    return "".join(said), values
 
 
 class Lines:

@@ -318,6 +318,7 @@ PROFILE = Profile(
     | {abilities.Modules: Modules},
     has=common.HAS - {abilities.Modules} | {abilities.InstructionSteps},
     failed_conditions_stop=True,
+    keeps_steps=True,
     settle=_settle,
     hit_condition=lambda count: f">={count}",
     thread=_thread,

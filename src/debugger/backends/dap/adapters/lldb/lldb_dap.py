@@ -156,6 +156,7 @@ PROFILE = Profile(
     abilities=common.ABILITIES,
     has=common.HAS,
     failed_conditions_stop=True,
+    keeps_steps=True,
     function_answers_are_ordered=False,
     settle=common.settle,
     stopped=_stopped,

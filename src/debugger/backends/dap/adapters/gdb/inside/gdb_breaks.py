@@ -110,6 +110,19 @@ def _create(*, logMessage: str | None = None, **where: Any) -> Any:  # noqa: N80
     return Judged(text=logMessage, **where)
 
 
+def _function(
+    *,
+    name: str,
+    condition: str | None = None,
+    hitCondition: str | None = None,  # noqa: N803 - DAP's name
+    logMessage: str | None = None,  # noqa: N803 - as for a line; the protocol has none here
+    **_more: Any,
+) -> dict[str, Any]:
+    """Return what to set a function breakpoint with; gdb's own forgets the text to log."""
+    told = {"function": name, "condition": condition, "hitCondition": hitCondition}
+    return {**told, "logMessage": logMessage} if logMessage is not None else told
+
+
 def _is_there(function: str) -> bool:
     try:
         gdb.decode_line(function)
@@ -219,6 +232,7 @@ def begin(state: Any, replaced: Any) -> None:
     global _state  # noqa: PLW0603 - there is one program
     _state = state
     breakpoints._set_one_breakpoint = _create  # noqa: SLF001 - gdb has no other way
+    breakpoints._rewrite_fn_breakpoint = _function  # noqa: SLF001 - the same
     known = "_set_breakpoints_callback"  # gdb 18 has it under a shorter name
     setattr(breakpoints, known if hasattr(breakpoints, known) else "_set_breakpoints", _set_list)
     gdb.events.inferior_call.connect(_on_call)
