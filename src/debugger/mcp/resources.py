@@ -70,4 +70,4 @@ async def read(daemon: Daemon, wanted: str) -> str:
         return (await daemon.ask("events", {"limit": _LINES}, session=session)).text
     wanted_events: dict[str, Any] = {"kinds": ("output",), "limit": _LINES}
     reply = await daemon.ask("events", wanted_events, session=session)
-    return "".join(str(one["text"]) for one in reply.data["events"])
+    return "".join(f"{one['text']}\n" for one in reply.data["events"])

@@ -43,7 +43,7 @@ def _shallow(kind: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Leave out what only tools for programmers need."""
+    """Leave out what a model does not need: titles, defaults that are nothing, null."""
     if isinstance(value, list):
         return [_plain(each) for each in value]
     if not isinstance(value, dict):
@@ -52,9 +52,11 @@ def _plain(value: Any) -> Any:
     kept = {
         key: _plain(part)
         for key, part in value.items()
-        if key not in {"anyOf", "title", "$defs"}
-        and not (key == "default" and part in (None, [], (), {}, "", False))
+        if key not in {"anyOf", "title", "$defs", "properties"}
+        and (part or key not in {"default", "required"})
     }
+    if "properties" in value:
+        kept["properties"] = {name: _plain(part) for name, part in value["properties"].items()}
     if len(kinds) > 1:
         return kept | {"anyOf": [_plain(each) for each in kinds]}
     return kept | (_plain(kinds[0]) if kinds else {})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable
 from typing import Any, Final, TypeVar, cast
-from weakref import WeakKeyDictionary
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -24,7 +24,9 @@ from debugger.mcp.prompts import PROMPTS
 from debugger.mcp.tool import Tool, Toolset
 
 NAME: Final = "debugger"
+SESSION_HEADER: Final = "mcp-session-id"
 _PROGRESS_S = 2.0
+_MEMORIES_MAX = 1000
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -38,7 +40,7 @@ class Answers:
         self._daemon = daemon
         self._tools = toolset
         self._listing = [listing(one) for one in toolset]
-        self._memories: WeakKeyDictionary[object, Memory] = WeakKeyDictionary()
+        self._memories: OrderedDict[str, Memory] = OrderedDict()
         self._lasting = Memory()
 
     def server(self) -> Server[Any]:
@@ -91,10 +93,17 @@ class Answers:
         )
 
     def _memory(self, context: Context) -> Memory:
-        connection = getattr(context.session, "_connection", None)
-        if connection is None or not getattr(connection, "has_standalone_channel", False):
+        # Over standard streams there is one client. Over HTTP only the protocol's versions before
+        # 2026-07-28 have sessions; the clients of later ones share a memory, and name theirs.
+        headers = getattr(context.request, "headers", None) or {}
+        session = headers.get(SESSION_HEADER)
+        if session is None:
             return self._lasting
-        return self._memories.setdefault(connection, Memory())
+        memory = self._memories.setdefault(session, Memory())
+        self._memories.move_to_end(session)
+        while len(self._memories) > _MEMORIES_MAX:
+            self._memories.popitem(last=False)
+        return memory
 
     async def list_resources(self, _context: Context, _params: object) -> types.ListResourcesResult:
         """List what can be read of the sessions that there are."""

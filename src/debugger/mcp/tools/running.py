@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from debugger.errors import Code, DebuggerError
 from debugger.mcp.call import Told, ToolCall
 from debugger.mcp.daemon import Reply
 from debugger.mcp.tool import Toolset
@@ -36,7 +37,15 @@ async def debug_continue(
     if not wait and command == "continue":
         return stopped(await call.ask(command, no_wait=True))
     seconds = 0 if not wait else timeout_ms / 1000 if timeout_ms is not None else None
-    return stopped(await call.ask(command, waits=True, timeout=seconds))
+    try:
+        return stopped(await call.ask(command, waits=True, timeout=seconds))
+    except DebuggerError as error:
+        if action != "continue" or error.code is not Code.WRONG_STATE:
+            raise
+        if (await call.ask("status")).data["state"] != "running":
+            raise
+    # It runs already, as after an attach: what is asked for is the next stop.
+    return stopped(await call.ask("await", waits=True, timeout=seconds))
 
 
 def stopped(reply: Reply) -> Told:

@@ -1,0 +1,85 @@
+"""Does a listing tell a model all that it needs, in few tokens?"""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from debugger.mcp.instructions import INSTRUCTIONS
+from debugger.mcp.server import listing
+from debugger.mcp.tool import Tool
+from debugger.mcp.tools import CORE, TOOLSETS
+
+CHARACTERS_A_TOKEN = 4
+DESCRIPTION_MAX = 110
+NAMES = [
+    f"debug_{name}"
+    for name in (
+        *("launch", "attach", "session", "detach", "breakpoint", "logpoint", "trace", "continue"),
+        *("stack", "variables", "evaluate", "command", "read", "write", "query"),
+    )
+]
+
+every_tool = pytest.mark.parametrize(
+    "tool",
+    [
+        pytest.param(one, id=f"{name}-{one.name}")
+        for name, tools in TOOLSETS.items()
+        for one in tools
+    ],
+)
+
+
+def written(tools: object) -> str:
+    listed = [listing(one).model_dump(by_alias=True, exclude_none=True) for one in tools]
+    return json.dumps({"tools": listed}, separators=(",", ":"), ensure_ascii=False)
+
+
+def test_the_core_has_the_tools_of_the_contract() -> None:
+    assert sorted(one.name for one in CORE) == sorted(NAMES)
+
+
+def test_the_listing_of_the_core_has_at_most_3000_tokens() -> None:
+    assert len(written(CORE)) / CHARACTERS_A_TOKEN <= 3000
+
+
+@every_tool
+def test_a_tool_says_what_it_is_in_one_line(tool: Tool) -> None:
+    assert tool.title
+    assert tool.description.endswith(".")
+    assert "\n" not in tool.description
+    assert len(tool.description) <= DESCRIPTION_MAX
+
+
+@every_tool
+def test_a_tool_has_schemas_that_are_schemas(tool: Tool) -> None:
+    for schema in (tool.input_schema, tool.output_schema):
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+
+
+@every_tool
+def test_what_only_looks_is_marked_so_and_nothing_is_both(tool: Tool) -> None:
+    annotations = listing(tool).annotations
+    assert annotations is not None
+    assert annotations.read_only_hint is tool.reads_only
+    assert not (annotations.read_only_hint and annotations.destructive_hint)
+
+
+def test_what_can_end_or_change_a_program_is_marked_destructive() -> None:
+    marked = {one.name for one in CORE if one.destructive}
+    assert marked == {
+        "debug_launch",
+        "debug_session",
+        "debug_evaluate",
+        "debug_write",
+        "debug_command",
+    }
+
+
+def test_the_instructions_teach_in_200_words_and_name_only_what_there_is() -> None:
+    assert len(INSTRUCTIONS.split()) <= 200
+    mentioned = {word.strip("`.,:;(){}\"'") for word in INSTRUCTIONS.split()}
+    assert {word for word in mentioned if word.startswith("debug_")} <= set(NAMES)

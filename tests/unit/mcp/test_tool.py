@@ -1,0 +1,128 @@
+"""Does a tool take what it should, and refuse the rest by name?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import pytest
+from msgspec import Struct
+
+from debugger.errors import Code, DebuggerError
+from debugger.mcp.tool import Told, Tool, ToolCall, Toolset, camel
+
+TOOLS = Toolset()
+
+
+class Item(Struct, rename="camel"):
+    """One of several."""
+
+    hit_count: int = 0
+
+
+@TOOLS.tool("debug_try", title="Try", result={"value": str})
+async def debug_try(
+    call: ToolCall,
+    name: Annotated[str, "what it is called"],
+    *,
+    how: Literal["up", "down"] = "up",
+    frame_index: int | None = None,
+    items: tuple[Item, ...] = (),
+) -> Told:
+    """Try it."""
+    return Told("")
+
+
+def tool(name: str = "debug_try") -> Tool:
+    found = TOOLS.get(name)
+    assert found is not None
+    return found
+
+
+def test_names_are_in_the_case_of_the_protocol() -> None:
+    assert [camel(name) for name in ("command", "frame_index", "stop_on_entry")] == [
+        "command",
+        "frameIndex",
+        "stopOnEntry",
+    ]
+
+
+def test_a_schema_holds_what_a_model_needs_and_no_more() -> None:
+    assert tool().input_schema == {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "what it is called"},
+            "how": {"enum": ["down", "up"], "default": "up"},
+            "frameIndex": {"type": "integer"},
+            "items": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"hitCount": {"type": "integer"}},
+                },
+            },
+            "sessionId": {"type": "string"},
+        },
+        "required": ["name"],
+    }
+
+
+def test_arguments_are_checked_and_defaults_filled_in() -> None:
+    session, arguments = tool().bind({"name": "x", "items": [{"hitCount": 3}]})
+    assert session is None
+    assert arguments == {
+        "name": "x",
+        "how": "up",
+        "frame_index": None,
+        "items": (Item(hit_count=3),),
+    }
+
+
+@pytest.mark.parametrize("key", ["sessionId", "debugSessionId"])
+def test_both_names_of_a_session_are_taken(key: str) -> None:
+    assert tool().bind({"name": "x", key: "app"})[0] == "app"
+
+
+def test_both_names_at_once_may_name_one_session() -> None:
+    given = {"name": "x", "sessionId": "app", "debugSessionId": "app"}
+    assert tool().bind(given)[0] == "app"
+
+
+def test_an_empty_session_is_none() -> None:
+    assert tool().bind({"name": "x", "sessionId": ""})[0] is None
+
+
+@pytest.mark.parametrize(
+    ("given", "says", "hint"),
+    [
+        ({}, "name", "it takes name, how"),
+        ({"name": 3}, "Expected `str`, got `int` - at `$.name`", "it takes"),
+        ({"name": "x", "how": "left"}, "$.how", "it takes"),
+        ({"name": "x", "nmae": 1}, "no 'nmae'", "did you mean name?"),
+        ({"name": "x", "frame_index": 1}, "no 'frame_index'", "did you mean frameIndex?"),
+        ({"name": "x", "frameIndex": "1"}, "$.frameIndex", "it takes"),
+        ({"name": "x", "frameIndex": True}, "$.frameIndex", "it takes"),
+        ({"name": "x", "sessionId": 5}, "a session's id is a string", "debug_session"),
+        ({"name": "x", "sessionId": "a", "debugSessionId": "b"}, "name two sessions", "one"),
+        ({"name": "x", "y" * 10_000: 1}, "no 'yyy", "it takes"),
+    ],
+)
+def test_bad_arguments_are_refused_by_name(given: dict[str, Any], says: str, hint: str) -> None:
+    with pytest.raises(DebuggerError) as told:
+        tool().bind(given)
+    assert told.value.code is Code.USAGE
+    assert says in told.value.message
+    assert hint in (told.value.hint or "")
+    assert len(told.value.message) < 300
+
+
+def test_of_two_toolsets_the_first_gives_the_tools_that_both_have() -> None:
+    other = Toolset()
+
+    @other.tool("debug_try", title="Other", result={})
+    @other.tool("debug_more", title="More", result={})
+    async def more(call: ToolCall) -> Told:
+        """Do more."""
+        return Told("")
+
+    joined = TOOLS | other
+    assert {one.name: one.title for one in joined} == {"debug_try": "Try", "debug_more": "More"}
