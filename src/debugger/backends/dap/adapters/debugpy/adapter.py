@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import runpy
 import socket
+import subprocess
 import sys
+import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 
 _LAUNCHER = str(Path(__file__).with_name("launcher.py"))
 _FOLDER = "debugpyFolder"
+_COMES_S = 2.0  # the injected server has come 0.1 s after the injection
 _receive = socket.socket.recv_into
 
 
@@ -71,10 +74,54 @@ def _let_the_children_go_on() -> None:
     sessions.servers = _Without(sessions.servers, "stop_serving")
 
 
+class _Noting:
+    """The module `subprocess`, with a note of what was started last."""
+
+    def __init__(self) -> None:
+        self.last: subprocess.Popen[bytes] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(subprocess, name)
+
+    def Popen(self, *words: Any, **options: Any) -> subprocess.Popen[bytes]:  # noqa: N802 - its name
+        self.last = subprocess.Popen(*words, **options)
+        return self.last
+
+
+def _inject_again() -> None:
+    """Inject the debug server once more where it was injected and does not come.
+
+    While the one of an attach before is still going away, pydevd takes itself for connected.
+    """
+    servers: Any = import_module("debugpy.adapter.servers")
+    noting = servers.subprocess = _Noting()
+    inject, wait = servers.inject, servers.wait_for_connection
+    injected: list[tuple[Any, ...]] = []
+
+    def inject_noting(*words: Any) -> None:
+        injected[:] = [words]
+        inject(*words)
+
+    def wait_again(session: Any, predicate: Any, timeout: float | None = None) -> Any:
+        if not injected or not timeout:
+            return wait(session, predicate, timeout)
+        deadline = time.monotonic() + timeout
+        while (left := deadline - time.monotonic()) > 0:
+            connection = wait(session, predicate, min(left, _COMES_S))
+            if connection is not None:
+                return connection
+            if noting.last is not None and noting.last.poll() == 0:
+                inject(*injected[0])
+        return None
+
+    servers.inject, servers.wait_for_connection = inject_noting, wait_again
+
+
 if __name__ == "__main__":
     if hasattr(socket, "TCP_QUICKACK"):
         socket.socket.recv_into = _recv_into  # type: ignore[assignment,method-assign]
     _use_our_launcher()
     _let_the_children_go_on()
+    _inject_again()
     sys.argv = ["debugpy.adapter", *sys.argv[1:]]
     runpy.run_module("debugpy.adapter", run_name="__main__", alter_sys=True)
