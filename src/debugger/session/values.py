@@ -6,12 +6,14 @@ the program is stopped, EVALUATION_FAILED, STALE_REF, USAGE for what is no singl
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 from msgspec import UNSET
 
 from debugger.backends.abilities import RawCommands
 from debugger.core import answers
-from debugger.core.model import Purpose, Variable
+from debugger.core.model import Frame, Purpose, Variable
 from debugger.core.numbers import Format, written
 from debugger.core.state import State
 from debugger.core.words import one_line
@@ -24,6 +26,12 @@ CHILDREN_MAX = 500
 _NESTED_MAX = 20
 _DEPTH_MAX = 5
 _UNBOUNDED = (".py", ".pyw", ".rb", ".js", ".mjs", ".cjs", ".ts")  # integers without a size
+
+# What gdb and LLDB 19 say of a variable that has no place at this address, or no value at all.
+_GONE = re.compile(
+    r"<(?:error: )?(?:optimized out|could not evaluate DW_OP|variable not available)"
+)
+_NO_PLACE = re.compile(r"DW_OP_entry_value|variable not available|optimized out|not an lvalue")
 
 
 async def evaluate(
@@ -111,15 +119,44 @@ async def assign(session: Session, target: str, value: str) -> answers.Assignmen
     frame = await frame_of(session)
     try:
         before = (await session.backend.evaluate(target, frame, Purpose.PRINT)).value
-    except DebuggerError:
+    except DebuggerError as error:
         before = None
-    changed = await session.backend.assign(target, value, frame)
+        if _NO_PLACE.search(error.message):
+            raise _optimized_out(target) from error
+    if before is not None and _GONE.match(before):
+        raise _optimized_out(target)
+    try:
+        changed = await session.backend.assign(target, value, frame)
+    except DebuggerError as error:
+        if target.isidentifier() and _NO_PLACE.search(error.message):
+            raise _optimized_out(target) from error
+        raise
+    if before == changed.value and await _differs(session, target, value, frame):
+        raise _optimized_out(target)  # LLDB sets a copy of what has no place, and says nothing
     return answers.Assignment(
         name=target,
         previous=views.value_text(before) if before is not None else None,
         value=views.value_text(changed.value),
         type=changed.type,
     )
+
+
+def _optimized_out(target: str) -> DebuggerError:
+    return DebuggerError(
+        Code.EVALUATION_FAILED,
+        f"Variable '{target}' is optimized out at this PC. Recompile with -O0.",
+        hint="debugger up: the caller may still have the value",
+    )
+
+
+async def _differs(session: Session, target: str, value: str, frame: Frame) -> bool:
+    """Tell whether a variable certainly is not what it was to be set to."""
+    try:
+        told = await session.backend.evaluate(f"({target}) == ({value})", frame, Purpose.PRINT)
+    except DebuggerError:
+        return False
+    # Not a number is not equal to itself.
+    return told.value.lower() in {"false", "0"} and "nan" not in value.lower()
 
 
 async def page(session: Session, ref: str, *, start: int, count: int) -> answers.Children:
