@@ -54,6 +54,19 @@ def test_a_process_is_attached_to_by_its_name_and_let_go(cli, unique):
         assert (tracer(process.pid), state(process.pid)) == (0, "R")
 
 
+@pytest.mark.adapter("lldb-dap", "debugpy", "gdb-cli")
+@pytest.mark.parametrize("name", ["endless.c", "endless.py"])
+@pytest.mark.parametrize("words", [("stop", "--all"), ("daemon", "stop")])
+def test_the_end_of_all_sessions_leaves_alone_what_was_attached_to(cli, unique, name, words):
+    path = unique(name)
+    python = [sys.executable, "-Xfrozen_modules=off"] if name.endswith(".py") else []
+    with running(*python, path, ready="counting") as process:
+        cli("attach", str(process.pid), "--pause", check=0)
+        cli(*words, check=0)
+        assert tracer(process.pid) == 0
+        assert state(process.pid) in {"R", "S"}
+
+
 @lldb
 def test_a_name_of_several_processes_lists_them_and_attaches_to_none(cli, unique):
     path = unique("endless.c")
