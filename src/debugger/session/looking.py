@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from debugger.backends.abilities import Exceptions
 from debugger.core import answers
 from debugger.core.answers import ExceptionInfo
 from debugger.core.model import Frame, Reason, Stack, Variable
@@ -272,6 +273,15 @@ def _from_text(text: str, frame: Frame, context: int) -> answers.Source:
     )
 
 
+def _how_to_catch(session: Session) -> str:
+    try:
+        words = session.backend.ability(Exceptions).catches
+    except DebuggerError:
+        return "debugger context shows where it stopped"
+    word = next((one for one in ("throw", "raised", "panic") if one in words), next(iter(words)))
+    return f"debugger catch {word} stops at the next one"
+
+
 async def exception(session: Session) -> ExceptionInfo:
     """Tell all of the exception, or the signal, that the program stopped at."""
     session.require(State.STOPPED, to="show an exception")
@@ -284,7 +294,7 @@ async def exception(session: Session) -> ExceptionInfo:
         raise DebuggerError(
             Code.WRONG_STATE,
             f"the program did not stop at an exception: {why}",
-            hint="debugger catch raised stops at the next one; debugger catch --help",
+            hint=_how_to_catch(session),
         )
     frame = await frame_of(session)
     return ExceptionInfo(

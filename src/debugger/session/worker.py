@@ -60,8 +60,8 @@ class Worker:
         """Do a job when its turn comes and return its result.
 
         Raises:
-            DebuggerError: WRONG_STATE when too many jobs wait or the session has ended, and
-                whatever the job raises.
+            DebuggerError: WRONG_STATE when too many jobs wait or the session has ended, what the
+                job raises, and INTERNAL for any other exception in it; the session goes on.
         """
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         if self._is_closed:
@@ -99,6 +99,10 @@ class Worker:
             except DebuggerError as error:
                 if not done.cancelled():
                     done.set_exception(error)
+            except Exception as error:
+                _log.exception("a command failed")
+                if not done.cancelled():
+                    done.set_exception(_fault(error))
             except BaseException:
                 if not done.cancelled():
                     done.set_exception(_ended())
@@ -122,3 +126,9 @@ class Worker:
 
 def _ended() -> DebuggerError:
     return DebuggerError(Code.NO_SESSION, "the session has ended", hint="debugger start PROGRAM")
+
+
+def _fault(error: Exception) -> DebuggerError:
+    what = f"{type(error).__name__}: {error}"
+    hint = "this is a fault of the debugger; debugger daemon logs shows it"
+    return DebuggerError(Code.INTERNAL, what, hint=hint)

@@ -288,7 +288,7 @@ async def test_a_failed_breakpoint_leaves_the_one_that_it_was_to_replace(house):
     assert session.breakpoints.listed() == [old]
 
 
-async def test_a_session_whose_code_fails_answers_all_that_wait(house):
+async def test_a_fault_of_ours_costs_one_command_and_the_session_goes_on(house):
     session, backend = await house.stopped()
     backend.hold = "evaluate"
 
@@ -302,10 +302,11 @@ async def test_a_session_whose_code_fails_answers_all_that_wait(house):
     await asyncio.sleep(0)
     backend.let_go.set()
     results = await within(asyncio.gather(first, *others, return_exceptions=True))
-    assert {getattr(one, "code", None) for one in results} == {Code.NO_SESSION}
-    assert session.state is State.TERMINATED
-    other, _ = await house.started()
-    assert other.state is State.RUNNING
+    assert isinstance(results[0], DebuggerError)
+    assert results[0].code is Code.INTERNAL
+    assert "ZeroDivisionError" in results[0].message
+    assert results[1:] == [None] * 3
+    assert session.state is State.STOPPED
 
 
 def test_the_fake_is_a_backend():
