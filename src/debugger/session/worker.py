@@ -96,13 +96,9 @@ class Worker:
                 continue
             try:
                 result = await job()
-            except DebuggerError as error:
+            except Exception as error:  # noqa: BLE001 - a fault of ours costs one command
                 if not done.cancelled():
-                    done.set_exception(error)
-            except Exception as error:
-                _log.exception("a command failed")
-                if not done.cancelled():
-                    done.set_exception(_fault(error))
+                    done.set_exception(_told(error))
             except BaseException:
                 if not done.cancelled():
                     done.set_exception(_ended())
@@ -128,7 +124,10 @@ def _ended() -> DebuggerError:
     return DebuggerError(Code.NO_SESSION, "the session has ended", hint="debugger start PROGRAM")
 
 
-def _fault(error: Exception) -> DebuggerError:
+def _told(error: Exception) -> DebuggerError:
+    if isinstance(error, DebuggerError):
+        return error
+    _log.error("a command failed", exc_info=error)
     what = f"{type(error).__name__}: {error}"
     hint = "this is a fault of the debugger; debugger daemon logs shows it"
     return DebuggerError(Code.INTERNAL, what, hint=hint)
