@@ -119,6 +119,15 @@ def test_a_rust_panic_can_be_stopped_at_and_ends_with_101(cli: Cli) -> None:
     assert any("index out of bounds" in one["text"] for one in lines if one["stream"] == "stderr")
 
 
+def test_the_end_by_a_rust_panic_says_how_to_stop_at_it(cli: Cli) -> None:
+    end = start(cli, "panic.rs")
+    assert end["notes"] == ["a panic ended it: debugger break rust_panic, then debugger restart"]
+    cli("break", "rust_panic", check=0)
+    stop = data(cli("--json", "restart", check=0))
+    assert stop["frame"]["file"] == str(debuggees.source("panic.rs"))
+    assert data(cli("--json", "continue", check=0))["notes"] == []
+
+
 def test_a_program_reads_what_it_is_sent(cli: Cli, wait_until: Callable[..., Any]) -> None:
     start(cli, "stdin.c", "--no-wait")
     cli("input", "hello there", check=0)

@@ -47,8 +47,9 @@ PROMPTS: Mapping[str, Prompt] = {
             """\
 Find why this program crashes: <command>
 
-1. debug_launch with the program and its arguments, without breakpoints: it stops at the signal, \
-the panic or the uncaught exception, with source, locals and stack.
+1. debug_launch with the program and its arguments, without breakpoints (for Rust with \
+"rust_panic"): it stops at the signal, the panic or the uncaught exception, with source, locals \
+and stack.
 2. debug_command "exception" tells type, message and causes. Look at the callers with \
 debug_variables {"frameIndex": 1} and on, until a value is wrong that the frame below was given.
 3. Find where that value came from: debug_session {"action": "restart"} with a breakpoint before \

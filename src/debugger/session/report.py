@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from debugger.backends.abilities import ReturnValues
 from debugger.core import answers
 from debugger.core.breakpoints import Kind as BreakpointKind
@@ -30,6 +32,9 @@ _BEFORE, _AFTER = 3, 2
 # Where these stop the program, nobody chose: the language's runtime may be there.
 _ANYWHERE = {Reason.EXCEPTION, Reason.SIGNAL, Reason.PAUSE, Reason.WATCHPOINT}
 _RETURNED = ("(return) ", "(Return Value)")
+# What Rust's runtime exits with, and the function in which a panic can be stopped at.
+_PANIC_STATUS = 101
+_PANIC = "rust_panic"
 
 
 async def stop(
@@ -258,6 +263,8 @@ def ended(session: Session) -> answers.Stop:
     if session.left_behind:
         those = ", ".join(session.left_behind[:5])
         notes += (f"ended what the program left running: {those}",)
+    if _panicked(exited, output.lines) and not any(one.spec.function == _PANIC for one in listed):
+        notes += (f"a panic ended it: debugger break {_PANIC}, then debugger restart",)
     return answers.Stop(
         session=session.name,
         state=State.TERMINATED.value,
@@ -272,6 +279,11 @@ def ended(session: Session) -> answers.Stop:
         never_hit=tuple(views.breakpoint_view(one) for one in met if not _hits(session, one.id)),
         notes=notes,
     )
+
+
+def _panicked(exited: Exited, output: Sequence[answers.OutputLine]) -> bool:
+    """Tell whether a Rust program ended by a panic; a debugger does not stop at one unasked."""
+    return exited.code == _PANIC_STATUS and any("panicked at " in line.text for line in output)
 
 
 def _hits(session: Session, number: int) -> int:
