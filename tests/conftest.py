@@ -116,7 +116,8 @@ def runtime_dir(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     path = Path(tempfile.mkdtemp(prefix="dbg-", dir="/tmp"))
     monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", str(path))
     monkeypatch.setenv("DEBUGGER_CONFIG", str(path / "config.toml"))
-    for name in ("DEBUGGER_SESSION", "DEBUGGER_BACKEND", "DEBUGGER_TRANSPORT"):
+    ours = ("DEBUGGER_SESSION", "DEBUGGER_BACKEND", "DEBUGGER_TRANSPORT")
+    for name in (*ours, "XCODEBUILDMCP_DEBUGGER_BACKEND"):
         monkeypatch.delenv(name, raising=False)
     yield path
     faults = [*_stop_daemon(path), *_kill_leftovers(path)]

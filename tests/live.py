@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from debugger.backends import abilities, choose
 from debugger.backends.base import ChildAppeared, Event, Launch, Printed, Rebound
-from debugger.backends.dap.backend import DapBackend
 from debugger.backends.dap.conversation import Limits
 from debugger.backends.dap.profile import Found, Profile
+from debugger.backends.guarded import Guarded
 from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.core.events import Stream
 from debugger.core.model import Frame, Purpose, Resume, ScopeKind, Stopped, Variable
@@ -71,10 +71,16 @@ class Seen(list[Event]):
 class Driven:
     """A backend in a test, and what it told; the breakpoints' numbers are given here."""
 
-    backend: DapBackend
+    backend: Any
     seen: Seen
     tasks: asyncio.TaskGroup
     _numbers: list[int] = field(default_factory=list)
+
+    @property
+    def guard(self) -> Guarded | None:
+        """What holds the debugger and the program."""
+        inner = self.backend._talk if hasattr(self.backend, "_talk") else self.backend._console
+        return inner._guard if hasattr(inner, "_guard") else inner.guard
 
     async def add(self, *specs: Spec) -> list[Bound]:
         """Set breakpoints of one list, each placed as the backend wants it."""
@@ -153,22 +159,19 @@ class Driven:
         return {variable.name: variable for variable in found}
 
 
-@asynccontextmanager
-async def driven(
+def driven(
     profile: Profile, found: Found, scratch_root: Path, *, limits: Limits = LIMITS
-) -> AsyncIterator[Driven]:
+) -> AbstractAsyncContextManager[Driven]:
+    """Make a backend that drives an adapter, and end it with all that it started."""
+    return held(choose.maker(profile, found, limits=limits, scratch_root=scratch_root))
+
+
+@asynccontextmanager
+async def held(make: Callable[[Seen, asyncio.TaskGroup], Any]) -> AsyncIterator[Driven]:
     """Make a backend, and end it with all that it started."""
     seen = Seen()
     async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
-        backend = DapBackend(
-            profile,
-            found,
-            sink=seen,
-            scratch=choose.scratch(scratch_root),
-            limits=limits,
-            tasks=tasks,
-            others=choose.having,
-        )
+        backend = make(seen, tasks)
         try:
             yield Driven(backend, seen, tasks)
         finally:

@@ -86,6 +86,14 @@ class Sources(Struct, frozen=True, forbid_unknown_fields=True):
     map: dict[str, str] = {}
 
 
+class Simulator(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which simulator, and which app on it, is attached to where a tool's call does not say."""
+
+    id: str | None = None
+    name: str | None = None
+    bundle_id: str | None = None
+
+
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """The whole configuration."""
 
@@ -96,6 +104,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     output: Output = Output()
     security: Security = Security()
     sources: Sources = Sources()
+    simulator: Simulator = Simulator()
 
 
 def path(env: Mapping[str, str]) -> Path:

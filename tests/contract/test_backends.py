@@ -86,6 +86,19 @@ async def test_a_hit_count_stops_from_the_nth_turn_on(kit: Kit, drive: Callable[
         assert await one.value(stop, kit.variable) == str(kit.first + 3)
 
 
+@pytest.mark.parametrize("way", ["condition", "hit_count", "log"])
+@every_kit
+async def test_a_breakpoint_that_is_set_again_as_it_is_always_stops(
+    kit: Kit, drive: Callable[[Kit], Any], way: str
+):
+    before: Any = {"condition": f"{kit.variable} == 99", "hit_count": 99, "log": "here"}[way]
+    async with drive(kit) as one:
+        await one.backend.start(kit.loop())
+        await one.add(Spec(file=kit.file, line=kit.stop_line, **{way: before}))
+        stop = await one.run_to_stop(*await one.add(Spec(file=kit.file, line=kit.stop_line)))
+        assert await one.value(stop, kit.variable) == str(kit.first)
+
+
 @every_kit
 async def test_a_condition_that_fails_is_told_and_does_not_stop(
     kit: Kit, drive: Callable[[Kit], Any]
@@ -345,7 +358,7 @@ async def test_closing_without_kill_leaves_the_program_running(
 ):
     async with drive(kit) as one:
         pid = await _running(one, kit, tmp_path)
-        guard = one.backend._talk._guard
+        guard = one.guard
         assert guard is not None
         try:
             async with asyncio.timeout(15):
@@ -377,7 +390,7 @@ async def test_a_child_process_can_be_debugged_through_a_backend_of_its_own(
         await one.seen.until_printed(wanted.prints)
 
 
-@every_kit
+@where(lambda kit: kit.backend == "dap")
 async def test_a_request_that_was_not_advertised_is_never_sent(
     kit: Kit, drive: Callable[[Kit], Any]
 ):

@@ -36,7 +36,7 @@ class Row:
 def started(kit: Kit, program: Launch, *options: str) -> list[str]:
     """Return the words that start a program under a kit's adapter."""
     assert program.program is not None
-    words = ["start", program.program, "--adapter", kit.name, *options]
+    words = ["start", program.program, *kit.words, *options]
     return [*words, "--", *program.args]
 
 
@@ -110,7 +110,7 @@ def running(kit: Kit) -> list[Row]:
     call = f"{kit.file}:{kit.call_line}"
     return [
         Row("", started(kit, kit.loop(), "--break", call), _is_at(kit, kit.call_line)),
-        Row("status", ["status"], lambda data: data["adapter"] == kit.name),
+        Row("status", ["status"], lambda data: data["adapter"] == kit.adapter),
         Row("sessions", ["sessions"], lambda data: len(data["sessions"]) == 1),
         Row("step", ["step"], _in(kit, kit.inner)),
         Row("next", ["next"], _stops("step")),
@@ -330,7 +330,7 @@ def live(kit: Kit, tmp_path: Any) -> list[Row]:
         Row("detach", ["detach"], lambda data: data["detached"]),
         Row(
             "attach PID --pause",
-            ["attach", "PID", "--pause", "--adapter", kit.name],
+            ["attach", "PID", "--pause", *kit.words],
             _stops("pause"),
         ),
         Row("", ["detach"], lambda data: data["detached"]),

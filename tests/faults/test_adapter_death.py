@@ -131,7 +131,7 @@ def _adapter(runtime_dir: Path) -> tuple[int, list[int]]:
     """Find the adapter, a child of the guard, and all that the daemon has below it."""
     below = _children(_daemon(runtime_dir))
     (guard,) = [pid for pid in below if b"guard.py" in _words(pid)]
-    names = (b"lldb-dap", b"debugpy/adapter.py")
+    names = (b"lldb-dap", b"debugpy/adapter.py", b"--no-lldbinit")
     own = [pid for pid in _children(guard) if _field(pid, 1) == str(guard)]
     (adapter,) = [pid for pid in own if any(name in _words(pid) for name in names)]
     return adapter, below
@@ -140,18 +140,27 @@ def _adapter(runtime_dir: Path) -> tuple[int, list[int]]:
 _REAL = [
     pytest.param("c", marks=pytest.mark.adapter("lldb-dap"), id="lldb-dap"),
     pytest.param("py", marks=pytest.mark.adapter("debugpy"), id="debugpy"),
+    pytest.param("c --backend lldb-cli", marks=pytest.mark.adapter("lldb-cli"), id="lldb-cli"),
 ]
 in_both_states = pytest.mark.parametrize("is_stopped", [True, False], ids=["stopped", "running"])
 
 
 def _start(cli: Callable[..., Any], language: str, *, is_stopped: bool) -> None:
     """Start an endless program, and stop before its loop or let it run."""
+    language, *options = language.split()
     name = f"endless.{language}"
     program = build(name) if language == "c" else source(name)
     if is_stopped:
-        cli("start", program, "--break", f"{source(name)}:{marker(name, 'start')}", check=0)
+        cli(
+            "start",
+            program,
+            *options,
+            "--break",
+            f"{source(name)}:{marker(name, 'start')}",
+            check=0,
+        )
     else:
-        cli("start", program, "--timeout", "0.5", check=3)
+        cli("start", program, *options, "--timeout", "0.5", check=3)
 
 
 @pytest.mark.parametrize("language", _REAL)

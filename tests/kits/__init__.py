@@ -21,6 +21,7 @@ _MODULES = (
     "gdb",
     "codelldb",
     "js_debug",
+    "lldb_cli",
 )
 
 KITS: tuple[Kit, ...] = tuple(importlib.import_module(f"kits.{name}").KIT for name in _MODULES)

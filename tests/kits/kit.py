@@ -133,7 +133,8 @@ class Kit:
     at `stop_line` and ends as `ends` says. `lacks` are the features that it does not have, with
     what we say then to the user: function_breakpoints, input. `prints_counting` is what the
     program `forever` prints once its own code runs; a pause before may be lost. `number` is the
-    type of an integer. `unadvertised` is a request of a thread's that is never sent to it.
+    type of an integer. `backend` drives it. `unadvertised` is a request of a thread's that is never
+    sent to it.
     `abilities` are those that it has; each needs what is below it here. `returns` is what is told
     of the first turn of `inner`, `returned_as` the local that holds it where the debugger adds it.
     `jump_line` is in `inner`, after the line that prints.
@@ -158,6 +159,7 @@ class Kit:
     large: Large
     threads: Threads
     is_real: bool = True
+    backend: str = "dap"
     ends: Exited = _WITH_3
     number: str = "int"
     stdout: str = "stdout line 1\nstdout line 2\n"
@@ -180,6 +182,16 @@ class Kit:
     calls: Calls | None = None
     spins: Spins | None = None
     jump_line: int = 0
+
+    @property
+    def adapter(self) -> str:
+        """The adapter, as a session tells it."""
+        return self.profile.name
+
+    @property
+    def words(self) -> list[str]:
+        """The words that choose it."""
+        return ["--adapter", self.name] if self.backend == "dap" else ["--backend", self.backend]
 
     def program(self, what: str, folder: Path) -> Launch:
         """Make one of the programs."""

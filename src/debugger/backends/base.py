@@ -52,7 +52,7 @@ class Attach(Struct, frozen=True):
     """What to attach to: a process by its pid, a core file of a program, or a debug server.
 
     One of `pid`, `core` (an absolute path) and `connect` (host and port) is given. What runs goes
-    on unless `pause`.
+    on unless `pause`. `simulator` is the identifier of the one that the process runs on.
     """
 
     pid: int | None
@@ -62,6 +62,7 @@ class Attach(Struct, frozen=True):
     pause: bool = False
     core: str | None = None
     connect: tuple[str, int] | None = None
+    simulator: str | None = None
 
 
 class Started(Struct, frozen=True):

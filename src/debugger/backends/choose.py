@@ -1,12 +1,15 @@
-"""Which debugger drives a program, and how it is made."""
+"""Which debugger drives a program, by which backend, and how it is made."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from debugger.backends.base import Backend, Sink
 from debugger.backends.dap.adapters import configured
@@ -18,6 +21,10 @@ from debugger.backends.dap.adapters.lldb import codelldb, lldb_dap
 from debugger.backends.dap.backend import DapBackend
 from debugger.backends.dap.conversation import Limits
 from debugger.backends.dap.profile import Found, Profile, Search
+from debugger.backends.lldb_cli import able
+from debugger.backends.lldb_cli import find as lldb
+from debugger.backends.lldb_cli.backend import ADAPTER, KIND, LldbBackend
+from debugger.backends.lldb_cli.console import Limits as LldbLimits
 from debugger.core.locate import near_names
 from debugger.errors import Code, DebuggerError
 
@@ -33,7 +40,47 @@ PROFILES: Mapping[str, Profile] = {
         js_debug.PROFILE,
     )
 }
-BACKENDS = ("dap",)
+DAP = DapBackend.kind
+LLDB_CLI = KIND
+BACKENDS = (DAP, LLDB_CLI)
+_DEFAULT = "default"
+_OPTION = "--backend"
+_CONFIGURED = "[defaults] backend"
+_REMEDIES = {
+    _OPTION: "debugger doctor shows the backend that is taken without it",
+    _CONFIGURED: "debugger config --path",
+}
+# XcodeBuildMCP's own variable, and the words that it takes.
+_OTHERS = "XCODEBUILDMCP_DEBUGGER_BACKEND"
+_WORDS = {"lldb": LLDB_CLI}
+
+
+class Selected(Struct, frozen=True):
+    """A backend, and where it was selected."""
+
+    name: str = DAP
+    source: str = _DEFAULT
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether the command itself says so: then what does not fit is an error."""
+        return self.source == _OPTION
+
+
+def _find_lldb(search: Search) -> Found | None:
+    path = search.path or lldb.find(search.env)
+    return Found((path, *search.args)) if path is not None else None
+
+
+# It speaks no DAP: of the profile only what says what it is, and for what, is used.
+BY_COMMAND_LINE = replace(
+    lldb_dap.PROFILE,
+    name=ADAPTER,
+    find=_find_lldb,
+    install="debugger setup lldb-dap --yes installs it, too",
+    abilities=able.ABILITIES,
+    has=frozenset(),
+)
 
 
 class Configured(configured.Section, Protocol):
@@ -44,17 +91,63 @@ class Configured(configured.Section, Protocol):
         """What to start it with."""
 
 
-def check_backend(name: str | None) -> None:
-    """Check a backend's name.
+def select(option: str | None, env: Mapping[str, str], configured: str | None) -> Selected:
+    """Select a backend: of the command, of the environment, of the configuration, or dap.
 
     Raises:
-        DebuggerError: USAGE for an unknown one, NOT_SUPPORTED for one that is not here yet.
+        DebuggerError: USAGE for one that is not known, from wherever it comes.
     """
-    if name is not None and name not in BACKENDS:
-        known = ", ".join(BACKENDS)
+    given = (
+        (option, _OPTION),
+        (env.get("DEBUGGER_BACKEND") or None, "DEBUGGER_BACKEND"),
+        (env.get(_OTHERS) or None, _OTHERS),
+        (configured, _CONFIGURED),
+    )
+    for word, source in given:
+        if word is None:
+            continue
+        name = _WORDS.get(word, word) if source == _OTHERS else word
+        if name not in BACKENDS:
+            known = (*BACKENDS, *_WORDS) if source == _OTHERS else BACKENDS
+            raise DebuggerError(
+                Code.USAGE,
+                f"no backend {word!r} ({source}); there are: {', '.join(known)}",
+                hint=_REMEDIES.get(source, f"unset {source}, or set it to one of them"),
+            )
+        return Selected(name, source)
+    return Selected()
+
+
+def backend_profile(
+    selected: Selected, adapter: str | None, language: str, what: str
+) -> Profile | None:
+    """Return what drives a program by a backend that is not dap; None where dap is to.
+
+    `adapter` is the one that the command names, `what` is what is to be debugged. What was selected
+    for all programs is passed over for one that it is not for.
+
+    Raises:
+        DebuggerError: USAGE for another adapter beside the backend, NOT_SUPPORTED for a program
+            that the command's own backend is not for.
+    """
+    if selected.name != LLDB_CLI:
+        return None
+    own = BY_COMMAND_LINE
+    is_other = adapter not in {None, own.name}
+    if is_other and selected.is_explicit:
         raise DebuggerError(
-            Code.USAGE, f"no backend {name!r}; there are: {known}", hint="debugger start --help"
+            Code.USAGE,
+            f"--backend {LLDB_CLI} drives lldb, and --adapter says {adapter}",
+            hint=f"--adapter {own.name}, or none; or --backend {DAP}",
         )
+    if language not in own.languages and selected.is_explicit:
+        kind = f"it is a {language} program" if language else "it is no program that is known here"
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"{LLDB_CLI} cannot debug {what}: {kind}",
+            hint=f"--backend {DAP}, or none, takes what can",
+        )
+    return own if language in own.languages and not is_other else None
 
 
 def profiles(own: Mapping[str, Configured]) -> Mapping[str, Profile]:
@@ -67,7 +160,7 @@ def profiles(own: Mapping[str, Configured]) -> Mapping[str, Profile]:
     for name, section in own.items():
         if section.command:
             found[name] = configured.profile(name, section)
-        elif name not in PROFILES:
+        elif name not in PROFILES and name != BY_COMMAND_LINE.name:
             near = near_names(name, PROFILES)
             meant = f"did you mean {near[0]}? " if near else ""
             raise DebuggerError(
@@ -130,9 +223,13 @@ def _is_here(one: Profile, env: Mapping[str, str], own: Mapping[str, Configured]
 
 
 def having(ability: type[Any]) -> str:
-    """Name the adapters that have an ability."""
-    return ", ".join(
+    """Name the adapters that have an ability, and the backend that has it without one."""
+    names = [
         one.name for one in PROFILES.values() if ability in one.has or ability in one.abilities
+    ]
+    own = BY_COMMAND_LINE
+    return ", ".join(
+        [*names, f"{own.name} (--backend {LLDB_CLI})"] if ability in own.abilities else names
     )
 
 
@@ -177,11 +274,36 @@ def maker(
 
     def make(sink: Sink, tasks: asyncio.TaskGroup) -> Backend:
         own = scratch(scratch_root)
+        if chosen.name == BY_COMMAND_LINE.name:
+            bounds = LldbLimits(ready_s=limits.initialize_s, answer_s=limits.request_s)
+            return LldbBackend(
+                found.argv, sink=sink, scratch=own, limits=bounds, tasks=tasks, others=having
+            )
         return DapBackend(
             chosen, found, sink=sink, scratch=own, limits=limits, tasks=tasks, others=having
         )
 
     return make
+
+
+async def try_command_line(found: Found, env: Mapping[str, str], scratch_root: Path) -> str:
+    """Start LLDB's command line and ask it something; return its version.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT; NOT_SUPPORTED without Python.
+    """
+    async with asyncio.TaskGroup() as tasks:
+        backend = LldbBackend(
+            found.argv,
+            sink=lambda _: None,
+            scratch=scratch(scratch_root),
+            limits=LldbLimits(),
+            tasks=tasks,
+        )
+        try:
+            return await backend.probe(env)
+        finally:
+            await backend.close(kill=True)
 
 
 def scratch(root: Path) -> Path:

@@ -160,6 +160,10 @@ class Guarded:
         """Kill one process below the guard."""
         await self._order({"op": "signal", "pid": pid, "signal": signal.SIGKILL})
 
+    async def interrupt(self, pid: int) -> None:
+        """Interrupt one process below the guard, as Ctrl-C does."""
+        await self._order({"op": "signal", "pid": pid, "signal": signal.SIGINT})
+
     async def end(self) -> Ending:
         """Kill all that is left below the guard, and wait for it (bounded)."""
         await self._order({"op": "end"})

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import msgspec
 
+from debugger.backends import choose
 from debugger.commands.begin import begin, maker, unbound_notes
 from debugger.commands.call import Call
 from debugger.core import answers
@@ -15,7 +16,7 @@ from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import report, stepping
 from debugger.session.standing import runs
-from debugger.setup import attaching
+from debugger.setup import attaching, simulators
 
 GROUP = "Sessions"
 _LOOK_S = 10.0  # a host's name may take long to resolve
@@ -35,27 +36,45 @@ async def attach(
     connect: Annotated[
         str | None, Opt("--connect", help="a debug server", metavar="HOST:PORT")
     ] = None,
+    simulator: Annotated[
+        str | None, Opt("--simulator", help="of Xcode; with --bundle-id, or a PID", metavar="NAME")
+    ] = None,
+    bundle_id: Annotated[
+        str | None, Opt("--bundle-id", help="the app on the simulator", metavar="ID")
+    ] = None,
+    wait_for: Annotated[bool, Opt("--wait-for", help="wait until the app runs")] = False,
     adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
+    backend: Annotated[str | None, Opt("--backend", help=" or ".join(choose.BACKENDS))] = None,
     breaks: Annotated[
         tuple[str, ...], Opt("--break", "-b", help="set a breakpoint first", metavar="LOC")
     ] = (),
     pause: Annotated[bool, Opt("--pause", help="stop it, and show where it is")] = False,
     timeout: Annotated[float | None, Opt("--timeout", help="seconds to wait", metavar="S")] = None,
 ) -> answers.Answer:
-    """Attach to a running process, a core file or a debug server.
+    """Attach to a running process, an app on a simulator, a core file or a debug server.
 
     A process runs on unless --pause is given. A name is that of the process, of its executable, or
     of its script. The adapter is chosen by what the process is, or by who listens.
     """
     patience = call.patience(timeout)
+    pid = str(what) if what is not None else None
+    app = None
+    if simulator is not None or bundle_id is not None or wait_for:
+        attaching.check_alone(name, core, connect)
+        wait_s = (simulators.WAIT_S if timeout is None else timeout) if wait_for else None
+        sought = simulators.Wanted(simulator, bundle_id, pid, wait_s)
+        app = await simulators.app(call.env, sought, patience.interrupted)
+        pid = app.pid
     wanted = attaching.Wanted(
         cwd=call.cwd,
         env=call.env,
-        what=str(what) if what is not None else None,
+        what=pid,
+        simulator=app.udid if app is not None else None,
         name=name,
         core=core,
         connect=connect,
         adapter=adapter,
+        backend=choose.select(backend, call.env, call.config.defaults.backend),
         pause=pause,
         adapters=call.config.adapters,
         held={
@@ -82,7 +101,8 @@ async def attach(
         answer = await stepping.wait(session, patience, after=0)
     else:
         answer = report.running(session, waited_s=None)
-    return msgspec.structs.replace(answer, notes=(*answer.notes, *prepared.notes, *unbound))
+    where = (app.note,) if app is not None else ()
+    return msgspec.structs.replace(answer, notes=(*answer.notes, *where, *prepared.notes, *unbound))
 
 
 async def _prepared(wanted: attaching.Wanted) -> attaching.Prepared:

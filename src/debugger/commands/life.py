@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from debugger.backends import choose
-from debugger.backends.base import Launch
+from debugger.backends.base import Attach, Launch
 from debugger.commands.begin import begin, maker, unbound_notes
 from debugger.commands.call import Call
 from debugger.core import answers
@@ -34,7 +34,7 @@ async def start(
     *,
     module: Annotated[str | None, Opt("--module", "-m", help="run a Python module")] = None,
     adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
-    backend: Annotated[str | None, Opt("--backend", help="dap")] = None,
+    backend: Annotated[str | None, Opt("--backend", help=" or ".join(choose.BACKENDS))] = None,
     stop_on_entry: Annotated[bool, Opt("--stop-on-entry", help="stop at the beginning")] = False,
     breaks: Annotated[
         tuple[str, ...], Opt("--break", "-b", help="set a breakpoint first", metavar="LOC")
@@ -57,9 +57,7 @@ async def start(
     The adapter is chosen by what the program is. The program gets your directory and environment;
     a Python program runs with your virtual environment's Python.
     """
-    choose.check_backend(
-        backend or call.env.get("DEBUGGER_BACKEND") or call.config.defaults.backend
-    )
+    selected = choose.select(backend, call.env, call.config.defaults.backend)
     patience = call.patience(timeout)
     wanted = launching.Wanted(
         cwd=call.cwd,
@@ -68,6 +66,7 @@ async def start(
         module=module,
         args=args,
         adapter=adapter,
+        backend=selected,
         python=python,
         stdin=stdin,
         stop_on_entry=stop_on_entry,
@@ -104,6 +103,9 @@ def _with_default(call: Call, wanted: launching.Wanted) -> launching.Wanted:
         return wanted
     choose.profile(name, choose.profiles(call.config.adapters))  # an unknown one is an error
     try:
+        # A backend that was selected, and that fits, comes before the adapter of another.
+        if launching.prepare(wanted)[1].name == choose.BY_COMMAND_LINE.name:
+            return wanted
         configured = msgspec.structs.replace(wanted, adapter=name)
         launching.prepare(configured)
     except DebuggerError:
@@ -180,6 +182,7 @@ def describe(session: Session) -> answers.Status:
         signal=exited.signal if exited is not None and exited.signal else UNSET,
         error=session.error or UNSET,
         parent=session.parent.name if session.parent is not None else UNSET,
+        simulator=(target.simulator if isinstance(target, Attach) else None) or UNSET,
     )
 
 

@@ -13,9 +13,10 @@ from debugger.core.model import Purpose
 from debugger.core.policy import uses_shell
 from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
-from debugger.session import looking, report, values
+from debugger.session import breaking, looking, report, values
 
 GROUP = "Looking"
+_WITHIN_MAX = 24 * 3600.0
 _Context = Annotated[int, Opt("--context", help="lines around it", metavar="N")]
 _Expression = Annotated[str, Arg("EXPR", "in the program's language", words=True)]
 _CONTEXT_MAX = 500
@@ -205,9 +206,21 @@ async def thread(
 
 @command("raw", group=GROUP, dashes_are_words=True)
 async def raw(
-    call: Call, text: Annotated[str, Arg("COMMAND", "of the debugger's own", words=True)]
+    call: Call,
+    text: Annotated[str, Arg("COMMAND", "of the debugger's own", words=True)],
+    *,
+    # Not --timeout: LLDB's own commands have an option of that name.
+    within: Annotated[
+        float | None, Opt("--within", help="seconds it may take", metavar="S")
+    ] = None,
 ) -> answers.Answer:
     """Run a command of the debugger behind the session."""
+    if within is not None and not 0 < within <= _WITHIN_MAX:
+        raise DebuggerError(
+            Code.USAGE,
+            f"--within is in seconds, above 0 and up to {_WITHIN_MAX:g}, not {within:g}",
+            hint="debugger raw --within 10 COMMAND",
+        )
     security = call.config.security
     session = call.session()
     if security.raw == "deny":
@@ -221,4 +234,4 @@ async def raw(
             hint='debugger config: [security] shell = "allow" permits it',
         )
     one_line(text)
-    return await session.do(lambda: values.raw(session, text))
+    return await breaking.bounded(session, lambda: values.raw(session, text), within)

@@ -53,6 +53,20 @@ async def mcp(
     raise _not_here(call)  # a process of its own, whose streams are the client's
 
 
+@command("skill", group=GROUP, reads_only=True)
+async def skill(
+    call: Call,
+    *,
+    show: Annotated[bool, Opt("--print", help="print it, as without options")] = False,
+    install: Annotated[
+        str | None, Opt("--install", help="put it into this folder of skills", metavar="DIR")
+    ] = None,
+) -> answers.Answer:
+    """Show how an agent is to work with this command, as a skill that it can read."""
+    del show, install
+    raise _not_here(call)
+
+
 @command("config", group=GROUP, reads_only=True)
 async def show_config(
     call: Call, *, path: Annotated[bool, Opt("--path", help="only where the file is")] = False
@@ -77,6 +91,12 @@ async def show_doctor(
     call: Call, name: Annotated[str | None, Arg("ADAPTER", "only this one")] = None
 ) -> answers.Answer:
     """Check what is here to debug with; each adapter is really started."""
+    defaults = call.config.defaults
     return await doctor.check(
-        call.env, call.config.adapters, only=name, scratch_root=call.scratch_root
+        call.env,
+        call.config.adapters,
+        only=name,
+        scratch_root=call.scratch_root,
+        backend=defaults.backend,
+        adapter=defaults.adapter,
     )

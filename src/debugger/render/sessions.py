@@ -45,6 +45,8 @@ def status(answer: Status, _page: Page) -> list[Section]:
     ]
     if isinstance(answer.parent, str):
         lines.append(f"parent: {short_name(answer.parent)}")
+    if isinstance(answer.simulator, str):
+        lines.append(f"simulator: {short_name(answer.simulator)}")
     return [fixed(line, rank) for rank, line in enumerate(lines)]
 
 

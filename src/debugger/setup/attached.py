@@ -16,8 +16,9 @@ from debugger.errors import Code, DebuggerError
 class Wanted(Struct, frozen=True):
     """The words of an `attach` command, in the caller's directory and environment.
 
-    `what` is the pid; with `core` or `connect` the program. `held` are the sessions that debug a
-    process already, by its pid; `adapters` are what the configuration says of them.
+    `what` is the pid; with `core` or `connect` the program. `simulator` is where the process runs,
+    by its identifier. `held` are the sessions that debug a process already, by its pid; `adapters`
+    are what the configuration says of them.
     """
 
     cwd: str
@@ -26,7 +27,9 @@ class Wanted(Struct, frozen=True):
     name: str | None = None
     core: str | None = None
     connect: str | None = None
+    simulator: str | None = None
     adapter: str | None = None
+    backend: choose.Selected = choose.Selected()
     pause: bool = False
     held: Mapping[int, str] = {}
     adapters: Mapping[str, choose.Configured] = {}
@@ -51,6 +54,11 @@ def adapter(wanted: Wanted, language: str, what: str) -> Profile:
     Raises:
         DebuggerError: USAGE for one that is not known, ADAPTER_NOT_FOUND.
     """
+    # Any process is machine code to a debugger that the command itself asks for.
+    seen = "native" if wanted.backend.is_explicit else language
+    own = choose.backend_profile(wanted.backend, wanted.adapter, seen, what)
+    if own is not None:
+        return own
     if wanted.adapter is not None:
         return choose.profile(wanted.adapter, choose.profiles(wanted.adapters))
     found = choose.for_program("", language, wanted.env, wanted.adapters)
@@ -61,6 +69,12 @@ def adapter(wanted: Wanted, language: str, what: str) -> Profile:
             hint="debugger doctor lists the adapters",
         )
     return found
+
+
+def is_named(wanted: Wanted) -> bool:
+    """Tell whether the command itself names what is to attach."""
+    is_own = wanted.backend.is_explicit and wanted.backend.name != choose.DAP
+    return wanted.adapter is not None or is_own
 
 
 def file_of(name: str, cwd: str, hint: str) -> str:

@@ -9,7 +9,10 @@ from debugger.setup.processes import PS, named, numbered, refusal, to_process
 from debugger.setup.servers import to_server, unanswered
 from debugger.targets import process as processes
 
-_WAYS = "debugger attach PID, --name NAME, --core FILE PROGRAM or --connect HOST:PORT"
+_WAYS = (
+    "debugger attach PID, --name NAME, --core FILE PROGRAM, --connect HOST:PORT "
+    "or --simulator NAME --bundle-id ID"
+)
 
 
 def prepare(wanted: Wanted) -> Prepared:
@@ -36,6 +39,16 @@ def prepare(wanted: Wanted) -> Prepared:
     return to_process(wanted, numbered(wanted.what))
 
 
+def check_alone(*others: str | None) -> None:
+    """Check that with a simulator no other thing to attach to is named.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    if any(one is not None for one in others):
+        raise DebuggerError(Code.USAGE, "one thing to attach to, please", hint=_WAYS)
+
+
 def explained(error: DebuggerError, prepared: Prepared) -> DebuggerError:
     """Say of a failed attach what is known now: that the process ended, or may not be traced."""
     if prepared.target.connect is not None:
@@ -58,4 +71,4 @@ def explained(error: DebuggerError, prepared: Prepared) -> DebuggerError:
     )
 
 
-__all__ = ["Prepared", "Wanted", "explained", "prepare"]
+__all__ = ["Prepared", "Wanted", "check_alone", "explained", "prepare"]

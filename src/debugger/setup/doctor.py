@@ -13,7 +13,7 @@ from debugger.backends import choose
 from debugger.backends.dap.profile import Profile
 from debugger.core import answers
 from debugger.errors import Code, DebuggerError
-from debugger.setup import probe
+from debugger.setup import probe, simulators
 from debugger.setup.recipes import RECIPES
 
 _CAP_SYS_PTRACE = 19
@@ -25,24 +25,39 @@ async def check(
     *,
     only: str | None,
     scratch_root: Path,
+    backend: str | None = None,
+    adapter: str | None = None,
 ) -> answers.Doctor:
-    """Check everything, or one adapter.
+    """Check everything, or one adapter; `backend` and `adapter` are what the configuration takes.
 
     Raises:
         DebuggerError: USAGE for an adapter that is not known, ADAPTER_NOT_FOUND or ADAPTER_FAILED
             if the only one that was asked about does not work.
     """
-    known = choose.profiles(configured)
-    profiles = [choose.profile(only, known)] if only is not None else list(known.values())
-    started = (_adapter(one, env, configured, scratch_root) for one in profiles)
+    chosen = _backend(env, backend)
+    is_own = chosen.status == "ok" and chosen.message.startswith(choose.LLDB_CLI)
+    needed = {adapter, choose.BY_COMMAND_LINE.name if is_own else None}
+    started = (
+        _adapter(one, env, configured, scratch_root, is_needed=one.name in needed)
+        for one in _profiles(only, configured)
+    )
     checks = list(await asyncio.gather(*started))
     if only is not None and checks[0].status != "ok":
         is_missing = checks[0].version is None and checks[0].path is None
         code = Code.ADAPTER_NOT_FOUND if is_missing else Code.ADAPTER_FAILED
         raise DebuggerError(code, f"{only}: {checks[0].message}", hint=checks[0].fix)
     if only is None:
-        checks += [_python(), _tracing()]
+        checks += [chosen, _python(), _tracing(), await simulators.check(env)]
     return answers.Doctor(checks=tuple(checks))
+
+
+def _profiles(only: str | None, configured: Mapping[str, choose.Configured]) -> list[Profile]:
+    """Return every adapter, LLDB's command line last, or the one that is asked about."""
+    own = choose.BY_COMMAND_LINE
+    known = choose.profiles(configured)
+    if only is None:
+        return [*known.values(), own]
+    return [own if only in {own.name, choose.LLDB_CLI} else choose.profile(only, known)]
 
 
 async def _adapter(
@@ -50,27 +65,46 @@ async def _adapter(
     env: Mapping[str, str],
     configured: Mapping[str, choose.Configured],
     scratch_root: Path,
+    *,
+    is_needed: bool,
 ) -> answers.Check:
-    fix = f"debugger setup {profile.name} --yes" if profile.name in RECIPES else profile.install
+    is_own = profile.name == choose.BY_COMMAND_LINE.name
+    name = choose.LLDB_CLI if is_own else profile.name
+    maker = "lldb-dap" if is_own else profile.name
+    fix = f"debugger setup {maker} --yes" if maker in RECIPES else profile.install
+    version: str | None
     try:
         found = choose.find(profile, env, configured)
     except DebuggerError as error:
-        return answers.Check(name=profile.name, status="warning", message=error.message, fix=fix)
+        status = "error" if is_needed else "warning"
+        return answers.Check(name=name, status=status, message=error.message, fix=fix)
     path = found.argv[0]
     try:
-        version = await probe.start(profile, found, env, scratch_root)
+        if is_own:
+            version = await choose.try_command_line(found, env, scratch_root)
+        else:
+            version = await probe.start(profile, found, env, scratch_root)
     except DebuggerError as error:
-        return answers.Check(
-            name=profile.name, status="error", message=error.message, path=path, fix=fix
-        )
+        return answers.Check(name=name, status="error", message=error.message, path=path, fix=fix)
     languages = ", ".join(language for language in profile.languages if language != "native")
     return answers.Check(
-        name=profile.name,
+        name=name,
         status="ok",
         message=f"debugs {languages}",
         version=version,
         path=path,
     )
+
+
+def _backend(env: Mapping[str, str], configured: str | None) -> answers.Check:
+    """Say which backend a start without --backend takes, and why."""
+    try:
+        selected = choose.select(None, env, configured)
+    except DebuggerError as error:
+        return answers.Check(name="backend", status="error", message=error.message, fix=error.hint)
+    others = ", ".join(name for name in choose.BACKENDS if name != selected.name)
+    message = f"{selected.name} ({selected.source}); --backend takes {others}, too"
+    return answers.Check(name="backend", status="ok", message=message)
 
 
 def _python() -> answers.Check:

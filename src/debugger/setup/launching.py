@@ -34,6 +34,7 @@ class Wanted(Struct, frozen=True):
     module: str | None = None
     args: tuple[str, ...] = ()
     adapter: str | None = None
+    backend: choose.Selected = choose.Selected()
     python: str | None = None
     stdin: str | None = None
     stop_on_entry: bool = False
@@ -56,6 +57,8 @@ def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
     if wanted.module is not None:
         # `-m MODULE ARG…`: what looks like the program is the first argument.
         args = (wanted.program, *args) if wanted.program is not None else args
+        what = f"the module {wanted.module}"
+        choose.backend_profile(wanted.backend, wanted.adapter, "python", what)
         profile = choose.profile(wanted.adapter or "debugpy", choose.profiles(wanted.adapters))
         if "python" not in profile.languages:
             raise DebuggerError(
@@ -178,7 +181,10 @@ def _which(name: str, env: Mapping[str, str], cwd: str) -> str | None:
 
 def _profile(path: str, wanted: Wanted) -> Profile:
     program = look(path)
-    if wanted.adapter is not None:
+    own = choose.backend_profile(wanted.backend, wanted.adapter, program.language, path)
+    if own is not None:
+        chosen = own
+    elif wanted.adapter is not None:
         chosen = choose.profile(wanted.adapter, choose.profiles(wanted.adapters))
         _check_fit(path, program, chosen, wanted)
     else:

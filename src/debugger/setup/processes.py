@@ -139,7 +139,12 @@ def to_process(wanted: Wanted, process: Process) -> Prepared:
     if _interprets(profile):
         program, notes = process.script, ()
     target = Attach(
-        pid=process.pid, program=program, cwd=wanted.cwd, env=wanted.env, pause=wanted.pause
+        pid=process.pid,
+        program=program,
+        cwd=wanted.cwd,
+        env=wanted.env,
+        pause=wanted.pause,
+        simulator=wanted.simulator,
     )
     return Prepared(target, profile, notes)
 

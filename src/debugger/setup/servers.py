@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from debugger.backends.base import Attach
 from debugger.backends.dap.profile import Profile
 from debugger.errors import Code, DebuggerError
-from debugger.setup.attached import Prepared, Wanted, adapter, adapters, file_of
+from debugger.setup.attached import Prepared, Wanted, adapter, adapters, file_of, is_named
 from debugger.setup.processes import shown
 from debugger.targets import listening
 from debugger.targets.process import Process
@@ -46,7 +46,7 @@ def to_server(wanted: Wanted, place: str) -> Prepared:
             f"no such host: {host}",
             hint="debugger attach --connect HOST:PORT",
         ) from error
-    profile = adapter(wanted, "", where) if wanted.adapter is not None else None
+    profile = adapter(wanted, "", where) if is_named(wanted) else None
     everything = listening.listeners()
     if everything is not None and any(listening.is_here(one) for one in addresses):
         serving = listening.serving(everything, addresses, port)

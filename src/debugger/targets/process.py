@@ -226,7 +226,11 @@ def children(pid: int) -> dict[int, tuple[str, ...]]:
     """Return the command lines of the processes that a process started, by pid."""
     found: dict[int, tuple[str, ...]] = {}
     for thread in _list(f"/proc/{pid}/task")[:_THREADS_MAX]:
-        for child in _read(f"/proc/{pid}/task/{thread}/children", 1 << 16).split():
+        try:
+            listed = _read(f"/proc/{pid}/task/{thread}/children", 1 << 16)
+        except OSError:
+            continue  # the thread has ended since it was listed
+        for child in listed.split():
             found[int(child)] = command_line(int(child))
     return found
 

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from debugger.targets import process
 from debugger.targets.process import (
     Process,
     is_ours,
@@ -131,6 +132,14 @@ def test_a_live_process_is_looked_at():
         assert ended is not None
         assert ended.state == "Z"
     assert look_at(running.pid) is None
+
+
+def test_a_thread_that_has_ended_since_it_was_listed_has_no_children(monkeypatch):
+    listed = process._list(f"/proc/{os.getpid()}/task")
+    monkeypatch.setattr(process, "_list", lambda _: ["999999999", *listed])
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        assert process.children(os.getpid())[child.pid][-1] == "input()"
+        child.communicate()
 
 
 @pytest.mark.parametrize("pid", [0, -1, 2**40])

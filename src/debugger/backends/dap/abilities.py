@@ -156,6 +156,8 @@ class InstructionSteps:
         """Step into, or over calls (DAP: SteppingGranularity)."""
         command = "next" if how is Resume.NEXT else "stepIn"
         arguments = ask.Step(thread, granularity="instruction")
+        if self._inside.steps is not None:
+            await self._inside.steps.begin(how, thread, by_instruction=True)
         await self._inside.request(command, arguments, dap.Body)
 
 
@@ -209,6 +211,8 @@ class StepTargets:
 
     async def step_into(self, target: StepTarget, thread: int) -> None:
         """Step into one (DAP: StepInArguments.targetId)."""
+        if self._inside.steps is not None:
+            await self._inside.steps.begin(Resume.STEP, thread)
         await self._inside.request("stepIn", ask.Step(thread, target_id=target.id), dap.Body)
 
 

@@ -21,6 +21,7 @@ from debugger.backends.dap.exceptions import Exceptions
 from debugger.backends.dap.judging import Judge
 from debugger.backends.dap.profile import Found, Profile
 from debugger.backends.dap.stacks import Stacks
+from debugger.backends.dap.steps import Steps
 from debugger.backends.dap.values import Values
 from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.core.model import (
@@ -77,6 +78,7 @@ class DapBackend:
         delegating = profile.delegating
         self._held: Held | None = None
         self.lines: Lines | None = delegating.lines(self) if delegating is not None else None
+        self.steps: Steps | None = profile.steps(self) if profile.steps is not None else None
 
         def adopt(configuration: dict[str, Any]) -> None:
             backend = DapBackend(
@@ -206,6 +208,8 @@ class DapBackend:
             self.lines.note(event)
         if isinstance(event, Stopped):
             self._stacks.told(event)
+            if self.steps is not None:
+                self.steps.told(event)
             self._values.clear()
             self.looked_at = None
             self._thread = event.thread if event.thread is not None else self._thread
@@ -230,12 +234,20 @@ class DapBackend:
             answers = await self.lines.send(file, wanted)
         else:
             answers = await breakpoints.send_lines(self._talk, self._profile, file, wanted)
-        return await breakpoints.bounds(self, self._talk, self._profile, wanted, answers)
+        return await self._bound(file, wanted, answers)
 
     async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
         """Replace the function breakpoints."""
         answers = await breakpoints.send_functions(self._talk, self._profile, wanted)
-        return await breakpoints.bounds(self, self._talk, self._profile, wanted, answers)
+        return await self._bound("", wanted, answers)
+
+    async def _bound(
+        self, name: str, wanted: Sequence[Breakpoint], answers: Sequence[dap.Breakpoint]
+    ) -> list[Bound]:
+        bounds = await breakpoints.bounds(self, self._talk, self._profile, wanted, answers)
+        if self.steps is not None:
+            await self.steps.note(name, wanted, bounds)
+        return bounds
 
     async def explain(self, spec: Spec) -> Bound:
         """Say why a breakpoint does not bind."""
@@ -261,6 +273,8 @@ class DapBackend:
                 hint="debugger continue goes on with that step",
             )
         self._talk.events.is_stepping = how is not Resume.CONTINUE
+        if self.steps is not None:
+            await self.steps.begin(how, thread)
         if how is Resume.FINISH and self.lines is not None:
             await self.lines.finish(thread)
         else:
@@ -288,15 +302,7 @@ class DapBackend:
     async def scopes(self, frame: Frame) -> list[Scope]:
         """Return the groups of variables of a frame."""
         self.looked_at = frame
-        try:
-            body = await self.request("scopes", ask.OfFrame(frame.handle), dap.ScopesBody)
-        except DebuggerError as error:
-            # Code of no function, as in the vDSO, or a program without debug information.
-            is_bare = frame.file is None or "no debug information" in error.message
-            if is_bare and error.code is Code.ADAPTER_FAILED:
-                return []
-            raise
-        return self._profile.scopes(body.scopes)
+        return await self._values.scopes(frame)
 
     async def variables(
         self, handle: int, *, start: int = 0, count: int | None = None
@@ -354,14 +360,9 @@ class DapBackend:
         Raises:
             DebuggerError: USAGE for a control character, which could begin another command.
         """
-        if any(ord(letter) < ord(" ") for letter in command):
-            raise DebuggerError(Code.USAGE, "a debugger command is one line")
         self._talk.events.watches_resume = True
         try:
-            if self._profile.raw is not None:
-                return await self._profile.raw(self, command, frame)
-            prefix = self._profile.raw_prefix or ""
-            return (await self.evaluate(prefix + command, frame, Purpose.RAW)).value
+            return await self._values.raw(command, frame)
         finally:
             self._talk.events.watches_resume = False
 

@@ -22,13 +22,19 @@ async def send_lines(
     talk: Conversation, profile: Profile, file: str, wanted: Sequence[Breakpoint]
 ) -> Sequence[dap.Breakpoint]:
     """Replace the breakpoints of a source file; the answers come in the same order."""
-    # In lldb-dap 19 one that was a logpoint never stops again: such are taken away first.
-    logging = {_line(one) for one in wanted if one.spec.log}
-    stale = talk.logged.get(file, frozenset()) - logging
+    # In lldb-dap 19 one that was a logpoint never stops again, and in CodeLLDB 1.11 one keeps its
+    # condition: where such has gone, the breakpoint is taken away first.
+    more = {
+        (_line(one), name)
+        for one in wanted
+        for name in ("log", "condition", "hit_count")
+        if getattr(one.spec, name)
+    }
+    stale = {line for line, _ in talk.sent.get(file, frozenset()) - more}
     kept = [one for one in wanted if _line(one) not in stale]
     if len(kept) < len(wanted):
         await _send_lines(talk, profile, file, kept)
-    talk.logged[file] = frozenset(logging)
+    talk.sent[file] = frozenset(more)
     return await _send_lines(talk, profile, file, wanted)
 
 

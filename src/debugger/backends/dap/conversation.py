@@ -71,7 +71,7 @@ class Conversation:
         self._ended: served.Ended | None = None  # of a program that is its own adapter
         self.stdio: Stdio | None = None
         self.launched: Launch | None = None
-        self.logged: dict[str, frozenset[int]] = {}  # the lines of each file with a logpoint
+        self.sent: dict[str, frozenset[tuple[int, str]]] = {}  # of each file, by line: log, …
         self.client = Client(
             profile.name,
             write=self._write,
@@ -363,7 +363,7 @@ class Conversation:
     async def _let_go(self, prepare: LetGo) -> None:
         with suppress(DebuggerError, TimeoutError):
             async with asyncio.timeout(self._profile.detach_s):
-                await prepare(self.request, self.events.halted, tuple(self.logged))
+                await prepare(self.request, self.events.halted, tuple(self.sent))
         if self._guard is not None:
             await self._guard.kill(self._guard.pid)
 

@@ -169,7 +169,7 @@ class Events:
             # It stands still, whatever else could not be done, unless it has ended meanwhile.
             judged = None if self._finishing else stop
         if judged is not None:
-            for check in self.checks:
+            for check in tuple(self.checks):  # one may be done with it
                 with suppress(DebuggerError):
                     await check(judged)
             self._tell(judged)

@@ -8,7 +8,8 @@ from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.client import Client
-from debugger.backends.dap.profile import Inside, Profile, no_exception
+from debugger.backends.dap.defaults import no_exception
+from debugger.backends.dap.profile import Inside, Profile
 from debugger.core.breakpoints import Bound, Breakpoint, Spec
 from debugger.core.model import Catch, ExceptionDetails, Stopped
 

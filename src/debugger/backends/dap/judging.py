@@ -39,6 +39,11 @@ class Judge:
             stop = msgspec.structs.replace(stop, thread=thread)
         if self._profile.settle is not None:
             stop = await self._profile.settle(self._inside, stop)
+        steps = self._inside.steps
+        real = await steps.judged(stop) if steps is not None else stop
+        if real is None:
+            return await self._passed(stop)
+        stop = real
         passes = self._profile.passes
         if stop.reason is Reason.STEP and passes is not None and await passes(self._inside, stop):
             await self._inside.request("next", ask.OfThread(stop.thread or 0), dap.Body)
@@ -47,13 +52,19 @@ class Judge:
         for failure in failures:
             self._sink(failure)
         if failures or not await self._is_asked_for(stop, events):
-            # A step that the stop interrupted goes on: LLDB keeps its plan until it is done.
+            return await self._passed(stop)
+        return await self._passed(stop) if await self._only_logs(stop, events) else stop
+
+    async def _passed(self, stop: Stopped) -> Stopped | None:
+        """Let the program go on, unless a step has ended here; return that as the stop.
+
+        One that has not goes on: LLDB keeps its plan until it is done.
+        """
+        steps = self._inside.steps
+        ended = await steps.ended() if steps is not None else None
+        if ended is None:
             await self._inside.request("continue", ask.OfThread(stop.thread or 0), dap.Body)
-            return None
-        if not await self._only_logs(stop, events):
-            return stop
-        await self._inside.request("continue", ask.OfThread(stop.thread or 0), dap.Body)
-        return None
+        return ended
 
     async def _only_logs(self, stop: Stopped, events: Events) -> bool:
         """Write what logpoints are to write, and tell whether the stop is for nothing else."""

@@ -12,6 +12,24 @@ from msgspec import Struct
 from debugger.backends.base import Attach, ConditionFailed, Event, Launch, Logged, Printed, Started
 from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
+from debugger.backends.dap.defaults import (
+    as_said,
+    as_they_are,
+    no_arguments,
+    no_assignment,
+    no_catching,
+    no_correction,
+    no_details,
+    no_evaluation,
+    no_exception,
+    no_explanation,
+    no_failed_condition,
+    no_page,
+    no_return,
+    same_hits,
+    same_thread,
+    unknown_words,
+)
 from debugger.core.breakpoints import Bound, Breakpoint, Spec
 from debugger.core.events import Stream
 from debugger.core.model import (
@@ -29,6 +47,7 @@ from debugger.errors import Code
 
 if TYPE_CHECKING:
     from debugger.backends.dap.delegated import Delegating, Lines
+    from debugger.backends.dap.steps import Steps
 
 
 @dataclass(frozen=True)
@@ -111,6 +130,10 @@ class Inside(Protocol):
     def lines(self) -> Lines | None:
         """What sends the breakpoints, where the adapter needs more than the protocol for it."""
 
+    @property
+    def steps(self) -> Steps | None:
+        """What sees to it that a step ends, where the adapter may lose one."""
+
     def tell(self, event: Event) -> None:
         """Tell the session what an ability came to know."""
 
@@ -183,100 +206,6 @@ def exited(code: int | None, last_signal: str | None) -> Exited:
     return Exited(code=code)
 
 
-async def no_arguments(inside: Inside, frame: Frame) -> list[str] | None:
-    """Know nothing of the arguments."""
-    del inside, frame
-    return None
-
-
-async def no_explanation(inside: Inside, spec: Spec) -> Bound:
-    """Know nothing but that it did not bind."""
-    del inside, spec
-    return Bound(verified=False, why="the debugger did not say why")
-
-
-def no_correction(inside: Inside, spec: Spec) -> Spec | Bound:
-    """Send the breakpoint as the user wants it."""
-    del inside
-    return spec
-
-
-async def as_they_are(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
-    """Show the values as the adapter gave them."""
-    del inside
-    return list(variables)
-
-
-async def no_page(inside: Inside, value: Variable, start: int, count: int) -> list[Variable] | None:
-    """Leave paging to the adapter."""
-    del inside, value, start, count
-    return None
-
-
-async def no_return(inside: Inside, stop: Stopped, frame: Frame) -> Variable | None:
-    """Know nothing of what a function returned, or have it among the locals."""
-    del inside, stop, frame
-    return None
-
-
-async def no_assignment(inside: Inside, target: str, value: str, frame: Frame) -> bool:
-    """Leave the assignment to the protocol's requests."""
-    del inside, target, value, frame
-    return False
-
-
-async def no_exception(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
-    """Know nothing of an exception beyond what exceptionInfo says."""
-    del inside, stop
-    return None
-
-
-async def no_catching(inside: Inside, wanted: Sequence[Breakpoint]) -> bool:
-    """Leave what is caught to the protocol's request, and its types to us."""
-    del inside, wanted
-    return False
-
-
-async def no_evaluation(
-    inside: Inside, expression: str, frame: Frame | None, purpose: Purpose
-) -> Variable | None:
-    """Leave an expression to the protocol's request."""
-    del inside, expression, frame, purpose
-    return None
-
-
-def no_failed_condition(stop: Stopped) -> str | None:
-    """Know no stop that tells of a condition that cannot be evaluated."""
-    del stop
-    return None
-
-
-def no_details(details: ExceptionDetails) -> ExceptionDetails:
-    """Take the exception as the adapter gave it."""
-    return details
-
-
-def unknown_words(pid: int) -> tuple[str, ...]:
-    """Know nothing of what a child process runs."""
-    del pid
-    return ()
-
-
-def as_said(problem: str) -> str:
-    """Take what the adapter says is wrong with an expression."""
-    return problem
-
-
-def same_thread(body: dap.Thread) -> dap.Thread:
-    """Take a thread as it is told."""
-    return body
-
-
-def same_hits(count: int) -> str:
-    """Write the hit count as the number itself."""
-    return str(count)
-
-
 @dataclass(frozen=True)
 class Profile:
     """A debug adapter.
@@ -303,6 +232,7 @@ class Profile:
     whose own entry is before any code of the program's; `log` writes a logpoint's text;
     `functions_log`: function breakpoints take one, too; `keeps_steps`: a step goes on when the
     program is continued from a breakpoint inside it;
+    `steps` sees to it that no step is lost at a breakpoint that does not stop;
     `thread` may name a thread; `interrupted_step` begins what is said when another thread's
     breakpoint interrupts a step, after which none can begin until the program is continued.
     `let_go` prepares a launched program for a detach by the adapter's death: for one that would
@@ -362,6 +292,7 @@ class Profile:
     log: Callable[[str], str] = as_said
     functions_log: bool = False
     keeps_steps: bool = False
+    steps: Callable[[Inside], Steps] | None = None
     thread: Callable[[dap.Thread], dap.Thread] = same_thread
     launch_problem: Callable[[str], str] = as_said
     refusal: Callable[[str], str | None] = as_said

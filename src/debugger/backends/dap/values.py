@@ -9,7 +9,7 @@ from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.profile import Inside, Profile
-from debugger.core.model import Frame, Purpose, Variable
+from debugger.core.model import Frame, Purpose, Scope, Variable
 from debugger.errors import Code, DebuggerError
 
 _VALUES_MAX = 10_000
@@ -27,6 +27,18 @@ class Values:
     def clear(self) -> None:
         """Forget all: the program stopped anew."""
         self._known.clear()
+
+    async def scopes(self, frame: Frame) -> list[Scope]:
+        """Return the groups of variables of a frame."""
+        try:
+            body = await self._inside.request("scopes", ask.OfFrame(frame.handle), dap.ScopesBody)
+        except DebuggerError as error:
+            # Code of no function, as in the vDSO, or a program without debug information.
+            is_bare = frame.file is None or "no debug information" in error.message
+            if is_bare and error.code is Code.ADAPTER_FAILED:
+                return []
+            raise
+        return self._profile.scopes(body.scopes)
 
     async def variables(
         self, handle: int, *, start: int = 0, count: int | None = None
@@ -83,6 +95,19 @@ class Values:
                 return self._remembered([value])[0]
         assert problem is not None
         raise DebuggerError(problem.code, self._profile.problem(problem.message), hint=problem.hint)
+
+    async def raw(self, command: str, frame: Frame | None) -> str:
+        """Run one command of the debugger's own command line.
+
+        Raises:
+            DebuggerError: USAGE for a control character.
+        """
+        if any(ord(letter) < ord(" ") for letter in command):
+            raise DebuggerError(Code.USAGE, "a debugger command is one line")
+        if self._profile.raw is not None:
+            return await self._profile.raw(self._inside, command, frame)
+        prefix = self._profile.raw_prefix or ""
+        return (await self._inside.evaluate(prefix + command, frame, Purpose.RAW)).value
 
     async def completed(self, values: Sequence[Variable]) -> list[Variable]:
         """Add to values what the adapter cut off them."""

@@ -27,6 +27,7 @@ class Status(Struct, frozen=True):
     signal: str | UnsetType = UNSET
     error: str | UnsetType = UNSET
     parent: str | UnsetType = UNSET
+    simulator: str | UnsetType = UNSET
 
 
 class Sessions(Struct, frozen=True):

@@ -21,7 +21,8 @@ from live import Driven, driven, launch
 from outside import core_of
 
 ADAPTERS = [
-    pytest.param(name, marks=pytest.mark.adapter(name)) for name in ("lldb-dap", "codelldb")
+    pytest.param(name, marks=pytest.mark.adapter(name))
+    for name in ("lldb-dap", "codelldb", "lldb-cli")
 ]
 each_adapter = pytest.mark.parametrize("adapter", ADAPTERS)
 WATCHED = str(source("watched.cpp"))
@@ -31,7 +32,7 @@ Drive = Callable[[str], Any]
 @pytest.fixture
 def drive(runtime_dir: Path) -> Drive:
     def make(adapter: str) -> Any:
-        profile = choose.PROFILES[adapter]
+        profile = choose.PROFILES.get(adapter, choose.BY_COMMAND_LINE)
         found = choose.find(profile, os.environ, {})
         return driven(profile, found, runtime_dir / "scratch")
 

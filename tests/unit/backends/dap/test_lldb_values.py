@@ -13,8 +13,8 @@ import pytest
 from debugger.backends.base import Attach, Launch, Printed, Started
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.adapters.lldb import codelldb, lldb_dap
-from debugger.backends.dap.adapters.lldb import values as lldb_values
 from debugger.backends.dap.profile import Files, Search
+from debugger.backends.lldb import values as lldb_values
 from debugger.core.events import Stream
 from debugger.core.model import ExceptionDetails, Reason, Variable
 

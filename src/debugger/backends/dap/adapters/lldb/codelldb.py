@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shutil
@@ -18,8 +19,9 @@ from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import profile as generic
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapters.lldb import common, thrown, values
+from debugger.backends.dap.adapters.lldb import abilities as own
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
+from debugger.backends.lldb import common, thrown, values
 from debugger.backends.lldb_text import quoted
 from debugger.core.events import Stream
 from debugger.core.model import Frame, LoadedModule, Purpose, Reason, Stopped, Variable
@@ -311,14 +313,13 @@ PROFILE = Profile(
     catches=common.CATCHES,
     catch_functions=common.CATCH_FUNCTIONS,
     abilities={
-        kind: make
-        for kind, make in common.ABILITIES.items()
-        if kind is not abilities.InstructionSteps
+        kind: make for kind, make in own.ABILITIES.items() if kind is not abilities.InstructionSteps
     }
     | {abilities.Modules: Modules},
-    has=common.HAS - {abilities.Modules} | {abilities.InstructionSteps},
+    has=own.HAS - {abilities.Modules} | {abilities.InstructionSteps},
     failed_conditions_stop=True,
     keeps_steps=True,
+    steps=functools.partial(own.steps, counts_alone=True),
     settle=_settle,
     hit_condition=lambda count: f">={count}",
     thread=_thread,

@@ -15,8 +15,9 @@ from debugger.backends.base import Attach, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import profile as generic
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapters.lldb import common, thrown, values
+from debugger.backends.dap.adapters.lldb import abilities as own
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
+from debugger.backends.lldb import common, thrown, values
 from debugger.backends.lldb_text import quoted
 from debugger.core.events import Stream
 from debugger.core.model import ExceptionDetails, Frame, Purpose, Reason, Stopped
@@ -153,10 +154,11 @@ PROFILE = Profile(
     detach_s=8.0,  # it takes 5 s for a program that it launched
     catches=common.CATCHES,
     catch_functions=common.CATCH_FUNCTIONS,
-    abilities=common.ABILITIES,
-    has=common.HAS,
+    abilities=own.ABILITIES,
+    has=own.HAS,
     failed_conditions_stop=True,
     keeps_steps=True,
+    steps=own.steps,
     function_answers_are_ordered=False,
     settle=common.settle,
     stopped=_stopped,

@@ -1,4 +1,4 @@
-"""What do adapters that drive LLDB have in common? Facts are of LLDB 19.1.7 and 20.1."""
+"""What do backends that drive LLDB have in common? Facts are of LLDB 19.1.7 and 20.1."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from debugger.backends import abilities, lldb_text
+from debugger.backends import lldb_text
 from debugger.backends.base import Attach, Launch
-from debugger.backends.dap.adapters.lldb import machine, watch
-from debugger.backends.dap.profile import Inside
+from debugger.backends.lldb.inside import Inside
 from debugger.backends.lldb_text import quoted
 from debugger.core.breakpoints import Bound, Kind, Spec
 from debugger.core.locate import near_names, nearest_lines, plain_function
@@ -29,26 +27,6 @@ LANGUAGES = ("c", "c++", "rust", "swift", "native")
 # Our words for exceptions, by LLDB's filters; and those that are a call of a function.
 CATCHES = {"throw": "cpp_throw", "catch": "cpp_catch"}
 CATCH_FUNCTIONS = {"panic": "rust_panic", "uncaught": "std::terminate"}
-# By LLDB's command line: what the adapters have no request for, or not one that says enough.
-# There is no ThreadsAlone: after `thread continue N` and a pause, lldb-server answers no more.
-ABILITIES: Mapping[type[Any], Any] = {
-    abilities.Disassembly: machine.Disassembly,
-    abilities.InstructionBreakpoints: machine.InstructionBreakpoints,
-    abilities.InstructionSteps: machine.InstructionSteps,
-    abilities.Jump: machine.Jump,
-    abilities.Memory: machine.Memory,
-    abilities.Registers: machine.Registers,
-    abilities.Watchpoints: watch.Watchpoints,
-}
-HAS = frozenset(
-    {
-        abilities.Exceptions,
-        abilities.Modules,
-        abilities.RawCommands,
-        abilities.ReturnValues,
-        abilities.StepTargets,
-    }
-)
 # Start to first stop 360-600 ms without these, 180-250 ms with them.
 FAST = (
     "settings set target.preload-symbols false",

@@ -1,27 +1,20 @@
 """How are memory, registers and machine code reached by LLDB's command line?
 
-Facts are of lldb-dap 19.1.7, which dies of the protocol's requests for most of this.
+Facts are of LLDB 19.1.7.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from debugger.backends import lldb_text
-from debugger.backends.dap import convert
-from debugger.backends.dap import messages as dap
-from debugger.backends.dap import requests as ask
-from debugger.backends.dap.abilities import unmapped
-from debugger.backends.dap.profile import Inside
+from debugger.backends.lldb.inside import Inside
 from debugger.core.breakpoints import Bound, Breakpoint
-from debugger.core.model import Frame, Instruction, RegisterGroup, Resume
+from debugger.core.model import Frame, RegisterGroup, Resume
 from debugger.errors import Code, DebuggerError
 
 _READ = 8192  # bytes a command; each is told in 5 characters, and an answer may have 64 Ki
 _WRITE = 512
-_FILES_MAX = 16
 _PARTS = " (parts)"
 
 
@@ -63,6 +56,15 @@ async def words(inside: Inside, address: int, count: int) -> list[int]:
     if len(data) < 8 * count:
         raise unmapped(address)
     return [int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 8)]
+
+
+def unmapped(address: int) -> DebuggerError:
+    """Return the error for memory that is not there."""
+    return DebuggerError(
+        Code.EVALUATION_FAILED,
+        f"no memory is mapped at {address:#x}",
+        hint="debugger print shows a pointer's value; debugger modules what is loaded",
+    )
 
 
 class Memory:
@@ -112,60 +114,6 @@ class Registers:
             if rest:
                 groups.append(RegisterGroup(group.name + _PARTS * bool(own), rest))
         return groups
-
-
-class Disassembly:
-    """The disassemble request, with each instruction's function, which it leaves out."""
-
-    def __init__(self, inside: Inside) -> None:
-        self._inside = inside
-
-    async def instructions(self, address: int, count: int) -> list[Instruction]:
-        """Return so many instructions from an address on."""
-        body = await self._inside.request(
-            "disassemble",
-            ask.Disassemble(hex(address), count),
-            dap.DisassembleBody,
-            failure=Code.EVALUATION_FAILED,
-        )
-        found = convert.instructions(await _with_files(self._inside, body.instructions))
-        if not found:
-            raise DebuggerError(
-                Code.EVALUATION_FAILED, f"no code at {address:#x}", hint="debugger disassemble"
-            )
-        text = await self._inside.raw(
-            f"disassemble --start-address {address:#x} --count {count}", None
-        )
-        names = lldb_text.functions(text)
-        return [
-            msgspec.structs.replace(
-                one,
-                text=" ".join(one.text.split()),
-                bytes=one.bytes.lower(),
-                function=one.function or names.get(one.address),
-            )
-            for one in found
-        ]
-
-
-async def _with_files(
-    inside: Inside, found: Sequence[dap.DisassembledInstruction]
-) -> list[dap.DisassembledInstruction]:
-    """Say the file of those that have only a line: CodeLLDB 1.11.8 tells it once in a while."""
-    files: dict[str | None, dap.Source | None] = {
-        one.symbol: one.location for one in found if one.location is not None
-    }
-    for one in found:
-        if one.line and one.symbol and one.symbol not in files and len(files) < _FILES_MAX:
-            text = await inside.raw(f"image lookup --verbose --address {one.address}", None)
-            path = lldb_text.line_file(text)
-            files[one.symbol] = dap.Source(path=path) if path is not None else None
-    return [
-        msgspec.structs.replace(one, location=files.get(one.symbol))
-        if one.location is None and one.line
-        else one
-        for one in found
-    ]
 
 
 class InstructionBreakpoints:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import msgspec
 
 from debugger.backends import lldb_text
-from debugger.backends.dap.adapters.lldb import machine
-from debugger.backends.dap.profile import Inside
+from debugger.backends.lldb import machine
+from debugger.backends.lldb.inside import Inside
 from debugger.core.model import ExceptionDetails, Frame, Purpose, Reason, Stopped
 from debugger.errors import DebuggerError
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from debugger.backends.dap.profile import Inside
+from debugger.backends.lldb.inside import Inside
 from debugger.core.model import Frame, Stopped, Variable
 from debugger.errors import DebuggerError
 

@@ -12,7 +12,7 @@ import re
 
 from debugger.backends import lldb_text
 from debugger.backends.base import Rebound
-from debugger.backends.dap.profile import Inside
+from debugger.backends.lldb.inside import Inside
 from debugger.core.breakpoints import Access, Bound, Breakpoint
 from debugger.core.model import Frame, Purpose, Stopped, Variable
 from debugger.errors import Code, DebuggerError

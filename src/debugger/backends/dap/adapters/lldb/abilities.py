@@ -1,0 +1,134 @@
+"""Which abilities have the adapters that drive LLDB, and by what?
+
+By LLDB's command line where they have no request, or not one that says enough: lldb-dap 19.1.7 dies
+of the protocol's requests for most of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from debugger.backends import abilities, lldb_text
+from debugger.backends.dap import convert
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.profile import Inside
+from debugger.backends.lldb import machine, watch
+from debugger.backends.lldb.steps import Steps
+from debugger.core.breakpoints import Bound, Breakpoint, Kind
+from debugger.core.model import Instruction, Resume
+from debugger.errors import Code, DebuggerError
+
+_FILES_MAX = 16
+
+
+class Disassembly:
+    """The disassemble request, with each instruction's function, which it leaves out."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+
+    async def instructions(self, address: int, count: int) -> list[Instruction]:
+        """Return so many instructions from an address on."""
+        body = await self._inside.request(
+            "disassemble",
+            ask.Disassemble(hex(address), count),
+            dap.DisassembleBody,
+            failure=Code.EVALUATION_FAILED,
+        )
+        found = convert.instructions(await _with_files(self._inside, body.instructions))
+        if not found:
+            raise DebuggerError(
+                Code.EVALUATION_FAILED, f"no code at {address:#x}", hint="debugger disassemble"
+            )
+        text = await self._inside.raw(
+            f"disassemble --start-address {address:#x} --count {count}", None
+        )
+        names = lldb_text.functions(text)
+        return [
+            msgspec.structs.replace(
+                one,
+                text=" ".join(one.text.split()),
+                bytes=one.bytes.lower(),
+                function=one.function or names.get(one.address),
+            )
+            for one in found
+        ]
+
+
+async def _with_files(
+    inside: Inside, found: Sequence[dap.DisassembledInstruction]
+) -> list[dap.DisassembledInstruction]:
+    """Say the file of those that have only a line: CodeLLDB 1.11.8 tells it once in a while."""
+    files: dict[str | None, dap.Source | None] = {
+        one.symbol: one.location for one in found if one.location is not None
+    }
+    for one in found:
+        if one.line and one.symbol and one.symbol not in files and len(files) < _FILES_MAX:
+            text = await inside.raw(f"image lookup --verbose --address {one.address}", None)
+            path = lldb_text.line_file(text)
+            files[one.symbol] = dap.Source(path=path) if path is not None else None
+    return [
+        msgspec.structs.replace(one, location=files.get(one.symbol))
+        if one.location is None and one.line
+        else one
+        for one in found
+    ]
+
+
+class InstructionBreakpoints:
+    """Breakpoints at addresses, which may lose a step as those at lines do."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+        self._own = machine.InstructionBreakpoints(inside)
+
+    async def set_instruction_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
+        """Replace the breakpoints at addresses."""
+        bounds = await self._own.set_instruction_breakpoints(wanted)
+        if self._inside.steps is not None:
+            await self._inside.steps.note("*", wanted, bounds)
+        return bounds
+
+
+class InstructionSteps:
+    """Steps by an instruction, which a breakpoint may lose as it does those by a line."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+        self._own = machine.InstructionSteps(inside)
+
+    async def step_instruction(self, how: Resume, thread: int) -> None:
+        """Step into, or over calls."""
+        if self._inside.steps is not None:
+            await self._inside.steps.begin(how, thread, by_instruction=True)
+        await self._own.step_instruction(how, thread)
+
+
+def steps(inside: Inside, *, counts_alone: bool = False) -> Steps:
+    """Return what keeps steps from being lost; both adapters log at lines by themselves."""
+    return Steps(inside, logging={Kind.LINE}, counts_alone=counts_alone)
+
+
+# There is no ThreadsAlone: after `thread continue N` and a pause, lldb-server answers no more.
+ABILITIES: Mapping[type[Any], Any] = {
+    abilities.Disassembly: Disassembly,
+    abilities.InstructionBreakpoints: InstructionBreakpoints,
+    abilities.InstructionSteps: InstructionSteps,
+    abilities.Jump: machine.Jump,
+    abilities.Memory: machine.Memory,
+    abilities.Registers: machine.Registers,
+    abilities.Watchpoints: watch.Watchpoints,
+}
+HAS = frozenset(
+    {
+        abilities.Exceptions,
+        abilities.Modules,
+        abilities.RawCommands,
+        abilities.ReturnValues,
+        abilities.StepTargets,
+    }
+)

@@ -1,0 +1,107 @@
+"""What does a profile do where an adapter has no way of its own?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from debugger.backends.dap import messages as dap
+from debugger.core.breakpoints import Bound, Breakpoint, Spec
+from debugger.core.model import ExceptionDetails, Frame, Purpose, Stopped, Variable
+
+if TYPE_CHECKING:
+    from debugger.backends.dap.profile import Inside
+
+
+async def no_arguments(inside: Inside, frame: Frame) -> list[str] | None:
+    """Know nothing of the arguments."""
+    del inside, frame
+    return None
+
+
+async def no_explanation(inside: Inside, spec: Spec) -> Bound:
+    """Know nothing but that it did not bind."""
+    del inside, spec
+    return Bound(verified=False, why="the debugger did not say why")
+
+
+def no_correction(inside: Inside, spec: Spec) -> Spec | Bound:
+    """Send the breakpoint as the user wants it."""
+    del inside
+    return spec
+
+
+async def as_they_are(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
+    """Show the values as the adapter gave them."""
+    del inside
+    return list(variables)
+
+
+async def no_page(inside: Inside, value: Variable, start: int, count: int) -> list[Variable] | None:
+    """Leave paging to the adapter."""
+    del inside, value, start, count
+    return None
+
+
+async def no_return(inside: Inside, stop: Stopped, frame: Frame) -> Variable | None:
+    """Know nothing of what a function returned, or have it among the locals."""
+    del inside, stop, frame
+    return None
+
+
+async def no_assignment(inside: Inside, target: str, value: str, frame: Frame) -> bool:
+    """Leave the assignment to the protocol's requests."""
+    del inside, target, value, frame
+    return False
+
+
+async def no_exception(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
+    """Know nothing of an exception beyond what exceptionInfo says."""
+    del inside, stop
+    return None
+
+
+async def no_catching(inside: Inside, wanted: Sequence[Breakpoint]) -> bool:
+    """Leave what is caught to the protocol's request, and its types to us."""
+    del inside, wanted
+    return False
+
+
+async def no_evaluation(
+    inside: Inside, expression: str, frame: Frame | None, purpose: Purpose
+) -> Variable | None:
+    """Leave an expression to the protocol's request."""
+    del inside, expression, frame, purpose
+    return None
+
+
+def no_failed_condition(stop: Stopped) -> str | None:
+    """Know no stop that tells of a condition that cannot be evaluated."""
+    del stop
+    return None
+
+
+def no_details(details: ExceptionDetails) -> ExceptionDetails:
+    """Take the exception as the adapter gave it."""
+    return details
+
+
+def unknown_words(pid: int) -> tuple[str, ...]:
+    """Know nothing of what a child process runs."""
+    del pid
+    return ()
+
+
+def as_said(problem: str) -> str:
+    """Take what the adapter says is wrong with an expression."""
+    return problem
+
+
+def same_thread(body: dap.Thread) -> dap.Thread:
+    """Take a thread as it is told."""
+    return body
+
+
+def same_hits(count: int) -> str:
+    """Write the hit count as the number itself."""
+    return str(count)

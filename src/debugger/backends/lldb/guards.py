@@ -1,0 +1,110 @@
+"""What stops a step where a breakpoint would lose it? Pure: the words for it, and what LLDB says.
+
+Where a step ends by a jump, or in the caller, exactly at a breakpoint that need not stop (its
+condition is false, it only logs, its hit count is not reached), LLDB first gives up the step, as
+one that was interrupted, then sees that it need not stop, and lets the program run on. So during a
+step each such place gets a breakpoint more, the guard, which stops the thread that steps.
+(LLDB 19.1.7 and 20.1; `use-fast-stepping` makes no difference.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+
+from msgspec import Struct
+
+from debugger.backends.lldb_text import quoted
+from debugger.core.breakpoints import Breakpoint, Kind, Spec
+
+NAME = "debugger_step"
+_BARE = 16  # bytes between a frame's beginning and the stack pointer, where nothing else is there
+_HEAD = re.compile(r"^(?P<id>\d+): (?P<rest>.*)$", re.MULTILINE)
+_COUNT = re.compile(r", hit count = (\d+)\b(?!.*, hit count = )")
+_IGNORE = re.compile(r" Options:.* ignore: (\d+)\b")
+_OWN = re.compile(r"stop reason = breakpoint [-\d. ]*(?<![\d.])-\d")
+_ACTIVE = re.compile(r"Active plan stack:\n((?:\s+Element \d+: .*(?:\n|\Z))*)")
+
+
+class Count(Struct, frozen=True):
+    """How often a breakpoint was hit, and how many hits more are to be ignored."""
+
+    hits: int = 0
+    ignored: int = 0
+
+
+def passes(wanted: Breakpoint) -> bool:
+    """Tell whether a breakpoint may let the program pass without a stop."""
+    spec = wanted.spec
+    return bool(spec.condition or spec.hit_count or spec.log)
+
+
+def place(wanted: Breakpoint) -> str:
+    """Write where a breakpoint is, as the words of a command."""
+    at = wanted.at or wanted.spec
+    match at.kind:
+        case Kind.ADDRESS:
+            return f"--address {int(at.address or '0', 16):#x}"
+        case Kind.FUNCTION:
+            return f"--name {quoted(at.function or '')}"
+        case _:
+            return f"--file {quoted(at.file or '')} --line {at.line or 1}"
+
+
+def is_in(spec: Spec, bound_file: str | None, files: Iterable[str | None]) -> bool:
+    """Tell whether a breakpoint is in one of the files, or may be."""
+    own = bound_file or spec.file
+    if own is None:
+        return True
+    return PurePath(own).name in {PurePath(one).name for one in files if one}
+
+
+def condition(stack: int | None, frame: int | None, caller: int | None) -> str:
+    """Write where a guard stops: in the frame of the step, and in those that are to go on after it.
+
+    It only has to hold there: where it holds elsewhere, the stop is looked at, and passed. The
+    numbers are the stack pointer and the frame pointer where the step begins, and the stack pointer
+    of the caller. Without them, and where a function has only begun and the stack pointer is to
+    go down yet, it always stops; by the frame pointer it knows the frame of arrays that are made
+    on the stack meanwhile.
+    """
+    if stack is None or frame is None or caller is None or caller - stack <= _BARE:
+        return ""
+    return f"$sp >= {stack} || $fp == {frame}"
+
+
+def counts(text: str) -> Mapping[int, Count]:
+    """Read `breakpoint list`: what each breakpoint has counted."""
+    found: dict[int, Count] = {}
+    for head in _HEAD.finditer(text):
+        hits, ignored = _COUNT.search(head["rest"]), _IGNORE.search(head["rest"])
+        found[int(head["id"])] = Count(
+            int(hits[1]) if hits else 0, int(ignored[1]) if ignored else 0
+        )
+    return found
+
+
+def has_stopped(before: Count, after: Count) -> bool:
+    """Tell whether a breakpoint stopped the program, not only counted that it passed."""
+    return after.hits - before.hits > before.ignored
+
+
+def plans(text: str) -> int | None:
+    """Read `thread plan list`: how many steps of a thread are under way; None if it has ended."""
+    if not text.lstrip().startswith("thread #"):
+        return None
+    active = _ACTIVE.search(text)
+    # The first is that of any thread that runs.
+    return max(0, active[1].count("Element ") - 1) if active else 0
+
+
+def is_own(text: str) -> bool:
+    """Read `thread info`: whether a breakpoint of LLDB's own is among those of the stop."""
+    return _OWN.search(text) is not None
+
+
+def pointers(text: str) -> tuple[int | None, ...]:
+    """Read `register read` of some registers, in their order."""
+    found = re.findall(r"^\s+\w+ = (0x[0-9a-f]+)", text, re.MULTILINE)
+    return tuple(int(one, 16) for one in found)

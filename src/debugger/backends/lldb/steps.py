@@ -1,0 +1,246 @@
+"""How does a step end where a breakpoint is that does not stop?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from debugger.backends import lldb_text
+from debugger.backends.lldb import guards
+from debugger.backends.lldb.inside import Inside
+from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
+from debugger.core.model import Frame, Reason, Resume, Stopped
+from debugger.errors import Code, DebuggerError
+
+_NONE = guards.Count()
+
+
+class Known(Struct, frozen=True):
+    """A breakpoint as it was set: `number` is LLDB's, and it had been hit so often before."""
+
+    wanted: Breakpoint
+    number: int
+    file: str | None
+    hits: int = 0
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether a stop at it may have to be passed."""
+        return guards.passes(self.wanted) or self.wanted.spec.thread is not None
+
+
+class Step(Struct):
+    """A step under way: its thread, how many are under way beneath it, and what is counted."""
+
+    thread: int
+    beneath: int
+    counts: Mapping[int, guards.Count]
+    is_at_guard: bool = False
+    armed: tuple[int, ...] = ()
+
+
+class Steps:
+    """The steps of one program in LLDB.
+
+    `logging` are the kinds of breakpoints that log without a stop; at the others the program stops
+    for who logs it. `counts_alone`: the adapter counts hits by itself, each time from the sending
+    of the list on, and tells LLDB nothing of them (CodeLLDB 1.11.8).
+    """
+
+    def __init__(
+        self, inside: Inside, *, logging: Collection[Kind], counts_alone: bool = False
+    ) -> None:
+        self._inside = inside
+        self._logging = logging
+        self._counts_alone = counts_alone
+        self._set: dict[str, list[Known]] = {}
+        self._guards: dict[str, int] = {}
+        self._step: Step | None = None
+        self._stepping: int | None = None
+        self._interrupted: int | None = None
+
+    async def note(self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]) -> None:
+        """Take a list of breakpoints as it was set; `name` tells the lists apart."""
+        counts: Mapping[int, guards.Count] = {}
+        if self._counts_alone and any(one.spec.hit_count for one in wanted):
+            counts = await self._counts()
+        self._set[name] = [
+            Known(one, bound.backend_id, bound.file, counts.get(bound.backend_id, _NONE).hits)
+            for one, bound in zip(wanted, bounds, strict=False)
+            if bound.backend_id is not None
+        ]
+
+    @property
+    def _known(self) -> list[Known]:
+        return [one for some in self._set.values() for one in some]
+
+    # -- before --------------------------------------------------------------------------------
+
+    async def begin(self, how: Resume, thread: int, *, by_instruction: bool = False) -> None:
+        """Take care that a step that is about to begin is not lost."""
+        await self.over()
+        await self._forget(how, thread)
+        watched = [one for one in self._known if one.is_watched]
+        if how is Resume.CONTINUE or not watched:
+            return
+        frames = (await self._inside.stack(thread, levels=2)).frames
+        if not frames:
+            return
+        if not by_instruction:
+            # An instruction may lead anywhere; a line ends in its function or in the caller.
+            files = [frame.file for frame in frames]
+            watched = [one for one in watched if guards.is_in(_at(one), one.file, files)]
+        if not watched:
+            return
+        step = Step(thread, await self._plans(thread) or 0, await self._counts())
+        needed = dict.fromkeys(
+            guards.place(one.wanted) for one in watched if guards.passes(one.wanted)
+        )
+        if needed:
+            await self._clear()
+            is_anywhere = by_instruction and how is Resume.STEP
+            where = "" if is_anywhere else await self._where(frames)
+            step.armed = await self._arm(list(needed), thread, where)
+        self._step = step
+        self._inside.checks.append(self._told)
+
+    async def _forget(self, how: Resume, thread: int) -> None:
+        """Give up the step that was interrupted before.
+
+        LLDB would go on with it later, and has breakpoints of its own for that, at which the new
+        step is lost in a recursion.
+        """
+        self._stepping = thread if how is not Resume.CONTINUE else None
+        if self._stepping is None or self._interrupted != thread:
+            return
+        self._interrupted = None
+        frames = (await self._inside.stack(thread, levels=1)).frames
+        if frames and await self._plans(thread):
+            # A frame of it makes the thread the one that the command is about.
+            await self._inside.raw("thread plan discard 1", frames[0])
+
+    def told(self, stop: Stopped) -> None:
+        """Take a stop that is told to the session: for any other reason it interrupts a step."""
+        if self._stepping is not None and stop.reason is not Reason.STEP:
+            self._interrupted = self._stepping
+        self._stepping = None
+
+    async def _where(self, frames: Sequence[Frame]) -> str:
+        """Return the condition of the guards."""
+        if len(frames) == 1 or (frames[0].file or "").endswith(".swift"):
+            return ""  # Swift's expressions know no registers
+        caller = await self._inside.raw("register read sp", frames[1])
+        own = await self._inside.raw("register read sp fp", frames[0])
+        told = (*guards.pointers(own)[:2], *guards.pointers(caller)[:1])
+        return guards.condition(*told) if len(told) == len(("sp", "fp", "sp")) else ""
+
+    async def _arm(self, places: Sequence[str], thread: int, where: str) -> tuple[int, ...]:
+        for place in places:
+            if place not in self._guards:
+                words = f"breakpoint set {place} --breakpoint-name {guards.NAME} --disable"
+                text = await self._inside.raw(words, None)
+                number = lldb_text.breakpoint_id(text)
+                if number is None:
+                    raise DebuggerError(
+                        Code.ADAPTER_FAILED,
+                        f"the step cannot be guarded: {lldb_text.error(text) or text}",
+                        hint="debugger breakpoint list; debugger breakpoint remove ID",
+                    )
+                self._guards[place] = number
+        armed = tuple(self._guards[place] for place in places)
+        numbers = " ".join(map(str, armed))
+        quoted = lldb_text.quoted(where)
+        await self._inside.raw(
+            f"breakpoint modify --thread-id {thread} --condition {quoted} {numbers}", None
+        )
+        await self._inside.raw(f"breakpoint enable {numbers}", None)
+        return armed
+
+    async def _clear(self) -> None:
+        """Delete the guards of places where no breakpoint is any more."""
+        kept = {guards.place(one.wanted) for one in self._known if guards.passes(one.wanted)}
+        gone = [place for place in self._guards if place not in kept]
+        if gone:
+            numbers = " ".join(str(self._guards.pop(place)) for place in gone)
+            await self._inside.raw(f"breakpoint delete {numbers}", None)
+
+    # -- at a stop -----------------------------------------------------------------------------
+
+    async def judged(self, stop: Stopped) -> Stopped | None:
+        """Return a stop with those breakpoints that stopped it; None if none of the user's did."""
+        step = self._step
+        if step is None or stop.reason not in {Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT}:
+            return stop
+        step.is_at_guard = False
+        before, step.counts = step.counts, await self._counts()
+        after = step.counts
+        known = {one.number: one for one in self._known}
+        ours = set(self._guards.values())
+
+        def has_stopped(number: int) -> bool:
+            one = known.get(number)
+            if one is None:
+                return number not in ours
+            spec = one.wanted.spec
+            then, now = before.get(number, _NONE), after.get(number, _NONE)
+            if spec.thread not in {None, stop.thread}:
+                return False
+            if spec.log is not None and _at(one).kind in self._logging:
+                return False
+            if self._counts_alone and now.hits - one.hits < (spec.hit_count or 0):
+                return False
+            return guards.has_stopped(then, now)
+
+        hits = tuple(one for one in dict.fromkeys((*stop.hits, *known)) if has_stopped(one))
+        if hits:
+            return replace(stop, hits=hits)
+        step.is_at_guard = any(
+            after.get(one, _NONE) != before.get(one, _NONE) for one in step.armed
+        )
+        return None if stop.hits or step.is_at_guard else stop
+
+    async def ended(self) -> Stopped | None:
+        """Return the stop of the step, if it ended where the program stopped; None if it did not.
+
+        LLDB has given it up then, and would not go on with it.
+        """
+        step = self._step
+        left = await self._plans(step.thread) if step is not None else None
+        if step is None or left is None:
+            return None
+        if left > step.beneath:
+            if not step.is_at_guard or not await self._is_at_own(step.thread):
+                return None
+            # LLDB 20.1 stops in an inlined function where it should go on, and would not find back.
+            self._interrupted = step.thread
+        return Stopped(Reason.STEP, raw_reason="step", thread=step.thread)
+
+    async def _is_at_own(self, thread: int) -> bool:
+        frames = (await self._inside.stack(thread, levels=1)).frames
+        return bool(frames) and guards.is_own(await self._inside.raw("thread info", frames[0]))
+
+    async def _told(self, stop: Stopped) -> None:
+        del stop
+        await self.over()
+
+    async def over(self) -> None:
+        """Let the program run without guards from now on."""
+        step, self._step = self._step, None
+        if step is None:
+            return
+        self._inside.checks.remove(self._told)
+        if step.armed:
+            numbers = " ".join(map(str, step.armed))
+            await self._inside.raw(f"breakpoint disable {numbers}", None)
+
+    async def _plans(self, thread: int) -> int | None:
+        return guards.plans(await self._inside.raw(f"thread plan list --thread-id {thread}", None))
+
+    async def _counts(self) -> Mapping[int, guards.Count]:
+        return guards.counts(await self._inside.raw("breakpoint list", None))
+
+
+def _at(one: Known) -> Spec:
+    return one.wanted.at or one.wanted.spec

@@ -1,0 +1,1 @@
+"""The backend that drives LLDB's command line."""

@@ -1,0 +1,205 @@
+"""How is LLDB's command line asked and heard, whatever it does meanwhile?
+
+LLDB runs one command after the other, so its standard input is the queue. An answer that does not
+come in time is asked for no longer: LLDB is interrupted, and either answers then, and all is in
+step again, or is given up as dead. What it still says for a question that is over means nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from debugger.backends.guarded import Guarded
+from debugger.backends.lldb_cli import parse, prompt
+from debugger.errors import Code, DebuggerError
+
+_SCRIPT = str(Path(__file__).with_name("inside") / "lldb_inside.py")
+_RESYNC_S = 3.0
+_TALK_LINES = 20
+_OPTIONS = ("--no-lldbinit", "--no-use-colors")
+
+
+class Limits(Struct, frozen=True):
+    """How long to wait, in seconds: for LLDB to be ready, for an answer."""
+
+    ready_s: float = 10.0
+    answer_s: float = 30.0
+
+
+class Console:
+    """A running LLDB that answers questions and tells news."""
+
+    def __init__(
+        self,
+        lldb: Sequence[str],
+        *,
+        limits: Limits,
+        on_news: Callable[[parse.News], None],
+        on_loss: Callable[[str], None],
+        tasks: asyncio.TaskGroup,
+    ) -> None:
+        self._lldb = lldb
+        self._limits = limits
+        self._on_news = on_news
+        self._on_loss = on_loss
+        self._tasks = tasks
+        self._secret = secrets.token_hex(16)
+        self._splitter = prompt.Splitter(self._secret)
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._next = 1
+        self._talk: deque[str] = deque(maxlen=_TALK_LINES)
+        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._lost: DebuggerError | None = None
+        self._is_closing = False
+        self.version = ""
+        self.guard: Guarded | None = None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether LLDB is gone."""
+        return self._lost is not None
+
+    async def start(self, *, cwd: str, env: Mapping[str, str], scratch: Path) -> None:
+        """Start LLDB, up to where it answers.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT, NOT_SUPPORTED without Python.
+        """
+        # What is meant for the caller's Python is not meant for LLDB's own.
+        plain = {key: value for key, value in env.items() if not key.startswith("PYTHON")}
+        words = (*self._lldb, *_OPTIONS)
+        self.guard = await Guarded.start(
+            words, cwd=cwd, env=plain, scratch=scratch, tasks=self._tasks
+        )
+        self._tasks.create_task(self._listen(self.guard))
+        self.guard.write(prompt.opening(_SCRIPT, self._secret))
+        try:
+            async with asyncio.timeout(self._limits.ready_s):
+                await asyncio.shield(self._ready)
+        except TimeoutError:
+            raise DebuggerError(
+                Code.TIMEOUT,
+                f"lldb was not ready within {self._limits.ready_s:g} s{self._last_words()}",
+                hint="debugger doctor tries it",
+            ) from None
+
+    async def ask(self, do: str, *, within: float | None = None, **arguments: Any) -> Any:
+        """Ask a question; return what was answered.
+
+        Raises:
+            DebuggerError: What LLDB says; TIMEOUT once it had to be interrupted; ADAPTER_DIED.
+        """
+        if self._lost is not None:
+            raise self._lost
+        assert self.guard is not None
+        number, self._next = self._next, self._next + 1
+        answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answered
+        seconds = self._limits.answer_s if within is None else within
+        self.guard.write(prompt.question(number, do, arguments))
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.shield(answered)
+        except TimeoutError:
+            await self._interrupt(do, answered, seconds)
+            raise DebuggerError(
+                Code.TIMEOUT,
+                f"lldb took longer than {seconds:g} s to answer ({do}), and was interrupted",
+                hint="debugger status; dbg config shows dap_request_secs, the bound",
+            ) from None
+        finally:
+            self._waiting.pop(number, None)
+            answered.cancel()
+
+    async def _interrupt(self, do: str, answered: asyncio.Future[Any], seconds: float) -> None:
+        """Have LLDB break off what it does; give it up if it does not."""
+        assert self.guard is not None
+        await self.guard.interrupt(self.guard.pid)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_RESYNC_S):
+                await asyncio.wait({answered})
+            return
+        await self.guard.kill(self.guard.pid)
+        self._lose(f"lldb did not answer ({do}) within {seconds:g} s, and could not be interrupted")
+        raise self._lost or DebuggerError(Code.ADAPTER_DIED, "lldb is gone")
+
+    # -- what LLDB says ------------------------------------------------------------------------
+
+    async def _listen(self, guard: Guarded) -> None:
+        problem = ""
+        try:
+            while chunk := await guard.read():
+                for piece in self._splitter.feed(chunk):
+                    self._take(piece)
+        except (DebuggerError, msgspec.DecodeError) as error:
+            problem = str(error)
+            await guard.kill(guard.pid)
+        if not problem:
+            how = "closed its output"
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    how = await asyncio.shield(guard.exited)
+            problem = f"lldb {how} unexpectedly{self._last_words()}"
+        self._lose(problem)
+
+    def _take(self, piece: prompt.Answer | prompt.Talk) -> None:
+        if isinstance(piece, prompt.Talk):
+            self._talk.append(piece.text[:500])
+            if prompt.is_end_of_opening(piece, self._secret) and not self._ready.done():
+                self._ready.set_exception(self._no_python())
+        elif piece.number == prompt.NEWS:
+            news = parse.news(piece.body)
+            if isinstance(news, parse.Ready):
+                self.version = _number(news.version)
+                if not self._ready.done():
+                    self._ready.set_result(None)
+            else:
+                self._on_news(news)
+        else:
+            waiting = self._waiting.get(piece.number)
+            if waiting is not None and not waiting.done():
+                parse.settle(waiting, piece.body)
+
+    def _no_python(self) -> DebuggerError:
+        return DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"this lldb cannot be driven: it has no Python of its own{self._last_words()}",
+            hint="debugger start PROGRAM --backend dap",
+        )
+
+    def _last_words(self) -> str:
+        said = self.guard.stderr_tail()[-2000:].strip() if self.guard is not None else ""
+        return f"; it said: {said}" if said else ""
+
+    def _lose(self, problem: str) -> None:
+        if self._lost is not None:
+            return
+        if self._is_closing:
+            problem = "the session was closed"
+        self._lost = DebuggerError(
+            Code.ADAPTER_DIED, problem, hint="debugger restart starts it again"
+        )
+        for waiting in (*self._waiting.values(), self._ready):
+            if not waiting.done():
+                waiting.set_exception(self._lost)
+                waiting.exception()  # it may be waited for by nobody
+        if not self._is_closing:
+            self._on_loss(problem)
+
+    def close(self) -> None:
+        """Note that LLDB is to end: its end is no loss."""
+        self._is_closing = True
+
+
+def _number(version: str) -> str:
+    """Take the number out of `lldb version 19.1.7 (https://…)`."""
+    return next((word for word in version.split() if word[:1].isdigit()), version)

@@ -1,0 +1,45 @@
+"""Where is LLDB's command line?"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+_NEWEST_FIRST = range(30, 13, -1)
+_XCRUN_S = 10
+
+
+def find(env: Mapping[str, str]) -> str | None:
+    """Return LLDB's path, of the newest on the caller's PATH; None where there is none."""
+    path = env.get("PATH")
+    if sys.platform == "darwin":
+        own = _by_xcrun()
+        if own is not None:
+            return own
+    for name in ("lldb", *(f"lldb-{number}" for number in _NEWEST_FIRST)):
+        found = shutil.which(name, path=path)
+        if found is not None:
+            return str(Path(found).absolute())
+    for number in _NEWEST_FIRST:
+        file = Path(f"/usr/lib/llvm-{number}/bin/lldb")
+        if file.exists():
+            return str(file)
+    return None
+
+
+def _by_xcrun() -> str | None:
+    answer = _run("/usr/bin/xcrun", "--find", "lldb", within=_XCRUN_S)
+    return answer.strip() or None
+
+
+def _run(*words: str, within: float) -> str:
+    try:
+        answer = subprocess.run(
+            words, capture_output=True, text=True, timeout=within, check=True, errors="replace"
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return answer.stdout

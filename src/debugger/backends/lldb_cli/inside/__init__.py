@@ -1,0 +1,1 @@
+"""What runs in LLDB's own Python: files that it imports by their path."""

@@ -1,0 +1,146 @@
+"""How do lists of breakpoints become LLDB's, and what becomes of them? Run inside LLDB."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+lldb: Any = importlib.import_module("lldb")
+
+inside: Any = None
+program: Any = None
+values: Any = None
+# LLDB's breakpoints of each list, by what was wanted.
+_set: dict[str, dict[str, Any]] = {}
+_ours: set[int] = set()
+_logs: dict[int, dict[str, Any]] = {}
+_bound: dict[int, bool] = {}
+_PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?")
+# What stops where exceptions are thrown or caught: language, at the catch, at the throw.
+_FILTERS = {
+    "cpp_throw": (lldb.eLanguageTypeC_plus_plus, False, True),
+    "cpp_catch": (lldb.eLanguageTypeC_plus_plus, True, False),
+    "objc_throw": (lldb.eLanguageTypeObjC, False, True),
+    "objc_catch": (lldb.eLanguageTypeObjC, True, False),
+    "swift_throw": (lldb.eLanguageTypeSwift, False, True),
+    "swift_catch": (lldb.eLanguageTypeSwift, True, False),
+}
+
+
+def begin(main: Any) -> dict[str, Any]:
+    """Return what can be asked."""
+    global inside, program, values  # noqa: PLW0603 - there is one conversation
+    inside = main
+    program = importlib.import_module("lldb_program")
+    values = importlib.import_module("lldb_values")
+    return {"breakpoints": replace}
+
+
+def is_ours(number: int) -> bool:
+    """Tell whether a breakpoint was asked for."""
+    return number in _ours
+
+
+def stops(number: int) -> bool:
+    """Tell whether a breakpoint that was asked for stops the program; a logpoint does not."""
+    return number in _ours and number not in _logs
+
+
+def replace(name: str, wanted: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Replace a list of breakpoints; what is wanted still is left as it is, with its hits."""
+    known = _set.setdefault(name, {})
+    keys = [repr(sorted(one.items(), key=lambda item: item[0])) for one in wanted]
+    for key in [key for key in known if key not in keys]:
+        number = known.pop(key).GetID()
+        _ours.discard(number)
+        _logs.pop(number, None)
+        program.target().BreakpointDelete(number)
+    for at, key in enumerate(keys):
+        if key not in known:
+            known[key] = _made(wanted[at])
+    answers = [bound(known[key]) for key in keys]
+    _bound.update((one["id"], one["verified"]) for one in answers)
+    return answers
+
+
+def _made(one: dict[str, Any]) -> Any:
+    target = program.target()
+    if one.get("filter"):
+        made = target.BreakpointCreateForException(*_FILTERS[one["filter"]])
+    elif one.get("address"):
+        made = target.BreakpointCreateByAddress(int(one["address"], 16))
+    elif one.get("function"):
+        made = target.BreakpointCreateByName(one["function"])
+    else:
+        made = target.BreakpointCreateByLocation(one["file"], one["line"])
+    _ours.add(made.GetID())
+    if one.get("condition"):
+        made.SetCondition(one["condition"])
+    if one.get("hit_count"):
+        made.SetIgnoreCount(one["hit_count"] - 1)
+    if one.get("log"):
+        _logs[made.GetID()] = one
+        made.SetScriptCallbackFunction("lldb_inside.passed")
+    return made
+
+
+def bound(made: Any) -> dict[str, Any]:
+    """Say where a breakpoint is."""
+    told = {"id": made.GetID(), "verified": False}
+    places = [made.GetLocationAtIndex(at) for at in range(made.GetNumLocations())]
+    # One at an address where nothing is has a place all the same.
+    places = [one for one in places if one.IsResolved()] or [
+        one for one in places if one.GetAddress().GetSection().IsValid()
+    ]
+    if not places:
+        return told
+    where = places[0].GetAddress()
+    entry = where.GetLineEntry()
+    told["verified"] = True
+    load = where.GetLoadAddress(program.target())
+    if load != lldb.LLDB_INVALID_ADDRESS:
+        told["address"] = hex(load)
+    if entry.IsValid() and entry.GetLine():
+        told["file"] = entry.GetFileSpec().fullpath
+        told["line"] = entry.GetLine()
+    return told
+
+
+def changed(made: Any) -> None:
+    """Tell of a breakpoint that the debugger knows more of now."""
+    if not made.IsValid() or not is_ours(made.GetID()):
+        return
+    told = bound(made)
+    # Why one is not bound has been found out already, and is not to be lost.
+    if told["verified"] or _bound.get(told["id"]):
+        inside.news("rebound", **told)
+    _bound[told["id"]] = told["verified"]
+
+
+def passed(frame: Any, location: Any) -> bool:
+    """Write a logpoint's text; the program goes on."""
+    one = _logs.get(location.GetBreakpoint().GetID())
+    if one is None:
+        return True
+    condition = one.get("condition")
+    if condition:
+        # LLDB comes here, too, where a condition cannot be evaluated.
+        problem = frame.EvaluateExpression(condition).GetError()
+        if problem.Fail():
+            text = values.problem(problem)
+            inside.news("condition_failed", number=one["number"], text=f"{condition}: {text}")
+            return False
+    said = ""
+    for part, is_expression in one["log"]:
+        said += _filled(frame, part) if is_expression else part
+    inside.news("logged", number=one["number"], text=said)
+    return False
+
+
+def _filled(frame: Any, expression: str) -> str:
+    try:
+        value: str = values.found(frame, expression)["value"]
+    except inside.Refused as error:
+        return f"<{_PLACE.sub('', str(error).partition(chr(10))[0])}>"
+    return value

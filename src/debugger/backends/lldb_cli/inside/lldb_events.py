@@ -1,0 +1,205 @@
+"""What happens to the program? A thread waits for it, and tells it. Run inside LLDB."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import time
+from typing import Any
+
+lldb: Any = importlib.import_module("lldb")
+
+inside: Any = None
+program: Any = None
+breaks: Any = None
+values: Any = None
+_listener: Any = None
+_alone: list[Any] = []  # threads that were held back, to be let go at the stop
+_halted = [True]  # the program stands still, as far as is told
+_OUTPUT = 1 << 16
+_NUMBER_MAX = (1 << 31) - 1
+
+
+def begin(main: Any) -> dict[str, Any]:
+    """Return what can be asked."""
+    global inside, program, breaks, values  # noqa: PLW0603 - there is one conversation
+    inside = main
+    program = importlib.import_module("lldb_program")
+    breaks = importlib.import_module("lldb_breaks")
+    values = importlib.import_module("lldb_values")
+    return {}
+
+
+def listener() -> Any:
+    """Return what hears of the program."""
+    global _listener  # noqa: PLW0603 - there is one program
+    if _listener is None:
+        _listener = lldb.SBListener("debugger")
+    return _listener
+
+
+def listen(target: Any) -> None:
+    """Hear of breakpoints that bind late."""
+    target.GetBroadcaster().AddListener(listener(), lldb.SBTarget.eBroadcastBitBreakpointChanged)
+
+
+def settled(within: float) -> bool:
+    """Wait until a program that somebody else has started stands still."""
+    limit = time.monotonic() + within
+    event = lldb.SBEvent()
+    while program.process().GetState() not in (lldb.eStateStopped, lldb.eStateCrashed):
+        if time.monotonic() > limit or program.process().GetState() == lldb.eStateExited:
+            return False
+        listener().WaitForEvent(1, event)
+    return True
+
+
+def start() -> None:
+    """Begin to tell what happens."""
+    threading.Thread(target=_wait, name="debugger", daemon=True).start()
+
+
+def _wait() -> None:
+    event = lldb.SBEvent()
+    while True:
+        if listener().WaitForEvent(1, event):
+            try:
+                _take(event)
+            except Exception as error:  # noqa: BLE001 - without this thread nothing is told
+                inside.news("console", text=f"{type(error).__name__}: {error}\n")
+
+
+def _take(event: Any) -> None:
+    if lldb.SBBreakpoint.EventIsBreakpointEvent(event):
+        breaks.changed(lldb.SBBreakpoint.GetBreakpointFromEvent(event))
+        return
+    if not lldb.SBProcess.EventIsProcessEvent(event):
+        return
+    kind = event.GetType()
+    if kind & lldb.SBProcess.eBroadcastBitSTDOUT:
+        _print("stdout", program.process().GetSTDOUT)
+    if kind & lldb.SBProcess.eBroadcastBitSTDERR:
+        _print("stderr", program.process().GetSTDERR)
+    if kind & lldb.SBProcess.eBroadcastBitStateChanged:
+        _changed(event)
+
+
+def _print(stream: str, read: Any) -> None:
+    while text := read(_OUTPUT):
+        inside.news("printed", stream=stream, text=text)
+
+
+def _changed(event: Any) -> None:
+    state = lldb.SBProcess.GetStateFromEvent(event)
+    process = lldb.SBProcess.GetProcessFromEvent(event)
+    if state in (lldb.eStateRunning, lldb.eStateStepping):
+        if _halted[0]:
+            _halted[0] = False
+            inside.news("resumed")
+    elif state in (lldb.eStateStopped, lldb.eStateCrashed):
+        # Where a condition does not hold it has gone on already, and nobody knew that it stopped.
+        if not lldb.SBProcess.GetRestartedFromEvent(event):
+            tell_stop(None)
+    elif state == lldb.eStateExited:
+        _print("stdout", process.GetSTDOUT)
+        _print("stderr", process.GetSTDERR)
+        inside.news("exited", code=process.GetExitStatus())
+    elif state == lldb.eStateDetached:
+        inside.news("detached")
+
+
+def hold_back(thread: Any) -> None:
+    """Let no other thread run until the next stop."""
+    others = [one for one in program.process() if one.GetThreadID() != thread.GetThreadID()]
+    _alone.extend(one for one in others if one.Suspend())
+
+
+def let_go() -> None:
+    """Let all threads run again."""
+    while _alone:
+        _alone.pop().Resume()
+
+
+def tell_stop(reason: str | None) -> None:
+    """Tell that the program stands still, and why."""
+    held = {one.GetThreadID() for one in _alone}
+    let_go()
+    values.forget()
+    process = program.process()
+    # What was held back still has the reason of its stop before.
+    ran = [one for one in process if one.GetThreadID() not in held]
+    thread = _culprit(process, ran)
+    told: dict[str, Any]
+    told = _told(thread) if thread is not None else {"reason": "pause", "raw": "none"}
+    if thread is not None:
+        process.SetSelectedThread(thread)
+        told["thread"] = thread.GetThreadID()
+        told["description"] = thread.GetStopDescription(1024) or ""
+    if reason is not None:
+        told |= {"reason": reason, "raw": reason, "hits": []}
+    _halted[0] = True
+    inside.news("stopped", **told)
+
+
+_RANKS = {
+    lldb.eStopReasonException: 0,
+    lldb.eStopReasonSignal: 1,
+    lldb.eStopReasonBreakpoint: 2,
+    lldb.eStopReasonWatchpoint: 3,
+    lldb.eStopReasonExec: 4,
+    lldb.eStopReasonPlanComplete: 5,
+    lldb.eStopReasonTrace: 6,
+    lldb.eStopReasonInstrumentation: 7,
+}
+_NO_REASON = 9
+_PAUSED = 8
+
+
+def _rank(thread: Any) -> int:
+    if _signal(thread) == "SIGSTOP":
+        return _PAUSED
+    return _RANKS.get(thread.GetStopReason(), _NO_REASON)
+
+
+def _culprit(process: Any, threads: list[Any]) -> Any | None:
+    """Find the thread that stopped the program; the selected one, of several alike."""
+    selected = process.GetSelectedThread().GetThreadID()
+    ranked = sorted(
+        threads, key=lambda one: (_rank(one), one.GetThreadID() != selected, one.GetIndexID())
+    )
+    return ranked[0] if ranked else None
+
+
+def _signal(thread: Any) -> str | None:
+    if thread.GetStopReason() != lldb.eStopReasonSignal:
+        return None
+    number = thread.GetStopReasonDataAtIndex(0)
+    name = program.process().GetUnixSignals().GetSignalAsCString(number)
+    return name or f"SIG{number}"
+
+
+def _told(thread: Any) -> dict[str, Any]:
+    reason = thread.GetStopReason()
+    data = [thread.GetStopReasonDataAtIndex(at) for at in range(thread.GetStopReasonDataCount())]
+    if reason == lldb.eStopReasonBreakpoint:
+        # LLDB's own, for its steps, have numbers below 0, told as large ones.
+        hits = [number for number in dict.fromkeys(data[::2]) if number <= _NUMBER_MAX]
+        # The user's own commands may set some, too.
+        ours = [number for number in hits if breaks.stops(number)]
+        return {"reason": "breakpoint", "raw": "breakpoint", "hits": ours or hits}
+    if reason == lldb.eStopReasonWatchpoint:
+        # LLDB numbers its watchpoints apart from its breakpoints.
+        return {"reason": "watchpoint", "raw": "watchpoint", "hits": [-data[0]] if data else []}
+    signal = _signal(thread)
+    if signal == "SIGSTOP":
+        return {"reason": "pause", "raw": "signal"}
+    if signal is not None:
+        return {"reason": "signal", "raw": "signal", "signal": signal}
+    plain = {
+        lldb.eStopReasonPlanComplete: "step",
+        lldb.eStopReasonTrace: "step",
+        lldb.eStopReasonExec: "entry",
+        lldb.eStopReasonException: "exception",
+        lldb.eStopReasonInstrumentation: "exception",
+    }.get(reason, "pause")
+    return {"reason": plain, "raw": plain}

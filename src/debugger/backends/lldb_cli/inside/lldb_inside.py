@@ -1,0 +1,88 @@
+"""What does the debugger ask of LLDB? Run inside LLDB, at its start.
+
+A question comes as a command on LLDB's standard input, and is answered by one line on its standard
+output. What happens to the program is told by such lines too, from a thread that waits for LLDB's
+events; LLDB itself is kept from waiting for them, so that it prints nothing of its own about them.
+(Facts are of LLDB 19.1.7; Python 3.9 and later.)
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import json
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+lldb: Any = importlib.import_module("lldb")
+
+sys.path.insert(0, str(Path(__file__).parent))
+_PARTS = ("lldb_program", "lldb_events", "lldb_breaks", "lldb_values", "lldb_steps")
+_OUTPUT = 1
+_secret = ""
+# Both the thread that answers and the one that tells news write, and a line must stay whole.
+_writing = threading.Lock()
+_asked: dict[str, Any] = {}
+
+
+class Refused(Exception):
+    """What cannot be done, with the code of the error that the user gets."""
+
+    def __init__(self, message: str, code: str = "EVALUATION_FAILED") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def tell(number: int, body: Any) -> None:
+    """Write one line: an answer, or news under the number 0."""
+    head = f"\x1e{_secret} {number} "
+    line = memoryview(f"{head}{json.dumps(body)}\n".encode("ascii"))
+    with _writing:
+        while line:
+            line = line[os.write(_OUTPUT, line) :]
+
+
+def news(event: str, **more: Any) -> None:
+    """Tell that something happened."""
+    tell(0, {"event": event, **more})
+
+
+def begin(secret: str) -> None:
+    """Take over: from now on LLDB says nothing of events by itself."""
+    global _secret  # noqa: PLW0603 - there is one conversation
+    _secret = secret
+    debugger = lldb.debugger
+    listener = debugger.GetListener()
+    for name in (
+        lldb.SBProcess.GetBroadcasterClassName(),
+        lldb.SBTarget.GetBroadcasterClassName(),
+        lldb.SBThread.GetBroadcasterClassName(),
+    ):
+        listener.StopListeningForEventClass(debugger, name, 0xFFFFFFFF)
+    for name in _PARTS:
+        part = importlib.import_module(name)
+        _asked.update(part.begin(sys.modules[__name__]))
+    tell(0, {"event": "ready", "version": debugger.GetVersionString()})
+
+
+def ask(text: str) -> None:
+    """Answer a question; whatever goes wrong is an answer too."""
+    asked = json.loads(base64.b64decode(text))
+    try:
+        answer = {"ok": _asked[asked["do"]](**asked["with"])}
+    except Refused as error:
+        answer = {"error": str(error), "code": error.code}
+    except KeyboardInterrupt:
+        answer = {"error": "it was interrupted", "code": "TIMEOUT"}
+    except Exception as error:  # noqa: BLE001 - the daemon waits for an answer
+        answer = {"error": f"{type(error).__name__}: {error}", "code": "ADAPTER_FAILED"}
+    tell(asked["number"], answer)
+
+
+def passed(frame: Any, location: Any, _extra: Any, _names: Any) -> bool:
+    """Write a logpoint's text (LLDB calls this by its name at a breakpoint)."""
+    stops: bool = importlib.import_module("lldb_breaks").passed(frame, location)
+    return stops

@@ -1,0 +1,175 @@
+"""How does a program come under LLDB, and how is it let go? Run inside LLDB."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import os
+import signal
+from typing import Any
+
+lldb: Any = importlib.import_module("lldb")
+
+_CONNECT_S = 10
+inside: Any = None
+events: Any = None
+debugger: Any = None
+_begun_as = 0  # the process, among all of this LLDB
+_reason = ""  # of the stop to be told when the configuration is done; "" for none
+
+
+def begin(main: Any) -> dict[str, Any]:
+    """Return what can be asked."""
+    global inside, events, debugger  # noqa: PLW0603 - there is one conversation
+    inside = main
+    # LLDB takes its own name for it away when a command is done.
+    debugger = lldb.SBDebugger.FindDebuggerWithID(lldb.debugger.GetID())
+    events = importlib.import_module("lldb_events")
+    return {
+        "launch": launch,
+        "attach": attach,
+        "core": core,
+        "connect": connect,
+        "run": run,
+        "raw": raw,
+        "end": end,
+    }
+
+
+def target() -> Any:
+    """Return the program."""
+    return debugger.GetSelectedTarget()
+
+
+def process() -> Any:
+    """Return the process."""
+    return target().GetProcess()
+
+
+def _target(program: str | None, commands: list[str]) -> Any:
+    for command in commands:
+        raw(command)
+    error = lldb.SBError()
+    made = debugger.CreateTarget(program or "", None, None, True, error)
+    if not made.IsValid():
+        raise inside.Refused(error.GetCString() or f"{program} is no program", "LAUNCH_FAILED")
+    debugger.SetSelectedTarget(made)
+    events.listen(made)
+    return made
+
+
+def _begun(error: Any, reason: str) -> dict[str, Any]:
+    global _reason, _begun_as  # noqa: PLW0603 - there is one program
+    if error.Fail():
+        raise inside.Refused(error.GetCString() or "it did not start", "LAUNCH_FAILED")
+    _reason = reason
+    _begun_as = process().GetUniqueID()
+    debugger.SetAsync(True)
+    return {"pid": process().GetProcessID()}
+
+
+def launch(
+    *,
+    program: str,
+    args: list[str],
+    cwd: str,
+    env: list[str],
+    files: list[str],
+    stop: bool,
+    commands: list[str],
+) -> dict[str, Any]:
+    """Start a program, up to its first instruction."""
+    made = _target(program, commands)
+    info = made.GetLaunchInfo()
+    info.SetArguments(args, False)
+    info.SetWorkingDirectory(cwd)
+    info.SetEnvironmentEntries(env, True)
+    info.SetListener(events.listener())
+    for number, path in enumerate(files):
+        info.AddOpenFileAction(number, path, number == 0, number > 0)
+    info.SetLaunchFlags(
+        info.GetLaunchFlags() | lldb.eLaunchFlagStopAtEntry | lldb.eLaunchFlagDisableASLR
+    )
+    # The stop at the beginning is waited for, and no event of it is left.
+    debugger.SetAsync(False)
+    error = lldb.SBError()
+    made.Launch(info, error)
+    return _begun(error, "entry" if stop else "")
+
+
+def attach(*, pid: int, program: str | None, stop: bool, commands: list[str]) -> dict[str, Any]:
+    """Take hold of a process."""
+    made = _target(program, commands)
+    info = lldb.SBAttachInfo(pid)
+    info.SetListener(events.listener())
+    debugger.SetAsync(False)
+    error = lldb.SBError()
+    made.Attach(info, error)
+    return _begun(error, "pause" if stop else "")
+
+
+def core(file: str, program: str, commands: list[str]) -> dict[str, Any]:
+    """Look at a core file."""
+    made = _target(program, commands)
+    error = lldb.SBError()
+    made.LoadCore(file, error)
+    return _begun(error, "core")
+
+
+def connect(*, url: str, program: str | None, stop: bool, commands: list[str]) -> dict[str, Any]:
+    """Connect to a debug server that holds a program."""
+    made = _target(program, commands)
+    error = lldb.SBError()
+    debugger.SetAsync(False)
+    made.ConnectRemote(events.listener(), url, "gdb-remote", error)
+    if error.Success() and not events.settled(_CONNECT_S):
+        raise inside.Refused(f"{url} did not say where its program is", "LAUNCH_FAILED")
+    return _begun(error, "pause" if stop else "")
+
+
+def run() -> None:
+    """Let the program run, or tell the stop that was asked for."""
+    events.start()
+    if _reason:
+        events.tell_stop(None if _reason == "core" else _reason)
+        return
+    error = process().Continue()
+    if error.Fail():
+        raise inside.Refused(error.GetCString(), "LAUNCH_FAILED")
+
+
+def raw(command: str, frame: int | None = None) -> str:
+    """Run a command of LLDB's own, about a frame that was shown; return all that it printed."""
+    meant = importlib.import_module("lldb_values").frame_of(frame)
+    result = lldb.SBCommandReturnObject()
+    interpreter = debugger.GetCommandInterpreter()
+    # What a script prints inside ours is not in the result.
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        if meant is None:
+            interpreter.HandleCommand(command, result)
+        else:
+            # To select the frame is not enough: the command that runs us has been given its own.
+            interpreter.HandleCommand(command, lldb.SBExecutionContext(meant), result)
+    now = process()
+    if _begun_as and now.IsValid() and now.GetUniqueID() != _begun_as:
+        # Its events come to nobody; and LLDB has ended the process before.
+        now.Kill()
+        inside.news("exited", code=int(signal.SIGKILL))
+        raise inside.Refused(
+            "that began another process, which a session cannot follow: both have been ended",
+            "NOT_SUPPORTED",
+        )
+    return (result.GetOutput() or "") + printed.getvalue() + (result.GetError() or "")
+
+
+def end(*, kill: bool) -> bool:
+    """End the program, or let it run on."""
+    held = process()
+    if not held.IsValid() or held.GetState() in (lldb.eStateExited, lldb.eStateDetached):
+        return True
+    debugger.SetAsync(False)
+    error = held.Kill() if kill else held.Detach()
+    if error.Fail() and kill:
+        os.kill(held.GetProcessID(), signal.SIGKILL)
+    return bool(error.Success())

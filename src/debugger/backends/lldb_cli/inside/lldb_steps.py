@@ -1,0 +1,152 @@
+"""How does the program run on, and what code is there? Run inside LLDB."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+lldb: Any = importlib.import_module("lldb")
+
+inside: Any = None
+program: Any = None
+values: Any = None
+events: Any = None
+_calls: dict[int, str] = {}
+_last = [0]
+
+
+def begin(main: Any) -> dict[str, Any]:
+    """Return what can be asked."""
+    global inside, program, values, events  # noqa: PLW0603 - there is one conversation
+    inside = main
+    program = importlib.import_module("lldb_program")
+    values = importlib.import_module("lldb_values")
+    events = importlib.import_module("lldb_events")
+    return {
+        "resume": resume,
+        "pause": pause,
+        "step_targets": step_targets,
+        "step_into": step_into,
+        "instructions": instructions,
+        "modules": modules,
+    }
+
+
+def resume(*, how: str, thread: int, alone: bool = False) -> None:
+    """Let the program run, or one thread of it."""
+    chosen = values.thread_of(thread)
+    process = program.process()
+    process.SetSelectedThread(chosen)
+    if alone:
+        events.hold_back(chosen)
+    error = lldb.SBError()
+    mode = lldb.eOnlyThisThread if alone else lldb.eOnlyDuringStepping
+    if how == "continue":
+        error = process.Continue()
+    elif how == "next":
+        chosen.StepOver(mode, error)
+    elif how == "step":
+        chosen.StepInto(None, lldb.LLDB_INVALID_LINE_NUMBER, error, mode)
+    elif chosen.GetNumFrames() > 1:
+        chosen.StepOut(error)
+    else:
+        error.SetErrorString("it is in the outermost frame")
+    if error.Fail():
+        events.let_go()
+        raise inside.Refused(error.GetCString() or f"cannot {how}", "ADAPTER_FAILED")
+
+
+def pause() -> None:
+    """Ask the program to stop; the stop is news."""
+    program.process().SendAsyncInterrupt()
+
+
+def step_targets(frame: int) -> list[dict[str, Any]]:
+    """List the calls in the line that a frame is at, in their order."""
+    found = values.frame_of(frame)
+    target = program.target()
+    here = found.GetLineEntry()
+    function = found.GetFunction()
+    _calls.clear()
+    if not function.IsValid() or not here.IsValid():
+        return []
+    told = []
+    for one in function.GetInstructions(target):
+        entry = one.GetAddress().GetLineEntry()
+        is_here = entry.GetLine() == here.GetLine() and entry.GetFileSpec() == here.GetFileSpec()
+        if not is_here or one.GetAddress().GetLoadAddress(target) < found.GetPC():
+            continue
+        name = _called(one, target)
+        if name is not None and name not in _calls.values():
+            _last[0] += 1
+            _calls[_last[0]] = name
+            told.append({"id": _last[0], "label": name})
+    return told
+
+
+def _called(one: Any, target: Any) -> str | None:
+    if not (one.GetMnemonic(target) or "").startswith(("call", "bl")):
+        return None
+    words = (one.GetOperands(target) or "").split()
+    try:
+        address = int(words[-1], 16)
+    except (IndexError, ValueError):
+        return None
+    where = target.ResolveLoadAddress(address)
+    name = where.GetFunction().GetDisplayName() or where.GetSymbol().GetDisplayName()
+    return name or None
+
+
+def step_into(target: int, thread: int) -> None:
+    """Step into one of the calls that were listed."""
+    if target not in _calls:
+        raise inside.Refused("the call is of another stop", "ADAPTER_FAILED")
+    chosen = values.thread_of(thread)
+    error = lldb.SBError()
+    name = _calls[target].partition("(")[0]
+    chosen.StepInto(name, lldb.LLDB_INVALID_LINE_NUMBER, error, lldb.eOnlyDuringStepping)
+    if error.Fail():
+        raise inside.Refused(error.GetCString(), "ADAPTER_FAILED")
+
+
+def instructions(address: int, count: int) -> list[dict[str, Any]]:
+    """Show machine code."""
+    target = program.target()
+    told = []
+    for one in target.ReadInstructions(target.ResolveLoadAddress(address), count):
+        where = one.GetAddress()
+        entry = where.GetLineEntry()
+        parts = (one.GetMnemonic(target), one.GetOperands(target))
+        comment = one.GetComment(target)
+        error = lldb.SBError()
+        code = one.GetData(target).ReadRawData(error, 0, one.GetByteSize())
+        name = where.GetFunction().GetDisplayName() or where.GetSymbol().GetDisplayName()
+        told.append(
+            {
+                "address": where.GetLoadAddress(target),
+                "text": " ".join(filter(None, (*parts, f"; {comment}" if comment else ""))),
+                "bytes": code.hex(" ") if code else "",
+                "function": name or None,
+                "file": entry.GetFileSpec().fullpath if entry.IsValid() else None,
+                "line": (entry.GetLine() or None) if entry.IsValid() else None,
+            }
+        )
+    return told
+
+
+def modules() -> list[dict[str, Any]]:
+    """List the program and its libraries."""
+    target = program.target()
+    told = []
+    for one in target.module_iter():
+        header = one.GetObjectFileHeaderAddress().GetLoadAddress(target)
+        has_symbols = one.GetNumCompileUnits() > 0
+        told.append(
+            {
+                "name": one.GetFileSpec().GetFilename() or "?",
+                "path": one.GetFileSpec().fullpath,
+                "address": hex(header) if header != lldb.LLDB_INVALID_ADDRESS else None,
+                "symbols": "Symbols loaded." if has_symbols else "Symbols not found.",
+            }
+        )
+    return told

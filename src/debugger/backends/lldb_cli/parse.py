@@ -1,0 +1,274 @@
+"""What do LLDB's answers and news mean? Pure: JSON to the debugger's own values."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from debugger.backends import base
+from debugger.backends.lldb import common
+from debugger.core.breakpoints import Bound, Breakpoint
+from debugger.core.clip import clip
+from debugger.core.events import Stream
+from debugger.core.locate import plain_function
+from debugger.core.model import (
+    Frame,
+    Instruction,
+    LoadedModule,
+    Reason,
+    Scope,
+    ScopeKind,
+    Stack,
+    StepTarget,
+    Stopped,
+    Thread,
+    Variable,
+)
+from debugger.core.template import parts
+from debugger.errors import Code, DebuggerError
+
+_VALUE_MAX = 1 << 16
+_SCOPES = {"locals": ScopeKind.LOCALS, "globals": ScopeKind.GLOBALS}
+
+
+class Ready(Struct, frozen=True, tag="ready", tag_field="event"):
+    """LLDB answers."""
+
+    version: str
+
+
+class Halted(Struct, frozen=True, tag="stopped", tag_field="event"):
+    """The program stands still."""
+
+    reason: str
+    raw: str
+    thread: int | None = None
+    description: str = ""
+    hits: tuple[int, ...] = ()
+    signal: str | None = None
+
+
+class Resumed(Struct, frozen=True, tag="resumed", tag_field="event"):
+    """The program runs."""
+
+
+class Exited(Struct, frozen=True, tag="exited", tag_field="event"):
+    """The program has ended."""
+
+    code: int
+
+
+class Detached(Struct, frozen=True, tag="detached", tag_field="event"):
+    """The program runs on without LLDB."""
+
+
+class Printed(Struct, frozen=True, tag="printed", tag_field="event"):
+    """A program behind a debug server wrote something."""
+
+    stream: str
+    text: str
+
+
+class Logged(Struct, frozen=True, tag="logged", tag_field="event"):
+    """A logpoint was passed."""
+
+    number: int
+    text: str
+
+
+class ConditionFailed(Struct, frozen=True, tag="condition_failed", tag_field="event"):
+    """A logpoint's condition could not be evaluated."""
+
+    number: int
+    text: str
+
+
+class Console(Struct, frozen=True, tag="console", tag_field="event"):
+    """Something went wrong in LLDB that nobody asked for."""
+
+    text: str
+
+
+class Place(Struct, frozen=True, tag="rebound", tag_field="event"):
+    """Where a breakpoint is."""
+
+    id: int
+    verified: bool
+    file: str | None = None
+    line: int | None = None
+    address: str | None = None
+
+
+News = Halted | Resumed | Exited | Detached | Printed | Logged | ConditionFailed | Console | Place
+_NEWS = msgspec.json.Decoder(Ready | News)
+
+
+class _Answer(Struct, frozen=True):
+    ok: Any = None
+    error: str | None = None
+    code: str = "ADAPTER_FAILED"
+
+
+class _Frames(Struct, frozen=True):
+    frames: tuple[Frame, ...]
+    total: int
+
+
+class _Scope(Struct, frozen=True):
+    name: str
+    handle: int
+
+
+def news(body: bytes) -> Ready | News:
+    """Read news.
+
+    Raises:
+        msgspec.DecodeError: It is none.
+    """
+    told: Ready | News = _NEWS.decode(body)
+    return told
+
+
+def settle(waiting: asyncio.Future[Any], body: bytes) -> None:
+    """Give an answer to who waits for it."""
+    answer = msgspec.json.decode(body, type=_Answer)
+    if answer.error is None:
+        waiting.set_result(answer.ok)
+        return
+    known = {code.value: code for code in Code}
+    waiting.set_exception(DebuggerError(known.get(answer.code, Code.ADAPTER_FAILED), answer.error))
+
+
+def event(
+    told: Resumed | Printed | Logged | ConditionFailed | Console | Place,
+) -> base.Event:
+    """Read what is told to the session as it is."""
+    match told:
+        case Resumed():
+            return base.Resumed()
+        case Printed(stream, text):
+            return base.Printed(Stream(stream), text.replace("\r\n", "\n"))
+        case Logged(number, text):
+            return base.Logged(number, text)
+        case ConditionFailed(number, text):
+            return base.ConditionFailed(number, common.problem(text))
+        case Console(text):
+            return base.Printed(Stream.CONSOLE, text)
+        case Place():
+            return base.Rebound(bound(told, None))
+
+
+def stopped(told: Halted) -> Stopped:
+    """Read a stop."""
+    return Stopped(
+        reason=Reason(told.reason) if told.reason in _REASONS else Reason.PAUSE,
+        raw_reason=told.raw,
+        thread=told.thread,
+        description=told.description,
+        hits=told.hits,
+        signal=told.signal,
+    )
+
+
+_REASONS = {one.value for one in Reason}
+
+
+def threads(told: Any) -> list[Thread]:
+    """Read a list of threads."""
+    return msgspec.convert(told, list[Thread])
+
+
+def stack(told: Any) -> Stack:
+    """Read frames; a function's name is told without its arguments."""
+    found = msgspec.convert(told, _Frames)
+    frames = (
+        msgspec.structs.replace(
+            one, function=plain_function(one.function).removesuffix(" [inlined]")
+        )
+        for one in found.frames
+    )
+    return Stack(tuple(frames), found.total)
+
+
+def scopes(told: Any) -> list[Scope]:
+    """Read a frame's groups of variables."""
+    return [
+        Scope(one.name.capitalize(), _SCOPES.get(one.name, ScopeKind.OTHER), one.handle)
+        for one in msgspec.convert(told, list[_Scope])
+    ]
+
+
+def variable(told: Any) -> Variable:
+    """Read a variable; a value over 64 Ki characters is cut."""
+    found = msgspec.convert(told, Variable)
+    return msgspec.structs.replace(found, value=clip(found.value, _VALUE_MAX))
+
+
+def step_targets(told: Any) -> list[StepTarget]:
+    """Read the calls of a line."""
+    return msgspec.convert(told, list[StepTarget])
+
+
+def modules(told: Any) -> list[LoadedModule]:
+    """Read what is loaded."""
+    return msgspec.convert(told, list[LoadedModule])
+
+
+def instructions(told: Any) -> list[Instruction]:
+    """Read machine code."""
+    return [
+        msgspec.structs.replace(
+            one,
+            text=" ".join(one.text.split()),
+            function=plain_function(one.function) if one.function else None,
+        )
+        for one in msgspec.convert(told, list[Instruction])
+    ]
+
+
+def wanted(one: Breakpoint, file: str | None = None) -> dict[str, Any]:
+    """Write what a breakpoint is to be; `file` is what the program calls the one that it is in.
+
+    Raises:
+        DebuggerError: USAGE for a control character in any of its words.
+    """
+    at = one.at or one.spec
+    for word in (file, at.function, one.spec.condition, one.spec.log):
+        if word is not None and any(ord(letter) < ord(" ") and letter != "\t" for letter in word):
+            raise DebuggerError(
+                Code.USAGE,
+                f"a control character in {word!r}",
+                hint="debugger breakpoint add --help",
+            )
+    return {
+        "number": one.id,
+        "file": file,
+        "line": at.line,
+        "function": at.function,
+        "address": at.address,
+        "filter": at.catch,
+        "condition": one.spec.condition,
+        "hit_count": one.spec.hit_count,
+        "log": [*parts(one.spec.log)] if one.spec.log else None,
+    }
+
+
+def places(told: Any) -> Sequence[Place]:
+    """Read where breakpoints are."""
+    return [msgspec.convert({"event": "rebound", **one}, Place) for one in told]
+
+
+def bound(told: Place, one: Breakpoint | None) -> Bound:
+    """Say what became of a breakpoint."""
+    at = (one.at or one.spec) if one is not None else None
+    return Bound(
+        verified=told.verified,
+        backend_id=told.id,
+        file=told.file or (at.file if at is not None else None),
+        line=told.line or (at.line if at is not None else None),
+        address=told.address,
+    )

@@ -1,0 +1,106 @@
+"""Which of the bytes that LLDB writes are answers, which are news, which is talk? Without I/O.
+
+An answer is a line of ours: a record separator, the session's secret, the number of the question
+(0: news), and JSON. The secret is never written to LLDB next to a record separator, so that what
+LLDB echoes, what it says of a stop, and what a program prints can be none of it, wherever in a line
+it begins.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from debugger.errors import Code, DebuggerError
+
+MARK = b"\x1e"
+NEWS = 0
+_ANSWER_MAX = 64 << 20
+_TALK_MAX = 1 << 16
+
+
+class Answer(Struct, frozen=True):
+    """What was answered to the question of a number, or news where it is 0."""
+
+    number: int
+    body: bytes
+
+
+class Talk(Struct, frozen=True):
+    """A line that is no answer: a prompt, an echo, what LLDB says by itself."""
+
+    text: str
+
+
+class Splitter:
+    """Splits what LLDB writes, in any chunks."""
+
+    def __init__(self, secret: str) -> None:
+        self._head = MARK + secret.encode("ascii") + b" "
+        self._received = bytearray()
+
+    def feed(self, chunk: bytes) -> list[Answer | Talk]:
+        """Take some bytes; return what is whole.
+
+        Raises:
+            DebuggerError: PROTOCOL for an answer of over 64 MiB, or one that is none.
+        """
+        if b"\n" not in chunk:
+            self._received += chunk
+            self._bound()
+            return []
+        *lines, rest = bytes(self._received + chunk).split(b"\n")
+        self._received = bytearray(rest)
+        self._bound()
+        return [piece for line in lines for piece in self._pieces(line)]
+
+    def _bound(self) -> None:
+        if self._head not in self._received:
+            # A line of talk may be of any length; an answer may begin in its last bytes.
+            del self._received[: max(0, len(self._received) - _TALK_MAX)]
+        elif len(self._received) > _ANSWER_MAX:
+            raise DebuggerError(Code.PROTOCOL, f"lldb's answer is over {_ANSWER_MAX} bytes")
+
+    def _pieces(self, line: bytes) -> list[Answer | Talk]:
+        before, head, after = line.partition(self._head)
+        talk = [Talk(before.decode(errors="backslashreplace"))] if before else []
+        if not head:
+            return [*talk]
+        number, _, body = after.partition(b" ")
+        if not number.isdigit():
+            raise DebuggerError(Code.PROTOCOL, f"no answer of ours: {line[:80]!r}")
+        return [*talk, Answer(int(number), body)]
+
+
+def question(number: int, do: str, arguments: dict[str, Any]) -> bytes:
+    """Write a question as a command of LLDB's, in which no word of it is a command."""
+    body = base64.b64encode(msgspec.json.encode({"number": number, "do": do, "with": arguments}))
+    return b'script lldb_inside.ask("' + body + b'")\n'
+
+
+def opening(script: str, secret: str) -> bytes:
+    """Write the commands with which a conversation begins.
+
+    The last of them says what the prompt is, unless what comes before it has taken over the
+    output: an LLDB without Python is known by that.
+    """
+    path = script.replace("\\", "\\\\").replace('"', '\\"')
+    lines = (
+        f'settings set prompt "{_prompt(secret)}"',
+        f'command script import "{path}"',
+        f'script lldb_inside.begin("{secret}")',
+        "settings show prompt",
+    )
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def is_end_of_opening(talk: Talk, secret: str) -> bool:
+    """Tell whether all of the opening has been run."""
+    return talk.text.endswith(f'prompt (string) = "{_prompt(secret)}"')
+
+
+def _prompt(secret: str) -> str:
+    return f"debugger-{secret[:8]}> "

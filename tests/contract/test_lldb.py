@@ -1,0 +1,136 @@
+"""Does a step in LLDB end where it would be lost, at a breakpoint that need not stop?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import marker, source
+from debugger.backends import abilities
+from debugger.backends.base import ConditionFailed, Logged
+from debugger.backends.lldb.guards import NAME
+from debugger.core.breakpoints import Spec
+from debugger.core.model import Exited, Reason, Resume, Stopped
+from kits import where
+from kits.kit import Kit, native
+from live import Driven
+
+_INSTRUCTIONS = 20  # more than a turn of the loop has
+_FILE = str(source("stepping.c"))
+_lldb_kits = where(lambda kit: "lldb" in kit.name)
+
+
+def _at(name: str, **changes: Any) -> Spec:
+    return Spec(file=_FILE, line=marker("stepping.c", name), **changes)
+
+
+async def _before(one: Driven, name: str, *specs: Spec) -> Stopped:
+    """Stop at a line, which then has no breakpoint any more; set others."""
+    stop = await one.to_stop(native("stepping.c")(Path()), _at(name))
+    await one.backend.set_breakpoints(_FILE, [])
+    for spec in specs:
+        (bound,) = await one.add(spec)
+        assert bound.verified, bound
+    return stop
+
+
+async def _stepped(one: Driven, stop: Stopped, how: Resume, *, to: str) -> Stopped:
+    await one.go_on(stop, how)
+    return await _is_at(one, to)
+
+
+async def _is_at(one: Driven, name: str) -> Stopped:
+    stop = await one.seen.next((Stopped, Exited))
+    assert isinstance(stop, Stopped), "the step was lost"
+    assert (stop.reason, stop.hits) == (Reason.STEP, ())
+    assert (await one.frame(stop)).line == marker("stepping.c", name)
+    return stop
+
+
+_PASSING = {
+    "condition": {"condition": "total == 1000"},
+    "condition that fails": {"condition": "nothing == 1"},
+    "hit count": {"hit_count": 100},
+    "log": {"log": "here"},
+    "other thread": {"thread": 1},
+}
+
+
+@pytest.mark.parametrize("how", [Resume.NEXT, Resume.STEP])
+@pytest.mark.parametrize("way", _PASSING)
+@_lldb_kits
+async def test_a_step_that_jumps_to_it_ends(
+    kit: Kit, drive: Callable[[Kit], Any], way: str, how: Resume
+):
+    async with drive(kit) as one:
+        stop = await _before(one, "jumps", _at("again", **_PASSING[way]))
+        await _stepped(one, stop, how, to="again")
+        logged = [event.text for event in one.seen if isinstance(event, Logged)]
+        assert logged == ["here"] * (way == "log")
+        failed = [event for event in one.seen if isinstance(event, ConditionFailed)]
+        assert bool(failed) is (way == "condition that fails")
+
+
+@pytest.mark.parametrize("how", [Resume.NEXT, Resume.STEP, Resume.FINISH])
+@pytest.mark.parametrize("way", _PASSING)
+@_lldb_kits
+async def test_a_step_that_returns_to_it_ends(
+    kit: Kit, drive: Callable[[Kit], Any], way: str, how: Resume
+):
+    async with drive(kit) as one:
+        stop = await _before(one, "adds", _at("back", **_PASSING[way]))
+        if how is not Resume.FINISH:
+            await one.go_on(stop, how)
+            stop = await one.seen.next(Stopped)
+        await _stepped(one, stop, how, to="back")
+
+
+@pytest.mark.parametrize("way", [{"condition": "total == 1000"}, {"log": "here"}])
+@_lldb_kits
+async def test_a_step_that_jumps_to_where_a_function_begins_ends(
+    kit: Kit, drive: Callable[[Kit], Any], way: dict[str, Any]
+):
+    async with drive(kit) as one:
+        stop = await _before(one, "jumps", Spec(function="count_down", **way))
+        await _stepped(one, stop, Resume.NEXT, to="again")
+        logged = [event.text for event in one.seen if isinstance(event, Logged)]
+        assert logged == list(way.get("log", "").split())
+
+
+@pytest.mark.parametrize("how", [Resume.NEXT, Resume.STEP])
+@_lldb_kits
+async def test_a_step_by_an_instruction_that_jumps_to_an_address_ends(
+    kit: Kit, drive: Callable[[Kit], Any], how: Resume
+):
+    async with drive(kit) as one:
+        stop = await one.to_stop(native("stepping.c")(Path()), _at("again"))
+        await one.backend.set_breakpoints(_FILE, [])
+        again = (await one.frame(stop)).address
+        (bound,) = await one.add(Spec(address=again, condition="total == 1000"))
+        assert bound.verified, bound
+        for _ in range(_INSTRUCTIONS):
+            steps = one.backend.ability(abilities.InstructionSteps)
+            await steps.step_instruction(how, stop.thread or 0)
+            stop = await one.seen.next((Stopped, Exited))
+            assert isinstance(stop, Stopped), "the step was lost"
+            assert (stop.reason, stop.hits) == (Reason.STEP, ())
+            if (await one.frame(stop)).address == again:
+                return
+        raise AssertionError("the loop did not come back to its first instruction")
+
+
+@_lldb_kits
+async def test_after_a_step_no_breakpoint_is_left_that_the_user_did_not_set(
+    kit: Kit, drive: Callable[[Kit], Any]
+):
+    async with drive(kit) as one:
+        stop = await _before(one, "jumps", _at("again", condition="n == 1"))
+        stop = await _stepped(one, stop, Resume.NEXT, to="again")
+        assert "Options: disabled" in await one.backend.raw(f"breakpoint list {NAME}", None)
+        await one.go_on(stop)
+        stop = await one.seen.next(Stopped)
+        assert stop.reason is Reason.BREAKPOINT
+        assert await one.value(stop, "n") == "1"

@@ -1,0 +1,114 @@
+"""Is what keeps an adapter's steps from being lost asked at the right moments?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debugger.backends.base import ConditionFailed, Logged
+from debugger.core.breakpoints import Bound, Breakpoint, Spec
+from debugger.core.model import Exited, Reason, Resume, Stopped
+from fakes import fake_profile
+from live import Driven, driven, launch
+
+_FILE = "/imaginary/main.c"
+_CALL = Spec(file=_FILE, line=12)
+_END = Stopped(Reason.STEP, "step", thread=1)
+
+
+@dataclass
+class Script:
+    """Judges the stops of a step as it is told to, and keeps what it is asked."""
+
+    passes: bool = False
+    end: Stopped | None = None
+    inside: Any = None
+    asked: list[Any] = field(default_factory=list)
+
+    async def note(self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]) -> None:
+        self.asked.append((name, len(wanted), all(one.verified for one in bounds)))
+
+    async def begin(self, how: Resume, thread: int, *, by_instruction: bool = False) -> None:
+        self.asked.append((how, thread, by_instruction))
+        self.inside.checks.append(self._check)
+
+    async def judged(self, stop: Stopped) -> Stopped | None:
+        return None if self.passes and self.inside.checks else stop
+
+    async def ended(self) -> Stopped | None:
+        return self.end
+
+    def told(self, stop: Stopped) -> None:
+        self.asked.append(stop.reason)
+
+    async def _check(self, stop: Stopped) -> None:
+        del stop
+        self.inside.checks.remove(self._check)
+
+
+async def _stepped(
+    script: Script, folder: Path, *specs: Spec, quirks: Sequence[str] = (), **changes: Any
+) -> tuple[Stopped | Exited, Driven]:
+    """Step from the call in the loop, with other breakpoints set; return what came of it."""
+
+    def made(inside: Any) -> Script:
+        script.inside = inside
+        return script
+
+    profile = replace(fake_profile.PROFILE, steps=made, **changes)
+    adapter = fake_profile.found(*fake_profile.quirks(*quirks))
+    async with driven(profile, adapter, folder) as one:
+        stop = await one.to_stop(launch(_FILE), _CALL)
+        for spec in specs:
+            await one.add(spec)
+        await one.go_on(stop, Resume.NEXT)
+        return await one.seen.next((Stopped, Exited)), one
+
+
+async def test_it_knows_the_breakpoints_and_the_step_before_that_begins(runtime_dir: Path):
+    script = Script()
+    await _stepped(script, runtime_dir, Spec(function="work"))
+    assert script.asked == [
+        (_FILE, 1, True),
+        Reason.BREAKPOINT,
+        ("", 1, True),
+        (Resume.NEXT, 1, False),
+        Reason.FUNCTION_BREAKPOINT,
+    ]
+
+
+async def test_a_stop_that_is_not_the_users_is_passed_while_the_step_goes_on(runtime_dir: Path):
+    stop, one = await _stepped(Script(passes=True), runtime_dir, Spec(function="work"))
+    assert stop == Exited(code=3)
+    assert len([event for event in one.seen if isinstance(event, Stopped)]) == 1
+
+
+async def test_a_stop_that_is_not_the_users_is_the_steps_where_that_has_ended(runtime_dir: Path):
+    stop, _ = await _stepped(Script(passes=True, end=_END), runtime_dir, Spec(function="work"))
+    assert stop is _END
+
+
+@pytest.mark.parametrize("end", [_END, None])
+async def test_a_step_ends_where_we_log_if_it_has_ended_there(
+    runtime_dir: Path, end: Stopped | None
+):
+    stop, one = await _stepped(
+        Script(end=end), runtime_dir, Spec(function="work", log="here"), keeps_steps=True
+    )
+    assert (stop is _END) is (end is not None)
+    assert [event.text for event in one.seen if isinstance(event, Logged)] == ["here"]
+
+
+async def test_a_step_ends_where_a_condition_fails_if_it_has_ended_there(runtime_dir: Path):
+    stop, one = await _stepped(
+        Script(end=_END),
+        runtime_dir,
+        Spec(file=_FILE, line=4, condition="nothing == 1"),
+        quirks=("condition-error-stops-with-output",),
+    )
+    assert stop is _END
+    assert any(isinstance(event, ConditionFailed) for event in one.seen)

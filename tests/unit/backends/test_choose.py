@@ -1,0 +1,83 @@
+"""Is the backend the one that was asked for, wherever that is said?"""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.backends import abilities, choose
+from debugger.backends.choose import BY_COMMAND_LINE, Selected, backend_profile, select
+from debugger.errors import Code, DebuggerError
+
+OURS, THEIRS = "DEBUGGER_BACKEND", "XCODEBUILDMCP_DEBUGGER_BACKEND"
+EVERYWHERE = {OURS: "dap", THEIRS: "dap"}
+
+
+@pytest.mark.parametrize(
+    ("option", "env", "configured", "expected"),
+    [
+        (None, {}, None, ("dap", "default")),
+        ("lldb-cli", EVERYWHERE, "dap", ("lldb-cli", "--backend")),
+        (None, {OURS: "lldb-cli", THEIRS: "dap"}, "dap", ("lldb-cli", OURS)),
+        (None, {THEIRS: "lldb-cli"}, "dap", ("lldb-cli", THEIRS)),
+        (None, {THEIRS: "lldb"}, None, ("lldb-cli", THEIRS)),
+        (None, {THEIRS: "dap"}, "lldb-cli", ("dap", THEIRS)),
+        (None, {}, "lldb-cli", ("lldb-cli", "[defaults] backend")),
+        (None, {OURS: "", THEIRS: ""}, None, ("dap", "default")),
+    ],
+)
+def test_the_nearest_word_counts(option, env, configured, expected):
+    assert select(option, env, configured) == Selected(*expected)
+
+
+@pytest.mark.parametrize(
+    ("option", "env", "configured", "where"),
+    [
+        ("nope", {}, None, "--backend"),
+        ("", {}, None, "--backend"),
+        ("lldb", {}, None, "--backend"),
+        (None, {OURS: "nope"}, None, OURS),
+        (None, {OURS: "lldb"}, None, OURS),
+        (None, {THEIRS: "nope"}, None, THEIRS),
+        (None, {}, "nope", "[defaults] backend"),
+    ],
+)
+def test_an_unknown_one_is_an_error_that_says_where_it_is_from(option, env, configured, where):
+    with pytest.raises(DebuggerError) as raised:
+        select(option, env, configured)
+    assert raised.value.code is Code.USAGE
+    assert where in raised.value.message
+    assert "dap, lldb-cli" in raised.value.message
+    assert raised.value.hint
+
+
+EXPLICIT = Selected("lldb-cli", "--backend")
+FROM_ENV = Selected("lldb-cli", OURS)
+
+
+def test_a_compiled_program_is_driven_by_it():
+    for selected in (EXPLICIT, FROM_ENV):
+        for language in ("c", "c++", "rust", "swift", "native"):
+            for adapter in (None, "lldb"):
+                found = backend_profile(selected, adapter, language, "a.out")
+                assert found is BY_COMMAND_LINE
+    assert backend_profile(Selected(), None, "c", "a.out") is None
+
+
+@pytest.mark.parametrize("language", ["python", "go", "javascript", ""])
+def test_another_program_is_refused_where_the_command_says_so_and_else_left_to_dap(language):
+    with pytest.raises(DebuggerError, match="app") as raised:
+        backend_profile(EXPLICIT, None, language, "app")
+    assert raised.value.code is Code.NOT_SUPPORTED
+    assert "--backend dap" in (raised.value.hint or "")
+    assert backend_profile(FROM_ENV, None, language, "app") is None
+
+
+def test_another_adapter_beside_it_is_an_error_or_comes_before_what_is_set_for_all():
+    with pytest.raises(DebuggerError, match="gdb") as raised:
+        backend_profile(EXPLICIT, "gdb", "c", "a.out")
+    assert raised.value.code is Code.USAGE
+    assert backend_profile(FROM_ENV, "gdb", "c", "a.out") is None
+
+
+def test_what_only_it_can_beside_gdb_names_it():
+    assert choose.having(abilities.ThreadsAlone) == "gdb, lldb (--backend lldb-cli)"

@@ -1,0 +1,70 @@
+"""Does doctor say which backend is taken, why, and what is missing for it?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debugger.core import answers
+from debugger.errors import Code, DebuggerError
+from debugger.setup import doctor
+
+
+@pytest.fixture
+def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Check a machine that has nothing."""
+    monkeypatch.setattr(doctor.choose, "PROFILES", {"gdb": doctor.choose.PROFILES["gdb"]})
+    monkeypatch.setattr(doctor.choose.lldb, "find", lambda _: None)
+    nothing = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+
+    async def run(*, only: str | None = None, **more: Any) -> Mapping[str, answers.Check]:
+        env = nothing | more.pop("env", {})
+        found = await doctor.check(env, {}, only=only, scratch_root=tmp_path / "scratch", **more)
+        return {one.name: one for one in found.checks}
+
+    return run
+
+
+async def test_what_is_missing_is_a_warning_with_its_remedy(check):
+    found = await check()
+    assert (found["gdb"].status, found["lldb-cli"].status) == ("warning", "warning")
+    assert found["lldb-cli"].fix == "debugger setup lldb-dap --yes"
+    assert found["backend"].status == "ok"
+    assert found["backend"].message.startswith("dap (default)")
+    assert {"ptrace", "simulators"} < found.keys()
+
+
+async def test_what_is_selected_and_missing_is_an_error(check):
+    found = await check(env={"DEBUGGER_BACKEND": "lldb-cli"}, adapter="gdb")
+    assert (found["gdb"].status, found["lldb-cli"].status) == ("error", "error")
+    assert found["backend"].message.startswith("lldb-cli (DEBUGGER_BACKEND)")
+
+
+async def test_a_backend_that_is_none_is_told_and_the_rest_is_checked_all_the_same(check):
+    found = await check(backend="nope")
+    assert found["backend"].status == "error"
+    assert "[defaults] backend" in found["backend"].message
+    assert found["lldb-cli"].status == "warning"
+
+
+@pytest.mark.parametrize("name", ["lldb", "lldb-cli"])
+async def test_the_command_line_can_be_asked_about_alone(check, name):
+    with pytest.raises(DebuggerError) as raised:
+        await check(only=name)
+    assert raised.value.code is Code.ADAPTER_NOT_FOUND
+    assert raised.value.hint == "debugger setup lldb-dap --yes"
+
+
+@pytest.mark.adapter("lldb-cli")
+async def test_the_command_line_is_really_started(tmp_path, runtime_dir):
+    found = await doctor.check(
+        dict(os.environ), {}, only="lldb-cli", scratch_root=runtime_dir / "scratch"
+    )
+    (one,) = found.checks
+    assert (one.name, one.status) == ("lldb-cli", "ok")
+    assert one.version is not None
+    assert one.version[0].isdigit()
