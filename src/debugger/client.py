@@ -63,11 +63,12 @@ class _Gone(Exception):
 
 def _run(argv: list[str], daemon: Sequence[str] | None) -> int:
     command = protocol.words(argv)[:2]
-    if not argv or command[:1] == ["completion"] or protocol.asks(argv, "--help", "-h"):
+    is_local = not argv or command[:1] in (["completion"], ["skill"])
+    if is_local or protocol.asks(argv, "--help", "-h"):
         # click, for what a person reads.
-        from debugger.surface.cli import local_help
+        from debugger.surface import local
 
-        return local_help(argv)
+        return local.answer(argv)
     if command[:1] == ["mcp"]:
         # A server of its own, with all that the SDK brings.
         from debugger.mcp import run

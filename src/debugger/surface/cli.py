@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +11,10 @@ from functools import cache
 from typing import Any, Final
 
 import click
-import msgspec
 from click.core import ParameterSource
 
-from debugger.core.command import COMMANDS, Arg, Command, Parameter, Registry
+from debugger.core.command import Arg, Command, Parameter, Registry
 from debugger.errors import Code, DebuggerError
-from debugger.surface import completion
 from debugger.surface.reference import (
     GLOBAL_OPTIONS,
     HELP_FLAGS,
@@ -77,7 +74,7 @@ def help_text(argv: Sequence[str], registry: Registry) -> str:
     """
     known = paths(registry)
     path: tuple[str, ...] = ()
-    for word in _leading_words(argv):
+    for word in leading_words(argv):
         if (*path, word) not in known and not subcommands(known, (*path, word)):
             if not path:
                 raise _no_command(known, (word,))
@@ -85,47 +82,6 @@ def help_text(argv: Sequence[str], registry: Registry) -> str:
         path = (*path, word)
     lines = help_page(known, path) if path else overview(registry)
     return "\n".join(lines) + "\n"
-
-
-def local_help(argv: Sequence[str]) -> int:
-    """Print help or a completion script, as `argv` asks, and return the exit code."""
-    # Late: the commands are many, and who only parses need not load them.
-    from debugger import commands
-
-    commands.load()
-    asked = _before_dashes(argv)
-    words = _leading_words(argv)
-    try:
-        if words[:1] == ["completion"]:
-            text = _completion(words[1:], is_help=not set(HELP_FLAGS).isdisjoint(asked))
-        else:
-            text = help_text(argv, COMMANDS)
-    except DebuggerError as error:
-        _print_error(error, is_json="--json" in asked)
-        return error.exit
-    sys.stdout.write(_json(ok=True, data={"text": text}) if "--json" in asked else text)
-    return 0
-
-
-def _completion(words: Sequence[str], *, is_help: bool) -> str:
-    shells = "|".join(completion.SHELLS)
-    if is_help:
-        return f"usage: {PROGRAM} completion {shells}\n\nPrint a script: eval it, or save it.\n"
-    if len(words) == 1 and words[0] in completion.SHELLS:
-        return completion.script(words[0], COMMANDS)
-    raise _wrong(f"completion needs one of {shells}", "completion")
-
-
-def _print_error(error: DebuggerError, *, is_json: bool) -> None:
-    if is_json:
-        told = {"code": error.code.value, "message": error.message, "hint": error.hint}
-        sys.stdout.write(_json(ok=False, error=told))
-    else:
-        sys.stderr.write(f"error: {error.message}\nhint: {error.hint}\n")
-
-
-def _json(**answer: Any) -> str:
-    return msgspec.json.encode(answer).decode() + "\n"
 
 
 class _Group(click.Group):
@@ -196,7 +152,7 @@ class _Leaf(click.Command):
 
     def first_word(self, args: Sequence[str]) -> str | None:
         """Return the first word before `--` that is neither an option nor an option's value."""
-        _, words = self._sorted(_before_dashes(args))
+        _, words = self._sorted(before_dashes(args))
         return words[0] if words else None
 
     def _sorted(self, args: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -216,7 +172,7 @@ class _Leaf(click.Command):
             given.append(part)
             if self._wants_value(part):
                 if not left:
-                    raise _wrong(f"{self.name}: {part} needs a value", self.name)
+                    raise wrong(f"{self.name}: {part} needs a value", self.name)
                 given.append(left.popleft())
         return given, words
 
@@ -284,7 +240,7 @@ def _global_options() -> list[click.Parameter]:
 
 def _refuse_help(context: click.Context, _parameter: click.Parameter, is_asked: Any) -> None:
     if is_asked:
-        raise _wrong("--help asks for text and runs nothing", context.command.name)
+        raise wrong("--help asks for text and runs nothing", context.command.name)
 
 
 def _is_given(context: click.Context, name: str) -> bool:
@@ -321,7 +277,8 @@ def _invocation(context: click.Context, command: Command, args: dict[str, Any]) 
     )
 
 
-def _wrong(message: str, name: str | None, *, advice: str = "") -> DebuggerError:
+def wrong(message: str, name: str | None, *, advice: str = "") -> DebuggerError:
+    """Return the error for words that mean nothing, with the help to read."""
     command = f"{PROGRAM} {name} --help" if name else f"{PROGRAM} --help"
     return DebuggerError(Code.USAGE, message, hint=f"{advice}{command}")
 
@@ -336,7 +293,7 @@ def _no_command(known: Paths, path: tuple[str, ...]) -> DebuggerError:
         near = get_close_matches(word.replace("_", " "), sorted(every)) or sorted(verbs)
     names = " or ".join(" ".join([*group, each]) for each in near[:3])
     advice = f"did you mean {names}? " if names else ""
-    return _wrong(f"no command {' '.join(path)!r}", " ".join(group), advice=advice)
+    return wrong(f"no command {' '.join(path)!r}", " ".join(group), advice=advice)
 
 
 def _usage_error(error: click.UsageError) -> DebuggerError:
@@ -347,13 +304,13 @@ def _usage_error(error: click.UsageError) -> DebuggerError:
     if isinstance(error, click.NoSuchOption):
         return _no_option(error, command, prefix)
     if isinstance(error, click.MissingParameter) and error.param:
-        return _wrong(f"{name} needs {_shown(error.param)}", name)
+        return wrong(f"{name} needs {_shown(error.param)}", name)
     if isinstance(error, click.BadParameter) and error.param:
-        return _wrong(f"{prefix}{_shown(error.param)}: {_plain(error.message)}", name)
+        return wrong(f"{prefix}{_shown(error.param)}: {_plain(error.message)}", name)
     if type(error) is click.UsageError and isinstance(command, _Group):
         below = ", ".join(subcommands(command.known, command.path))
-        return _wrong(f"{name} needs one of {below}" if name else "no command given", name)
-    return _wrong(prefix + _plain(error.message), name)
+        return wrong(f"{name} needs one of {below}" if name else "no command given", name)
+    return wrong(prefix + _plain(error.message), name)
 
 
 def _no_option(
@@ -369,7 +326,7 @@ def _no_option(
     elif isinstance(command, _Leaf) and arguments(command.asked):
         advice = "what is no option of its own goes after `--`; "
     name = command.name if command else None
-    return _wrong(f"{prefix}no option {error.option_name}", name, advice=advice)
+    return wrong(f"{prefix}no option {error.option_name}", name, advice=advice)
 
 
 def _shown(parameter: click.Parameter) -> str:
@@ -382,15 +339,16 @@ def _plain(message: str) -> str:
     return message[:1].lower() + message[1:].rstrip(".")
 
 
-def _before_dashes(argv: Sequence[str]) -> list[str]:
+def before_dashes(argv: Sequence[str]) -> list[str]:
+    """Return the words before `--`."""
     return list(argv[: argv.index("--")]) if "--" in argv else list(argv)
 
 
-def _leading_words(argv: Sequence[str]) -> list[str]:
+def leading_words(argv: Sequence[str]) -> list[str]:
     """Return the words before `--`, without options and the values of global ones."""
     takes_value = {flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in flags(each)}
     words: list[str] = []
-    left = deque(_before_dashes(argv))
+    left = deque(before_dashes(argv))
     while left:
         part = left.popleft()
         if part in takes_value and left:
