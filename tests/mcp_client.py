@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
+import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import httpx2
 import mcp_types as types
 from mcp import StdioServerParameters
 from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 CALL_S = 60.0
+_START_S = 20.0
+_END_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -86,3 +95,65 @@ def plain_failures() -> Iterator[None]:
         while isinstance(first, BaseExceptionGroup):
             first = first.exceptions[0]
         raise first from None
+
+
+@dataclass(frozen=True)
+class Listening:
+    """A server that listens for HTTP, and how to reach it."""
+
+    process: asyncio.subprocess.Process
+    url: str
+    token: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Give what a client must send with each request."""
+        return {"Authorization": f"Bearer {self.token}"}
+
+    @asynccontextmanager
+    async def connected(self, **options: Any) -> AsyncIterator[Connected]:
+        """Connect a client; the options are those of the SDK's."""
+        with plain_failures():
+            async with (
+                httpx2.AsyncClient(headers=self.headers, timeout=CALL_S) as http,
+                Client(streamable_http_client(self.url, http_client=http), **options) as client,
+            ):
+                yield Connected(client)
+
+
+@asynccontextmanager
+async def listening(
+    *, toolset: str = "core", env: Mapping[str, str] | None = None, at: str = "127.0.0.1:0"
+) -> AsyncIterator[Listening]:
+    """Start a server over HTTP, with a token of its own."""
+    process = await asyncio.create_subprocess_exec(
+        *command("--toolset", toolset, "--http", at),
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(_START_S):
+            url = re.fullmatch(r"serving at (\S+)\n", (await process.stderr.readline()).decode())
+            kept = re.fullmatch(r"token: (.+)\n", (await process.stderr.readline()).decode())
+        assert url is not None
+        assert kept is not None
+        if (env or {}).get("DEBUGGER_MCP_TOKEN"):
+            token = (env or {})["DEBUGGER_MCP_TOKEN"]
+        else:
+            token = Path(kept[1]).read_text().strip()
+        yield Listening(process, url[1], token)
+    finally:
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        await asyncio.wait_for(process.communicate(), _END_S)
+
+
+@asynccontextmanager
+async def over_http(
+    *, toolset: str = "core", env: Mapping[str, str] | None = None, **options: Any
+) -> AsyncIterator[Connected]:
+    """Start a server over HTTP, and connect to it; the options are those of the SDK's client."""
+    async with listening(toolset=toolset, env=env) as server, server.connected(**options) as agent:
+        yield agent

@@ -9,6 +9,9 @@ from typing import Any
 from debugger.errors import Code, DebuggerError
 from debugger.mcp.daemon import Daemon, Reply
 
+# What can be run without meaning one session.
+_OF_NO_SESSION = frozenset({"attach", "config", "doctor", "sessions", "setup", "start", "use"})
+
 
 @dataclass(frozen=True)
 class Told:
@@ -25,9 +28,13 @@ class Told:
 
 
 class Memory:
-    """What one client's connection remembers: the session that it began or chose last."""
+    """What one client's connection remembers: the session that it began or chose last.
 
-    def __init__(self) -> None:
+    With `of_many` it is that of all clients that cannot be told apart: no session is theirs.
+    """
+
+    def __init__(self, *, of_many: bool = False) -> None:
+        self.of_many = of_many
         self.session: str | None = None
         self.defaults: dict[str, Any] = {}
 
@@ -56,7 +63,8 @@ class ToolCall:
             DebuggerError: Whatever the command fails with.
         """
         given = {name: value for name, value in args.items() if value is not None}
-        asked = self.daemon.ask(command, given, session=self.session or self.memory.session)
+        session = await self._meant(command)
+        asked = self.daemon.ask(command, given, session=session)
         return await (self.wait(asked, command) if waits else asked)
 
     async def run(self, argv: Sequence[str]) -> Reply:
@@ -65,8 +73,27 @@ class ToolCall:
         Raises:
             DebuggerError: Whatever the command fails with.
         """
-        asked = self.daemon.run(argv, session=self.session or self.memory.session)
+        asked = self.daemon.run(argv, session=await self._meant(argv[0]))
         return await self.wait(asked, " ".join(argv[:2]))
+
+    async def _meant(self, command: str) -> str | None:
+        """Return the session that is meant, None for the only one.
+
+        Raises:
+            DebuggerError: USAGE if it may be another client's.
+        """
+        session = self.session or self.memory.session
+        if session is not None or not self.memory.of_many or command in _OF_NO_SESSION:
+            return session
+        found = (await self.daemon.ask("sessions", {})).data["sessions"]
+        if len(found) > 1:
+            names = ", ".join(str(one["session"]) for one in found)
+            raise DebuggerError(
+                Code.USAGE,
+                "several sessions are open, and which one is yours is not known here",
+                hint=f"give sessionId: {names}",
+            )
+        return None
 
     def anew(self) -> ToolCall:
         """Return the same call for a session that does not exist yet."""
@@ -74,7 +101,8 @@ class ToolCall:
 
     def remember(self, session: str | None) -> None:
         """Take a session as the one that is meant from now on, where none is named."""
-        self.memory.session = session
+        if not self.memory.of_many:
+            self.memory.session = session
 
 
 def one_of(**given: Any) -> str:

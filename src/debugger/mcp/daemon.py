@@ -239,3 +239,7 @@ class _Connection:
         self._reading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._reading
+        # Not left to the task: one that had not begun yet has closed nothing.
+        self._writer.close()
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()

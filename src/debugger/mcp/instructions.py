@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-INSTRUCTIONS = """\
+from collections.abc import Container
+
+CORE = """\
 Real debuggers for C, C++, Rust, Go, Python and JavaScript. Use them when reading the code does \
 not tell: state, time, threads, other people's libraries.
 
@@ -21,3 +23,23 @@ debug_command runs any other command; "help" lists them. A hint "debugger X" mea
 "X". Without sessionId the session begun last is meant. The sessions are shared with the shell \
 command `debugger`: a person can look on.
 """
+
+XCODE = """\
+LLDB on a running app: in a simulator (debug_attach_sim with bundleId or pid) or any process of \
+this machine (debug_attach with pid or name).
+
+1. Attach; the app runs on unless continueOnAttach is false. session_set_defaults keeps simulator \
+and bundle.
+2. debug_breakpoint_add {file, line, condition} or {function}; then make the app come there.
+3. debug_session {action: "wait"} waits for the stop; {action: "pause"} stops it where it is.
+4. debug_stack, debug_variables {frameIndex}, debug_lldb_command {command: "expression x"}.
+5. debug_continue goes on and returns at once. debug_detach at the end: the app lives on.
+
+Without debugSessionId the current debug session is meant. The sessions are shared with the shell \
+command `debugger`: a person can look on.
+"""
+
+
+def of(tools: Container[str]) -> str:
+    """Return the instructions for a set of tools, by their names."""
+    return CORE if "debug_launch" in tools else XCODE

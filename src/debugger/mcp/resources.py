@@ -47,9 +47,13 @@ def template(part: str) -> str:
 
 async def listed(daemon: Daemon) -> list[tuple[str, Part]]:
     """List what there is now: a session's name and each part of it."""
+    return [(name, part) for name in await sessions(daemon) for part in PARTS.values()]
+
+
+async def sessions(daemon: Daemon) -> list[str]:
+    """List the names of the sessions."""
     reply = await daemon.ask("sessions", {})
-    names = [str(one["session"]) for one in reply.data["sessions"]]
-    return [(name, part) for name in names for part in PARTS.values()]
+    return [str(one["session"]) for one in reply.data["sessions"]]
 
 
 async def read(daemon: Daemon, wanted: str) -> str:

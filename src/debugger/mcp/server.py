@@ -16,10 +16,10 @@ from mcp.shared.exceptions import MCPError
 
 from debugger import __version__
 from debugger.errors import Code, DebuggerError
-from debugger.mcp import resources
+from debugger.mcp import instructions, logs, resources
 from debugger.mcp.call import Memory, Told, ToolCall
 from debugger.mcp.daemon import Daemon, Reply
-from debugger.mcp.instructions import INSTRUCTIONS
+from debugger.mcp.envelope import enveloped
 from debugger.mcp.prompts import PROMPTS
 from debugger.mcp.tool import Tool, Toolset
 
@@ -27,6 +27,7 @@ NAME: Final = "debugger"
 SESSION_HEADER: Final = "mcp-session-id"
 _PROGRESS_S = 2.0
 _MEMORIES_MAX = 1000
+_COMPLETED_MAX = 100  # the protocol's
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -42,14 +43,15 @@ class Answers:
         self._listing = [listing(one) for one in toolset]
         self._memories: OrderedDict[str, Memory] = OrderedDict()
         self._lasting = Memory()
+        self._shared = Memory(of_many=True)
 
     def server(self) -> Server[Any]:
         """Return the SDK's server with these answers."""
-        return Server(
+        server: Server[Any] = Server(
             NAME,
             version=__version__,
             title="Debugger",
-            instructions=INSTRUCTIONS,
+            instructions=instructions.of({one.name for one in self._tools}),
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
             on_list_resources=self.list_resources,
@@ -57,7 +59,25 @@ class Answers:
             on_read_resource=self.read_resource,
             on_list_prompts=self.list_prompts,
             on_get_prompt=self.get_prompt,
+            on_completion=self.complete,
         )
+        logs.add_to(server, self._memory)
+        return server
+
+    async def complete(
+        self, _context: Context, params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
+        """Complete the name of a session in a resource's address; nothing else has known values."""
+        names: list[str] = []
+        if params.ref.type == "ref/resource" and params.argument.name == "session":
+            names = await _asked(resources.sessions(self._daemon))
+        found = [name for name in names if name.startswith(params.argument.value)]
+        values = types.Completion(
+            values=found[:_COMPLETED_MAX],
+            total=len(found),
+            has_more=len(found) > _COMPLETED_MAX,
+        )
+        return types.CompleteResult(completion=values)
 
     async def list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
         """List the tools."""
@@ -95,10 +115,11 @@ class Answers:
     def _memory(self, context: Context) -> Memory:
         # Over standard streams there is one client. Over HTTP only the protocol's versions before
         # 2026-07-28 have sessions; the clients of later ones share a memory, and name theirs.
-        headers = getattr(context.request, "headers", None) or {}
-        session = headers.get(SESSION_HEADER)
-        if session is None:
+        if context.request is None:
             return self._lasting
+        session = context.request.headers.get(SESSION_HEADER)
+        if session is None:
+            return self._shared
         memory = self._memories.setdefault(session, Memory())
         self._memories.move_to_end(session)
         while len(self._memories) > _MEMORIES_MAX:
@@ -202,7 +223,7 @@ def listing(tool: Tool) -> types.Tool:
 def failed(tool: Tool, error: DebuggerError) -> Told:
     """Answer with a failure: as the command line prints it, or in the tool's envelope."""
     if tool.failure is not None:
-        return Told(f"Error: {tool.failure}\nDetails: {error.message}", is_error=True)
+        return Told(enveloped(tool.failure, error), is_error=True)
     hint = f"\nhint: {error.hint}" if error.hint else ""
     return Told(f"error: {error.message}{hint}", is_error=True)
 

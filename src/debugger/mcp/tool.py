@@ -57,6 +57,8 @@ class Tool:
             DebuggerError: USAGE, naming the argument.
         """
         rest = {name: value for name, value in given.items() if name not in SESSION_KEYS}
+        if self.failure is not None:  # XcodeBuildMCP's: an empty string counts as not given
+            rest = {name: value for name, value in rest.items() if value != ""}
         session = _session(given) if self.session_key else None
         known = list(self.input_schema["properties"])
         for name in rest:

@@ -7,7 +7,7 @@ import json
 import jsonschema
 import pytest
 
-from debugger.mcp.instructions import INSTRUCTIONS
+from debugger.mcp import instructions
 from debugger.mcp.server import listing
 from debugger.mcp.tool import Tool
 from debugger.mcp.tools import CORE, TOOLSETS
@@ -79,7 +79,12 @@ def test_what_can_end_or_change_a_program_is_marked_destructive() -> None:
     }
 
 
-def test_the_instructions_teach_in_200_words_and_name_only_what_there_is() -> None:
-    assert len(INSTRUCTIONS.split()) <= 200
-    mentioned = {word.strip("`.,:;(){}\"'") for word in INSTRUCTIONS.split()}
-    assert {word for word in mentioned if word.startswith("debug_")} <= set(NAMES)
+@pytest.mark.parametrize("name", TOOLSETS)
+def test_the_instructions_teach_in_200_words_and_name_only_what_there_is(name: str) -> None:
+    names = {one.name for one in TOOLSETS[name]}
+    text = instructions.of(names)
+    assert len(text.split()) <= 200
+    mentioned = {word.strip("`.,:;(){}\"'") for word in text.split()}
+    found = {word for word in mentioned if word.startswith(("debug_", "session_"))}
+    assert found
+    assert found <= names

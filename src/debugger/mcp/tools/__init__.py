@@ -5,11 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from debugger.mcp.tool import Toolset
-from debugger.mcp.tools import beginning, breakpoints, looking, running, timeline, values
+from debugger.mcp.tools import (
+    beginning,
+    breakpoints,
+    doctor,
+    looking,
+    running,
+    timeline,
+    values,
+    xcode,
+    xcode_attach,
+    xcode_defaults,
+)
 
 CORE = Toolset(
     one
     for part in (beginning, breakpoints, running, looking, values, timeline)
     for one in part.TOOLS
 )
-TOOLSETS: Mapping[str, Toolset] = {"core": CORE}
+# Without Xcode, or to wait for a stop, its user needs two of ours.
+XCODEBUILDMCP = Toolset(
+    [
+        *xcode_attach.TOOLS,
+        *xcode.TOOLS,
+        *xcode_defaults.TOOLS,
+        *doctor.TOOLS,
+        *(one for one in beginning.TOOLS if one.name in {"debug_attach", "debug_session"}),
+    ]
+)
+TOOLSETS: Mapping[str, Toolset] = {
+    "core": CORE,
+    "xcodebuildmcp": XCODEBUILDMCP,
+    "all": CORE | XCODEBUILDMCP,
+}

@@ -59,6 +59,7 @@ async def debug_attach(
     breakpoints: _Breaks = (),
     pause: bool = False,
     adapter: str | None = None,
+    backend: str | None = None,
 ) -> Told:
     """Attach to a process, core file or server; a process runs on unless paused."""
     reply = await call.anew().ask(
@@ -71,6 +72,7 @@ async def debug_attach(
         breaks=breakpoints,
         pause=pause,
         adapter=adapter,
+        backend=backend,
     )
     call.remember(reply.data.get("session"))
     return stopped(reply)

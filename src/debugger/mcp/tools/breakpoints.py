@@ -175,13 +175,18 @@ async def added(
     nearest = reply.data.get("nearest_lines")
     if not reply.data.get("verified") and nearest:
         await call.ask("breakpoint_remove", ids=(reply.data["id"],))
-        valid = ", ".join(map(str, nearest))
-        raise DebuggerError(
-            Code.NOT_FOUND,
-            f"No code at {PurePath(str(file)).name}:{line}. Valid lines: {valid}",
-            hint=f'{{"file": "{file}", "line": {nearest[0]}}}',
-        )
+        raise no_code(str(file), line, nearest)
     return reply
+
+
+def no_code(file: str, line: int | None, nearest: Sequence[int]) -> DebuggerError:
+    """Return the failure to set a breakpoint at a line that has no code."""
+    valid = ", ".join(map(str, nearest))
+    return DebuggerError(
+        Code.NOT_FOUND,
+        f"No code at {PurePath(file).name}:{line}. Valid lines: {valid}",
+        hint=f'{{"file": "{file}", "line": {nearest[0]}}}',
+    )
 
 
 async def _removed(call: ToolCall, ids: Sequence[str | int]) -> list[Reply]:

@@ -1,0 +1,62 @@
+"""Which debug session does a call of XcodeBuildMCP's tools mean, and how does it ask of it?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from debugger.errors import Code, DebuggerError
+from debugger.mcp.call import ToolCall
+from debugger.mcp.daemon import Reply
+
+NO_SESSION = "No active debug session. Provide debugSessionId or attach first."
+
+
+def current(call: ToolCall) -> str:
+    """Return the id of the session that is meant: the one named, else the current one.
+
+    The current one is this connection's: the daemon's own may be another client's.
+
+    Raises:
+        DebuggerError: NO_SESSION.
+    """
+    name = call.session or call.memory.session
+    if not name:
+        raise DebuggerError(Code.NO_SESSION, NO_SESSION)
+    return name
+
+
+async def ask(
+    call: ToolCall, command: str, *, to_fetch: str | None = None, waits: bool = False, **args: Any
+) -> Reply:
+    """Run one of the daemon's commands in the session that is meant.
+
+    `to_fetch` is what a program that runs cannot tell.
+
+    Raises:
+        DebuggerError: In XcodeBuildMCP's words where it has any.
+    """
+    name = current(call)
+    try:
+        return await replace(call, session=name).ask(command, waits=waits, **args)
+    except DebuggerError as error:
+        if error.code is Code.NO_SESSION:
+            raise _gone(call, name) from error
+        if error.code is Code.WRONG_STATE and to_fetch is not None and "running" in error.message:
+            raise is_running(to_fetch) from error
+        raise
+
+
+def is_running(to_fetch: str) -> DebuggerError:
+    """Return the failure to fetch something of a program that runs."""
+    return DebuggerError(
+        Code.WRONG_STATE, f"Process is running; pause or hit a breakpoint to fetch {to_fetch}."
+    )
+
+
+def _gone(call: ToolCall, name: str) -> DebuggerError:
+    if call.memory.session == name:
+        call.remember(None)
+    if call.session:
+        return DebuggerError(Code.NO_SESSION, f"Debug session not found: {name}")
+    return DebuggerError(Code.NO_SESSION, NO_SESSION)

@@ -1,0 +1,99 @@
+"""What do XcodeBuildMCP's tools write of a stack, of variables, of an attach? Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+TEXT_MAX = 16_000  # characters of one answer
+
+
+def stack(
+    thread: int, frames: Sequence[Mapping[str, Any]], *, name: str = "", left_out: int = 0
+) -> str:
+    """Write a thread's stack, innermost frame first."""
+    label = f"Thread {thread} ({name})" if name else f"Thread {thread}"
+    if not frames:
+        return f"{label}: no stack frames."
+    lines = [
+        f"frame #{one.get('index', number)}: {one['function']} "
+        f"at {one.get('file') or 'unknown'}:{one.get('line') or 0}"
+        for number, one in enumerate(frames)
+    ]
+    if left_out > 0:
+        lines.append(f"… {left_out} more: maxFrames")
+    return "\n".join([label, *lines])
+
+
+def variables(section: str, found: Sequence[Mapping[str, Any]], total: int) -> str:
+    """Write the variables of a scope below its name; those that are too many are counted."""
+    if not found:
+        return f"{section}:\n  (no variables)"
+    lines: list[str] = []
+    left = TEXT_MAX
+    for one in found:
+        line = f"  {one['name']}{_of_type(one.get('type'))} = {one['value']}"
+        left -= len(line) + 1
+        if left < 0:
+            break
+        lines.append(line)
+    if total > len(lines):
+        lines.append(f'  … {total - len(lines)} more: debug_lldb_command "frame variable NAME"')
+    return "\n".join([f"{section}:", *lines])
+
+
+def _of_type(name: str | None) -> str:
+    return f" ({name})" if name else ""
+
+
+def output(text: str) -> str:
+    """Cut what a command of the debugger printed, and say how much."""
+    whole = text.strip()
+    if len(whole) <= TEXT_MAX:
+        return whole
+    return f"{whole[:TEXT_MAX]}\n… {len(whole) - TEXT_MAX} more characters: ask for less of it"
+
+
+def attached(
+    status: Mapping[str, Any],
+    simulator: str,
+    *,
+    is_current: bool,
+    is_running: bool,
+    warnings: Sequence[str] = (),
+) -> str:
+    """Write of a session that has begun, and what can be done with it."""
+    session = status["session"]
+    label = "DAP debugger" if status.get("backend") == "dap" else "LLDB"
+    current = (
+        "This session is now the current debug session."
+        if is_current
+        else "This session is not set as the current session."
+    )
+    resumed = (
+        "Execution resumed after attach."
+        if is_running
+        else "Execution is paused. Use debug_continue to resume before UI automation."
+    )
+    key = f'debugSessionId: "{session}"'
+    warned = "".join(f"⚠️ {one}\n\n" for one in warnings)
+    return (
+        f"{warned}✅ Attached {label} to simulator process {status.get('pid')} ({simulator}).\n\n"
+        f"Debug session ID: {session}\n{current}\n{resumed}\n\nNext steps:\n"
+        f'1. Add a breakpoint: debug_breakpoint_add({{ {key}, file: "...", line: 123 }})\n'
+        f"2. Continue execution: debug_continue({{ {key} }})\n"
+        f"3. Show call stack: debug_stack({{ {key} }})"
+    )
+
+
+def added(one: Mapping[str, Any]) -> str:
+    """Write of a breakpoint that was set, and of one that is not bound yet why."""
+    number = one["id"]
+    line = one.get("line") or one.get("requested_line")
+    where = f"on {one['function']}" if one.get("function") else f"at {one.get('file')}:{line}"
+    lines = [f"✅ Breakpoint {number} set.", "", f"Set breakpoint {number} {where}"]
+    if one.get("condition"):
+        lines[-1] += f" if {one['condition']}"
+    if not one.get("verified"):
+        lines.append(f"⚠️ Not bound yet: {one.get('why_unbound') or 'it may bind later'}")
+    return "\n".join(lines)

@@ -1,0 +1,118 @@
+"""Is only this machine served, and only who knows the token?"""
+
+from __future__ import annotations
+
+import stat
+
+import pytest
+from starlette.testclient import TestClient
+
+from debugger.errors import Code, DebuggerError
+from debugger.mcp import http
+from debugger.mcp.address import Place, place
+from debugger.mcp.http import Guard
+from debugger.mcp.token import VARIABLE, Token
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("127.0.0.1:80", "http://127.0.0.1:80/mcp"),
+        ("127.1.2.3:0", "http://127.1.2.3:0/mcp"),
+        ("localhost:65535", "http://127.0.0.1:65535/mcp"),
+        ("[::1]:8", "http://[::1]:8/mcp"),
+        ("::1:8", "http://[::1]:8/mcp"),
+    ],
+)
+def test_a_loopback_address_is_a_place(given, url) -> None:
+    assert place(given).url == url
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("", ":", "80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:-1", "127.0.0.1:65536"),
+        "127.0.0.1:٣",
+        "0.0.0.0:1",
+        "[::]:1",
+        "[::ffff:8.8.8.8]:1",
+        "10.0.0.1:1",
+        "host:1",
+        "127.1:1",
+        "[fe80::1%lo]:1",
+    ],
+)
+def test_anything_else_is_none(given) -> None:
+    with pytest.raises(DebuggerError) as failed:
+        place(given)
+    assert failed.value.code is Code.USAGE
+    assert "debugger mcp --http 127.0.0.1:0" in str(failed.value.hint)
+
+
+@pytest.mark.parametrize(
+    "header", [None, "", "Bearer", "Bearer x", "bearer  sec ret", "Basic secret"]
+)
+def test_a_header_without_the_token_does_not_match(header) -> None:
+    assert not Token("secret").matches(header)
+
+
+@pytest.mark.parametrize("header", ["Bearer secret", "bearer secret", "BEARER  secret "])
+def test_a_header_with_the_token_matches(header) -> None:
+    assert Token("secret").matches(header)
+
+
+def test_the_token_is_taken_out_of_the_environment() -> None:
+    env = {VARIABLE: "secret", "A": "b"}
+    assert Token.taken_from(env).matches("Bearer secret")
+    assert env == {"A": "b"}
+
+
+@pytest.mark.parametrize("given", ["a b", "a\nb", "ä", "\x7f"])
+def test_a_token_that_no_header_can_hold_is_refused(given) -> None:
+    with pytest.raises(DebuggerError) as failed:
+        Token.taken_from({VARIABLE: given})
+    assert failed.value.code is Code.USAGE
+
+
+def test_without_one_each_server_has_a_new_token_in_a_private_file(tmp_path) -> None:
+    one, other = Token(None), Token.taken_from({VARIABLE: ""})
+    with one.kept(str(tmp_path), 1) as path, other.kept(str(tmp_path), 2) as other_path:
+        values = [(tmp_path / name).read_text().strip() for name in (path, other_path)]
+        assert one.matches(f"Bearer {values[0]}")
+        assert not one.matches(f"Bearer {values[1]}")
+        assert stat.S_IMODE((tmp_path / path).stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == []
+
+
+async def _served(scope, receive, send) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+def guarded() -> Guard:
+    return Guard(_served, token=Token("secret"), where=Place("127.0.0.1", 80))
+
+
+def ask(guard: Guard, **headers: str) -> int:
+    given = {"Host": "127.0.0.1:80", "Authorization": "Bearer secret", **headers}
+    return TestClient(guard).get("/mcp", headers=given).status_code
+
+
+def test_a_request_passes_with_the_token_and_a_name_of_this_machine() -> None:
+    guard = guarded()
+    assert ask(guard) == 204
+    assert ask(guard, Host="localhost:80", Origin="http://localhost:80") == 204
+    assert ask(guard, Authorization="Bearer other") == 401
+    assert ask(guard, Host="evil:80") == 421
+    assert ask(guard, Origin="https://localhost:80") == 403
+    assert ask(guard, Origin="http://localhost:81") == 403
+
+
+def test_neither_one_client_nor_all_together_have_too_much_in_service(monkeypatch) -> None:
+    guard = guarded()
+    guard._served["greedy"] = http.OF_ONE_MAX
+    assert ask(guard, **{"Mcp-Session-Id": "greedy"}) == 429
+    assert ask(guard, **{"Mcp-Session-Id": "modest"}) == 204
+    guard._served["others"] = http.TOGETHER_MAX
+    assert ask(guard, **{"Mcp-Session-Id": "modest"}) == 503
+    assert set(guard._served) == {"greedy", "others"}
