@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Any
@@ -27,7 +28,9 @@ async def ask(request, runtime_dir, judge) -> AsyncIterator[Ask]:
             token = f"Authorization: {server.headers['Authorization']}"
             target = [server.url, "--transport", "http", "--header", token]
         else:
-            target = command()
+            # Of our environment the inspector hands on what any program needs, and no more.
+            own = {name: os.environ[name] for name in ("DEBUGGER_RUNTIME_DIR", "DEBUGGER_CONFIG")}
+            target = [*command(), *(word for one in own.items() for word in ("-e", "=".join(one)))]
 
         async def run(method: str, *words: str) -> Any:
             told = await judge(

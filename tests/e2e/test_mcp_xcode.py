@@ -105,7 +105,7 @@ async def test_the_eight_tools_are_listed_with_their_arguments_and_annotations(x
     # What the eight cannot: another process than an app's, and to wait for a stop.
     assert set(listed) - set(EIGHT) == {
         *("session_set_defaults", "session_show_defaults", "session_clear_defaults"),
-        *("debug_attach", "debug_session"),
+        *("debug_attach", "debug_session", "doctor"),
     }
 
 

@@ -114,7 +114,7 @@ class Console:
             raise DebuggerError(
                 Code.TIMEOUT,
                 f"lldb took longer than {seconds:g} s to answer ({do}), and was interrupted",
-                hint="debugger status; dbg config shows dap_request_secs, the bound",
+                hint="debugger status; debugger config shows dap_request_secs, the bound",
             ) from None
         finally:
             self._waiting.pop(number, None)
