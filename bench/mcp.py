@@ -111,7 +111,7 @@ def measure_start(daemon: Daemon) -> dict[str, float]:
 
 def measure_listings(daemon: Daemon) -> dict[str, float]:
     """Measure what each toolset's listing costs a conversation."""
-    figures = {}
+    figures: dict[str, float] = {}
     for name in TOOLSETS:
         server = Server(daemon, "--toolset", name)
         listed = server.ask("tools/list")["tools"]

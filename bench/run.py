@@ -119,13 +119,13 @@ def launch(adapter: str, program: str) -> dict[str, Any]:
             "cwd": str(Path(program).parent),
             "args": [],
         }
-    from debugger.backends.dap.adapters.lldb import lldb_dap
+    from debugger.backends.lldb import common
 
     return {
         "program": program,
         "args": [],
         "cwd": str(Path(program).parent),
-        "initCommands": list(lldb_dap._FAST),  # noqa: SLF001 - the same settings on both sides
+        "initCommands": list(common.FAST),  # the same settings on both sides
         "enableAutoVariableSummaries": True,
     }
 
