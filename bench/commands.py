@@ -126,7 +126,7 @@ async def main() -> None:
                         print(f"{kit.name:10} {command:14} {found:>17}")
                         continue
                     # Only what is asked by the protocol is told apart from what is ours.
-                    ours = f"{found[1]:8.2f}" if kit.backend == "dap" else f"{'–':>8}"
+                    ours = f"{found[1]:8.2f}" if kit.backend == "dap" else f"{'-':>8}"
                     print(f"{kit.name:10} {command:14} {found[0]:8.2f} {ours}")
 
 
