@@ -41,6 +41,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.backends.lldb": (
         "debugger.backends.base",
         "debugger.backends.lldb_text",
+        "debugger.backends.native",
         "debugger.targets",
         "debugger.core",
     ),
@@ -54,6 +55,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.targets",
         "debugger.core",
     ),
+    "debugger.backends.native": ("debugger.core", "debugger.targets"),
     "debugger.backends.mapped": (
         "debugger.backends.abilities",
         "debugger.backends.base",
@@ -72,6 +74,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.guarded",
         "debugger.backends.lldb",
         "debugger.backends.lldb_text",
+        "debugger.backends.native",
         "debugger.backends.stdio",
         "debugger.paths",  # where adapters are installed
         "debugger.targets",

@@ -7,21 +7,21 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
-from debugger.backends import lldb_text
+from debugger.backends import lldb_text, native
 from debugger.backends.base import Attach, Launch
 from debugger.backends.lldb.inside import Inside
 from debugger.backends.lldb_text import quoted
-from debugger.core.breakpoints import Bound, Kind, Spec
-from debugger.core.locate import near_names, nearest_lines, plain_function
+from debugger.core.breakpoints import Bound, Spec
+from debugger.core.locate import plain_function
 from debugger.core.model import ExceptionDetails, Exited, Frame, Reason, Stopped
 from debugger.errors import DebuggerError
 from debugger.targets.core_file import NotACore, read_core
-from debugger.targets.program import Program, look
+from debugger.targets.program import look
 
 LANGUAGES = ("c", "c++", "rust", "swift", "native")
 # Our words for exceptions, by LLDB's filters; and those that are a call of a function.
@@ -153,43 +153,18 @@ async def arguments(inside: Inside, frame: Frame) -> list[str] | None:
 
 async def explain(inside: Inside, spec: Spec) -> Bound:
     """Say why a breakpoint does not bind, with the lines or names that would."""
-    program = look(inside.launched.program) if inside.launched and inside.launched.program else None
-    if spec.kind is Kind.FUNCTION:
-        return await _explain_function(inside, spec, program)
-    if spec.file is None or spec.line is None:
-        return Bound(verified=False, why="no code at this address")
-    unbound = Bound(verified=False, file=spec.file, line=spec.line)
-    if program is not None and not program.has_debug_info:
-        why = "the program has no debug information: compile it with -g"
-        return msgspec.structs.replace(unbound, why=why)
-    name = Path(spec.file).name
-    table = await inside.raw(f"target modules dump line-table {quoted(name)}", None)
-    lines = [
-        int(match["line"])
-        for match in _LINE_TABLE.finditer(table)
-        if Path(match["file"]).name == name
-    ]
-    if not lines:
-        why = f"no such file in the program: {name}"
-        return msgspec.structs.replace(unbound, why=why)
-    near = nearest_lines(spec.line, [line for line in lines if line > 0])
-    return msgspec.structs.replace(
-        unbound, why=f"no code at {name}:{spec.line}", nearest_lines=near
-    )
+    program = inside.launched.program if inside.launched is not None else None
 
+    async def lines(file: str) -> Iterable[int]:
+        name = Path(file).name
+        table = await inside.raw(f"target modules dump line-table {quoted(name)}", None)
+        found = _LINE_TABLE.finditer(table)
+        return [int(one["line"]) for one in found if Path(one["file"]).name == name]
 
-async def _explain_function(inside: Inside, spec: Spec, program: Program | None) -> Bound:
-    assert spec.function is not None
-    why = f"no function {spec.function} in the program"
-    if program is not None and not program.has_debug_info:
-        why += ", which has no debug information: compile it with -g"
-    words = re.findall(r"[A-Za-z0-9]{2,}", spec.function)
-    stem = re.escape(max(words, key=len)[:3]) if words else ""
-    module = (
-        Path(inside.launched.program).name if inside.launched and inside.launched.program else ""
-    )
-    text = ""
-    if stem and module:
-        text = await inside.raw(f"image lookup -r -n {quoted(stem)} {quoted(module)}", None)
-    names = [plain_function(name) for name in lldb_text.symbols(text)]
-    return Bound(verified=False, why=why, near_names=near_names(spec.function, names))
+    async def names(_function: str, stem: str) -> Iterable[str]:
+        if program is None:
+            return ()
+        words = f"image lookup -r -n {quoted(re.escape(stem))} {quoted(Path(program).name)}"
+        return map(plain_function, lldb_text.symbols(await inside.raw(words, None)))
+
+    return await native.explain(program, spec, lines=lines, names=names)

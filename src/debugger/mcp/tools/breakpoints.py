@@ -55,27 +55,7 @@ async def debug_breakpoint(
     if not add and not remove:
         reply = await call.ask("breakpoint_list")
         return Told(reply.text, {"breakpoints": [shown(one) for one in reply.data["breakpoints"]]})
-    for place in add:
-        check(place.function, place.file, place.line)
-    removed = await _removed(call, remove)
-    replies = [
-        await added(
-            call,
-            place.function,
-            place.file,
-            place.line,
-            condition=place.condition or None,
-            hit_count=place.hit_count or None,
-        )
-        for place in add
-    ]
-    return Told.joined(
-        [*removed, *replies],
-        {
-            "breakpoints": [shown(one.data) for one in replies],
-            "removed": [str(one) for one in remove],
-        },
-    )
+    return await _changed(call, "breakpoints", add, remove)
 
 
 @TOOLS.tool(
@@ -92,27 +72,7 @@ async def debug_logpoint(
         raise DebuggerError(
             Code.USAGE, "give add or remove", hint='{"add": [{"file": …, "line": …, "message": …}]}'
         )
-    for place in add:
-        check(place.function, place.file, place.line)
-    removed = await _removed(call, remove)
-    replies = [
-        await added(
-            call,
-            place.function,
-            place.file,
-            place.line,
-            log=place.message,
-            condition=place.condition or None,
-        )
-        for place in add
-    ]
-    return Told.joined(
-        [*removed, *replies],
-        {
-            "logpoints": [shown(one.data) for one in replies],
-            "removed": [str(one) for one in remove],
-        },
-    )
+    return await _changed(call, "logpoints", add, remove)
 
 
 @TOOLS.tool("debug_trace", title="Trace calls", result={"traced": list[Any], "removed": list[str]})
@@ -132,12 +92,31 @@ async def debug_trace(
                 f"this debugger traces functions by name, not by a pattern: {name}",
                 hint='debug_trace {"add": ["FUNCTION"]}',
             )
-    removed = await _removed(call, remove)
-    replies = [await added(call, name, None, None, log=f"enter {name}") for name in add]
-    return Told.joined(
-        [*removed, *replies],
-        {"traced": [shown(one.data) for one in replies], "removed": [str(one) for one in remove]},
-    )
+    entries = [LogPlace(function=name, message=f"enter {name}") for name in add]
+    return await _changed(call, "traced", entries, remove)
+
+
+async def _changed(
+    call: ToolCall, key: str, add: Sequence[Place | LogPlace], remove: Sequence[str | int]
+) -> Told:
+    """Remove and set breakpoints, all of them checked before; `key` is what the set ones are."""
+    for place in add:
+        check(place.function, place.file, place.line)
+    numbers = tuple(number(one) for one in remove)
+    removed = [await call.ask("breakpoint_remove", ids=numbers)] if numbers else []
+    replies = [
+        await added(call, place.function, place.file, place.line, **_options(place))
+        for place in add
+    ]
+    data = {key: [shown(one.data) for one in replies], "removed": [str(one) for one in remove]}
+    return Told.joined([*removed, *replies], data)
+
+
+def _options(place: Place | LogPlace) -> dict[str, Any]:
+    condition = place.condition or None
+    if isinstance(place, LogPlace):
+        return {"condition": condition, "log": place.message}
+    return {"condition": condition, "hit_count": place.hit_count or None}
 
 
 def check(function: str | None, file: str | None, line: int | None) -> None:
@@ -187,11 +166,6 @@ def no_code(file: str, line: int | None, nearest: Sequence[int]) -> DebuggerErro
         f"No code at {PurePath(file).name}:{line}. Valid lines: {valid}",
         hint=f'{{"file": "{file}", "line": {nearest[0]}}}',
     )
-
-
-async def _removed(call: ToolCall, ids: Sequence[str | int]) -> list[Reply]:
-    numbers = [number(one) for one in ids]
-    return [await call.ask("breakpoint_remove", ids=tuple(numbers))] if numbers else []
 
 
 def number(given: str | int) -> int:

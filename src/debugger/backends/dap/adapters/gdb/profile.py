@@ -9,20 +9,21 @@ import functools
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from debugger.backends import abilities
+from debugger.backends import abilities, native
 from debugger.backends.base import Attach, ConditionFailed, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import profile as generic
 from debugger.backends.dap.adapters.gdb import abilities as gdb_abilities
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
-from debugger.core.breakpoints import Bound, Kind, Spec
+from debugger.core.breakpoints import Bound, Spec
 from debugger.core.events import Stream
-from debugger.core.locate import near_names, nearest_lines, plain_function
+from debugger.core.locate import plain_function
 from debugger.core.model import (
     ExceptionDetails,
     Exited,
@@ -35,7 +36,7 @@ from debugger.core.model import (
 )
 from debugger.errors import Code, DebuggerError
 from debugger.paths import data_dir
-from debugger.targets.program import Program, look
+from debugger.targets.program import look
 
 OLDEST = 14  # the first with an adapter of its own
 _INSIDE = str(Path(__file__).parent / "inside" / "gdb_inside.py")
@@ -264,38 +265,18 @@ async def _returned(inside: Inside, stop: Stopped, frame: Frame) -> Variable | N
 
 
 async def _explain(inside: Inside, spec: Spec) -> Bound:
-    program = look(inside.launched.program) if inside.launched and inside.launched.program else None
-    if spec.kind is Kind.FUNCTION:
-        return await _explain_function(inside, spec, program)
-    if spec.file is None or spec.line is None:
-        return Bound(verified=False, why="no code at this address")
-    unbound = Bound(verified=False, file=spec.file, line=spec.line)
-    if program is not None and not program.has_debug_info:
-        why = "the program has no debug information: compile it with -g"
-        return msgspec.structs.replace(unbound, why=why)
-    name = Path(spec.file).name
-    body: ExplainBody = await inside.request("debuggerExplain", {"file": spec.file}, ExplainBody)
-    if not body.lines:
-        why = f"no such file in the program: {name}"
-        return msgspec.structs.replace(unbound, why=why)
-    near = nearest_lines(spec.line, body.lines)
-    return msgspec.structs.replace(
-        unbound, why=f"no code at {name}:{spec.line}", nearest_lines=near
-    )
+    async def ask(**wanted: str) -> ExplainBody:
+        body: ExplainBody = await inside.request("debuggerExplain", wanted, ExplainBody)
+        return body
 
+    async def lines(file: str) -> Iterable[int]:
+        return (await ask(file=file)).lines
 
-async def _explain_function(inside: Inside, spec: Spec, program: Program | None) -> Bound:
-    assert spec.function is not None
-    why = f"no function {spec.function} in the program"
-    if program is not None and not program.has_debug_info:
-        why += ", which has no debug information: compile it with -g"
-    words = re.findall(r"[A-Za-z0-9]{2,}", spec.function)
-    names: list[str] = []
-    if words:
-        asked = {"function": spec.function, "stem": max(words, key=len)[:3]}
-        body: ExplainBody = await inside.request("debuggerExplain", asked, ExplainBody)
-        names = [plain_function(name) for name in body.names]
-    return Bound(verified=False, why=why, near_names=near_names(spec.function, names))
+    async def names(function: str, stem: str) -> Iterable[str]:
+        return map(plain_function, (await ask(function=function, stem=stem)).names)
+
+    program = inside.launched.program if inside.launched is not None else None
+    return await native.explain(program, spec, lines=lines, names=names)
 
 
 PROFILE = Profile(

@@ -1,0 +1,48 @@
+"""Why does a breakpoint in a compiled program not bind, and what would?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from debugger.core.breakpoints import Bound, Kind, Spec
+from debugger.core.locate import near_names, nearest_lines
+from debugger.targets.program import look
+
+Lines = Callable[[str], Awaitable[Iterable[int]]]
+Names = Callable[[str, str], Awaitable[Iterable[str]]]
+
+
+async def explain(program: str | None, spec: Spec, *, lines: Lines, names: Names) -> Bound:
+    """Say why a breakpoint does not bind, with the lines or names that would.
+
+    `lines` returns the lines of a file that have code, none where the program has no such file;
+    `names` the functions like one, given its name and a few letters that are in it.
+    """
+    found = look(program) if program else None
+    is_bare = found is not None and not found.has_debug_info
+    if spec.kind is Kind.FUNCTION:
+        return await _explain_function(spec.function or "", names, is_bare=is_bare)
+    if spec.file is None or spec.line is None:
+        return Bound(verified=False, why="no code at this address")
+    unbound = Bound(verified=False, file=spec.file, line=spec.line)
+    if is_bare:
+        return replace(unbound, why="the program has no debug information: compile it with -g")
+    name = Path(spec.file).name
+    known = [line for line in await lines(spec.file) if line > 0]
+    if not known:
+        return replace(unbound, why=f"no such file in the program: {name}")
+    near = nearest_lines(spec.line, known)
+    return replace(unbound, why=f"no code at {name}:{spec.line}", nearest_lines=near)
+
+
+async def _explain_function(function: str, names: Names, *, is_bare: bool) -> Bound:
+    why = f"no function {function} in the program"
+    if is_bare:
+        why += ", which has no debug information: compile it with -g"
+    words = re.findall(r"[A-Za-z0-9]{2,}", function)
+    known = await names(function, max(words, key=len)[:3]) if words else ()
+    return Bound(verified=False, why=why, near_names=near_names(function, list(known)))
