@@ -16,6 +16,7 @@ from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import report, stepping
 from debugger.session.standing import runs
+from debugger.session.stepping import Patience
 from debugger.setup import attaching, simulators
 
 GROUP = "Sessions"
@@ -83,7 +84,14 @@ async def attach(
             if one.is_live and one.pid is not None
         },
     )
-    prepared = await _prepared(wanted)
+    answer = await _begun(call, await _prepared(wanted), breaks, patience)
+    where = (app.note,) if app is not None else ()
+    return msgspec.structs.replace(answer, notes=(*answer.notes, *where))
+
+
+async def _begun(
+    call: Call, prepared: attaching.Prepared, breaks: tuple[str, ...], patience: Patience
+) -> answers.Stop:
     target = prepared.target
     specs = [call.spec(words, near=[], current=None, program=target.program) for words in breaks]
     session = await call.sessions.create(
@@ -101,8 +109,7 @@ async def attach(
         answer = await stepping.wait(session, patience, after=0)
     else:
         answer = report.running(session, waited_s=None)
-    where = (app.note,) if app is not None else ()
-    return msgspec.structs.replace(answer, notes=(*answer.notes, *where, *prepared.notes, *unbound))
+    return msgspec.structs.replace(answer, notes=(*answer.notes, *prepared.notes, *unbound))
 
 
 async def _prepared(wanted: attaching.Wanted) -> attaching.Prepared:
