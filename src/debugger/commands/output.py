@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +19,7 @@ from debugger.core.events import Event, Kind
 from debugger.errors import Code, DebuggerError
 from debugger.session.session import Session
 from debugger.session.standing import check_runs
-from debugger.timeline import Line
+from debugger.timeline import Line, Page
 
 GROUP = "Output and events"
 _LINES_MAX = 10_000
@@ -91,9 +93,16 @@ async def events(
     function: Annotated[
         str | None, Opt("--function", help="only in functions like this", metavar="PATTERN")
     ] = None,
+    file: Annotated[str | None, Opt("--file", help="only in this file", metavar="FILE")] = None,
+    text: Annotated[
+        str | None, Opt("--text", help="only with this in the text", metavar="TEXT")
+    ] = None,
     thread: Annotated[int | None, Opt("--thread", help="only of this thread", metavar="N")] = None,
     since: Annotated[
         str | None, Opt("--since", help="after this event, or so long ago (-5s)", metavar="SEQ")
+    ] = None,
+    until: Annotated[
+        str | None, Opt("--until", help="up to this event, or so long ago", metavar="SEQ")
     ] = None,
     limit: Annotated[int, Opt("--limit", help="at most so many", metavar="N")] = 50,
     follow: Annotated[bool, Opt("--follow", help="go on until Ctrl-C or the end")] = False,
@@ -102,18 +111,24 @@ async def events(
     session = call.session()
     if not 1 <= limit <= 500:  # noqa: PLR2004 - the timeline's page
         raise DebuggerError(Code.USAGE, "--limit is 1 to 500", hint="debugger events --since SEQ")
-    wanted = {_kind(name) for name in kinds} or None
-    after = _since(session, since)
-    page = session.timeline.events(
-        since=after,
-        kinds=wanted,
+    if follow and until is not None:
+        raise DebuggerError(
+            Code.USAGE, "--follow goes on, --until ends", hint="debugger events --help"
+        )
+    before, until_ns = _until(until)
+    matching = partial(
+        session.timeline.events,
+        kinds={_kind(name) for name in kinds} or None,
         function=function,
+        file=file,
+        text=text,
         thread=thread,
-        limit=limit,
-        newest=since is None,
+        before=before,
+        until_ns=until_ns,
     )
+    page = matching(since=_since(session, since), limit=limit, newest=since is None)
     if follow:
-        return await _follow_events(call, session, list(page.events), wanted, page.next)
+        return await _follow_events(call, session, page, matching)
     return answers.Events(
         events=tuple(_event(one) for one in page.events),
         next=page.next,
@@ -124,8 +139,9 @@ async def events(
 
 
 async def _follow_events(
-    call: Call, session: Session, found: list[Event], wanted: set[Kind] | None, cursor: int
+    call: Call, session: Session, page: Page, matching: Callable[..., Page]
 ) -> answers.Events:
+    cursor, found = page.next, page.events
     while True:
         is_over = not session.is_live
         for one in found:
@@ -135,8 +151,8 @@ async def _follow_events(
             return answers.Events(events=(), next=cursor, dropped=0, total=0)
         if not found:
             await _something(call, session, cursor, set(Kind))
-        page = session.timeline.events(since=cursor, kinds=wanted, limit=500)
-        cursor, found = page.next, list(page.events)
+        page = matching(since=cursor, limit=500)
+        cursor, found = page.next, page.events
 
 
 def _kind(name: str) -> Kind:
@@ -152,14 +168,34 @@ def _kind(name: str) -> Kind:
 def _since(session: Session, since: str | None) -> int:
     if since is None:
         return 0
-    relative = re.fullmatch(r"-([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m)?", since)
-    if relative:
-        unit = {"ms": 1e6, "s": 1e9, "m": 6e10, None: 1e9}[relative[2]]
-        return session.timeline.since_time_ns(time.monotonic_ns() - int(float(relative[1]) * unit))
-    if re.fullmatch(r"[0-9]{1,18}", since):
-        return int(since)
+    time_ns = _relative(since)
+    if time_ns is not None:
+        return session.timeline.since_time_ns(time_ns)
+    return _number("--since", since)
+
+
+def _until(until: str | None) -> tuple[int | None, int | None]:
+    """Return the number before which, and the time up to which, events are asked for."""
+    if until is None:
+        return None, None
+    time_ns = _relative(until)
+    return (_number("--until", until) + 1, None) if time_ns is None else (None, time_ns)
+
+
+def _relative(words: str) -> int | None:
+    """Return the time of the clock so long ago; None for what is no such time."""
+    relative = re.fullmatch(r"-([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m)?", words)
+    if relative is None:
+        return None
+    unit = {"ms": 1e6, "s": 1e9, "m": 6e10, None: 1e9}[relative[2]]
+    return time.monotonic_ns() - int(float(relative[1]) * unit)
+
+
+def _number(option: str, words: str) -> int:
+    if re.fullmatch(r"[0-9]{1,18}", words):
+        return int(words)
     raise DebuggerError(
-        Code.USAGE, f"--since is an event's number or -5s, not {since!r}", hint="debugger events"
+        Code.USAGE, f"{option} is an event's number or -5s, not {words!r}", hint="debugger events"
     )
 
 

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct
+
+from debugger.core.breakpoints import Breakpoints
 from debugger.core.events import Kind, Stream
 from debugger.core.model import Exited, Reason, Stopped
 from debugger.timeline import Timeline
 
 
-class Record:
-    """Writes events under a session's name."""
+class Place(Struct, frozen=True):
+    """Where something happened, as far as it is known."""
 
-    def __init__(self, timeline: Timeline, name: str) -> None:
+    function: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+
+_UNKNOWN = Place()
+
+
+class Record:
+    """Writes events under a session's name; where a breakpoint is, they tell of its place."""
+
+    def __init__(self, timeline: Timeline, name: str, breakpoints: Breakpoints) -> None:
         self._timeline = timeline
         self._name = name
+        self._breakpoints = breakpoints
 
     def printed(self, stream: Stream, text: str) -> None:
         """Write what the program printed; what the debugger says of itself is another kind."""
@@ -26,12 +41,13 @@ class Record:
     def logged(self, number: int | None, text: str) -> None:
         """Write what a logpoint printed, as an event and among the output."""
         data = {} if number is None else {"breakpoint": number}
-        self._append(Kind.LOGPOINT, text, data)
+        self._append(Kind.LOGPOINT, text, data, place=self._place(number))
         self._timeline.append_output(Stream.CONSOLE, text + "\n", session=self._name)
 
     def condition_failed(self, number: int | None, message: str) -> None:
         """Write that a condition could not be evaluated."""
-        self._append(Kind.CONDITION_ERROR, message, {"breakpoint": number})
+        data = {"breakpoint": number}
+        self._append(Kind.CONDITION_ERROR, message, data, place=self._place(number))
 
     def stop(self, stop: Stopped, hits: tuple[int, ...]) -> None:
         """Write a stop; what led to it comes before it, so that a waiter finds all of it."""
@@ -43,9 +59,12 @@ class Record:
         }
         if stop.reason is Reason.SIGNAL:
             self._append(Kind.CRASH, text, data, thread=stop.thread)
-        for number in hits:
-            self._append(Kind.BREAKPOINT_HIT, f"breakpoint {number}", data, thread=stop.thread)
-        self._append(Kind.STOP, text, data, thread=stop.thread)
+        places = [self._place(number) for number in hits]
+        for number, place in zip(hits, places, strict=True):
+            words = f"breakpoint {number}"
+            self._append(Kind.BREAKPOINT_HIT, words, data, thread=stop.thread, place=place)
+        where = places[0] if places else _UNKNOWN
+        self._append(Kind.STOP, text, data, thread=stop.thread, place=where)
 
     def resumed(self) -> None:
         """Write that the program runs again."""
@@ -58,7 +77,33 @@ class Record:
         data = {"exit_code": known.code, "signal": known.signal, "error": error}
         self._append(Kind.EXIT, text, data)
 
+    def _place(self, number: int | None) -> Place:
+        known = next((one for one in self._breakpoints.every() if one.id == number), None)
+        if known is None:
+            return _UNKNOWN
+        at, bound = known.at or known.spec, known.bound
+        return Place(
+            function=known.spec.function,
+            file=(bound.file if bound is not None else None) or at.file,
+            line=(bound.line if bound is not None else None) or at.line,
+        )
+
     def _append(
-        self, kind: Kind, text: str, data: Mapping[str, object], *, thread: int | None = None
+        self,
+        kind: Kind,
+        text: str,
+        data: Mapping[str, object],
+        *,
+        thread: int | None = None,
+        place: Place = _UNKNOWN,
     ) -> None:
-        self._timeline.append(kind, text, session=self._name, thread=thread, data=dict(data))
+        self._timeline.append(
+            kind,
+            text,
+            session=self._name,
+            thread=thread,
+            function=place.function,
+            file=place.file,
+            line=place.line,
+            data=dict(data),
+        )

@@ -85,7 +85,7 @@ class Session(Standing):
         self._worker = Worker()
         self._backend: Backend | None = None
         self._run = 0
-        self._record = Record(timeline, name)
+        self._record = Record(timeline, name, self.breakpoints)
 
     # -- life ----------------------------------------------------------------------------------
 

@@ -78,7 +78,8 @@ def output_row(piece: Piece) -> Row:
 class Query(msgspec.Struct, frozen=True):
     """Which events are asked for: those that pass every filter that is not None.
 
-    `function` is a glob on the whole name; `text` is a part of the text; both mind the case.
+    `function` is a glob on the whole name; `file` a whole path or the end of one from a `/` on;
+    `text` a part of the text; all mind the case. `until_ns` is a time of the clock, and included.
     """
 
     since: int = 0
@@ -87,6 +88,8 @@ class Query(msgspec.Struct, frozen=True):
     function: str | None = None
     thread: int | None = None
     text: str | None = None
+    file: str | None = None
+    until_ns: int | None = None
 
 
 class Database:
@@ -174,10 +177,14 @@ def _where(query: Query) -> tuple[str, list[object]]:
         # As text, because a number that is asked for may be too large for SQLite.
         ("CAST(thread AS TEXT) = ?", None if query.thread is None else str(query.thread)),
         ("instr(text, ?) > 0", query.text),
+        ("time_ns <= ?", query.until_ns),
     ):
         if value is not None:
             terms.append(term)
             values.append(value)
+    if query.file is not None:
+        terms.append("substr('/' || file, -length(?)) = ?")
+        values += [f"/{query.file.lstrip('/')}"] * 2
     if query.kinds is not None:
         terms.append(f"kind IN ({','.join('?' * len(query.kinds))})")
         values.extend(kind.value for kind in query.kinds)

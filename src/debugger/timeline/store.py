@@ -147,12 +147,15 @@ class Timeline:
         function: str | None = None,
         thread: int | None = None,
         text: str | None = None,
+        file: str | None = None,
+        until_ns: int | None = None,
         limit: int = 50,
         newest: bool = False,
     ) -> Page:
         """Return the events with since < seq < before that pass every filter, oldest first.
 
-        `function` is a glob on the whole name and `text` a part of the text; both mind the case.
+        `function` is a glob on the whole name, `file` a path or the end of one, `text` a part of
+        the text; all mind the case. `until_ns` is the last time of the clock that is asked for.
         Of more than `limit` (at most 500) the oldest are returned, or the `newest`; go on with
         `since` at `next`, or backwards with `before` at the first one's number. `dropped` counts
         up to `next`.
@@ -160,7 +163,9 @@ class Timeline:
         self._settle()
         since = min(max(since, 0), self._seq)
         before = None if before is None else min(max(before, 0), self._seq + 1)
-        query = Query(since, before, kinds, function, thread, text)
+        if until_ns is not None:
+            until_ns = min(max(until_ns, 0), _INT64[-1])
+        query = Query(since, before, kinds, function, thread, text, file, until_ns)
         limit = min(max(limit, 0), MAX_PAGE)
         found = self._database.events(query, limit=limit, newest=newest)
         total = self._database.count(query)

@@ -20,16 +20,27 @@ async def debug_query(
     call: ToolCall,
     *,
     event_type: Annotated[tuple[str, ...], "output, stop, logpoint, condition_error, exit, …"] = (),
-    function: Annotated[str | None, "pattern"] = None,
+    function: Annotated[str | None, "name or pattern (*)"] = None,
+    file: str | None = None,
+    text: Annotated[str | None, "part of it"] = None,
     thread: int | None = None,
     time_from: Annotated[str | None, "-5s"] = None,
+    time_to: str | None = None,
     after_event_id: Annotated[int | None, "next of the answer before"] = None,
     limit: Annotated[int, "at most 500"] = 50,
 ) -> Told:
     """Show what happened: output, stops, logpoints, failed conditions, exits."""
     since = str(after_event_id) if after_event_id is not None else time_from
     reply = await call.ask(
-        "events", kinds=event_type, function=function, thread=thread, since=since, limit=limit
+        "events",
+        kinds=event_type,
+        function=function,
+        file=file,
+        text=text,
+        thread=thread,
+        since=since,
+        until=time_to,
+        limit=limit,
     )
     renamed = {"dropped": "eventsDropped"}
     return Told(reply.text, {renamed.get(key, key): value for key, value in reply.data.items()})

@@ -1,0 +1,91 @@
+"""Is every filter of the timeline kept, by the command and by the tool?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from asking import at, data, program
+from debuggees import marker, source
+from mcp_client import over_stdio
+
+pytestmark = pytest.mark.adapter("lldb-dap")
+
+
+@pytest.fixture
+def logged(cli) -> Any:
+    """Run a program that passed two logpoints and a breakpoint, and has ended."""
+    cli("start", program("loop.c"), "--break", at("loop.c", "call"), check=0)
+    cli("break", at("loop.c", "return"), "--log", "returns {i * i}", check=0)
+    cli("break", "sum_to", "--log", "sums to {n}", check=0)
+    assert data(cli("--json", "continue", check=0))["exit_code"] == 3
+    return cli
+
+
+def texts(cli: Any, *words: str) -> list[str]:
+    return [one["text"] for one in data(cli("--json", "events", *words, check=0))["events"]]
+
+
+def test_events_tell_the_place_of_the_breakpoint_that_they_are_of(logged) -> None:
+    events = data(logged("--json", "events", "--kind", "logpoint", check=0))["events"]
+    places = {(one["file"], one["line"], one.get("function")) for one in events}
+    file = str(source("loop.c"))
+    assert places == {
+        (file, marker("loop.c", "return"), None),
+        (file, marker("loop.c", "start"), "sum_to"),
+    }
+    assert f"(sum_to loop.c:{marker('loop.c', 'start')})" in logged("events").out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--text", "returns 9"), ["returns 9"]),
+        (("--text", "RETURNS"), []),
+        (("--function", "sum_*"), ["sums to 5"]),
+        (("--function", "sum"), []),
+        (("--file", "loop.c", "--text", "sums"), ["sums to 5"]),
+        (("--file", "oop.c"), []),
+        (("--file", "other.c"), []),
+        (("--until", "0"), []),
+        (("--until", "-60m"), []),
+        (("--since", "-60m", "--until", "-0s", "--text", "to 5"), ["sums to 5"]),
+        (("--thread", "999999"), []),
+    ],
+    ids=" ".join,
+)
+def test_each_filter_is_kept(logged, words, expected) -> None:
+    assert texts(logged, "--kind", "logpoint", *words) == expected
+
+
+def test_the_filters_are_kept_while_events_are_followed(logged) -> None:
+    told = logged("events", "--follow", "--kind", "logpoint", "--text", "returns 4", check=0).out
+    assert [line.partition(" ")[2] for line in told.splitlines()][:1] == ["logpoint returns 4"]
+    assert "returns 9" not in told
+    assert "sums to" not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--until", "soon"), "--until is an event's number or -5s, not 'soon'"),
+        (("--since", "1e3"), "--since is an event's number or -5s, not '1e3'"),
+        (("--follow", "--until", "5"), "--follow goes on, --until ends"),
+        (("--limit", "0"), "--limit is 1 to 500"),
+    ],
+)
+def test_filters_that_mean_nothing_are_refused(logged, words, says) -> None:
+    told = logged("events", *words, check=2)
+    assert says in told.err
+
+
+async def test_the_tool_keeps_them_too(logged) -> None:
+    async with over_stdio() as agent:
+        asked: dict[str, Any] = {"eventType": ["logpoint"], "file": "loop.c", "text": "returns 1"}
+        told = await agent.call("debug_query", **asked, timeFrom="-60m", timeTo="-0s")
+        assert [one["text"] for one in told.data["events"]] == ["returns 1", "returns 16"]
+        told = await agent.call("debug_query", **asked, timeTo="-60m")
+        assert told.data["events"] == []
+        told = await agent.call("debug_query", function="sum_to")
+        assert {one["function"] for one in told.data["events"]} == {"sum_to"}
