@@ -213,7 +213,6 @@ def test_an_expression_that_ends_the_program_is_told_as_its_end(cli: Cli) -> Non
     start(cli, "loop.py", "--break", at("loop.py", "step"))
     refused = cli("--json", "print", "__import__('os')._exit(7)", check=1, timeout=20)
     assert "the program ended" in refused.data["error"]["message"]
-    cli("await", timeout=20)
     assert data(cli("--json", "status", check=0))["exit_code"] == 7
 
 

@@ -140,7 +140,8 @@ async def print_(
     """Show the value of an expression."""
     session = call.session()
     written = numbers.form(form)
-    return await session.do(
+    return await values.asked(
+        session,
         lambda: values.evaluate(
             session,
             expression,
@@ -148,7 +149,7 @@ async def print_(
             depth=depth,
             show_type=show_type,
             form=written,
-        )
+        ),
     )
 
 
@@ -156,10 +157,11 @@ async def print_(
 async def eval_(call: Call, expression: _Expression) -> answers.Answer:
     """Evaluate an expression that may change the program."""
     session = call.session()
-    return await session.do(
+    return await values.asked(
+        session,
         lambda: values.evaluate(
             session, expression, purpose=Purpose.EVALUATE, depth=1, show_type=False
-        )
+        ),
     )
 
 
@@ -172,7 +174,7 @@ async def set_(
     """Set a variable; shows it before and after."""
     session = call.session()
     new = value.removeprefix("= ") if value != "=" else value
-    return await session.do(lambda: values.assign(session, name, new))
+    return await values.asked(session, lambda: values.assign(session, name, new))
 
 
 @command("vars", group=GROUP, reads_only=True)

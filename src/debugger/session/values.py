@@ -7,12 +7,15 @@ the program is stopped, EVALUATION_FAILED, STALE_REF, USAGE for what is no singl
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import msgspec
 from msgspec import UNSET
 
 from debugger.backends.abilities import RawCommands
 from debugger.core import answers
+from debugger.core.events import Kind
 from debugger.core.model import Frame, Purpose, Variable
 from debugger.core.numbers import Format, written
 from debugger.core.state import State
@@ -22,9 +25,12 @@ from debugger.session import views
 from debugger.session.looking import frame_of
 from debugger.session.session import Session
 
+T = TypeVar("T")
 CHILDREN_MAX = 500
 _NESTED_MAX = 20
 _DEPTH_MAX = 5
+_ENDED = "the program ended"
+_END_S = 3.0  # an adapter may tell of the end a second after it
 _UNBOUNDED = (".py", ".pyw", ".rb", ".js", ".mjs", ".cjs", ".ts")  # integers without a size
 
 # What gdb and LLDB 19 say of a variable that has no place at this address, or no value at all.
@@ -32,6 +38,22 @@ _GONE = re.compile(
     r"<(?:error: )?(?:optimized out|could not evaluate DW_OP|variable not available)"
 )
 _NO_PLACE = re.compile(r"DW_OP_entry_value|variable not available|optimized out|not an lvalue")
+
+
+async def asked(session: Session, job: Callable[[], Awaitable[T]]) -> T:
+    """Do a job that may end the program; then its end is known before the failure is told.
+
+    Raises:
+        DebuggerError: What the job raises.
+    """
+    after = session.timeline.cursor()
+    try:
+        return await session.do(job)
+    except DebuggerError as error:
+        is_over = error.code is Code.PROGRAM_EXITED or _ENDED in error.message
+        if is_over and session.is_live:
+            await session.timeline.wait(after, {Kind.EXIT}, _END_S)
+        raise
 
 
 async def evaluate(
