@@ -119,6 +119,27 @@ def test_a_rust_panic_can_be_stopped_at_and_ends_with_101(cli: Cli) -> None:
     assert any("index out of bounds" in one["text"] for one in lines if one["stream"] == "stderr")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(words, id=words[1], marks=pytest.mark.adapter(needs))
+        for words, needs in (
+            (("--adapter", "lldb-dap"), "lldb-dap"),
+            (("--adapter", "codelldb"), "codelldb"),
+            (("--adapter", "gdb"), "gdb"),
+            (("--backend", "lldb-cli"), "lldb-cli"),
+        )
+    ],
+)
+def test_an_expression_that_ends_the_program_is_told_as_its_end(
+    cli: Cli, words: tuple[str, ...]
+) -> None:
+    start(cli, "loop.c", *words, "--break", "calculate")
+    refused = cli("--json", "print", "(int)exit(3)", check=4)
+    assert refused.data["error"]["message"] == "the program ended while the expression ran"
+    assert data(cli("--json", "status", check=0))["exit_code"] == 3
+
+
 def test_the_end_by_a_rust_panic_says_how_to_stop_at_it(cli: Cli) -> None:
     end = start(cli, "panic.rs")
     assert end["notes"] == ["a panic ended it: debugger break rust_panic, then debugger restart"]

@@ -211,8 +211,9 @@ def test_an_expression_that_would_end_the_program_does_not(
 
 def test_an_expression_that_ends_the_program_is_told_as_its_end(cli: Cli) -> None:
     start(cli, "loop.py", "--break", at("loop.py", "step"))
-    refused = cli("--json", "print", "__import__('os')._exit(7)", check=1, timeout=20)
-    assert "the program ended" in refused.data["error"]["message"]
+    refused = cli("--json", "print", "__import__('os')._exit(7)", check=4, timeout=20)
+    assert refused.data["error"]["code"] == "PROGRAM_EXITED"
+    assert refused.data["error"]["message"] == "the program ended while the expression ran"
     assert data(cli("--json", "status", check=0))["exit_code"] == 7
 
 

@@ -29,8 +29,9 @@ T = TypeVar("T")
 CHILDREN_MAX = 500
 _NESTED_MAX = 20
 _DEPTH_MAX = 5
-_ENDED = "the program ended"
-_END_S = 3.0  # an adapter may tell of the end a second after it
+# What debuggers say of an expression after which the program may be there no more.
+_DOUBTFUL = re.compile(r"the program ended|unexpected state|was given up|execution was interrupted")
+_END_S = 2.0  # an adapter may tell of the end a second after it
 _UNBOUNDED = (".py", ".pyw", ".rb", ".js", ".mjs", ".cjs", ".ts")  # integers without a size
 
 # What gdb and LLDB 19 say of a variable that has no place at this address, or no value at all.
@@ -44,16 +45,24 @@ async def asked(session: Session, job: Callable[[], Awaitable[T]]) -> T:
     """Do a job that may end the program; then its end is known before the failure is told.
 
     Raises:
-        DebuggerError: What the job raises.
+        DebuggerError: What the job raises; PROGRAM_EXITED where it ended the program.
     """
-    after = session.timeline.cursor()
+    after, was_live = session.timeline.cursor(), session.is_live
     try:
         return await session.do(job)
     except DebuggerError as error:
-        is_over = error.code is Code.PROGRAM_EXITED or _ENDED in error.message
-        if is_over and session.is_live:
+        is_doubtful = error.code is Code.PROGRAM_EXITED or _DOUBTFUL.search(error.message)
+        if not was_live or not is_doubtful:
+            raise
+        if session.is_live:
             await session.timeline.wait(after, {Kind.EXIT}, _END_S)
-        raise
+        if session.is_live:
+            raise
+        raise DebuggerError(
+            Code.PROGRAM_EXITED,
+            "the program ended while the expression ran",
+            hint="debugger restart runs it again; debugger output shows what it printed",
+        ) from error
 
 
 async def evaluate(
