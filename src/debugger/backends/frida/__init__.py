@@ -1,0 +1,1 @@
+"""Live debugging inside the program, by Frida (Linux, x86-64)."""

@@ -1,0 +1,297 @@
+"""Which parts does an ELF file have, where do they lie at run time, and where is its debug file?"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from debugger.errors import Code, DebuggerError
+
+Buffer: TypeAlias = bytes | mmap.mmap
+
+DEBUG_ROOT: Final = Path("/usr/lib/debug")
+MACHINE_X86_64: Final = 62
+
+_PAGE: Final = 0xFFF
+_HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
+_SEGMENT: Final = struct.Struct("<IIQQQQQQ")
+_SECTION: Final = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL: Final = struct.Struct("<IBBHQQ")
+_COMPRESSION: Final = struct.Struct("<IIQQ")
+_NOTE: Final = struct.Struct("<III")
+
+_DYNAMIC: Final = struct.Struct("<qQ")
+
+_DT_FLAGS_1: Final = 0x6FFFFFFB
+_DF_1_PIE: Final = 0x08000000
+_TYPE_DYN: Final = 3
+_PT_LOAD, _PT_INTERP, _PT_NOTE = 1, 3, 4
+_SHT_NOBITS: Final = 8
+_SHF_COMPRESSED: Final = 0x800
+_COMPRESS_ZLIB: Final = 1
+_NOTE_BUILD_ID: Final = 3
+_CLASS_64_LITTLE: Final = b"\x7fELF\x02\x01"
+_SYMBOL_FUNCTIONS: Final = (2, 10)  # FUNC, GNU_IFUNC
+_SYMBOL_OBJECT: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One program header that is loaded: where it lies, in link-time addresses."""
+
+    address: int
+    size: int
+    offset: int
+    file_size: int
+    flags: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section header; `address` is 0 where it is not loaded."""
+
+    name: str
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A function or an object of the symbol table, by its linkage name and link-time address."""
+
+    name: str
+    address: int
+    size: int
+    is_function: bool
+
+
+@dataclass(eq=False)
+class Binary:
+    """An ELF file of x86-64: its content stays mapped as long as this value lives."""
+
+    path: Path
+    content: Buffer = field(repr=False)
+    kind: int
+    segments: tuple[Segment, ...]
+    sections: dict[str, Section]
+    interpreter: str | None
+    build_id: str
+
+    @property
+    def is_pie(self) -> bool:
+        """Whether it may be loaded anywhere."""
+        return self.kind == _TYPE_DYN
+
+    @property
+    def is_static(self) -> bool:
+        """Whether no dynamic loader is asked for: an executable that Frida must not touch."""
+        if self.interpreter is not None:
+            return False
+        # A static program that may lie anywhere has a dynamic section, as a library has.
+        flags = dict(_DYNAMIC.iter_unpack(self._dynamic()))
+        return not self.is_pie or bool(flags.get(_DT_FLAGS_1, 0) & _DF_1_PIE)
+
+    def _dynamic(self) -> bytes:
+        raw = self.section(".dynamic")
+        return raw[: len(raw) // _DYNAMIC.size * _DYNAMIC.size]
+
+    @cached_property
+    def lowest(self) -> int:
+        """The link-time address that lies at the module's base."""
+        return min((one.address for one in self.segments), default=0) & ~_PAGE
+
+    def bias(self, base: int) -> int:
+        """Give what to add to a link-time address, when the module was loaded at `base`."""
+        return base - self.lowest
+
+    def has(self, name: str) -> bool:
+        """Say whether a section is there, and has content in this file."""
+        found = self.sections.get(name)
+        return found is not None and found.kind != _SHT_NOBITS
+
+    def section(self, name: str) -> bytes:
+        """Read a section, decompressed; nothing where it is missing.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED for a compression that Python has no module for.
+        """
+        found = self.sections.get(name)
+        if found is None:
+            old = self.sections.get(f".z{name[1:]}")
+            return zlib.decompress(self._at(old)[12:]) if old is not None else b""
+        raw = self._at(found)
+        if found.flags & _SHF_COMPRESSED and raw:
+            method, *_ = _COMPRESSION.unpack_from(raw)
+            if method != _COMPRESS_ZLIB:
+                raise DebuggerError(
+                    Code.NOT_SUPPORTED,
+                    f"{self.path}: {name} is compressed by method {method}, not by zlib",
+                    hint=f"objcopy --decompress-debug-sections {self.path}",
+                )
+            return zlib.decompress(raw[_COMPRESSION.size :])
+        return raw
+
+    def _at(self, section: Section) -> bytes:
+        if section.kind == _SHT_NOBITS:
+            return b""
+        return bytes(memoryview(self.content)[section.offset : section.offset + section.size])
+
+    def read(self, address: int, size: int) -> bytes | None:
+        """Read what the file holds at a link-time address, if it holds it all."""
+        for one in self.segments:
+            if one.address <= address and address + size <= one.address + one.file_size:
+                start = one.offset + address - one.address
+                return bytes(memoryview(self.content)[start : start + size])
+        return None
+
+    def symbols(self) -> Iterator[Symbol]:
+        """Yield the functions and objects that the file defines, `.symtab` before `.dynsym`."""
+        table, names = (".symtab", ".strtab") if self.has(".symtab") else (".dynsym", ".dynstr")
+        texts = self.section(names)
+        raw = self.section(table)
+        for name, kind, _, section, address, size in _SYMBOL.iter_unpack(
+            raw[: len(raw) // _SYMBOL.size * _SYMBOL.size]
+        ):
+            is_function = kind & 0xF in _SYMBOL_FUNCTIONS
+            if section and address and (is_function or kind & 0xF == _SYMBOL_OBJECT):
+                end = texts.find(b"\0", name)
+                yield Symbol(texts[name:end].decode(errors="replace"), address, size, is_function)
+
+    @cached_property
+    def identity(self) -> str:
+        """What tells this build from others: the build id, or a digest of path, size and time."""
+        if self.build_id:
+            return self.build_id
+        found = self.path.stat()
+        text = f"{self.path.resolve()}\0{found.st_size}\0{found.st_mtime_ns}"
+        return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:40]
+
+
+def read(path: str | Path) -> Binary:
+    """Read the headers of an ELF file.
+
+    Raises:
+        DebuggerError: NOT_FOUND, or NOT_SUPPORTED for what is no ELF file of x86-64.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            content: Buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise DebuggerError(
+            Code.NOT_FOUND, f"cannot read {path}: {error}", hint="name the program's file"
+        ) from error
+    try:
+        return parse(path, content)
+    except (struct.error, IndexError, UnicodeDecodeError) as error:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED, f"{path} is a broken ELF file: {error}", hint="build it again"
+        ) from error
+
+
+def parse(path: Path, content: Buffer) -> Binary:
+    """Parse the headers in an ELF file's content.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED.
+        struct.error: It is cut off.
+    """
+    view = memoryview(content)
+    if bytes(view[:6]) != _CLASS_64_LITTLE:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"{path} is no 64-bit little-endian ELF file",
+            hint="use another backend: debugger doctor",
+        )
+    _, kind, machine, _, _, segments_at, sections_at, *counts = _HEADER.unpack_from(view)
+    _, _, _, segment_count, _, section_count, names_at = counts
+    if machine != MACHINE_X86_64:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"{path} is for machine {machine}, not for x86-64",
+            hint="use another backend: debugger doctor",
+        )
+    loaded, interpreter, build_id = _segments(view, segments_at, segment_count)
+    sections = _sections(view, sections_at, section_count, names_at)
+    if not build_id and ".note.gnu.build-id" in sections:
+        note = sections[".note.gnu.build-id"]
+        if note.kind != _SHT_NOBITS:
+            build_id = _build_id(bytes(view[note.offset : note.offset + note.size]))
+    return Binary(path, content, kind, loaded, sections, interpreter, build_id)
+
+
+def _segments(
+    view: memoryview, start: int, count: int
+) -> tuple[tuple[Segment, ...], str | None, str]:
+    loaded, interpreter, build_id = [], None, ""
+    for number in range(count):
+        kind, flags, offset, address, _, file_size, size, _ = _SEGMENT.unpack_from(
+            view, start + number * _SEGMENT.size
+        )
+        if kind == _PT_LOAD:
+            loaded.append(Segment(address, size, offset, file_size, flags))
+        elif kind == _PT_INTERP:
+            interpreter = bytes(view[offset : offset + file_size]).rstrip(b"\0").decode()
+        elif kind == _PT_NOTE and not build_id:
+            build_id = _build_id(bytes(view[offset : offset + file_size]))
+    return tuple(loaded), interpreter, build_id
+
+
+def _build_id(notes: bytes) -> str:
+    at = 0
+    while at + _NOTE.size <= len(notes):
+        name_size, size, kind = _NOTE.unpack_from(notes, at)
+        name_at = at + _NOTE.size
+        start = name_at + (name_size + 3 & ~3)
+        if kind == _NOTE_BUILD_ID and notes[name_at : name_at + name_size] == b"GNU\0":
+            return notes[start : start + size].hex()
+        at = start + (size + 3 & ~3)
+    return ""
+
+
+def _sections(view: memoryview, start: int, count: int, names_at: int) -> dict[str, Section]:
+    if not count:
+        return {}
+    raw = [_SECTION.unpack_from(view, start + number * _SECTION.size) for number in range(count)]
+    names = bytes(view[raw[names_at][4] : raw[names_at][4] + raw[names_at][5]])
+    found: dict[str, Section] = {}
+    for name_at, kind, flags, address, offset, size, *_ in raw:
+        name = names[name_at : names.find(b"\0", name_at)].decode(errors="replace")
+        found.setdefault(name, Section(name, kind, flags, address, offset, size))
+    return found
+
+
+def debug_file(binary: Binary, *, root: Path = DEBUG_ROOT) -> Binary | None:
+    """Find the file that holds the debug information: itself, or a separate one of its build."""
+    if binary.has(".debug_info") or binary.has(".zdebug_info"):
+        return binary
+    for path in _separate(binary, root):
+        if not path.is_file():
+            continue
+        found = read(path)
+        if found.has(".debug_info") and found.build_id == binary.build_id:
+            return found
+    return None
+
+
+def _separate(binary: Binary, root: Path) -> Iterator[Path]:
+    number = binary.build_id
+    if number:
+        yield root / ".build-id" / number[:2] / f"{number[2:]}.debug"
+    link = binary.section(".gnu_debuglink")
+    if link:
+        name = link[: link.index(b"\0")].decode(errors="surrogateescape")
+        folder = binary.path.resolve().parent
+        yield folder / name
+        yield folder / ".debug" / name
+        yield root / folder.relative_to("/") / name

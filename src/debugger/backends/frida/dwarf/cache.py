@@ -1,0 +1,131 @@
+"""What was parsed of a binary once, kept for its next session (SQLite, by build)?"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+
+# A change of any kept value's shape is a new version: what older ones wrote is not read.
+VERSION: Final = 1
+_BUSY_S: Final = 1.0
+_FILES_MAX: Final = 40
+_ALSO: Final = ("-wal", "-shm", "-journal")
+
+T = TypeVar("T")
+
+
+def folder(env: Mapping[str, str]) -> Path:
+    """Give the directory of the cache: in $XDG_CACHE_HOME, or in ~/.cache."""
+    home = env.get("XDG_CACHE_HOME", "")
+    user = Path(env["HOME"]) if env.get("HOME") else Path.home()
+    place = Path(home) if Path(home).is_absolute() else user / ".cache"
+    return place / "debugger-cli" / "dwarf"
+
+
+class Cache:
+    """Values by key for one build of a binary; without a place it only remembers.
+
+    A cache that cannot be read or written is no failure: what it would hold is parsed again.
+    """
+
+    def __init__(self, place: Path | None, identity: str) -> None:
+        self._known: dict[str, object] = {}
+        self._connection = _open(place, identity) if place is not None else None
+
+    def get(self, key: str, kind: type[T], make: Callable[[], T]) -> T:
+        """Give what is kept under a key, or make and keep it."""
+        if key in self._known:
+            known: T = self._known[key]  # type: ignore[assignment]  # one key has one type
+            return known
+        value = self._kept(key, kind)
+        if value is None:
+            value = make()
+            self._keep(key, value)
+        self._known[key] = value
+        return value
+
+    def has(self, key: str) -> bool:
+        """Say whether anything is kept under a key."""
+        if key in self._known:
+            return True
+        if self._connection is None:
+            return False
+        try:
+            row = self._connection.execute("SELECT 1 FROM kept WHERE key = ?", (key,)).fetchone()
+        except sqlite3.Error:
+            return False
+        return row is not None
+
+    def _kept(self, key: str, kind: type[T]) -> T | None:
+        if self._connection is None:
+            return None
+        try:
+            row = self._connection.execute(
+                "SELECT value FROM kept WHERE key = ?", (key,)
+            ).fetchone()
+            return msgspec.msgpack.decode(row[0], type=kind) if row is not None else None
+        except (sqlite3.Error, msgspec.DecodeError):
+            return None
+
+    def _keep(self, key: str, value: object) -> None:
+        if self._connection is None:
+            return
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.execute(
+                "INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, msgspec.msgpack.encode(value))
+            )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _open(place: Path, identity: str) -> sqlite3.Connection | None:
+    path = place / f"{identity}-v{VERSION}.sqlite"
+    try:
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        found = place.lstat()
+        if found.st_uid != os.getuid() or found.st_mode & 0o077:
+            return None
+        if not path.exists():
+            _make_room(place)
+        # Made before SQLite does, which would let others read it.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    except OSError:
+        return None
+    for _ in range(2):
+        connection = None
+        try:
+            connection = sqlite3.connect(
+                path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+            )
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute("CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, value BLOB)")
+        except sqlite3.DatabaseError as error:
+            if connection is not None:
+                connection.close()
+            if isinstance(error, sqlite3.OperationalError):
+                return None
+            # It is no database any more: a new one is begun.
+            with contextlib.suppress(OSError):
+                path.write_bytes(b"")
+        else:
+            return connection
+    return None
+
+
+def _make_room(place: Path) -> None:
+    """Remove the caches that were not used for longest."""
+    files = sorted(place.glob("*.sqlite"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in files[_FILES_MAX - 1 :]:
+        path.unlink(missing_ok=True)
+        for ending in _ALSO:
+            path.with_name(path.name + ending).unlink(missing_ok=True)

@@ -1,0 +1,362 @@
+"""What are the units and entries of .debug_info, read only as far as they are asked for?"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Final, TypeAlias
+
+from debugger.backends.frida.dwarf import codes as dw
+from debugger.backends.frida.dwarf import forms
+from debugger.backends.frida.dwarf.cache import Cache
+from debugger.backends.frida.dwarf.reading import uleb, unsigned
+
+Content: TypeAlias = int | bytes | str
+Range: TypeAlias = tuple[int, int]
+
+_DWARF64: Final = 0xFFFFFFFF
+_UNIT_TYPE, _UNIT_SKELETON, _UNIT_SPLIT, _UNIT_SPLIT_TYPE = 2, 4, 5, 6
+_VERSION_5: Final = 5
+_VERSIONS: Final = (2, 3, 4, 5)
+# A chain of origins and specifications has two or three links; a broken file could have a ring.
+_LINKS_MAX: Final = 8
+
+
+class Sections:
+    """The debug sections of one file, each read when it is first asked for."""
+
+    def __init__(self, load: Callable[[str], bytes]) -> None:
+        self._load = load
+        self._kept: dict[str, bytes] = {}
+
+    def __getitem__(self, name: str) -> bytes:
+        found = self._kept.get(name)
+        if found is None:
+            found = self._kept[name] = self._load(f".debug_{name}")
+        return found
+
+
+class Unit:
+    """One unit: a compiled file, or a part of one."""
+
+    def __init__(self, sections: Sections, units: Units, offset: int) -> None:
+        info = sections["info"]
+        self.sections = sections
+        self.units = units
+        self.offset = offset
+        length, at = unsigned(info, offset, 4), offset + 4
+        self.word = 4
+        if length == _DWARF64:
+            length, at, self.word = unsigned(info, at, 8), at + 8, 8
+        self.end = at + length
+        self.version = unsigned(info, at, 2)
+        at += 2
+        self.kind = 1
+        self.signature: int | None = None
+        self.type_offset = 0
+        if self.version >= _VERSION_5:
+            self.kind, self.address_size = info[at], info[at + 1]
+            self.abbrev_offset = unsigned(info, at + 2, self.word)
+            at += 2 + self.word
+            if self.kind in {_UNIT_SKELETON, _UNIT_SPLIT}:
+                at += 8
+            elif self.kind in {_UNIT_TYPE, _UNIT_SPLIT_TYPE}:
+                self.signature = unsigned(info, at, 8)
+                self.type_offset = offset + unsigned(info, at + 8, self.word)
+                at += 8 + self.word
+        else:
+            self.abbrev_offset = unsigned(info, at, self.word)
+            self.address_size = info[at + self.word]
+            at += self.word + 1
+        self.first = at
+        self._by_offset: dict[int, Entry] | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this version of DWARF is read here."""
+        return self.version in _VERSIONS
+
+    @cached_property
+    def abbrevs(self) -> forms.Abbrevs:
+        """The shapes of this unit's entries, by their codes."""
+        return self.units.abbrevs(self.abbrev_offset, self.word, self.version)
+
+    @cached_property
+    def top(self) -> Entry:
+        """The entry of the unit itself; its children are not read by this."""
+        info = self.sections["info"]
+        code, at = uleb(info, self.first)
+        return Entry(self, self.first, self.abbrevs[code], at, None)
+
+    @cached_property
+    def low(self) -> int:
+        """The address that the unit's range and location lists begin with as their base."""
+        return self.top.address(dw.AT_LOW_PC) or 0
+
+    @cached_property
+    def name(self) -> str:
+        """The file that was compiled."""
+        return self.top.text(dw.AT_NAME)
+
+    @cached_property
+    def directory(self) -> str:
+        """The directory it was compiled in."""
+        return self.top.text(dw.AT_COMP_DIR)
+
+    @cached_property
+    def ranges(self) -> tuple[Range, ...]:
+        """The addresses of its code."""
+        return self.top.ranges()
+
+    def base(self, attribute: int) -> int:
+        """Give where the unit's part of an indexed section begins."""
+        return self.top.number(attribute) or 0
+
+    def entries(self) -> Entry:
+        """Read all of the unit's entries; gives the root with its children."""
+        self._scanned()
+        return self.top
+
+    def entry(self, offset: int) -> Entry | None:
+        """Find the entry at an offset of .debug_info, within this unit."""
+        return self._scanned().get(offset)
+
+    def _scanned(self) -> dict[int, Entry]:
+        if self._by_offset is not None:
+            return self._by_offset
+        info, abbrevs = self.sections["info"], self.abbrevs.all()
+        found: dict[int, Entry] = {self.top.offset: self.top}
+        self.top.children = []
+        at = self.top.abbrev.skip(info, self.top.start, self.word)
+        parents = [self.top] if self.top.abbrev.has_children else []
+        while parents and at < self.end:
+            start = at
+            code = info[at]
+            at += 1
+            if code >= 0x80:  # noqa: PLR2004 - a longer LEB128 number
+                code, at = uleb(info, start)
+            if not code:
+                parents.pop()
+                continue
+            abbrev = abbrevs[code]
+            parent = parents[-1]
+            entry = Entry(self, start, abbrev, at, parent)
+            parent.children.append(entry)
+            found[start] = entry
+            at = abbrev.skip(info, at, self.word)
+            if abbrev.has_children:
+                parents.append(entry)
+        self._by_offset = found
+        return found
+
+
+class Entry:
+    """One debugging information entry; its attributes are read when they are asked for."""
+
+    __slots__ = ("_kept", "abbrev", "children", "offset", "parent", "start", "unit")
+
+    def __init__(
+        self, unit: Unit, offset: int, abbrev: forms.Abbrev, start: int, parent: Entry | None
+    ) -> None:
+        self.unit = unit
+        self.offset = offset
+        self.abbrev = abbrev
+        self.start = start
+        self.parent = parent
+        self.children: list[Entry] = []
+        self._kept: dict[int, tuple[int, Content]] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Entry {self.tag:#x} {self.text(dw.AT_NAME)!r} at {self.offset:#x}>"
+
+    @property
+    def tag(self) -> int:
+        """What kind of entry it is."""
+        return self.abbrev.tag
+
+    def has(self, attribute: int) -> bool:
+        """Say whether the entry itself has an attribute."""
+        return attribute in self.abbrev.attributes
+
+    def raw(self, attribute: int) -> tuple[int, Content] | None:
+        """Give an attribute's form and its content as it stands."""
+        if attribute not in self.abbrev.attributes:
+            return None
+        if self._kept is None:
+            self._kept = forms.read(
+                self.unit.sections["info"], self.start, self.abbrev, self.unit.word, self.unit
+            )
+        return self._kept.get(attribute)
+
+    def number(self, attribute: int) -> int | None:
+        """Give a constant, an offset, a flag or an index."""
+        found = self.raw(attribute)
+        return found[1] if found is not None and isinstance(found[1], int) else None
+
+    def block(self, attribute: int) -> bytes | None:
+        """Give a block or an expression."""
+        found = self.raw(attribute)
+        return found[1] if found is not None and isinstance(found[1], bytes) else None
+
+    def text(self, attribute: int) -> str:
+        """Give a text; an empty one where there is none."""
+        found = self.raw(attribute)
+        if found is None:
+            return ""
+        form, content = found
+        return content if isinstance(content, str) else forms.string(self.unit, form, content)
+
+    def flag(self, attribute: int) -> bool:
+        """Say whether a flag is set."""
+        return bool(self.number(attribute))
+
+    def address(self, attribute: int) -> int | None:
+        """Give an address, link-time."""
+        found = self.raw(attribute)
+        if found is None or not isinstance(found[1], int):
+            return None
+        return forms.address(self.unit, found[0], found[1])
+
+    def reference(self, attribute: int) -> Entry | None:
+        """Follow a reference to another entry."""
+        found = self.raw(attribute)
+        if found is None or not isinstance(found[1], int):
+            return None
+        form, value = found[0], found[1]
+        if form in forms.UNIT_REFERENCES:
+            return self.unit.entry(self.unit.offset + value)
+        if form == dw.FORM_REF_ADDR:
+            return self.unit.units.entry(value)
+        if form == dw.FORM_REF_SIG8:
+            return self.unit.units.type_unit(value)
+        return None
+
+    def origins(self) -> Iterator[Entry]:
+        """Yield the entry, then what it is an instance or a definition of."""
+        entry: Entry | None = self
+        for _ in range(_LINKS_MAX):
+            if entry is None:
+                return
+            yield entry
+            entry = entry.reference(dw.AT_ABSTRACT_ORIGIN) or entry.reference(dw.AT_SPECIFICATION)
+
+    def holder(self, attribute: int) -> Entry | None:
+        """Find the entry, or the nearest origin, that has an attribute."""
+        return next((one for one in self.origins() if one.has(attribute)), None)
+
+    @property
+    def name(self) -> str:
+        """The entry's own or its origin's name."""
+        found = self.holder(dw.AT_NAME)
+        return found.text(dw.AT_NAME) if found is not None else ""
+
+    @property
+    def type(self) -> Entry | None:
+        """The entry's own or its origin's type; None is void."""
+        found = self.holder(dw.AT_TYPE)
+        return found.reference(dw.AT_TYPE) if found is not None else None
+
+    def ranges(self) -> tuple[Range, ...]:
+        """Give the link-time addresses of the code that belongs to it."""
+        return forms.ranges(self)
+
+    def covers(self, address: int) -> bool:
+        """Say whether an address is in its code."""
+        return any(low <= address < high for low, high in self.ranges())
+
+    def walk(self) -> Iterator[Entry]:
+        """Yield all entries inside, outer before inner."""
+        waiting = list(reversed(self.children))
+        while waiting:
+            entry = waiting.pop()
+            yield entry
+            waiting.extend(reversed(entry.children))
+
+
+class Units:
+    """All units of a file: their headers are read at once, the rest on demand."""
+
+    def __init__(self, load: Callable[[str], bytes], cache: Cache | None = None) -> None:
+        self.sections = Sections(load)
+        self._cache = cache if cache is not None else Cache(None, "")
+        self._abbrevs: dict[tuple[int, int, int], forms.Abbrevs] = {}
+        self._known: dict[int, Unit] = {}
+
+    def __iter__(self) -> Iterator[Unit]:
+        return iter(self._all)
+
+    @cached_property
+    def _all(self) -> list[Unit]:
+        found = []
+        at, end = 0, len(self.sections["info"])
+        while at < end:
+            unit = self._unit(at)
+            if unit.end <= at:
+                break
+            at = unit.end
+            if unit.is_known:
+                found.append(unit)
+        return found
+
+    @cached_property
+    def _offsets(self) -> list[int]:
+        return [one.offset for one in self._all]
+
+    @cached_property
+    def _types(self) -> dict[int, Unit]:
+        return {one.signature: one for one in self._all if one.signature is not None}
+
+    @cached_property
+    def _spans(self) -> list[tuple[int, int, int]]:
+        return self._cache.get("addresses", list[tuple[int, int, int]], self._read_spans)
+
+    def _read_spans(self) -> list[tuple[int, int, int]]:
+        # What the linker threw away was given the address 0.
+        return sorted(
+            (low, high, one.offset) for one in self._all for low, high in one.ranges if low
+        )
+
+    def _unit(self, offset: int) -> Unit:
+        found = self._known.get(offset)
+        if found is None:
+            found = self._known[offset] = Unit(self.sections, self, offset)
+        return found
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [low for low, _, _ in self._spans]
+
+    def abbrevs(self, offset: int, word: int, version: int) -> forms.Abbrevs:
+        """Read a table of abbreviations, once for all units that share it."""
+        key = (offset, word, version)
+        found = self._abbrevs.get(key)
+        if found is None:
+            found = forms.Abbrevs(self.sections["abbrev"], offset, word, version)
+            self._abbrevs[key] = found
+        return found
+
+    def at(self, address: int) -> Unit | None:
+        """Find the unit whose code has a link-time address."""
+        number = bisect.bisect_right(self._starts, address) - 1
+        if number < 0:
+            return None
+        _, high, offset = self._spans[number]
+        return self._unit(offset) if address < high else None
+
+    def containing(self, offset: int) -> Unit | None:
+        """Find the unit that holds an offset of .debug_info."""
+        number = bisect.bisect_right(self._offsets, offset) - 1
+        if number < 0 or offset >= self._all[number].end:
+            return None
+        return self._all[number]
+
+    def entry(self, offset: int) -> Entry | None:
+        """Find the entry at an offset of .debug_info."""
+        unit = self.containing(offset)
+        return unit.entry(offset) if unit is not None else None
+
+    def type_unit(self, signature: int) -> Entry | None:
+        """Find the type of a type unit."""
+        unit = self._types.get(signature)
+        return unit.entry(unit.type_offset) if unit is not None else None

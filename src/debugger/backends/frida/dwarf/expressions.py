@@ -1,0 +1,277 @@
+"""Where does a DWARF expression lead, with a frame's registers and memory?"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from debugger.backends.frida.dwarf.operations import Operation
+from debugger.backends.frida.dwarf.reading import unsigned
+
+MASK: Final = 0xFFFFFFFFFFFFFFFF
+# A loop in an expression of a broken file ends here.
+_STEPS_MAX: Final = 10_000
+
+Reader: TypeAlias = Callable[[int, int], bytes]
+"""Read memory at a run-time address; raises Unreadable."""
+
+
+class Unreadable(Exception):
+    """Memory that cannot be read."""
+
+    def __init__(self, address: int) -> None:
+        super().__init__(f"<unreadable {address:#x}>")
+        self.address = address
+
+
+class Unavailable(Exception):
+    """A value that has no place here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class InMemory:
+    """A value that lies at a run-time address."""
+
+    address: int
+
+
+@dataclass(frozen=True, slots=True)
+class InRegister:
+    """A value that is in a register, by its DWARF number (0 rax, 1 rdx … 16 rip, 17 xmm0)."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A value that is nowhere, but known."""
+
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A value that the compiler did not keep, and why."""
+
+    why: str = "optimized out"
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A value in parts, each with its size in bytes."""
+
+    parts: tuple[tuple[InMemory | InRegister | Known | Gone, int], ...]
+
+
+Site: TypeAlias = InMemory | InRegister | Known | Gone | Pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an expression may ask for: one frame of a stopped program.
+
+    `registers` are by DWARF number; `bias` is added to addresses of the file.
+    """
+
+    registers: Mapping[int, int]
+    read: Reader
+    bias: int = 0
+    cfa: int | None = None
+    frame_base: Callable[[], int] | None = None
+    thread_local: Callable[[int], int] | None = None
+    address_at: Callable[[int], int] | None = None
+
+
+def evaluate(operations: tuple[Operation, ...], context: Context, *start: int) -> Site:
+    """Find where a value is; `start` is on the stack at the beginning.
+
+    Raises:
+        Unreadable: It leads through memory that cannot be read.
+    """
+    if not operations:
+        return Gone()
+    machine = _Machine(context, list(start))
+    try:
+        return machine.run(operations)
+    except Unavailable as why:
+        return Gone(str(why))
+    except (IndexError, ZeroDivisionError):
+        return Gone("a broken expression")
+
+
+def address(operations: tuple[Operation, ...], context: Context, *start: int) -> int:
+    """Evaluate an expression whose result is an address, such as a frame base.
+
+    Raises:
+        Unavailable: It has no address.
+        Unreadable: It leads through memory that cannot be read.
+    """
+    match evaluate(operations, context, *start):
+        case InMemory(place):
+            return place
+        case InRegister(number):
+            return _register(context, number)
+        case Known(content):
+            return int.from_bytes(content, "little")
+        case Gone(why):
+            raise Unavailable(why)
+    raise Unavailable("in pieces")
+
+
+def _register(context: Context, number: int) -> int:
+    value = context.registers.get(number)
+    if value is None:
+        raise Unavailable("in a register that was not saved")
+    return value
+
+
+def _as_signed(value: int) -> int:
+    return value - (MASK + 1) if value >> 63 else value
+
+
+def _divide(left: int, right: int) -> int:
+    left, right = _as_signed(left), _as_signed(right)
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+_TWO: Final[Mapping[str, Callable[[int, int], int]]] = {
+    "and": operator.and_,
+    "div": _divide,
+    "minus": operator.sub,
+    "mod": operator.mod,
+    "mul": operator.mul,
+    "or": operator.or_,
+    "plus": operator.add,
+    "shl": lambda left, right: left << min(right, 64),
+    "shr": lambda left, right: left >> min(right, 64),
+    "shra": lambda left, right: _as_signed(left) >> min(right, 64),
+    "xor": operator.xor,
+    "eq": lambda left, right: int(left == right),
+    "ne": lambda left, right: int(left != right),
+    "ge": lambda left, right: int(_as_signed(left) >= _as_signed(right)),
+    "gt": lambda left, right: int(_as_signed(left) > _as_signed(right)),
+    "le": lambda left, right: int(_as_signed(left) <= _as_signed(right)),
+    "lt": lambda left, right: int(_as_signed(left) < _as_signed(right)),
+}
+_ONE: Final[Mapping[str, Callable[[int], int]]] = {
+    "abs": lambda value: abs(_as_signed(value)),
+    "neg": operator.neg,
+    "not": operator.invert,
+}
+# What is between pieces, or ends an expression, and says what the stack's top was.
+_PLACES: Final = frozenset({"reg", "stack_value", "implicit_value", "entry_value"})
+
+
+class _Machine:
+    """The stack of one evaluation."""
+
+    def __init__(self, context: Context, stack: list[int]) -> None:
+        self._context = context
+        self._stack = stack
+        self._site: InMemory | InRegister | Known | Gone | None = None
+        self._parts: list[tuple[InMemory | InRegister | Known | Gone, int]] = []
+
+    def run(self, operations: tuple[Operation, ...]) -> Site:
+        at = 0
+        for _ in range(_STEPS_MAX):
+            if at >= len(operations):
+                break
+            one = operations[at]
+            at += 1
+            if one.name == "skip" or (one.name == "bra" and self._stack.pop()):
+                at = one.first
+            elif one.name in _PLACES or one.name.endswith("piece"):
+                self._place(one)
+            elif one.name != "bra":
+                self._step(one)
+        if self._parts:
+            return Pieces(tuple(self._parts))
+        return self._taken()
+
+    def _taken(self) -> InMemory | InRegister | Known | Gone:
+        site, self._site = self._site, None
+        if site is not None:
+            return site
+        return InMemory(self._stack.pop()) if self._stack else Gone()
+
+    def _place(self, one: Operation) -> None:
+        match one.name:
+            case "reg":
+                self._site = InRegister(one.first)
+            case "stack_value":
+                self._site = Known(self._stack.pop().to_bytes(8, "little"))
+            case "implicit_value":
+                self._site = Known(one.block)
+            case "entry_value":
+                # Only the caller knew it, and it may have changed it since.
+                raise Unavailable("optimized out")
+            case "piece":
+                self._parts.append((self._taken(), one.first))
+            case _:
+                raise Unavailable("in parts of bytes")
+
+    def _step(self, one: Operation) -> None:
+        stack, name = self._stack, one.name
+        if name in _TWO:
+            right, left = stack.pop(), stack.pop()
+            stack.append(_TWO[name](left, right) & MASK)
+        elif name in _ONE:
+            stack.append(_ONE[name](stack.pop()) & MASK)
+        elif name in {"dup", "drop", "over", "pick", "swap", "rot"}:
+            self._shuffle(one)
+        else:
+            value = self._pushed(one)
+            if value is not None:
+                stack.append(value & MASK)
+
+    def _shuffle(self, one: Operation) -> None:
+        stack = self._stack
+        match one.name:
+            case "dup":
+                stack.append(stack[-1])
+            case "drop":
+                stack.pop()
+            case "over":
+                stack.append(stack[-2])
+            case "pick":
+                stack.append(stack[-1 - one.first])
+            case "swap":
+                stack[-1], stack[-2] = stack[-2], stack[-1]
+            case _:
+                stack[-1], stack[-2], stack[-3] = stack[-2], stack[-3], stack[-1]
+
+    def _pushed(  # noqa: C901, PLR0911 - one case for each operation that pushes
+        self, one: Operation
+    ) -> int | None:
+        context = self._context
+        match one.name:
+            case "const":
+                return one.first
+            case "addr":
+                return one.first + context.bias
+            case "breg":
+                return _register(context, one.first) + one.second
+            case "regval":
+                return _register(context, one.first)
+            case "fbreg" if context.frame_base is not None:
+                return context.frame_base() + one.first
+            case "call_frame_cfa" if context.cfa is not None:
+                return context.cfa
+            case "plus_uconst":
+                return self._stack.pop() + one.first
+            case "deref":
+                return unsigned(context.read(self._stack.pop(), 8), 0, 8)
+            case "deref_size":
+                return unsigned(context.read(self._stack.pop(), one.first), 0, one.first)
+            case "addrx" | "constx" if context.address_at is not None:
+                bias = context.bias if one.name == "addrx" else 0
+                return context.address_at(one.first) + bias
+            case "form_tls_address" if context.thread_local is not None:
+                return context.thread_local(self._stack.pop())
+            case "nop" | "uninit" | "convert" | "reinterpret":
+                return None
+        why = "thread-local" if one.name == "form_tls_address" else f"{one.name} is not supported"
+        raise Unavailable(why)

@@ -1,0 +1,353 @@
+"""How is an attribute's content read, by its form, and what do indirect forms point to?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from debugger.backends.frida.dwarf import codes as dw
+from debugger.backends.frida.dwarf.reading import sleb, text, uleb, unsigned
+
+if TYPE_CHECKING:
+    from debugger.backends.frida.dwarf.entries import Content, Entry, Range, Unit
+
+UNIT_REFERENCES: Final = frozenset(
+    {dw.FORM_REF1, dw.FORM_REF2, dw.FORM_REF4, dw.FORM_REF8, dw.FORM_REF_UDATA}
+)
+_ADDRESS_INDEXES: Final = frozenset(
+    {dw.FORM_ADDRX, dw.FORM_ADDRX1, dw.FORM_ADDRX2, dw.FORM_ADDRX3, dw.FORM_ADDRX4}
+)
+_STRING_INDEXES: Final = frozenset(
+    {dw.FORM_STRX, dw.FORM_STRX1, dw.FORM_STRX2, dw.FORM_STRX3, dw.FORM_STRX4}
+)
+_SIZES: Final = {
+    dw.FORM_ADDR: 8,
+    dw.FORM_DATA1: 1,
+    dw.FORM_DATA2: 2,
+    dw.FORM_DATA4: 4,
+    dw.FORM_DATA8: 8,
+    dw.FORM_FLAG: 1,
+    dw.FORM_REF1: 1,
+    dw.FORM_REF2: 2,
+    dw.FORM_REF4: 4,
+    dw.FORM_REF8: 8,
+    dw.FORM_REF_SIG8: 8,
+    dw.FORM_REF_SUP4: 4,
+    dw.FORM_REF_SUP8: 8,
+    dw.FORM_STRX1: 1,
+    dw.FORM_STRX2: 2,
+    dw.FORM_STRX3: 3,
+    dw.FORM_STRX4: 4,
+    dw.FORM_ADDRX1: 1,
+    dw.FORM_ADDRX2: 2,
+    dw.FORM_ADDRX3: 3,
+    dw.FORM_ADDRX4: 4,
+}
+_OFFSETS: Final = frozenset(
+    {
+        dw.FORM_STRP,
+        dw.FORM_LINE_STRP,
+        dw.FORM_SEC_OFFSET,
+        dw.FORM_REF_ADDR,
+        dw.FORM_STRP_SUP,
+        dw.FORM_GNU_REF_ALT,
+        dw.FORM_GNU_STRP_ALT,
+    }
+)
+_LEBS: Final = frozenset(
+    {
+        dw.FORM_UDATA,
+        dw.FORM_REF_UDATA,
+        dw.FORM_STRX,
+        dw.FORM_ADDRX,
+        dw.FORM_LOCLISTX,
+        dw.FORM_RNGLISTX,
+    }
+)
+_BLOCK_SIZES: Final = {dw.FORM_BLOCK1: 1, dw.FORM_BLOCK2: 2, dw.FORM_BLOCK4: 4}
+_VERSION_2, _VERSION_5 = 2, 5
+_OFFSET_32: Final = 4
+_FIXED, _LEB, _STRING, _BLOCK_LEB, _BLOCK_SIZED, _INDIRECT = range(6)
+_BASE_MAX: Final = 0xFFFFFFFFFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Abbrev:
+    """The shape of an entry: its tag, and each attribute's form and implicit constant."""
+
+    tag: int
+    has_children: bool
+    attributes: dict[int, tuple[int, int]]
+    steps: tuple[tuple[int, int], ...]
+    length: int | None
+
+    def skip(self, info: bytes, at: int, word: int) -> int:
+        """Give where the entry's attributes end."""
+        if self.length is not None:
+            return at + self.length
+        for kind, size in self.steps:
+            if kind == _FIXED:
+                at += size
+            elif kind == _LEB:
+                while info[at] >= 0x80:  # noqa: PLR2004 - more of a LEB128 number follows
+                    at += 1
+                at += 1
+            elif kind == _BLOCK_LEB:
+                length, at = uleb(info, at)
+                at += length
+            elif kind == _STRING:
+                at = info.index(b"\0", at) + 1
+            elif kind == _BLOCK_SIZED:
+                at += size + unsigned(info, at, size)
+            else:
+                form, at = uleb(info, at)
+                _, at = _content(info, at, form, 0, word)
+        return at
+
+
+class Abbrevs:
+    """A table of abbreviations (DWARF 5, 7.5.3), read as far as it is asked for.
+
+    Of most units only the first entry is ever wanted.
+    """
+
+    def __init__(self, section: bytes, at: int, word: int, version: int) -> None:
+        self._section = section
+        self._at = at
+        self._word = word
+        self._version = version
+        self._found: dict[int, Abbrev] = {}
+        self._is_whole = False
+
+    def all(self) -> dict[int, Abbrev]:
+        """Give the whole table by code."""
+        while not self._is_whole:
+            self._next()
+        return self._found
+
+    def has_form(self, form: int) -> bool:
+        """Say whether any attribute has a form."""
+        return any(
+            form == one for abbrev in self.all().values() for one, _ in abbrev.attributes.values()
+        )
+
+    def __getitem__(self, code: int) -> Abbrev:
+        while code not in self._found and not self._is_whole:
+            self._next()
+        return self._found[code]
+
+    def _next(self) -> None:
+        section = self._section
+        code, at = uleb(section, self._at)
+        if not code:
+            self._is_whole = True
+            return
+        tag, at = uleb(section, at)
+        has_children = bool(section[at])
+        at += 1
+        attributes: dict[int, tuple[int, int]] = {}
+        while True:
+            attribute, at = uleb(section, at)
+            form, at = uleb(section, at)
+            constant = 0
+            if form == dw.FORM_IMPLICIT_CONST:
+                constant, at = sleb(section, at)
+            if not attribute and not form:
+                break
+            attributes[attribute] = (form, constant)
+        steps = _steps([form for form, _ in attributes.values()], self._word, self._version)
+        length = None
+        if all(kind == _FIXED for kind, _ in steps):
+            length = sum(size for _, size in steps)
+        self._found[code] = Abbrev(tag, has_children, attributes, steps, length)
+        self._at = at
+
+
+def _steps(all_forms: list[int], word: int, version: int) -> tuple[tuple[int, int], ...]:
+    steps: list[tuple[int, int]] = []
+    for form in all_forms:
+        step = _step(form, word, version)
+        if step[0] == _FIXED and steps and steps[-1][0] == _FIXED:
+            steps[-1] = (_FIXED, steps[-1][1] + step[1])
+        else:
+            steps.append(step)
+    return tuple(steps)
+
+
+def _step(  # noqa: C901, PLR0911 - a table by form
+    form: int, word: int, version: int
+) -> tuple[int, int]:
+    if form == dw.FORM_REF_ADDR and version == _VERSION_2:
+        return _FIXED, 8
+    if form in _SIZES:
+        return _FIXED, _SIZES[form]
+    if form in _OFFSETS:
+        return _FIXED, word
+    if form in {dw.FORM_FLAG_PRESENT, dw.FORM_IMPLICIT_CONST}:
+        return _FIXED, 0
+    if form == dw.FORM_DATA16:
+        return _FIXED, 16
+    if form in _LEBS or form == dw.FORM_SDATA:
+        return _LEB, 0
+    if form in {dw.FORM_EXPRLOC, dw.FORM_BLOCK}:
+        return _BLOCK_LEB, 0
+    if form == dw.FORM_STRING:
+        return _STRING, 0
+    if form in _BLOCK_SIZES:
+        return _BLOCK_SIZED, _BLOCK_SIZES[form]
+    if form == dw.FORM_INDIRECT:
+        return _INDIRECT, 0
+    raise ValueError(f"unknown form {form:#x}")
+
+
+def read(
+    info: bytes, at: int, abbrev: Abbrev, word: int, unit: Unit
+) -> dict[int, tuple[int, Content]]:
+    """Read all attributes of an entry."""
+    found: dict[int, tuple[int, Content]] = {}
+    for attribute, (form, constant) in abbrev.attributes.items():
+        known = form
+        if form == dw.FORM_INDIRECT:
+            known, at = uleb(info, at)
+        width = 8 if known == dw.FORM_REF_ADDR and unit.version == _VERSION_2 else word
+        content, at = _content(info, at, known, constant, width)
+        found[attribute] = (known, content)
+    return found
+
+
+def _content(  # noqa: PLR0911 - a table by form
+    info: bytes, at: int, form: int, constant: int, word: int
+) -> tuple[Content, int]:
+    """Read one attribute's content as it stands, and where it ends."""
+    size = _SIZES.get(form)
+    if size is not None:
+        return int.from_bytes(info[at : at + size], "little"), at + size
+    if form in _OFFSETS:
+        return int.from_bytes(info[at : at + word], "little"), at + word
+    kind, width = _step(form, word, _VERSION_5)
+    if form == dw.FORM_SDATA:
+        return sleb(info, at)
+    if form == dw.FORM_FLAG_PRESENT:
+        return 1, at
+    if form == dw.FORM_IMPLICIT_CONST:
+        return constant, at
+    if kind == _LEB:
+        return uleb(info, at)
+    if kind == _STRING:
+        end = info.index(b"\0", at)
+        return info[at:end].decode("utf-8", "replace"), end + 1
+    if kind == _BLOCK_LEB:
+        length, at = uleb(info, at)
+    elif kind == _BLOCK_SIZED:
+        length, at = unsigned(info, at, width), at + width
+    else:
+        length = width
+    return info[at : at + length], at + length
+
+
+def string(unit: Unit, form: int, content: int | bytes) -> str:
+    """Give the text that an offset or an index means."""
+    if not isinstance(content, int):
+        return ""
+    sections = unit.sections
+    if form == dw.FORM_STRP:
+        return text(sections["str"], content)
+    if form == dw.FORM_LINE_STRP:
+        return text(sections["line_str"], content)
+    if form in _STRING_INDEXES:
+        at = unit.base(dw.AT_STR_OFFSETS_BASE) + content * unit.word
+        return text(sections["str"], unsigned(sections["str_offsets"], at, unit.word))
+    return ""
+
+
+def address(unit: Unit, form: int, content: int) -> int:
+    """Give the address that a form means."""
+    return indexed_address(unit, content) if form in _ADDRESS_INDEXES else content
+
+
+def indexed_address(unit: Unit, index: int) -> int:
+    """Give the address that an index of .debug_addr means."""
+    return unsigned(unit.sections["addr"], unit.base(dw.AT_ADDR_BASE) + index * 8, 8)
+
+
+def ranges(entry: Entry) -> tuple[Range, ...]:
+    """Give the link-time addresses of an entry's code (DWARF 5, 2.17)."""
+    found = entry.raw(dw.AT_RANGES)
+    if found is not None and isinstance(found[1], int):
+        if entry.unit.version >= _VERSION_5:
+            return tuple(_range_list(entry.unit, found[0], found[1]))
+        return tuple(_old_range_list(entry.unit, found[1]))
+    low = entry.address(dw.AT_LOW_PC)
+    high = entry.raw(dw.AT_HIGH_PC)
+    if low is None or high is None or not isinstance(high[1], int):
+        return ()
+    form, value = high[0], high[1]
+    is_address = form == dw.FORM_ADDR or form in _ADDRESS_INDEXES
+    end = address(entry.unit, form, value) if is_address else low + value
+    return ((low, end),) if end > low else ()
+
+
+def _old_range_list(unit: Unit, at: int) -> list[Range]:
+    section, base, found = unit.sections["ranges"], unit.low, []
+    while at + 16 <= len(section):
+        low, high = unsigned(section, at, 8), unsigned(section, at + 8, 8)
+        at += 16
+        if not low and not high:
+            break
+        if low == _BASE_MAX:
+            base = high
+        elif high > low:
+            found.append((base + low, base + high))
+    return found
+
+
+def _range_list(unit: Unit, form: int, at: int) -> list[Range]:
+    section = unit.sections["rnglists"]
+    if form == dw.FORM_RNGLISTX:
+        start = unit.base(dw.AT_RNGLISTS_BASE)
+        at = start + unsigned(section, start + at * unit.word, unit.word)
+    base, found = unit.low, []
+    while section[at]:
+        kind = section[at]
+        at += 1
+        if kind == _RLE_BASE_X:
+            index, at = uleb(section, at)
+            base = indexed_address(unit, index)
+            continue
+        if kind == _RLE_BASE:
+            base, at = unsigned(section, at, 8), at + 8
+            continue
+        low, high, at = list_bounds(unit, section, kind, at, base)
+        if high > low:
+            found.append((low, high))
+    return found
+
+
+# The kinds of range lists (DWARF 5, 7.25) and of location lists (7.7.3) agree up to the offsets.
+_RLE_BASE_X, _RLE_STARTX_ENDX, _RLE_STARTX_LENGTH, _RLE_OFFSETS = 1, 2, 3, 4
+_RLE_BASE, _RLE_START_END, _RLE_START_LENGTH = 5, 6, 7
+
+
+def list_bounds(unit: Unit, section: bytes, kind: int, at: int, base: int) -> tuple[int, int, int]:
+    """Read the bounds of one member of a range list, and where they end.
+
+    Raises:
+        ValueError: Its kind is unknown.
+    """
+    if kind == _RLE_OFFSETS:
+        low, at = uleb(section, at)
+        high, at = uleb(section, at)
+        return base + low, base + high, at
+    if kind in {_RLE_STARTX_ENDX, _RLE_STARTX_LENGTH}:
+        index, at = uleb(section, at)
+        low = indexed_address(unit, index)
+        second, at = uleb(section, at)
+        is_end = kind == _RLE_STARTX_ENDX
+        return low, indexed_address(unit, second) if is_end else low + second, at
+    low, at = unsigned(section, at, 8), at + 8
+    if kind == _RLE_START_END:
+        return low, unsigned(section, at, 8), at + 8
+    if kind == _RLE_START_LENGTH:
+        length, at = uleb(section, at)
+        return low, low + length, at
+    raise ValueError(f"unknown kind {kind} in a list of ranges")

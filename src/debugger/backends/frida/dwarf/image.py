@@ -1,0 +1,73 @@
+"""What is known of one binary: its lines, functions, scopes and call frames, opened together?"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from debugger.backends.frida.dwarf import binary as elf
+from debugger.backends.frida.dwarf import codes as dw
+from debugger.backends.frida.dwarf.binary import Binary, Symbol
+from debugger.backends.frida.dwarf.cache import Cache
+from debugger.backends.frida.dwarf.callframes import CallFrames
+from debugger.backends.frida.dwarf.entries import Units
+from debugger.backends.frida.dwarf.functions import Functions
+from debugger.backends.frida.dwarf.lines import Lines
+from debugger.backends.frida.dwarf.scopes import Scopes
+from debugger.backends.frida.dwarf.symbols import Symbols
+
+
+class Image:
+    """One binary, in link-time addresses; each part is read when it is first asked for."""
+
+    def __init__(self, path: str | Path, *, cache: Path | None = None) -> None:
+        self.binary: Binary = elf.read(path)
+        found = elf.debug_file(self.binary)
+        self.has_debug = found is not None
+        self.debug = found if found is not None else self.binary
+        self._cache = Cache(cache if self.has_debug else None, self.debug.identity)
+
+    @cached_property
+    def units(self) -> Units:
+        """The units of its debug information."""
+        return Units(self.debug.section, self._cache)
+
+    @cached_property
+    def is_split(self) -> bool:
+        """Whether its variables and types are in .dwo files, which are not read: lines are here."""
+        return any(
+            unit.top.has(dw.AT_DWO_NAME) or unit.top.has(dw.AT_GNU_DWO_NAME) for unit in self.units
+        )
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Its line tables."""
+        return Lines(self.units, self._cache)
+
+    @cached_property
+    def functions(self) -> Functions:
+        """Its functions."""
+        return Functions(self.units, self.lines, self._cache, lambda: self.symbols.names)
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """Its variables."""
+        return Scopes(self.units, self._cache)
+
+    @cached_property
+    def frames(self) -> CallFrames:
+        """Its call frame information."""
+        return CallFrames(self.binary)
+
+    @cached_property
+    def symbols(self) -> Symbols:
+        """Its symbols, for code without debug information."""
+        return Symbols(self._symbols())
+
+    def _symbols(self) -> list[Symbol]:
+        source = self.debug if self.debug.has(".symtab") else self.binary
+        return list(source.symbols())
+
+    def close(self) -> None:
+        """Let go of the cache."""
+        self._cache.close()

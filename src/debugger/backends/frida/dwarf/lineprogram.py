@@ -1,0 +1,246 @@
+"""Which rows does a line program make (DWARF 2 to 5, 6.2 of the standard)?"""
+
+from __future__ import annotations
+
+import posixpath
+from array import array
+from dataclasses import dataclass, field
+from typing import Final
+
+from debugger.backends.frida.dwarf import codes as dw
+from debugger.backends.frida.dwarf.entries import Sections
+from debugger.backends.frida.dwarf.reading import sleb, text, uleb, unsigned
+
+IS_STMT: Final = 1
+END: Final = 2
+PROLOGUE_END: Final = 4
+
+_DWARF64: Final = 0xFFFFFFFF
+_VERSION_4, _VERSION_5 = 4, 5
+_CONTENT_PATH, _CONTENT_DIRECTORY = 1, 2
+_EXTENDED, _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _SET_COLUMN, _NEGATE = range(7)
+_BASIC_BLOCK, _ADD_PC, _FIXED_PC, _PROLOGUE_END = 7, 8, 9, 10
+_END_SEQUENCE, _SET_ADDRESS = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a line program begins with; `files` are paths, by the numbers that its rows use."""
+
+    files: tuple[str, ...]
+    start: int
+    end: int
+    minimum: int
+    default_is_stmt: bool
+    line_base: int
+    line_range: int
+    opcode_base: int
+    lengths: bytes
+
+
+@dataclass(slots=True)
+class Rows:
+    """The rows of one program as columns, in the order of their addresses.
+
+    A row holds from its address up to the next row's; one with `END` holds nothing.
+    """
+
+    address: array[int] = field(default_factory=lambda: array("Q"))
+    file: array[int] = field(default_factory=lambda: array("I"))
+    line: array[int] = field(default_factory=lambda: array("I"))
+    flags: array[int] = field(default_factory=lambda: array("B"))
+
+    def __len__(self) -> int:
+        return len(self.address)
+
+
+def header(sections: Sections, at: int, directory: str, name: str) -> Header:
+    """Read what a program begins with; `directory` and `name` are its unit's."""
+    line = sections["line"]
+    length, word, at = unsigned(line, at, 4), 4, at + 4
+    if length == _DWARF64:
+        length, word, at = unsigned(line, at, 8), 8, at + 8
+    end = at + length
+    version, at = unsigned(line, at, 2), at + 2
+    if version >= _VERSION_5:
+        at += 2
+    start = at + word + unsigned(line, at, word)
+    at += word
+    minimum, at = line[at], at + 1
+    if version >= _VERSION_4:
+        at += 1
+    default, base, spread, opcode_base = line[at : at + 4]
+    lengths = bytes([0]) + line[at + 4 : at + 3 + opcode_base]
+    at += 3 + opcode_base
+    signed_base = base - 256 if base > 127 else base  # noqa: PLR2004 - a signed byte
+    if version >= _VERSION_5:
+        files = _tables(sections, at, word, directory)
+    else:
+        files = _old_tables(line, at, directory, name)
+    return Header(
+        files, start, end, minimum, bool(default), signed_base, spread, opcode_base, lengths
+    )
+
+
+def _joined(folder: str, name: str) -> str:
+    return name if name.startswith("/") else posixpath.normpath(posixpath.join(folder, name))
+
+
+def _old_tables(line: bytes, at: int, directory: str, name: str) -> tuple[str, ...]:
+    folders = [directory]
+    while line[at]:
+        folder = text(line, at)
+        at = line.index(b"\0", at) + 1
+        folders.append(_joined(directory, folder))
+    at += 1
+    files = [_joined(directory, name)]
+    while line[at]:
+        file = text(line, at)
+        number, at = uleb(line, line.index(b"\0", at) + 1)
+        _, at = uleb(line, at)
+        _, at = uleb(line, at)
+        files.append(_joined(folders[number] if number < len(folders) else directory, file))
+    return tuple(files)
+
+
+def _tables(sections: Sections, at: int, word: int, directory: str) -> tuple[str, ...]:
+    folders, at = _table(sections, at, word)
+    files, at = _table(sections, at, word)
+    places = [_joined(directory, path) for path, _ in folders] or [directory]
+    return tuple(
+        _joined(places[number] if number < len(places) else directory, path)
+        for path, number in files
+    )
+
+
+def _table(sections: Sections, at: int, word: int) -> tuple[list[tuple[str, int]], int]:
+    line = sections["line"]
+    shape, at = [], at + 1
+    for _ in range(line[at - 1]):
+        content, at = uleb(line, at)
+        form, at = uleb(line, at)
+        shape.append((content, form))
+    count, at = uleb(line, at)
+    found = []
+    for _ in range(count):
+        path, number = "", 0
+        for content, form in shape:
+            value, at = _field(sections, at, form, word)
+            if content == _CONTENT_PATH and isinstance(value, str):
+                path = value
+            elif content == _CONTENT_DIRECTORY and isinstance(value, int):
+                number = value
+        found.append((path, number))
+    return found, at
+
+
+_FIELD_SIZES: Final = {
+    dw.FORM_DATA1: 1,
+    dw.FORM_DATA2: 2,
+    dw.FORM_DATA4: 4,
+    dw.FORM_DATA8: 8,
+    dw.FORM_DATA16: 16,
+}
+
+
+def _field(sections: Sections, at: int, form: int, word: int) -> tuple[int | str, int]:
+    line = sections["line"]
+    if form in {dw.FORM_LINE_STRP, dw.FORM_STRP}:
+        name = "line_str" if form == dw.FORM_LINE_STRP else "str"
+        return text(sections[name], unsigned(line, at, word)), at + word
+    if form == dw.FORM_STRING:
+        return text(line, at), line.index(b"\0", at) + 1
+    if form == dw.FORM_UDATA:
+        return uleb(line, at)
+    if form == dw.FORM_BLOCK:
+        length, at = uleb(line, at)
+        return 0, at + length
+    size = _FIELD_SIZES.get(form)
+    if size is None:
+        raise ValueError(f"form {form:#x} in a line table")
+    return unsigned(line, at, size), at + size
+
+
+def rows(sections: Sections, head: Header) -> Rows:
+    """Run a program, and give its rows in the order of their addresses.
+
+    Sequences of code that the linker threw away, which begin at 0, are left out.
+    """
+    sequences: list[tuple[int, Rows]] = []
+    line, at = sections["line"], head.start
+    while at < head.end:
+        sequence, at = _sequence(line, at, head)
+        if len(sequence) and sequence.address[0]:
+            sequences.append((sequence.address[0], sequence))
+    sequences.sort(key=lambda one: one[0])
+    whole = Rows()
+    for _, one in sequences:
+        whole.address.extend(one.address)
+        whole.file.extend(one.file)
+        whole.line.extend(one.line)
+        whole.flags.extend(one.flags)
+    return whole
+
+
+def _sequence(  # noqa: C901, PLR0912 - a call for each opcode would double the time
+    line: bytes, at: int, head: Header
+) -> tuple[Rows, int]:
+    """Run a program to the end of one sequence."""
+    found, end = Rows(), head.end
+    add_address, add_file = found.address.append, found.file.append
+    add_line, add_flags = found.line.append, found.flags.append
+    base, spread, minimum, first = head.line_base, head.line_range, head.minimum, head.opcode_base
+    plain = IS_STMT if head.default_is_stmt else 0
+    address, file, number, is_stmt, more = 0, 1, 1, plain, 0
+    while at < end:
+        code = line[at]
+        at += 1
+        if code >= first:
+            code -= first
+            address += code // spread * minimum
+            number += base + code % spread
+        elif code == _COPY:
+            pass
+        elif code == _EXTENDED:
+            length, at = uleb(line, at)
+            if line[at] == _END_SEQUENCE:
+                _end(found, address)
+                return found, at + length
+            if line[at] == _SET_ADDRESS:
+                address = unsigned(line, at + 1, length - 1)
+            at += length
+            continue
+        else:
+            if code == _ADVANCE_PC:
+                value, at = uleb(line, at)
+                address += value * minimum
+            elif code == _ADVANCE_LINE:
+                value, at = sleb(line, at)
+                number += value
+            elif code == _SET_FILE:
+                file, at = uleb(line, at)
+            elif code == _NEGATE:
+                is_stmt ^= IS_STMT
+            elif code == _ADD_PC:
+                address += (255 - first) // spread * minimum
+            elif code == _FIXED_PC:
+                address, at = address + unsigned(line, at, 2), at + 2
+            elif code == _PROLOGUE_END:
+                more = PROLOGUE_END
+            else:
+                for _ in range(head.lengths[code]):
+                    _, at = uleb(line, at)
+            continue
+        add_address(address)
+        add_file(file)
+        add_line(max(number, 0))
+        add_flags(is_stmt | more)
+        more = 0
+    return found, end
+
+
+def _end(found: Rows, address: int) -> None:
+    found.address.append(address)
+    found.file.append(0)
+    found.line.append(0)
+    found.flags.append(END)

@@ -1,0 +1,213 @@
+"""Which variables and arguments are in scope at an address?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from debugger.backends.frida.dwarf import codes as dw
+from debugger.backends.frida.dwarf import locations, spans
+from debugger.backends.frida.dwarf.cache import Cache
+from debugger.backends.frida.dwarf.entries import Entry, Unit, Units
+from debugger.backends.frida.dwarf.operations import Operation
+from debugger.backends.frida.dwarf.types import Type
+
+_VARIABLES: Final = (dw.TAG_PARAMETER, dw.TAG_VARIABLE)
+_TYPES: Final = (dw.TAG_STRUCTURE, dw.TAG_CLASS, dw.TAG_UNION)
+_OUTER: Final = (dw.TAG_NAMESPACE, dw.TAG_COMPILE_UNIT, dw.TAG_PARTIAL_UNIT, *_TYPES)
+
+
+class Role(Enum):
+    """Where a variable belongs."""
+
+    ARGUMENT = "argument"
+    LOCAL = "local"
+    STATIC = "static"
+    GLOBAL = "global"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable as it is declared; `place` is its expression at the address asked for.
+
+    `constant` is the value where the compiler knows it; `is_shadowed` says that an inner one has
+    the same name.
+    """
+
+    name: str
+    role: Role
+    type: Type
+    place: tuple[Operation, ...]
+    entry: Entry
+    line: int = 0
+    constant: bytes | None = None
+    is_shadowed: bool = False
+
+
+class Scopes:
+    """The variables of one binary, by link-time addresses."""
+
+    def __init__(self, units: Units, cache: Cache) -> None:
+        self._units = units
+        self._cache = cache
+
+    def locals(self, function: int, address: int) -> tuple[Variable, ...]:
+        """List a function's, or an inlined copy's, arguments and variables in scope, inner last."""
+        entry = self._units.entry(function)
+        if entry is None:
+            return ()
+        found = list(self._inside(entry, address))
+        last = {one.name: number for number, one in enumerate(found)}
+        return tuple(
+            one if last[one.name] == number else _shadowed(one) for number, one in enumerate(found)
+        )
+
+    def _inside(self, entry: Entry, address: int) -> Iterator[Variable]:
+        for child in entry.children:
+            if child.tag in _VARIABLES and child.name and not _is_declared(child):
+                yield self._variable(child, address)
+        yield from self._statics(entry)
+        for child in entry.children:
+            if child.tag == dw.TAG_LEXICAL_BLOCK and _holds(child, address):
+                yield from self._inside(child, address)
+
+    def _statics(self, entry: Entry) -> Iterator[Variable]:
+        """Yield the statics of an optimised function: they stand at its abstract origin alone."""
+        origin = entry.reference(dw.AT_ABSTRACT_ORIGIN)
+        if origin is None:
+            return
+        known = {one.reference(dw.AT_ABSTRACT_ORIGIN) for one in entry.children}
+        for child in origin.children:
+            if child.tag == dw.TAG_VARIABLE and child.has(dw.AT_LOCATION) and child not in known:
+                yield self._variable(child, 0)
+
+    def _variable(self, entry: Entry, address: int) -> Variable:
+        kind = self.type(entry.type)
+        place = locations.operations(entry, address)
+        holder = entry.holder(dw.AT_DECL_LINE)
+        if not place and not entry.has(dw.AT_LOCATION):
+            # A static local's place stands at its abstract origin.
+            origin = entry.holder(dw.AT_LOCATION)
+            place = locations.operations(origin, address) if origin is not None else ()
+        return Variable(
+            entry.name,
+            _role(entry, place),
+            kind,
+            place,
+            entry,
+            (holder.number(dw.AT_DECL_LINE) if holder is not None else None) or 0,
+            _constant(entry, kind),
+        )
+
+    def type(self, entry: Entry | None) -> Type:
+        """Give the type of an entry; one that is only declared is looked for in all units."""
+        return Type(entry, self._definition)
+
+    def frame_base(self, function: int, address: int) -> tuple[Operation, ...]:
+        """Give the expression of the frame base that a function's variables count from."""
+        entry = self._units.entry(function)
+        while entry is not None and entry.tag != dw.TAG_SUBPROGRAM:
+            entry = entry.parent
+        return locations.operations(entry, address, dw.AT_FRAME_BASE) if entry is not None else ()
+
+    def globals_of(self, address: int) -> tuple[Variable, ...]:
+        """List the globals of the unit that an address is in."""
+        unit = self._units.at(address)
+        return tuple(self._outer(unit.entries())) if unit is not None else ()
+
+    def _outer(self, entry: Entry) -> Iterator[Variable]:
+        for child in entry.children:
+            if child.tag == dw.TAG_VARIABLE and (
+                child.has(dw.AT_LOCATION) or child.has(dw.AT_CONST_VALUE)
+            ):
+                yield self._variable(child, 0)
+            elif child.tag == dw.TAG_NAMESPACE:
+                yield from self._outer(child)
+
+    def global_named(self, name: str, *, near: int | None = None) -> Variable | None:
+        """Find a global, a static or a class's member by its qualified name, or its last parts.
+
+        Of several, one in the unit of the address `near` comes first.
+        """
+        wanted = name.removeprefix("::")
+        exact = self._index.get(wanted)
+        found = exact or [
+            place
+            for known, places in self._index.items()
+            if known.endswith(f"::{wanted}")
+            for place in places
+        ]
+        unit = self._units.at(near) if near is not None else None
+        found = sorted(found, key=lambda one: unit is None or not unit.offset <= one < unit.end)
+        entry = self._units.entry(found[0]) if found else None
+        return self._variable(entry, 0) if entry is not None else None
+
+    @property
+    def _index(self) -> dict[str, list[int]]:
+        return self._cache.get("globals", dict[str, list[int]], self._read_globals)
+
+    def _read_globals(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for entry in self._everywhere():
+            if entry.tag == dw.TAG_VARIABLE and entry.has(dw.AT_LOCATION):
+                found.setdefault(spans.qualified(entry), []).append(entry.offset)
+        return found
+
+    def _definition(self, name: str) -> Entry | None:
+        offset = self._cache.get("types", dict[str, int], self._read_types).get(name)
+        return self._units.entry(offset) if offset is not None else None
+
+    def _read_types(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for entry in self._everywhere():
+            if entry.tag in _TYPES and entry.has(dw.AT_NAME) and not entry.flag(dw.AT_DECLARATION):
+                found.setdefault(spans.qualified(entry), entry.offset)
+        return found
+
+    def _everywhere(self) -> Iterator[Entry]:
+        """Yield what is in namespaces and types of all units, keeping nothing of them."""
+        for known in self._units:
+            waiting = [Unit(self._units.sections, self._units, known.offset).entries()]
+            while waiting:
+                entry = waiting.pop()
+                yield entry
+                if entry.tag in _OUTER:
+                    waiting.extend(reversed(entry.children))
+
+
+def _shadowed(one: Variable) -> Variable:
+    return Variable(
+        one.name, one.role, one.type, one.place, one.entry, one.line, one.constant, is_shadowed=True
+    )
+
+
+def _is_declared(entry: Entry) -> bool:
+    return entry.flag(dw.AT_DECLARATION)
+
+
+def _holds(entry: Entry, address: int) -> bool:
+    ranges = entry.ranges()
+    # A block without code of its own is one that the compiler did not follow.
+    return not ranges or any(low <= address < high for low, high in ranges)
+
+
+def _role(entry: Entry, place: tuple[Operation, ...]) -> Role:
+    if entry.tag == dw.TAG_PARAMETER:
+        return Role.ARGUMENT
+    if entry.parent is not None and entry.parent.tag in _OUTER:
+        return Role.GLOBAL
+    return Role.STATIC if place and place[0].name in {"addr", "addrx"} else Role.LOCAL
+
+
+def _constant(entry: Entry, kind: Type) -> bytes | None:
+    holder = entry.holder(dw.AT_CONST_VALUE)
+    found = holder.raw(dw.AT_CONST_VALUE) if holder is not None else None
+    if found is None:
+        return None
+    content = found[1]
+    if isinstance(content, int):
+        size = kind.size or 8
+        return (content & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+    return content.encode() + b"\0" if isinstance(content, str) else content

@@ -1,0 +1,138 @@
+"""Which code of a unit belongs to which function, inlined copies too, and what are they called?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from debugger.backends.frida.dwarf import codes as dw
+from debugger.backends.frida.dwarf.entries import Entry, Unit
+
+_TYPES = (dw.TAG_STRUCTURE, dw.TAG_CLASS, dw.TAG_UNION, dw.TAG_ENUMERATION)
+_OUTER = (dw.TAG_NAMESPACE, *_TYPES)
+
+
+class Span(Struct, frozen=True, array_like=True):
+    """One stretch of code of a function or of an inlined copy; addresses are link-time.
+
+    `entry` is the function's offset in .debug_info, `depth` how many functions it is inlined into;
+    `call_file` and `call_line` say where an inlined copy was called (a number of the line table's
+    files). `first` is the address that the whole function, or copy, begins at. `block` is, for a
+    block within one that has variables of its own, how deep it is nested; 0 for a function.
+    """
+
+    low: int
+    high: int
+    first: int
+    name: str
+    entry: int
+    depth: int = 0
+    file: int = 0
+    line: int = 0
+    call_file: int = 0
+    call_line: int = 0
+    linkage: str = ""
+    block: int = 0
+
+    @property
+    def is_inlined(self) -> bool:
+        """Whether this is a copy inside another function."""
+        return self.depth > 0
+
+
+def qualified(entry: Entry) -> str:
+    """Give a function's, variable's or type's name with its namespaces and classes."""
+    holder = entry.holder(dw.AT_NAME)
+    parts = [holder.text(dw.AT_NAME) if holder is not None else "(anonymous)"]
+    outer = holder.parent if holder is not None else entry.parent
+    # A definition outside of its class refers to the declaration within.
+    while outer is not None:
+        if outer.tag in _OUTER:
+            unnamed = "(anonymous namespace)" if outer.tag == dw.TAG_NAMESPACE else "(anonymous)"
+            parts.append(outer.text(dw.AT_NAME) or unnamed)
+        outer = outer.parent
+    return "::".join(reversed(parts))
+
+
+def of_unit(unit: Unit) -> list[Span]:
+    """List the code of a unit's functions, by address, outer before inner."""
+    found: list[Span] = []
+    names: dict[int, tuple[str, int, int, str]] = {}
+    waiting: list[tuple[Entry, int, int]] = [(unit.entries(), 0, 0)]
+    while waiting:
+        entry, depth, level = waiting.pop()
+        inner = depth
+        if entry.tag in {dw.TAG_SUBPROGRAM, dw.TAG_INLINED}:
+            is_inlined = entry.tag == dw.TAG_INLINED
+            found.extend(_spans(entry, depth if is_inlined else 0, names))
+            inner = depth + 1 if is_inlined else 1
+            level = 0
+        elif entry.tag == dw.TAG_LEXICAL_BLOCK and _has_variables(entry):
+            level += 1
+            found.extend(
+                Span(low, high, low, "", entry.offset, depth - 1, block=level)
+                for low, high in entry.ranges()
+            )
+        waiting.extend(
+            (child, inner, level) for child in entry.children if child.children or _is(child)
+        )
+    found.sort(key=lambda span: (span.low, span.depth, -span.high))
+    return found
+
+
+def _has_variables(entry: Entry) -> bool:
+    return any(one.tag == dw.TAG_VARIABLE for one in entry.children)
+
+
+def _is(entry: Entry) -> bool:
+    return entry.tag in {dw.TAG_SUBPROGRAM, dw.TAG_INLINED}
+
+
+def _spans(entry: Entry, depth: int, names: dict[int, tuple[str, int, int, str]]) -> Iterator[Span]:
+    ranges = [one for one in entry.ranges() if one[0]]
+    if not ranges:
+        return
+    origin = entry
+    for origin in entry.origins():  # noqa: B007 - the last one is wanted
+        pass
+    known = names.get(origin.offset)
+    if known is None:
+        linkage = entry.holder(dw.AT_LINKAGE_NAME)
+        file, line = entry.holder(dw.AT_DECL_FILE), entry.holder(dw.AT_DECL_LINE)
+        known = names[origin.offset] = (
+            qualified(entry),
+            (file.number(dw.AT_DECL_FILE) if file is not None else None) or 0,
+            (line.number(dw.AT_DECL_LINE) if line is not None else None) or 0,
+            linkage.text(dw.AT_LINKAGE_NAME) if linkage is not None else "",
+        )
+    name, file_number, line_number, linkage_name = known
+    first = entry.address(dw.AT_LOW_PC) or entry.address(dw.AT_ENTRY_PC) or ranges[0][0]
+    if not any(low <= first < high for low, high in ranges):
+        first = ranges[0][0]
+    for low, high in ranges:
+        yield Span(
+            low,
+            high,
+            first,
+            name,
+            entry.offset,
+            depth,
+            file_number,
+            line_number,
+            entry.number(dw.AT_CALL_FILE) or 0,
+            entry.number(dw.AT_CALL_LINE) or 0,
+            linkage_name,
+        )
+
+
+def around(spans: Sequence[Span], address: int) -> list[Span]:
+    """List the functions around an address, the innermost inlined copy first."""
+    found = [one for one in spans if one.low <= address < one.high and not one.block]
+    return sorted(found, key=lambda span: -span.depth)
+
+
+def block(spans: Sequence[Span], address: int) -> int:
+    """Give the entry of the innermost block, copy or function around an address; 0 is none."""
+    found = [one for one in spans if one.low <= address < one.high]
+    return max(found, key=lambda one: (one.depth, one.block)).entry if found else 0

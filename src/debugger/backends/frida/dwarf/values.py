@@ -1,0 +1,245 @@
+"""What does a value hold: from bytes and a type to its parts?"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from debugger.backends.frida.dwarf.expressions import (
+    MASK,
+    Gone,
+    InMemory,
+    InRegister,
+    Known,
+    Pieces,
+    Reader,
+    Site,
+    Unreadable,
+)
+from debugger.backends.frida.dwarf.types import Kind, Member, Type, Variant
+
+_XMM: Final = range(17, 33)
+_FLOATS: Final = {2: "<e", 4: "<f", 8: "<d"}
+_EXTENDED: Final = (10, 12, 16)
+_EXPONENT_BIAS: Final = 16383
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value of the program: at a run-time `address`, or as `content` that is in no memory.
+
+    `problem` says, as `<…>`, why there is none; `bits` are (first bit, count) of a bit field.
+    """
+
+    type: Type
+    address: int | None = None
+    content: bytes | None = None
+    problem: str = ""
+    bits: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What values are read from: memory, and the names of functions for pointers to them.
+
+    `most` bounds the bytes of one value.
+    """
+
+    read: Reader
+    symbol: Callable[[int], str | None] = lambda _: None
+    most: int = 1 << 20
+
+    def bytes_of(self, value: Value) -> bytes:
+        """Read a value's bytes.
+
+        Raises:
+            Unreadable: They cannot be read.
+        """
+        if value.content is not None:
+            return value.content
+        if value.address is None:
+            return b""
+        return self.at(value.address, min(value.type.size, self.most))
+
+    def at(self, address: int, size: int) -> bytes:
+        """Read memory.
+
+        Raises:
+            Unreadable: It cannot be read, or not all of it.
+        """
+        if size <= 0:
+            return b""
+        found = self.read(address & MASK, size)
+        if len(found) != size:
+            raise Unreadable(address)
+        return found
+
+
+def located(kind: Type, site: Site, registers: Mapping[int, int], memory: Memory) -> Value:
+    """Make the value of a type that an expression led to."""
+    match site:
+        case InMemory(address):
+            return Value(kind, address=address)
+        case Gone(why):
+            return Value(kind, problem=f"<{why}>")
+        case Pieces(parts):
+            contents = []
+            for part, size in parts:
+                found = _content(part, size, registers, memory)
+                if isinstance(found, str):
+                    return Value(kind, problem=found)
+                contents.append(found)
+            return Value(kind, content=b"".join(contents))
+    found = _content(site, kind.size, registers, memory)
+    if isinstance(found, str):
+        return Value(kind, problem=found)
+    return Value(kind, content=found)
+
+
+def _content(
+    site: InMemory | InRegister | Known | Gone,
+    size: int,
+    registers: Mapping[int, int],
+    memory: Memory,
+) -> bytes | str:
+    match site:
+        case InMemory(address):
+            try:
+                return memory.at(address, size)
+            except Unreadable as error:
+                return str(error)
+        case InRegister(number):
+            if number not in registers:
+                return "<not saved>"
+            width = 16 if number in _XMM else 8
+            held = registers[number] & ((1 << 8 * width) - 1)
+            return held.to_bytes(width, "little")[:size]
+        case Known(content):
+            return content[:size].ljust(size, b"\0") if size else content
+        case Gone(why):
+            return f"<{why}>"
+
+
+def part(value: Value, offset: int, kind: Type, bits: tuple[int, int] | None = None) -> Value:
+    """Give what lies inside a value at an offset."""
+    if value.problem:
+        return Value(kind, problem=value.problem)
+    if value.address is not None:
+        return Value(kind, address=(value.address + offset) & MASK, bits=bits)
+    content = value.content or b""
+    size = (bits[0] + bits[1] + 7) // 8 if bits is not None else kind.size
+    return Value(kind, content=content[offset : offset + size], bits=bits)
+
+
+def member(value: Value, name: str) -> Value | None:
+    """Give a member by its name, through bases and unnamed unions."""
+    found = value.type.member(name)
+    return inside(value, found) if found is not None else None
+
+
+def inside(value: Value, found: Member) -> Value:
+    """Give a member, or a base."""
+    if found.offset is None:
+        return Value(found.type, problem="<virtual base>")
+    return part(value, found.offset, found.type, found.bits)
+
+
+def element(value: Value, number: int) -> Value:
+    """Give an element of an array; of one of several dimensions, it is an array."""
+    counts = value.type.counts[1:]
+    target = value.type.target
+    stride = target.size
+    for count in counts:
+        stride *= count or 0
+    if not counts:
+        return part(value, number * stride, target)
+    row = Row(value.type, counts)
+    return part(value, number * stride, row)
+
+
+class Row(Type):
+    """One row of an array of several dimensions."""
+
+    def __init__(self, whole: Type, counts: tuple[int | None, ...]) -> None:
+        super().__init__(whole.plain.entry)
+        self.target = whole.target
+        self.counts = counts
+        self.name = f"{whole.target.name} {''.join(f'[{one}]' for one in counts)}"
+        size = whole.target.size
+        for count in counts:
+            size *= count or 0
+        self.size = size
+        self.plain = self
+
+
+def integer(value: Value, memory: Memory, *, is_signed: bool | None = None) -> int:
+    """Read an integer, a pointer, an enumeration or a bit field.
+
+    Raises:
+        Unreadable: It cannot be read.
+    """
+    has_sign = value.type.is_signed if is_signed is None else is_signed
+    if value.bits is None:
+        return int.from_bytes(memory.bytes_of(value), "little", signed=has_sign)
+    first, count = value.bits
+    size = (first + count + 7) // 8
+    raw = value.content if value.content is not None else memory.at(value.address or 0, size)
+    number = int.from_bytes(raw[:size], "little") >> first & ((1 << count) - 1)
+    return number - (1 << count) if has_sign and number >> (count - 1) else number
+
+
+def floating(content: bytes) -> float | None:
+    """Give a floating-point number, of x87's ten bytes too; None for an unknown size."""
+    form = _FLOATS.get(len(content))
+    if form is not None:
+        found: float = struct.unpack(form, content)[0]
+        return found
+    if len(content) not in _EXTENDED:
+        return None
+    mantissa = int.from_bytes(content[:8], "little")
+    top = int.from_bytes(content[8:10], "little")
+    exponent, sign = top & 0x7FFF, -1.0 if top >> 15 else 1.0
+    if exponent == 0x7FFF:  # noqa: PLR2004 - all bits set: infinity, or no number
+        return float("nan") if mantissa << 1 & MASK else sign * float("inf")
+    try:
+        return sign * mantissa * 2.0 ** (exponent - _EXPONENT_BIAS - 63)
+    except OverflowError:
+        return sign * float("inf")
+
+
+def pointee(value: Value, memory: Memory) -> Value:
+    """Give what a pointer or a reference names.
+
+    Raises:
+        Unreadable: The pointer itself cannot be read.
+    """
+    return Value(value.type.target, address=integer(value, memory, is_signed=False))
+
+
+def is_text(kind: Type) -> bool:
+    """Say whether a type is of one-byte characters."""
+    return kind.kind is Kind.CHARACTER and kind.size == 1
+
+
+def case_of(value: Value, memory: Memory) -> Variant | None:
+    """Find which case of a Rust enum a value is; None for other types.
+
+    Raises:
+        Unreadable: What says so cannot be read.
+    """
+    variants = value.type.variants
+    if not variants:
+        return None
+    discriminant = value.type.discriminant
+    number = None
+    if discriminant is not None and discriminant.offset is not None:
+        held = part(value, discriminant.offset, discriminant.type)
+        number = integer(held, memory, is_signed=False)
+    size = discriminant.type.size if discriminant is not None else 8
+    mask = (1 << 8 * size) - 1
+    for one in variants:
+        if one.value is not None and number is not None and one.value & mask == number:
+            return one
+    return next((one for one in variants if one.value is None), None)

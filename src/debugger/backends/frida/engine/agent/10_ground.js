@@ -1,0 +1,100 @@
+// What stands under the rest: system calls, the clock, mapped memory, the records that go out.
+'use strict';
+
+const exported = (name) => Module.getGlobalExportByName(name);
+const systemCall = new NativeFunction(exported('syscall'), 'int64',
+  ['int64', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer']);
+const mmap = new NativeFunction(exported('mmap'), 'pointer',
+  ['pointer', 'size_t', 'int', 'int', 'int', 'int64']);
+const munmap = new NativeFunction(exported('munmap'), 'int', ['pointer', 'size_t']);
+const clockGettime = new NativeFunction(exported('clock_gettime'), 'int', ['int', 'pointer']);
+const openFile = new NativeFunction(exported('open'), 'int', ['pointer', 'int', 'int']);
+const pread = new NativeFunction(exported('pread'), 'int64', ['int', 'pointer', 'size_t', 'int64']);
+const pwrite = new NativeFunction(exported('pwrite'), 'int64', ['int', 'pointer', 'size_t', 'int64']);
+
+function ask(number, ...words) {
+  while (words.length < 6) words.push(0);
+  return systemCall(number, ...words.map((word) => ptr(word))).toNumber();
+}
+
+const PAGE = 4096;
+const GROUND = 0x100000;
+const ground = mmap(NULL, GROUND, 7, 0x22, -1, 0);
+if (ground.equals(ptr(-1))) throw new Error('no memory that may be both written and run');
+const [HIT_HOOK, TRAP_HOOK, CRASH_HOOK] = [0, 64, 128].map((at) => ground.add(at));
+const TRAP_CODE = ground.add(0x1000);
+const CRASH_CODE = ground.add(0x2000);
+const RESTORER = ground.add(0x3000);
+const BUSY = ground.add(0x4000);
+const CRASH = ground.add(0x5000);
+const TABLE = ground.add(0x10000);
+const TABLE_SLOTS = 32768;
+
+// Nothing that is read or written here can fault, and no page changes its protection.
+const OWN_MEMORY = openFile(Memory.allocUtf8String('/proc/self/mem'), 0x80002, 0);
+if (OWN_MEMORY < 0) throw new Error('/proc/self/mem cannot be opened');
+
+function readBytes(address, count) {
+  const buffer = Memory.alloc(Math.max(count, 1));
+  const got = pread(OWN_MEMORY, buffer, count, int64(address.toString())).toNumber();
+  return buffer.readByteArray(Math.max(got, 0));
+}
+
+function writeBytes(address, bytes) {
+  const buffer = Memory.alloc(Math.max(bytes.length, 1));
+  buffer.writeByteArray(bytes);
+  return pwrite(OWN_MEMORY, buffer, bytes.length, int64(address.toString())).toNumber();
+}
+
+// Between two writes to code that others run, every core has to see the first.
+ask(324, 1 << 6);
+const syncCores = () => { ask(324, 1 << 5); };
+
+// Seconds since the start, and nanoseconds: the lower halves are enough, and cost no objects.
+const stampBuffer = Memory.alloc(16);
+const stampRest = stampBuffer.add(8);
+let sequence = 0;
+function microseconds() {
+  clockGettime(1, stampBuffer);
+  return stampBuffer.readU32() * 1e6 + stampRest.readU32() / 1e3;
+}
+
+const hex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, '0')).join('');
+const unhex = (text) => (text.match(/../g) || []).map((pair) => parseInt(pair, 16));
+
+function setBusy(thread, change) {
+  const at = BUSY.add(thread & 4095);
+  at.writeU8((at.readU8() + change) & 255);
+}
+
+// Records leave in batches; what the other side has not yet taken is bounded, and what did not
+// fit is counted.
+const BATCH_MAX = 512;
+const BATCHES_OUT_MAX = 8;
+let batch = [];
+let batchesOut = 0;
+let lost = 0;
+
+function note(record) {
+  if (batch.length >= BATCH_MAX) flush();
+  if (batch.length >= BATCH_MAX) { lost++; return false; }
+  record.sequence = ++sequence;
+  record.time = microseconds();
+  batch.push(record);
+  return true;
+}
+
+function flush(must) {
+  if ((!batch.length && !lost) || (batchesOut >= BATCHES_OUT_MAX && !must)) return;
+  batchesOut++;
+  send({ type: 'records', records: batch, lost });
+  batch = [];
+  lost = 0;
+}
+
+function tell(message) {
+  flush(true);
+  message.sequence = ++sequence;
+  message.time = microseconds();
+  send(message);
+}

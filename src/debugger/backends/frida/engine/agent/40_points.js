@@ -1,0 +1,235 @@
+// What happens at an address: which points stand there, whether one is due, what it does.
+'use strict';
+
+const STUB_RECORD = 0x20000;
+const NEVER = uint64('0x7fffffffffffffff');
+const sites = [];
+const siteAt = new Map();
+const points = new Map();
+
+const recordOf = (site) => site.stub.add(STUB_RECORD);
+const arrivals = (site) => recordOf(site).readU64().toNumber();
+const wakeAt = (site, number) => { recordOf(site).add(8).writeU64(number); };
+
+function makeSite(order, code) {
+  const site = { address: ptr(order.address), stub: ptr(order.stub), original: unhex(order.original),
+    jump: order.jump, index: sites.length, points: [], armed: false, muted: false };
+  sites.push(site);
+  siteAt.set(order.address, site);
+  site.stub.writeByteArray(code);
+  recordOf(site).add(24).writeU64(site.index);
+  wakeAt(site, 1);
+  enterTable(site);
+}
+
+function enterTable(site) {
+  const hash = BigInt.asUintN(64, BigInt(site.address.toString()) * 0x9E3779B97F4A7C15n) >> 40n;
+  for (let i = 0; i < TABLE_SLOTS; i++) {
+    const entry = TABLE.add(64 + ((Number(hash) + i) & (TABLE_SLOTS - 1)) * 16);
+    if (!entry.readPointer().isNull()) continue;
+    entry.add(8).writePointer(site.stub);
+    entry.writePointer(site.address);
+    return;
+  }
+  throw new Error('too many addresses');
+}
+
+// The first byte alone decides, so it is the last to be written.
+function patch(site, bytes) {
+  if (!site.jump) { writeBytes(site.address, [bytes[0]]); return; }
+  writeBytes(site.address, [0xcc]);
+  syncCores();
+  writeBytes(site.address.add(1), bytes.slice(1));
+  syncCores();
+  writeBytes(site.address, [bytes[0]]);
+}
+
+function arm(site) {
+  if (site.armed) return;
+  site.armed = true;
+  const way = site.stub.sub(site.address.add(5)).toInt32();
+  patch(site, site.jump ? [0xe9, way & 255, way >> 8 & 255, way >> 16 & 255, way >> 24 & 255] : [0xcc]);
+}
+
+function disarm(site) {
+  if (!site.armed) return;
+  site.armed = false;
+  patch(site, site.original);
+}
+
+// Without a condition the stub itself can count, and wakes us only when a hit is due.
+const countsAlone = (site) => site.points.length === 1 && !site.points[0].condition
+  && !site.points[0].predicate && !site.points[0].thread;
+
+function settle(site) {
+  site.muted = false;
+  site.alone = countsAlone(site);
+  recordOf(site).add(16).writePointer(
+    site.points.length === 1 && site.points[0].predicate ? site.points[0].predicate : NULL);
+  if (!site.points.length) { wakeAt(site, NEVER); disarm(site); return; }
+  if (countsAlone(site)) {
+    const [point] = site.points;
+    const next = point.base + Math.max(point.ignore, point.hits) + 1;
+    wakeAt(site, point.log || point.pauses ? next : NEVER);
+  } else {
+    wakeAt(site, 1);
+  }
+  arm(site);
+}
+
+function noteAlone(site) {
+  if (!countsAlone(site)) return;
+  const [point] = site.points;
+  point.hits = Math.max(arrivals(site) - point.base, 0);
+}
+
+// What is compiled once stays compiled: the source gives a function of the registers.
+function madeOf(source) {
+  const made = new Function(`return (${source});`)();
+  if (typeof made !== 'function') throw new Error('this is no function of the registers');
+  return made;
+}
+
+function addPoint(order) {
+  const site = siteAt.get(order.address);
+  noteAlone(site);
+  const point = { ...order, site, hits: 0, logged: 0, budget: order.rate, base: arrivals(site) };
+  if (order.condition) point.condition = madeOf(order.condition);
+  if (order.log) point.log = madeOf(order.log);
+  if (order.native) {
+    const module = new CModule(order.native);
+    // For ever: a thread may be inside when the point is removed.
+    kept.push(module);
+    point.predicate = module.predicate;
+    point.ask = new NativeFunction(point.predicate, 'int', ['pointer']);
+  }
+  points.set(order.id, point);
+  site.points.push(point);
+  rebase(site);
+  settle(site);
+}
+
+// A point's own hits go on from where they are, whoever counts them from now on.
+function rebase(site) {
+  if (countsAlone(site)) site.points[0].base = arrivals(site) - site.points[0].hits;
+}
+
+function removePoint(id) {
+  const point = points.get(id);
+  if (point === undefined) return;
+  const { site } = point;
+  noteAlone(site);
+  points.delete(id);
+  site.points = site.points.filter((one) => one !== point);
+  rebase(site);
+  settle(site);
+}
+
+// Machine code that cannot tell answers with a negative number: JavaScript then finds the words.
+function isWanted(point, view) {
+  try {
+    const told = point.ask ? point.ask(view.frame) : -1;
+    if (told >= 0) return told !== 0;
+    if (point.condition) return point.condition(view);
+    if (!point.ask) return true;
+    throw new Error(`the condition cannot be told: ${told}`);
+  } catch (error) {
+    note({ type: 'conditionError', id: point.id, thread: Process.getCurrentThreadId(),
+      text: String(error) });
+    return false;
+  }
+}
+
+function record(point, view, thread) {
+  if (point.rate) {
+    if (point.budget <= 0) { mute(point); return; }
+    point.budget--;
+  }
+  let values;
+  try {
+    values = point.log(view);
+  } catch (error) {
+    note({ type: 'conditionError', id: point.id, thread, text: String(error) });
+    point.logged++;
+    return;
+  }
+  if (note({ type: 'logged', id: point.id, thread, hits: point.hits, values })) point.logged++;
+}
+
+// Over its rate, a line costs no more than its count until the budget is filled again.
+function mute(point) {
+  if (!countsAlone(point.site) || point.pauses) return;
+  point.site.muted = true;
+  wakeAt(point.site, NEVER);
+}
+
+function refill(share) {
+  for (const point of points.values()) {
+    if (!point.rate) continue;
+    point.budget = Math.min(point.budget + point.rate * share, Math.max(point.rate * share, 1));
+    if (point.site.muted && point.budget >= 1) {
+      const now = arrivals(point.site) - point.base;
+      point.hits = now;
+      point.site.muted = false;
+      wakeAt(point.site, point.base + now + 1);
+    }
+  }
+}
+
+function isDue(point, number, alone) {
+  if (alone) point.hits = Math.max(point.hits, number - point.base);
+  else point.hits++;
+  const beyond = (alone ? number - point.base : point.hits) - point.ignore;
+  return beyond > 0 && (beyond - 1) % point.every === 0;
+}
+
+// This runs for every hit that a stub does not settle itself: what is not needed is not asked for.
+function hit(frame, site, which) {
+  const { alone } = site;
+  const number = alone ? which.toUInt32() : 0;
+  const view = new FrameView(frame, site);
+  let thread = 0;
+  let stops = null;
+  for (const point of site.points) {
+    if (point.thread && point.thread !== (thread || (thread = Process.getCurrentThreadId()))) continue;
+    if (!isWanted(point, view)) continue;
+    if (!isDue(point, number, alone)) continue;
+    if (alone && point.every > 1) wakeAt(site, number + point.every);
+    if (point.log) record(point, view, thread || (thread = Process.getCurrentThreadId()));
+    if (point.pauses) (stops || (stops = [])).push(point);
+  }
+  if (stops !== null) stop(view, stops);
+}
+
+function stop(view, stops) {
+  for (const point of stops) if (point.temporary) removePoint(point.id);
+  const told = stops.filter((point) => point !== aborting);
+  if (told.length) pause('breakpoint', view, { ids: told.map((point) => point.id), hits: told[0].hits });
+  if (stops.includes(aborting)) pause('crash', view, { signal: 6, code: -6 });
+}
+
+// Frida leaves the program at the beginning of `abort`: the signal itself would come too late.
+let aborting = null;
+function catchAbort(address) {
+  addPoint({ id: '', address, pauses: true, ignore: 0, every: 1, rate: 0 });
+  aborting = points.get('');
+  points.delete('');
+}
+
+function hitsOf(point) {
+  if (countsAlone(point.site)) return Math.max(arrivals(point.site) - point.base, 0);
+  return point.hits;
+}
+
+// Of the hits that were due, those that left no record.
+function droppedOf(point) {
+  if (!point.log) return 0;
+  const due = Math.ceil(Math.max(hitsOf(point) - point.ignore, 0) / point.every);
+  return Math.max(due - point.logged, 0);
+}
+
+function tally() {
+  const found = {};
+  for (const point of points.values()) found[point.id] = [hitsOf(point), droppedOf(point)];
+  return found;
+}

@@ -1,0 +1,134 @@
+// The signals that are ours: the handlers, the masks that may not block them, the last words.
+'use strict';
+
+const FATAL = [4, 6, 7, 8, 11];
+const oldActions = new Map();
+
+const GUARDS = `
+#include <gum/guminterceptor.h>
+#include <string.h>
+typedef struct { guint8 bytes[152]; } Copy;
+extern int getpid (void);
+extern void last_words (void);
+extern int owner;
+
+static void without_trap (GumInvocationContext * ic, guint nth, gsize size, gsize mask) {
+  Copy * copy = GUM_IC_GET_INVOCATION_DATA (ic, Copy);
+  guint8 * given = gum_invocation_context_get_nth_argument (ic, nth);
+  if (given == NULL || (given[mask] & 16) == 0) return;
+  memcpy (copy->bytes, given, size);
+  copy->bytes[mask] &= ~16;
+  gum_invocation_context_replace_nth_argument (ic, nth, copy->bytes);
+}
+void onMask (GumInvocationContext * ic) {
+  if (GPOINTER_TO_INT (gum_invocation_context_get_nth_argument (ic, 0)) != 1) without_trap (ic, 1, 128, 0);
+}
+void onAction (GumInvocationContext * ic) { without_trap (ic, 1, 152, 8); }
+void onReturn (GumInvocationContext * ic) { }
+void onExit (GumInvocationContext * ic) { if (getpid () == owner) last_words (); }
+`;
+
+function lastWords() {
+  drain(true);
+  flush(true);
+  tell({ type: 'last', tally: tally() });
+  recv('last', () => {}).wait();
+}
+
+let guards = null;
+let sayLastWords = null;
+function guardMasks() {
+  sayLastWords = new NativeCallback(lastWords, 'void', []);
+  const owner = Memory.alloc(8);
+  owner.writeS32(Process.id);
+  guards = { owner, code: new CModule(GUARDS,
+    { getpid: exported('getpid'), last_words: sayLastWords, owner }) };
+  const { onMask, onAction, onReturn, onExit } = guards.code;
+  for (const name of ['pthread_sigmask', 'sigprocmask']) {
+    Interceptor.attach(exported(name), { onEnter: onMask, onLeave: onReturn });
+  }
+  Interceptor.attach(exported('sigaction'), { onEnter: onAction, onLeave: onReturn });
+  Interceptor.attach(exported('_exit'), { onEnter: onExit, onLeave: onReturn });
+}
+
+function handle(number, code, flags) {
+  const [action, old] = [Memory.alloc(32), Memory.alloc(32)];
+  action.writePointer(code);
+  action.add(8).writeU64(flags | 0x44000004);
+  action.add(16).writePointer(RESTORER);
+  action.add(24).writeU64(0);
+  if (ask(13, number, action, old, 8) !== 0) throw new Error(`no handler for signal ${number}`);
+  oldActions.set(number, old);
+  return old.readPointer();
+}
+
+// Machine code has marks where an address of this process belongs.
+function placed(code, values) {
+  const bytes = unhex(code);
+  for (const [mark, value] of values) {
+    const at = code.indexOf(mark) / 2;
+    let left = BigInt(value.toString());
+    for (let i = 0; i < 8; i++) { bytes[at + i] = Number(left & 255n); left >>= 8n; }
+  }
+  return bytes;
+}
+
+const OF_TABLE = '8877665544332211';
+const enterCode = () => placed(MACHINE.enter, [['5857565554535251', Process.id],
+  ['3837363534333231', BUSY], ['4847464544434241', HIT_HOOK]]);
+
+function onTrap(info, context) {
+  const thread = Process.getCurrentThreadId();
+  const view = new ContextView(context);
+  if (info.add(8).readS32() === 4) {
+    info.add(4).writeU32(1);
+    watchHit(view);
+  } else if (wanted.has(thread)) {
+    const call = wanted.get(thread);
+    wanted.delete(thread);
+    info.add(4).writeU32(1);
+    restartCall(view, call);
+    pause('pause', view, {});
+  }
+}
+
+function onCrash(number, info, context) {
+  drain(true);
+  pause('crash', new ContextView(context), { signal: number, code: info.add(8).readS32(),
+    fault: info.add(16).readPointer() });
+}
+
+function takeSignals() {
+  const nops = Array(16).fill(0x90);
+  HIT_HOOK.writeByteArray([...nops, 0xc3]);
+  // What the hook has handled it says in si_errno, which nobody uses.
+  for (const hook of [TRAP_HOOK, CRASH_HOOK]) hook.writeByteArray([...nops, 0x8b, 0x46, 0x04, 0xc3]);
+  Interceptor.attach(HIT_HOOK, { onEnter(args) { hit(args[0], sites[args[1].toInt32()], args[2]); } });
+  Interceptor.attach(TRAP_HOOK, { onEnter(args) { onTrap(args[1], args[2]); } });
+  Interceptor.attach(CRASH_HOOK, { onEnter(args) { onCrash(args[0].toInt32(), args[1], args[2]); } });
+  guardMasks();
+  Interceptor.flush();
+  RESTORER.writeByteArray([0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05]);
+  TRAP_CODE.writeByteArray(placed(MACHINE.trap, [[OF_TABLE, TABLE]]));
+  CRASH_CODE.writeByteArray(placed(MACHINE.crash, [[OF_TABLE, CRASH]]));
+  TABLE.add(8).writeU64(TABLE_SLOTS - 1);
+  TABLE.add(16).writePointer(TRAP_HOOK);
+  TABLE.add(24).writeU64(Process.id);
+  TABLE.add(32).writePointer(BUSY);
+  CRASH.writePointer(CRASH_HOOK);
+  CRASH.add(8).writeU64(Process.id);
+  CRASH.add(16).writePointer(BUSY);
+  for (const thread of threadsNow()) if (isOurs(thread)) setBusy(thread, 1);
+  // Frida takes the signals when it first needs them: that has to be before us.
+  try { NULL.readU8(); } catch (error) { /* that was the point */ }
+  TABLE.writePointer(handle(5, TRAP_CODE, 0x10000000));
+  for (const number of FATAL) CRASH.add(32 + number * 8).writePointer(handle(number, CRASH_CODE, 0));
+}
+
+// The trap stays ours: a thread may be on its way there.
+function leaveSignals() {
+  CRASH.add(8).writeU64(0);
+  TABLE.add(24).writeU64(0);
+  TABLE.writePointer(NULL); // Frida's handler, which goes with it
+  for (const number of FATAL) ask(13, number, oldActions.get(number), 0, 8);
+}

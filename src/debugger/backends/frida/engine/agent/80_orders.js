@@ -1,0 +1,131 @@
+// The orders that come in, one function each, and the end.
+'use strict';
+
+function mapArena(near, size) {
+  const from = ptr(near).and(ptr(-PAGE));
+  for (let k = 1; k < 3500; k++) {
+    const step = k * 0x80000;
+    const places = from.compare(ptr(step)) > 0 ? [from.sub(step), from.add(step)] : [from.add(step)];
+    for (const at of places) {
+      const got = mmap(at, size, 7, 0x100022, -1, 0);
+      if (got.equals(at)) return got;
+      if (!got.equals(ptr(-1))) munmap(got, size);
+    }
+  }
+  throw new Error(`no free memory near ${near}`);
+}
+
+// Frida unloads the agent under the feet of who is still in it. Nobody can tell us that he has
+// left, for then he runs none of our code: so we look, for a bounded time.
+function idle() {
+  const threads = threadsNow().filter((thread) => !isOurs(thread));
+  const limit = microseconds() + 2e6;
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      if (threads.every((thread) => BUSY.add(thread & 4095).readU8() === 0)) resolve(null);
+      else if (microseconds() > limit) reject(new Error('a thread does not leave the agent'));
+      else setTimeout(look, 1);
+    };
+    look();
+  });
+}
+
+const orders = {
+  peek: ({ addresses, count }) => {
+    const bytes = new Uint8Array(addresses.length * count);
+    addresses.forEach((address, i) => bytes.set(new Uint8Array(readBytes(ptr(address), count)), i * count));
+    return [{}, bytes.buffer];
+  },
+  arena: ({ near, size }) => {
+    const arena = mapArena(near, size);
+    arena.writeByteArray(enterCode());
+    return arena;
+  },
+  sites: ({ sites: made, width }, bytes) => {
+    const code = new Uint8Array(bytes);
+    made.forEach((site, i) => makeSite(site, Array.from(code.subarray(i * width, (i + 1) * width))));
+  },
+  add: ({ points: added }) => {
+    const failed = {};
+    for (const point of added) {
+      try { addPoint(point); } catch (error) { failed[point.id] = String(error.message || error); }
+    }
+    return failed;
+  },
+  remove: ({ ids }) => { for (const id of ids) removePoint(id); },
+  aborts: ({ address }) => catchAbort(address),
+  tally: () => tally(),
+  read: ({ address, count }) => [{}, readBytes(ptr(address), count)],
+  write: ({ address }, bytes) => writeBytes(ptr(address), Array.from(new Uint8Array(bytes))),
+  set: ({ thread, values }) => {
+    const view = viewOf(thread);
+    for (const [name, value] of Object.entries(values)) view.set(name, value);
+  },
+  registers: ({ thread }) => registersOf(viewOf(thread)),
+  threads: () => threadsNow().filter((thread) => !isOurs(thread))
+    .map((thread) => ({ thread, name: threadFile(thread, 'comm'), paused: paused.has(thread) })),
+  pause: ({ threads }) => threads.filter(askToPause),
+  watch: ({ watch: one }) => watch(one),
+  unwatch: ({ name }) => unwatch(name),
+  trace: ({ functions }) => traceAdd(functions),
+  untrace: ({ ids }) => traceRemove(ids),
+  modules: () => Process.enumerateModules().map(({ name, path, base, size }) => ({ name, path, base, size })),
+  flush: () => { drain(); flush(); },
+  leave: () => { leave(); },
+  idle,
+};
+
+function answer(order, work, bytes) {
+  const failed = (error) => send({ type: 'reply', id: order.id, error: String(error.message || error) });
+  const done = (value) => {
+    const withBytes = Array.isArray(value) && value.length === 2 && value[1] instanceof ArrayBuffer;
+    const [plain, data] = withBytes ? value : [value === undefined ? null : value, null];
+    send({ type: 'reply', id: order.id, value: plain }, data);
+  };
+  try {
+    const value = work(order, bytes);
+    if (value instanceof Promise) value.then(done, failed);
+    else done(value);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function listen() {
+  recv('order', (order, bytes) => {
+    listen();
+    answer(order, orders[order.op], bytes);
+  });
+}
+
+function acknowledge() {
+  recv('ack', () => { acknowledge(); batchesOut = Math.max(batchesOut - 1, 0); });
+}
+
+let left = false;
+function leave() {
+  if (left) return;
+  left = true;
+  for (const id of [...watches.values()].map((one) => one.id)) unwatch(id);
+  if (threadObserver !== null) threadObserver.detach();
+  for (const site of sites) { disarm(site); wakeAt(site, NEVER); }
+  traceRemove([...traced.keys()]);
+  leaveSignals();
+}
+
+rpc.exports = { dispose() { leave(); } };
+
+takeSignals();
+listen();
+acknowledge();
+setInterval(() => { refill(0.01); drain(); flush(); }, 10);
+let isReady = false;
+Process.attachModuleObserver({
+  onAdded({ name, path, base, size }) {
+    if (!isReady) return;
+    tell({ type: 'module', name, path, base, size });
+    if (HOLDS_MODULES) pause('module', null, { base });
+  },
+});
+isReady = true;
+send({ type: 'ready', abort: exported('abort') });

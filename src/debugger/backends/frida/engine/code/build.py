@@ -1,0 +1,53 @@
+"""Which bytes do the sources here become? Prints the module that holds them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SOURCES = {"TRAP": "trap.c", "CRASH": "crash.c", "ENTER": "enter.S"}
+FLAGS = [
+    *("-O2", "-fPIC", "-ffreestanding", "-fno-stack-protector", "-fcf-protection=none"),
+    *("-mgeneral-regs-only", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"),
+    "-fno-tree-vectorize",
+]
+WIDTH = 32
+HEADER = '''"""What is the machine code of the handlers and of the stubs' common part?
+
+Written by code/build.py from the sources beside it: change those.
+"""
+
+from __future__ import annotations
+'''
+
+
+def build(source: Path) -> bytes:
+    """Compile one source, and return its code."""
+    with tempfile.TemporaryDirectory() as scratch:
+        compiled, linked, raw = (Path(scratch) / name for name in ("a.o", "a.elf", "a.bin"))
+        for argv in (
+            ["gcc", *FLAGS, "-c", str(source), "-o", str(compiled)],
+            # The handlers come first, whatever else the compiler leaves in .text.
+            ["ld", "--no-dynamic-linker", "-Ttext=0", "-e", "0", str(compiled), "-o", str(linked)],
+            ["objcopy", "-O", "binary", "-j", ".text", str(linked), str(raw)],
+        ):
+            subprocess.run(argv, check=True)
+        return raw.read_bytes()
+
+
+def module() -> str:
+    """Return the text of the module."""
+    lines = [HEADER]
+    for name, source in SOURCES.items():
+        code = build(HERE / source)
+        lines += [f"# {source}", f"{name} = bytes.fromhex("]
+        lines += [f'    "{code[at : at + WIDTH].hex()}"' for at in range(0, len(code), WIDTH)]
+        lines += [")"]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(module())

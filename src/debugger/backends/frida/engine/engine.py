@@ -1,0 +1,333 @@
+"""How is one program run, stopped, read and traced from inside? The engine, seen from asyncio.
+
+One call at a time, except `pause` and `end`. Everything is by address; what an address means is
+for others to say. Events go to the sink in the order in which the agent told them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from debugger.backends.frida.engine.events import (
+    Breakpoint,
+    Event,
+    Function,
+    Module,
+    Paused,
+    Tally,
+    Thread,
+    Watch,
+)
+from debugger.backends.frida.engine.hearing import Hearing, within
+from debugger.backends.frida.engine.inside import Inside, agent_source
+from debugger.backends.frida.engine.launch import Launching
+from debugger.backends.frida.engine.link import Link
+from debugger.backends.frida.engine.preflight import check_machine, check_process, check_program
+from debugger.backends.frida.engine.sites import Sites
+from debugger.backends.frida.engine.told import (
+    read_module,
+    read_registers,
+    read_tally,
+)
+from debugger.backends.guarded import Ending
+from debugger.errors import Code, DebuggerError
+
+_EXEC_S = 10.0
+_READY_S = 10.0
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an engine works: `scratch` is its own, and removed by the guard at the end."""
+
+    cwd: str
+    env: Mapping[str, str]
+    scratch: Path
+
+
+class Engine:
+    """One program with the agent inside."""
+
+    def __init__(self, sink: Callable[[Event], None], *, holds_modules: bool) -> None:
+        self._source = agent_source(holds_modules=holds_modules)
+        self._hearing = Hearing(sink)
+        self._link: Link
+        self._inside: Inside
+        self._sites: Sites
+        self._points: dict[str, Breakpoint] = {}
+        self._disabled: set[str] = set()
+        self._held = False
+        self.pid = 0
+
+    @classmethod
+    async def start(
+        cls,
+        argv: Sequence[str],
+        *,
+        place: Place,
+        stdio: tuple[str | None, str | None, str | None],
+        tasks: asyncio.TaskGroup,
+        sink: Callable[[Event], None],
+        follows_children: bool = False,
+        holds_modules: bool = False,
+    ) -> Engine:
+        """Start a program and hold it before its first instruction of its own; `run` lets it go.
+
+        Raises:
+            DebuggerError: LAUNCH_FAILED, NOT_SUPPORTED, ADAPTER_FAILED, TIMEOUT.
+        """
+        check_machine()
+        check_program(argv[0])
+        engine = cls(sink, holds_modules=holds_modules)
+        await engine._open(place, tasks)
+        launching = Launching(place.scratch)
+        try:
+            engine.pid, ended = await launching.spawn(
+                engine._link, argv, cwd=place.cwd, env=place.env, stdio=stdio
+            )
+            engine._hearing.pid = engine.pid
+            await engine._link.ask("attach", pid=engine.pid, gate=True)
+            launching.go()
+            await within(_EXEC_S, engine._hearing.became, f"{argv[0]} did not begin")
+            await engine._enter(gate=follows_children)
+            engine._held = True
+        except BaseException:
+            await engine.end()
+            raise
+        finally:
+            launching.close()
+        tasks.create_task(engine._hearing.await_exit(ended))
+        return engine
+
+    @classmethod
+    async def attach(
+        cls,
+        pid: int,
+        *,
+        place: Place,
+        tasks: asyncio.TaskGroup,
+        sink: Callable[[Event], None],
+        follows_children: bool = False,
+        holds_modules: bool = False,
+    ) -> Engine:
+        """Enter a process that runs; it goes on running.
+
+        Raises:
+            DebuggerError: NOT_FOUND, DENIED, NOT_SUPPORTED, ADAPTER_FAILED, TIMEOUT.
+        """
+        check_machine()
+        check_process(pid)
+        engine = cls(sink, holds_modules=holds_modules)
+        engine.pid = engine._hearing.pid = pid
+        await engine._open(place, tasks)
+        try:
+            await engine._enter(gate=follows_children)
+        except BaseException:
+            await engine.end()
+            raise
+        return engine
+
+    async def _open(self, place: Place, tasks: asyncio.TaskGroup) -> None:
+        self._link = await Link.start(
+            cwd=place.cwd,
+            env=place.env,
+            scratch=place.scratch,
+            tasks=tasks,
+            on_event=self._hearing.take,
+        )
+
+    async def _enter(self, *, gate: bool) -> None:
+        self._inside = Inside(self._link, self.pid)
+        self._hearing.expect(self._inside)
+        self._sites = Sites(self._inside)
+        await self._link.ask("attach", pid=self.pid, gate=gate)
+        await self._link.ask("load", pid=self.pid, source=self._source)
+        abort = await within(_READY_S, self._hearing.ready, "the agent was not ready")
+        if not await self._sites.make([abort]):
+            await self._inside.ask("aborts", address=hex(abort))
+
+    # --- what is asked for ---
+
+    @property
+    def host_pid(self) -> int:
+        """The process that holds Frida."""
+        return self._link.guarded.pid
+
+    async def run(self) -> None:
+        """Let a program that was started begin."""
+        if self._held:
+            self._held = False
+            await self._link.ask("resume", pid=self.pid)
+
+    async def add(self, points: Iterable[Breakpoint]) -> dict[str, str]:
+        """Add breakpoints, in one go; return why some could not be, by id."""
+        wished = list(points)
+        refused = await self._sites.make([point.address for point in wished])
+        failed = {one.id: refused[one.address] for one in wished if one.address in refused}
+        good = [one for one in wished if one.id not in failed]
+        value, _ = await self._inside.ask("add", points=[_as_order(point) for point in good])
+        failed |= value
+        self._points |= {one.id: one for one in good if one.id not in failed}
+        return failed
+
+    async def remove(self, ids: Iterable[str]) -> None:
+        """Remove breakpoints; where none is left the code is what it was."""
+        gone = list(ids)
+        await self._inside.ask("remove", ids=gone)
+        for point in gone:
+            self._points.pop(point, None)
+            self._disabled.discard(point)
+
+    async def enable(self, ids: Iterable[str], *, on: bool) -> None:
+        """Take breakpoints out of the program and keep them, or put them back."""
+        known = [point for point in ids if point in self._points]
+        if on:
+            again = [self._points[point] for point in known if point in self._disabled]
+            self._disabled -= set(known)
+            await self.add(again)
+        else:
+            self._disabled |= set(known)
+            await self._inside.ask("remove", ids=known)
+
+    async def tally(self) -> dict[str, Tally]:
+        """Return how often each point was hit; after the program's end, what it said last."""
+        if self._hearing.gone.done() or self._hearing.has_exited:
+            return self._hearing.last
+        value, _ = await self._inside.ask("tally")
+        return read_tally(value)
+
+    def resume(self, threads: Iterable[int] | None = None) -> list[int]:
+        """Let paused threads go on, all without `threads`; return those that do."""
+        chosen = list(self._hearing.paused) if threads is None else list(threads)
+        going = [thread for thread in chosen if self._hearing.paused.pop(thread, None) is not None]
+        for thread in going:
+            self._inside.resume(thread)
+        return going
+
+    async def pause(self, threads: Iterable[int] | None = None) -> list[int]:
+        """Ask threads to pause, all without `threads`; return those that will be told of."""
+        if threads is None:
+            threads = [one.id for one in await self.threads() if not one.is_paused]
+        value, _ = await self._inside.ask("pause", threads=list(threads))
+        return list(value)
+
+    @property
+    def paused(self) -> Mapping[int, Paused]:
+        """The threads that wait, each with what it said."""
+        return self._hearing.paused
+
+    async def threads(self) -> list[Thread]:
+        """List the program's threads."""
+        value, _ = await self._inside.ask("threads")
+        return [Thread(id=it["thread"], name=it["name"], is_paused=it["paused"]) for it in value]
+
+    async def read(self, address: int, count: int) -> bytes:
+        """Read memory as the program wrote it; fewer bytes where it ends."""
+        _, code = await self._inside.ask("read", address=hex(address), count=count)
+        return self._sites.unpatched(address, code)
+
+    async def write(self, address: int, data: bytes) -> None:
+        """Write memory.
+
+        Raises:
+            DebuggerError: WRONG_STATE where a breakpoint stands, EVALUATION_FAILED.
+        """
+        if self._sites.unpatched(address, data) != data:
+            raise DebuggerError(
+                Code.WRONG_STATE,
+                f"a breakpoint was set in the {len(data)} bytes at {address:#x}, which are code",
+                hint="debugger memory write, of another place",
+            )
+        written, _ = await self._inside.ask("write", address=hex(address), data=data)
+        if written != len(data):
+            raise DebuggerError(
+                Code.EVALUATION_FAILED, f"{address:#x} cannot be written: no memory is there"
+            )
+
+    async def registers(self, thread: int) -> dict[str, int]:
+        """Return the registers of a paused thread."""
+        value, _ = await self._inside.ask("registers", thread=thread)
+        return read_registers(value)
+
+    async def set_registers(self, thread: int, values: Mapping[str, int]) -> None:
+        """Set registers of a paused thread; at a breakpoint not rsp."""
+        texts = {name: hex(value) for name, value in values.items()}
+        await self._inside.ask("set", thread=thread, values=texts)
+
+    async def call(
+        self,
+        thread: int,
+        address: int,
+        *,
+        takes: Sequence[str],
+        returns: str,
+        values: Sequence[str],
+        within: float = 10.0,
+    ) -> str:
+        """Call a function on a paused thread; types are those of Frida's NativeFunction.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED when it faults, TIMEOUT.
+        """
+        value = await self._inside.ask_thread(
+            thread,
+            "call",
+            within=within,
+            address=hex(address),
+            takes=list(takes),
+            returns=returns,
+            values=list(values),
+        )
+        return str(value["value"])
+
+    async def watch(self, one: Watch) -> None:
+        """Watch memory, in all threads.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED when all four are in use.
+        """
+        order = msgspec.to_builtins(one) | {"address": hex(one.address)}
+        await self._inside.ask("watch", watch=order)
+
+    async def unwatch(self, name: str) -> None:
+        """Watch no longer."""
+        await self._inside.ask("unwatch", name=name)
+
+    async def trace(self, functions: Iterable[Function]) -> None:
+        """Tell of the calls and returns of functions."""
+        orders = [{"id": one.id, "address": hex(one.address)} for one in functions]
+        await self._inside.ask("trace", functions=orders)
+
+    async def untrace(self, ids: Iterable[int]) -> None:
+        """Tell no longer."""
+        await self._inside.ask("untrace", ids=list(ids))
+
+    async def modules(self) -> list[Module]:
+        """List what is mapped as code."""
+        value, _ = await self._inside.ask("modules")
+        return [read_module(one) for one in value]
+
+    async def release_child(self, pid: int) -> None:
+        """Let a process that appeared go on, without us."""
+        await self._link.ask("release", pid=pid)
+
+    async def detach(self) -> None:
+        """Leave the program as it was; it goes on."""
+        await self._inside.ask("leave")
+        self.resume()
+        await self._inside.ask("idle")
+        await self._link.ask("detach", pid=self.pid)
+        self._hearing.leave("detached")
+
+    async def end(self) -> Ending:
+        """End the program that was started, and the host; a guest goes on."""
+        return await self._link.end()
+
+
+def _as_order(point: Breakpoint) -> dict[str, Any]:
+    order: dict[str, Any] = msgspec.to_builtins(point)
+    return order | {"address": hex(point.address)}

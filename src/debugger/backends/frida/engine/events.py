@@ -1,0 +1,179 @@
+"""What does the engine tell, and what is it asked for? Values, by address and number alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+
+class Breakpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to happen at an address.
+
+    `condition` and `log` are JavaScript expressions for a function of the registers, which are
+    pointers (`(c) => c.rbp.sub(20).readS32() > 3`), made once; what `log` returns JSON must hold.
+    `native` is C with a function `int predicate(const unsigned long long *frame)`, for lines that
+    are too hot for JavaScript; its frame is that of code/enter.S. A negative answer of it means
+    that `condition` is to be asked. The first `ignore` hits do nothing, then every `every`-th
+    does. `rate` bounds the records of a second; 0 is no bound.
+    """
+
+    id: str
+    address: int
+    condition: str | None = None
+    log: str | None = None
+    native: str | None = None
+    pauses: bool = True
+    ignore: int = 0
+    every: int = 1
+    rate: int = 0
+    temporary: bool = False
+    thread: int | None = None
+
+
+class Watch(msgspec.Struct, frozen=True, kw_only=True):
+    """A hardware watchpoint: `access` is r, w or rw; with `changes` only a new value counts."""
+
+    id: str
+    address: int
+    size: int = 8
+    access: str = "w"
+    changes: bool = True
+
+
+class Function(msgspec.Struct, frozen=True, kw_only=True):
+    """A function whose calls and returns are told; the number is the caller's own."""
+
+    id: int
+    address: int
+
+
+class Module(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that is mapped as code."""
+
+    name: str
+    path: str
+    base: int
+    size: int
+
+
+class Thread(msgspec.Struct, frozen=True, kw_only=True):
+    """A thread of the program, none of ours."""
+
+    id: int
+    name: str
+    is_paused: bool
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a point was hit, and how many of its records there was no room for."""
+
+    hits: int
+    dropped: int
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """What happened; `time` is in µs of CLOCK_MONOTONIC, where the program is the witness."""
+
+
+class Paused(Event, frozen=True, kw_only=True):
+    """A thread waits: at points, by request, at a watched change, for a crash, in a dlopen.
+
+    `vectors` is where its FXSAVE image lies.
+    """
+
+    thread: int
+    reason: str
+    registers: Mapping[str, int]
+    time: float
+    sequence: int
+    vectors: int = 0
+    points: tuple[str, ...] = ()
+    hits: int = 0
+    watches: tuple[tuple[str, bytes, bytes], ...] = ()
+    signal: int = 0
+    signal_code: int = 0
+    fault: int = 0
+    base: int = 0
+
+
+class Logged(Event, frozen=True, kw_only=True):
+    """A point's record."""
+
+    point: str
+    thread: int
+    hits: int
+    values: Any
+    time: float
+    sequence: int
+
+
+class ConditionFailed(Event, frozen=True, kw_only=True):
+    """A condition or a template raised: nothing was paused or logged."""
+
+    point: str
+    thread: int
+    text: str
+    time: float
+    sequence: int
+
+
+class Called(Event, frozen=True, kw_only=True):
+    """A traced function was entered: its six integer argument registers, raw."""
+
+    function: int
+    thread: int
+    arguments: tuple[int, ...]
+    time: float
+
+
+class Returned(Event, frozen=True, kw_only=True):
+    """A traced function returned; `took` is in µs."""
+
+    function: int
+    thread: int
+    value: int
+    took: float
+    time: float
+
+
+class Dropped(Event, frozen=True, kw_only=True):
+    """Records for which there was no room."""
+
+    records: int = 0
+    calls: int = 0
+
+
+class ModuleLoaded(Event, frozen=True, kw_only=True):
+    """A library was mapped while the program ran."""
+
+    module: Module
+
+
+class ChildAppeared(Event, frozen=True, kw_only=True):
+    """A process that the program forked or became; it is held until it is released."""
+
+    pid: int
+    parent: int
+    origin: str
+    path: str | None
+
+
+class Exited(Event, frozen=True, kw_only=True):
+    """The program ended: its status, or the signal that killed it; neither is known of a guest."""
+
+    status: int | None = None
+    signal: int | None = None
+
+
+class Lost(Event, frozen=True, kw_only=True):
+    """The engine is no longer inside the program."""
+
+    reason: str
+
+
+class AgentFailed(Event, frozen=True, kw_only=True):
+    """A mistake of the agent's own."""
+
+    text: str

@@ -1,0 +1,124 @@
+"""What does the host tell, and who of us has to know it?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from debugger.backends.frida.engine.events import (
+    AgentFailed,
+    ChildAppeared,
+    Event,
+    Exited,
+    Lost,
+    Paused,
+    Tally,
+)
+from debugger.backends.frida.engine.inside import Inside
+from debugger.backends.frida.engine.launch import Ended
+from debugger.backends.frida.engine.link import HOST_ENDED
+from debugger.backends.frida.engine.told import read_events, read_tally
+from debugger.errors import Code, DebuggerError
+
+_T = TypeVar("_T")
+
+_AFTER_LAST_S = 2.0
+
+
+class Hearing:
+    """The one place where events of the host arrive; everything else is told from here."""
+
+    def __init__(self, sink: Callable[[Event], None]) -> None:
+        self._sink = sink
+        self._inside: Inside | None = None
+        self.pid = 0
+        self.last: dict[str, Tally] = {}
+        self.paused: dict[int, Paused] = {}
+        self.has_exited = False
+        loop = asyncio.get_running_loop()
+        self.became: asyncio.Future[None] = loop.create_future()
+        # With the address of `abort`, which is caught where it begins.
+        self.ready: asyncio.Future[int] = loop.create_future()
+        self.gone: asyncio.Future[str] = loop.create_future()
+
+    def expect(self, inside: Inside) -> None:
+        """Name the agent whose answers will come."""
+        self._inside = inside
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take one event of the host."""
+        match event:
+            case {"event": "message", "message": message, "data": data}:
+                self._hear(message, data)
+            case {"event": "child", "pid": int(pid), "origin": "exec"} if (
+                pid == self.pid and not self.became.done()
+            ):
+                self.became.set_result(None)
+            case {"event": "child", "pid": pid, "parent": parent, "origin": origin, "path": path}:
+                self._sink(ChildAppeared(pid=pid, parent=parent, origin=origin, path=path))
+            case {"event": "detached", "pid": pid, "reason": reason}:
+                # An exec ends the first session in the launcher, which was none of the program's.
+                if self.ready.done() and pid == self.pid:
+                    self.leave(reason)
+            case {"event": "over"}:
+                self.leave(HOST_ENDED)
+
+    def _hear(self, message: Mapping[str, Any], data: bytes | None) -> None:
+        if message["type"] != "send":
+            self._sink(AgentFailed(text=str(message.get("stack") or message.get("description"))))
+            return
+        payload = message["payload"]
+        assert self._inside is not None
+        match payload["type"]:
+            case "reply":
+                self._inside.take_reply(payload, data)
+            case "ready":
+                self.ready.set_result(int(payload["abort"], 16))
+            case "last":
+                self.last = read_tally(payload["tally"])
+            case kind:
+                if kind in {"records", "calls"}:
+                    self._inside.acknowledge()
+                for event in read_events(payload, data):
+                    if isinstance(event, Paused):
+                        self.paused[event.thread] = event
+                    self._sink(event)
+
+    def leave(self, reason: str) -> None:
+        """Note that the engine is no longer inside the program."""
+        if self.gone.done():
+            return
+        self.gone.set_result(reason)
+        self.paused.clear()
+        if self._inside is not None:
+            self._inside.take_end(reason)
+            self._sink(Lost(reason=reason))
+
+    async def await_exit(self, ended: Ended) -> None:
+        """Wait for the end of a program that was started, and tell it."""
+        # The guard tells both, and the host may be the first to end.
+        waits: list[asyncio.Future[Any]] = [ended, self.gone]
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        if not ended.done() and self.gone.result() == HOST_ENDED:
+            await asyncio.wait([ended], timeout=_AFTER_LAST_S)
+            if not ended.done():
+                return
+        status, number = await ended
+        # What the agent said last is read before the end is told.
+        await asyncio.wait([self.gone], timeout=_AFTER_LAST_S)
+        self.has_exited = True
+        self._sink(Exited(status=status, signal=number))
+
+
+async def within(seconds: float, waiting: asyncio.Future[_T], wrong: str) -> _T:
+    """Wait for what will be told.
+
+    Raises:
+        DebuggerError: TIMEOUT.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.shield(waiting)
+    except TimeoutError:
+        raise DebuggerError(Code.TIMEOUT, f"{wrong} within {seconds:g} s") from None

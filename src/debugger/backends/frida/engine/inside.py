@@ -1,0 +1,114 @@
+"""How is the agent in one process asked, and its answer awaited?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from debugger.backends.frida.engine.link import Link
+from debugger.backends.frida.engine.machine import CRASH, ENTER, TRAP
+from debugger.errors import Code, DebuggerError
+
+_AGENT = Path(__file__).parent / "agent"
+_REPLY_S = 20.0
+
+
+def agent_source(*, holds_modules: bool) -> str:
+    """Put the agent's files together, with the machine code that it places."""
+    machine = {"trap": TRAP.hex(), "crash": CRASH.hex(), "enter": ENTER.hex()}
+    head = f"const MACHINE = {msgspec.json.encode(machine).decode()};\n"
+    head += f"const HOLDS_MODULES = {'true' if holds_modules else 'false'};\n"
+    return head + "\n".join(
+        path.read_text(encoding="utf-8") for path in sorted(_AGENT.glob("*.js"))
+    )
+
+
+class Inside:
+    """The agent in one process."""
+
+    def __init__(self, link: Link, pid: int) -> None:
+        self._link = link
+        self.pid = pid
+        self._waiting: dict[int, asyncio.Future[tuple[Any, bytes]]] = {}
+        self._next = 1
+        self.gone: str | None = None
+
+    async def ask(
+        self, op: str, *, data: bytes | None = None, within: float = _REPLY_S, **arguments: Any
+    ) -> tuple[Any, bytes]:
+        """Give the agent one order; return its answer and the bytes that came with it.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED with its words, PROGRAM_EXITED, TIMEOUT.
+        """
+        return await self._ask("order", op, data, within, arguments)
+
+    async def ask_thread(
+        self, thread: int, op: str, *, within: float = _REPLY_S, **arguments: Any
+    ) -> Any:
+        """Have a paused thread do something itself.
+
+        Raises:
+            DebuggerError: as `ask` does.
+        """
+        value, _ = await self._ask(f"thread-{thread}", op, None, within, arguments)
+        return value
+
+    def resume(self, thread: int) -> None:
+        """Let a paused thread go on."""
+        self._link.post(self.pid, {"type": f"thread-{thread}", "op": "resume"})
+
+    def acknowledge(self) -> None:
+        """Let the agent send one batch more."""
+        self._link.post(self.pid, {"type": "ack"})
+
+    async def _ask(
+        self, kind: str, op: str, data: bytes | None, within: float, arguments: Mapping[str, Any]
+    ) -> tuple[Any, bytes]:
+        if self.gone is not None:
+            raise self._left()
+        number, self._next = self._next, self._next + 1
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting[number] = waiting
+        message = {**arguments, "type": kind, "op": op, "id": number}
+        self._link.post(self.pid, message, data)
+        try:
+            async with asyncio.timeout(within):
+                value, answered = await waiting
+        except TimeoutError:
+            raise DebuggerError(
+                Code.TIMEOUT,
+                f"the agent in process {self.pid} did not answer {op} within {within:g} s",
+                hint="debugger stop ends the session",
+            ) from None
+        finally:
+            del self._waiting[number]
+        return value, answered
+
+    def _left(self) -> DebuggerError:
+        return DebuggerError(
+            Code.PROGRAM_EXITED,
+            f"process {self.pid} has gone: {self.gone}",
+            hint="debugger restart runs it again",
+        )
+
+    def take_reply(self, reply: Mapping[str, Any], data: bytes | None) -> None:
+        """Give an answer to who waits for it."""
+        waiting = self._waiting.get(reply["id"])
+        if waiting is None or waiting.done():
+            return
+        if "error" in reply:
+            waiting.set_exception(DebuggerError(Code.EVALUATION_FAILED, reply["error"]))
+        else:
+            waiting.set_result((reply["value"], data or b""))
+
+    def take_end(self, reason: str) -> None:
+        """Note that nobody will answer any more."""
+        self.gone = reason
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(self._left())

@@ -1,0 +1,122 @@
+"""How does the engine reach Frida, which lives in a process of its own under the guard?"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from debugger.backends.frida.engine.frames import Unpacker, pack
+from debugger.backends.guarded import Ending, Guarded
+from debugger.errors import Code, DebuggerError
+
+_ROOT = str(Path(__file__).parents[4])
+_BOOT = (
+    "import sys; sys.path.insert(0, sys.argv[1]); import runpy;"
+    " runpy.run_module('debugger.backends.frida.engine.host', run_name='__main__')"
+)
+_REPLY_S = 20.0
+
+HOST_ENDED = "the process that holds Frida has ended"
+
+
+class Link:
+    """Orders to the host, each answered or failed in time, and its events as they come."""
+
+    def __init__(self, guarded: Guarded, on_event: Callable[[dict[str, Any]], None]) -> None:
+        self.guarded = guarded
+        self._on_event = on_event
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._next = 1
+        self._is_over = False
+
+    @classmethod
+    async def start(
+        cls,
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        scratch: Path,
+        tasks: asyncio.TaskGroup,
+        on_event: Callable[[dict[str, Any]], None],
+    ) -> Link:
+        """Start the host; what Frida leaves in the file system is in `scratch`, and goes with it.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED.
+        """
+        guarded = await Guarded.start(
+            (sys.executable, "-I", "-c", _BOOT, _ROOT),
+            cwd=cwd,
+            env={**env, "TMPDIR": str(scratch)},
+            scratch=scratch,
+            tasks=tasks,
+        )
+        link = cls(guarded, on_event)
+        tasks.create_task(link._listen())
+        return link
+
+    async def ask(self, op: str, *, within: float = _REPLY_S, **arguments: Any) -> None:
+        """Give one order, and wait until it is done.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED with Frida's words, ADAPTER_DIED, TIMEOUT.
+        """
+        if self._is_over:
+            raise self._died()
+        number, self._next = self._next, self._next + 1
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting[number] = waiting
+        self.guarded.write(pack({"id": number, "op": op, **arguments}))
+        try:
+            async with asyncio.timeout(within):
+                reply = await waiting
+        except TimeoutError:
+            raise DebuggerError(
+                Code.TIMEOUT,
+                f"Frida did not {op} within {within:g} s",
+                hint="debugger stop ends the session",
+            ) from None
+        finally:
+            del self._waiting[number]
+        if "error" in reply:
+            raise DebuggerError(Code.ADAPTER_FAILED, f"Frida cannot {op}: {reply['error']}")
+
+    def post(self, pid: int, message: dict[str, Any], data: bytes | None = None) -> None:
+        """Hand a message to the agent in a process; whether it is taken is not waited for."""
+        self.guarded.write(
+            pack({"id": 0, "op": "post", "pid": pid, "message": message, "data": data})
+        )
+
+    async def end(self) -> Ending:
+        """End the host, and all that is below the guard."""
+        return await self.guarded.end()
+
+    def _died(self) -> DebuggerError:
+        tail = self.guarded.stderr_tail()
+        return DebuggerError(
+            Code.ADAPTER_DIED,
+            HOST_ENDED + (f":\n{tail}" if tail else ""),
+            hint="debugger restart begins anew",
+        )
+
+    async def _listen(self) -> None:
+        unpacker = Unpacker()
+        while chunk := await self.guarded.read():
+            for message in unpacker.feed(chunk):
+                self._take(message)
+        self._is_over = True
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(self._died())
+        self._on_event({"event": "over"})
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if message["event"] != "done":
+            self._on_event(message)
+            return
+        waiting = self._waiting.get(message["id"])
+        if waiting is not None and not waiting.done():
+            waiting.set_result(message)

@@ -1,0 +1,72 @@
+"""Which addresses can be armed, and what did their code look like before?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from debugger.backends.frida.engine.displaced import NotDisplaceableError
+from debugger.backends.frida.engine.inside import Inside
+from debugger.backends.frida.engine.stubs import ARENA, WIDTH, Arena, Site, make_site
+
+_PEEK = 16
+
+
+class Sites:
+    """The sites of one process; each is made once and stays for ever, for threads may be in it."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+        self._arenas: list[Arena] = []
+        self._made: dict[int, Site] = {}
+
+    async def make(self, addresses: Sequence[int]) -> dict[int, str]:
+        """Make the sites that are missing; return why some cannot be, by address."""
+        missing = [address for address in dict.fromkeys(addresses) if address not in self._made]
+        if not missing:
+            return {}
+        _, peeked = await self._inside.ask(
+            "peek", addresses=[hex(one) for one in missing], count=_PEEK
+        )
+        refused: dict[int, str] = {}
+        made: list[Site] = []
+        for at, address in enumerate(missing):
+            code = peeked[at * _PEEK : (at + 1) * _PEEK]
+            arena = await self._arena_for(address)
+            try:
+                made.append(make_site(self.unpatched(address, code), address, arena))
+            except NotDisplaceableError as error:
+                refused[address] = str(error)
+        await self._inside.ask(
+            "sites",
+            width=WIDTH,
+            sites=[
+                {
+                    "address": hex(site.address),
+                    "stub": hex(site.stub),
+                    "original": site.original.hex(),
+                    "jump": site.jump,
+                }
+                for site in made
+            ],
+            data=b"".join(site.code for site in made),
+        )
+        self._made |= {site.address: site for site in made}
+        return refused
+
+    async def _arena_for(self, address: int) -> Arena:
+        for arena in self._arenas:
+            if arena.is_for(address):
+                return arena
+        value, _ = await self._inside.ask("arena", near=hex(address), size=ARENA)
+        arena = Arena(int(value, 16))
+        self._arenas.append(arena)
+        return arena
+
+    def unpatched(self, address: int, code: bytes) -> bytes:
+        """Return memory as the program wrote it, with our patches taken out."""
+        clean = bytearray(code)
+        for site in self._made.values():
+            for at, byte in enumerate(site.original, site.address - address):
+                if 0 <= at < len(clean):
+                    clean[at] = byte
+        return bytes(clean)

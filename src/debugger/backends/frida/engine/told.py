@@ -1,0 +1,109 @@
+"""Which events does one message of the agent hold?"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from debugger.backends.frida.engine.events import (
+    Called,
+    ConditionFailed,
+    Dropped,
+    Event,
+    Logged,
+    Module,
+    ModuleLoaded,
+    Paused,
+    Returned,
+    Tally,
+)
+
+_RECORD = struct.Struct("<4IQ6Q")
+
+
+def read_events(payload: Mapping[str, Any], data: bytes | None) -> Iterator[Event]:
+    """Yield what a message tells, in order."""
+    match payload:
+        case {"type": "records", "records": [*records], "lost": int(lost)}:
+            yield from map(_record, records)
+            if lost:
+                yield Dropped(records=lost)
+        case {"type": "calls", "lost": int(lost)}:
+            yield from _calls(data or b"")
+            if lost:
+                yield Dropped(calls=lost)
+        case {"type": "paused"}:
+            yield _paused(payload)
+        case {"type": "module"}:
+            yield ModuleLoaded(module=read_module(payload))
+        case _:
+            return
+
+
+def _record(record: Mapping[str, Any]) -> Event:
+    common = {
+        "point": record["id"],
+        "thread": record["thread"],
+        "time": record["time"],
+        "sequence": record["sequence"],
+    }
+    if record["type"] == "logged":
+        return Logged(hits=record["hits"], values=record["values"], **common)
+    return ConditionFailed(text=record["text"], **common)
+
+
+def _calls(data: bytes) -> Iterator[Event]:
+    for _, function, thread, returned, nanoseconds, *words in _RECORD.iter_unpack(data):
+        time = nanoseconds / 1e3
+        if returned:
+            yield Returned(
+                function=function, thread=thread, value=words[0], took=words[1] / 1e3, time=time
+            )
+        else:
+            yield Called(function=function, thread=thread, arguments=tuple(words), time=time)
+
+
+def _paused(payload: Mapping[str, Any]) -> Paused:
+    return Paused(
+        thread=payload["thread"],
+        reason=payload["reason"],
+        registers=read_registers(payload["registers"]),
+        time=payload["time"],
+        sequence=payload["sequence"],
+        vectors=_number(payload.get("vectors")),
+        points=tuple(payload.get("ids", ())),
+        hits=payload.get("hits", 0),
+        watches=tuple(
+            (one["id"], bytes.fromhex(one["before"]), bytes.fromhex(one["after"]))
+            for one in payload.get("watches", ())
+        ),
+        signal=payload.get("signal", 0),
+        signal_code=payload.get("code", 0),
+        fault=_number(payload.get("fault")),
+        base=_number(payload.get("base")),
+    )
+
+
+def _number(text: str | None) -> int:
+    return int(text, 16) if text else 0
+
+
+def read_registers(texts: Mapping[str, str]) -> dict[str, int]:
+    """Read registers as the agent writes them."""
+    return {name: int(text, 16) for name, text in texts.items()}
+
+
+def read_module(payload: Mapping[str, Any]) -> Module:
+    """Read a module as the agent writes it."""
+    return Module(
+        name=payload["name"],
+        path=payload["path"],
+        base=int(payload["base"], 16),
+        size=payload["size"],
+    )
+
+
+def read_tally(value: Mapping[str, Any]) -> dict[str, Tally]:
+    """Read the counts of all points."""
+    return {point: Tally(hits=hits, dropped=dropped) for point, (hits, dropped) in value.items()}

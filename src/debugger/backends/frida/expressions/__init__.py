@@ -1,0 +1,6 @@
+"""What do users' conditions, log messages and `print` mean, and how are they run: three ways?
+
+`syntax.parse` reads a text; `resolve` checks it in a `Scope` (`declared.Declared` is one of the
+debug information) and gives nodes; `evaluate` runs them in Python at a pause, `javascript` and
+`saying` in Frida at each hit, `c` in a CModule where a line is hot and no text is asked for.
+"""

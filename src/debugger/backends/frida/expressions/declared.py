@@ -1,0 +1,227 @@
+"""Which names are in scope at an address, by the program's debug information?
+
+A scope for `resolve` out of the values of `dwarf`: types become this package's, locations nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, partial
+
+from debugger.backends.frida.dwarf import codes as dw
+from debugger.backends.frida.dwarf import spans
+from debugger.backends.frida.dwarf import types as dwarf
+from debugger.backends.frida.dwarf.entries import Entry
+from debugger.backends.frida.dwarf.functions import Function
+from debugger.backends.frida.dwarf.image import Image
+from debugger.backends.frida.dwarf.operations import Operation
+from debugger.backends.frida.dwarf.scopes import Role
+from debugger.backends.frida.dwarf.scopes import Variable as Declaration
+from debugger.backends.frida.expressions import places
+from debugger.backends.frida.expressions.nodes import Const, Machine, Node, Register, plus
+from debugger.backends.frida.expressions.scope import Absent, Computed, Held, Stored, Variable
+from debugger.backends.frida.expressions.types import BASIC, Field, Kind, Type
+
+_KINDS = {
+    dwarf.Kind.INTEGER: Kind.INTEGER,
+    dwarf.Kind.FLOAT: Kind.REAL,
+    dwarf.Kind.BOOL: Kind.BOOLEAN,
+    dwarf.Kind.CHARACTER: Kind.CHARACTER,
+    dwarf.Kind.POINTER: Kind.POINTER,
+    dwarf.Kind.REFERENCE: Kind.REFERENCE,
+    dwarf.Kind.STRUCT: Kind.RECORD,
+    dwarf.Kind.UNION: Kind.RECORD,
+    dwarf.Kind.ENUM: Kind.ENUM,
+    dwarf.Kind.ARRAY: Kind.ARRAY,
+    dwarf.Kind.FUNCTION: Kind.FUNCTION,
+}
+_NAMED = frozenset({
+    dw.TAG_BASE, dw.TAG_TYPEDEF, dw.TAG_STRUCTURE, dw.TAG_CLASS, dw.TAG_UNION, dw.TAG_ENUMERATION,
+})  # fmt: skip
+_OUTER = frozenset({
+    dw.TAG_NAMESPACE, dw.TAG_STRUCTURE, dw.TAG_CLASS, dw.TAG_UNION, dw.TAG_SUBPROGRAM,
+    dw.TAG_LEXICAL_BLOCK,
+})  # fmt: skip
+_WORD = 8
+# The registers in which arguments are passed (System V ABI, AMD64, 3.2.3).
+_WHOLE = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
+_REAL = tuple(f"xmm{number}" for number in range(8))
+_IN_WORDS = frozenset({
+    Kind.INTEGER, Kind.CHARACTER, Kind.BOOLEAN, Kind.ENUM, Kind.POINTER, Kind.REFERENCE,
+})  # fmt: skip
+
+
+def type_of(known: dwarf.Type) -> Type:
+    """Translate a type; what it is made of is translated when it is asked for."""
+    kind = _KINDS.get(known.kind, Kind.VOID)
+    if kind is Kind.ARRAY:
+        return _array(known, known.counts or (None,))
+    names = {name: value for value, name in known.enumerators.items()} if kind is Kind.ENUM else {}
+    return Type(
+        known.name,
+        kind,
+        known.size,
+        known.is_signed,
+        target=partial(_target, known),
+        fields=partial(_fields, known),
+        parameters=partial(_parameters, known),
+        enumerators=names,
+    )
+
+
+def _array(known: dwarf.Type, counts: Sequence[int | None]) -> Type:
+    """Make an array of each dimension: DWARF lists the dimensions of the innermost elements."""
+    count, rest = counts[0], counts[1:]
+    element = _array(known, rest) if rest else type_of(known.target)
+    size = element.size * (count or 0)
+    return Type(known.name, Kind.ARRAY, size, target=lambda: element, count=count)
+
+
+def _target(known: dwarf.Type) -> Type:
+    return type_of(known.target)
+
+
+def _fields(known: dwarf.Type) -> tuple[Field, ...]:
+    return tuple(
+        Field(one.name, partial(type_of, one.type), one.offset, one.bits, one.is_base)
+        for one in known.members
+        if one.offset is not None
+    )
+
+
+def _parameters(known: dwarf.Type) -> tuple[Type, ...]:
+    return tuple(map(type_of, known.arguments))
+
+
+class Declared:
+    """The names at one link-time address of a binary; `bias` is added for run-time addresses."""
+
+    def __init__(self, image: Image, address: int, *, bias: int = 0) -> None:
+        self._image = image
+        self._address = address
+        self._bias = bias
+
+    @cached_property
+    def _functions(self) -> tuple[Function, ...]:
+        return self._image.functions.at(self._address)
+
+    @cached_property
+    def _locals(self) -> dict[str, Variable]:
+        """The variables of all functions around the address; those of inlined copies come first."""
+        found: dict[str, Variable] = {}
+        for function in reversed(self._functions):
+            base = self._image.scopes.frame_base(function.entry, self._address)
+            for one in self._image.scopes.locals(function.entry, self._address):
+                if not one.is_shadowed:
+                    found[one.name] = self._variable(one, base)
+        # At the entry nothing is where the debug information says: it is still in the registers.
+        entry = self.arguments() or ()
+        return found | {one.name: one for one in entry}
+
+    def _variable(self, one: Declaration, base: Sequence[Operation] = ()) -> Variable:
+        kind = type_of(one.type)
+        if not one.place and one.constant is not None:
+            is_wide = len(one.constant) > _WORD
+            value = Const(int.from_bytes(one.constant[:_WORD], "little"), Machine.U64)
+            why = Absent("a constant that is too wide to read")
+            return Variable(one.name, kind, why if is_wide else Computed(value))
+        where = places.where(one.place, bias=self._bias, frame_base=base, cfa=self._canonical)
+        return Variable(one.name, kind, where)
+
+    @cached_property
+    def _canonical(self) -> Node | None:
+        row = self._image.frames.row(self._address)
+        if row is None or isinstance(row.cfa, bytes) or row.cfa[0] >= len(places.REGISTERS):
+            return None
+        register, offset = row.cfa
+        return plus(Register(places.REGISTERS[register], Machine.U64), offset)
+
+    def variable(self, name: str) -> Variable | None:
+        """Find a variable: local, then global by its whole name or its last parts."""
+        found = self._locals.get(name)
+        if found is not None:
+            return found
+        known = self._image.scopes.global_named(name, near=self._address)
+        return self._variable(known) if known is not None else None
+
+    def names(self) -> Iterable[str]:
+        """Name the locals, and the globals of the same file."""
+        outer = self._image.scopes.globals_of(self._address)
+        return [*self._locals, *(one.name for one in outer), *self._constants]
+
+    def constant(self, name: str) -> tuple[int, Type] | None:
+        """Find an enumerator of the same file."""
+        return self._constants.get(name)
+
+    @cached_property
+    def _constants(self) -> dict[str, tuple[int, Type]]:
+        found: dict[str, tuple[int, Type]] = {}
+        for entry in self._entries():
+            if entry.tag != dw.TAG_ENUMERATION:
+                continue
+            kind = self._image.scopes.type(entry)
+            ours = type_of(kind)
+            scope = spans.qualified(entry).rpartition("::")[0]
+            for value, name in kind.enumerators.items():
+                found.setdefault(f"{kind.name}::{name}", (value, ours))
+                if not kind.is_scoped:
+                    found.setdefault(name, (value, ours))
+                    found.setdefault(f"{scope}::{name}" if scope else name, (value, ours))
+        return found
+
+    def type(self, name: str) -> Type | None:
+        """Find a type of the same file, else a basic one, by its whole name or its last part."""
+        entry = self._types.get(name)
+        if entry is not None:
+            return type_of(self._image.scopes.type(entry))
+        return BASIC.get(name)
+
+    @cached_property
+    def _types(self) -> dict[str, Entry]:
+        found: dict[str, Entry] = {}
+        shorter: dict[str, Entry] = {}
+        for entry in self._entries():
+            if entry.tag in _NAMED and entry.name:
+                found.setdefault(spans.qualified(entry), entry)
+                shorter.setdefault(entry.name, entry)
+        return shorter | found
+
+    def _entries(self) -> Iterator[Entry]:
+        """Yield what the file that the address belongs to declares."""
+        unit = self._image.units.at(self._address)
+        waiting = list(unit.entries().children) if unit is not None else []
+        while waiting:
+            entry = waiting.pop()
+            yield entry
+            if entry.tag in _OUTER:
+                waiting.extend(entry.children)
+
+    def arguments(self) -> Sequence[Variable] | None:
+        """Return where the arguments are at the first instruction of a function; None elsewhere."""
+        outer = next((one for one in self._functions if not one.is_inlined), None)
+        if outer is None or outer.address != self._address:
+            return None
+        known = self._image.scopes.locals(outer.entry, self._address)
+        return _passed([one for one in known if one.role is Role.ARGUMENT])
+
+
+def _passed(known: Sequence[Declaration]) -> list[Variable]:
+    """Follow the convention of calls, as far as scalars go; a record makes the rest unknown."""
+    whole, real, found = list(_WHOLE), list(_REAL), []
+    stacked = _WORD  # above the return address
+    is_known = True
+    for one in known:
+        kind = type_of(one.type)
+        is_known = is_known and (kind.kind in _IN_WORDS or kind.kind is Kind.REAL)
+        left = real if kind.kind is Kind.REAL else whole
+        where: Held | Stored | Absent
+        if not is_known or kind.size > _WORD:
+            is_known = False
+            where = Absent("not worked out: the call passes a record")
+        elif left:
+            where = Held(left.pop(0))
+        else:
+            where = Stored(plus(Register("rsp", Machine.U64), stacked), is_sure=True)
+            stacked += _WORD
+        found.append(Variable(one.name, kind, where))
+    return found

@@ -1,0 +1,359 @@
+"""Which tree does an expression's text stand for? Pure.
+
+One grammar for C, C++ and Rust, with C's precedences. Where the languages, or what people expect,
+differ (`a & 1 == 0`, `a < b < c`, `not a == b`, `010`), the text is refused and brackets are asked
+for: a condition must not mean something else than its writer thought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from debugger.backends.frida.expressions import tree
+from debugger.backends.frida.expressions.literals import literal
+from debugger.backends.frida.expressions.tokens import Sort, Token, tokens
+from debugger.backends.frida.expressions.tree import Tree, TypeName, fault_at
+
+DEPTH_MAX = 64  # levels; what walks a tree calls itself about three times for each
+
+_BINDS = {
+    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7,
+    "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
+}  # fmt: skip
+_AS = 11
+_UNARY = 12
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_BITWISE = frozenset({"&", "|", "^"})
+_OTHER_NAMES = {"and": "&&", "or": "||", "not": "!", "===": "==", "!==": "!="}
+_WORDS = frozenset({"and", "or", "not", "as"})
+_NULLS = frozenset({"null", "nullptr", "NULL", "None"})
+_TRUTHS = {"true": True, "false": False, "True": True, "False": False}
+_CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast"})
+_ASKED = {"len": "len", "size": "len", "length": "len", "empty": "empty", "is_empty": "empty"}
+_QUALIFIERS = frozenset(
+    {"const", "volatile", "struct", "class", "union", "enum", "mut", "typename"}
+)
+_BASIC = frozenset({
+    "void", "bool", "_Bool", "char", "short", "int", "long", "float", "double", "signed",
+    "unsigned", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f32",
+    "f64",
+})  # fmt: skip
+# A name in brackets before one of these is a value, unless it is known as a type.
+_AFTER_A_VALUE = frozenset({"-", "+", "*", "&", "(", "["})
+_IN_TEMPLATES = frozenset({"<", ">", ">>", ",", "*", "&"})
+
+
+def parse(text: str, is_type: Callable[[str], bool] = lambda _: False) -> Tree:
+    """Read an expression; `is_type` tells whether a name is a type, for `(name) * x`.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED, saying where and what was expected.
+    """
+    reader = _Reader(text, is_type)
+    found = reader.expression(0)
+    reader.end()
+    return found
+
+
+class _Reader:
+    """A Pratt parser over the tokens of one expression."""
+
+    def __init__(self, text: str, is_type: Callable[[str], bool]) -> None:
+        self._text = text
+        self._tokens = tokens(text)
+        self._next = 0
+        self._is_type = is_type
+        self._depth = 0
+        self._closed: set[int] = set()  # which trees stood in brackets
+        # How deep each tree is; the trees are kept, so that an id stays its tree's.
+        self._deep: dict[int, tuple[int, Tree]] = {}
+
+    @property
+    def _token(self) -> Token:
+        return self._tokens[self._next]
+
+    def _take(self) -> Token:
+        token = self._token
+        self._next += token.sort is not Sort.END
+        return token
+
+    def _ahead(self, count: int) -> Token:
+        return self._tokens[min(self._next + count, len(self._tokens) - 1)]
+
+    def _mark(self) -> str:
+        """Return the operator that the next token is, by its name in C."""
+        token = self._token
+        if token.sort is Sort.MARK or (token.sort is Sort.NAME and token.text in _OTHER_NAMES):
+            return _OTHER_NAMES.get(token.text, token.text)
+        return ""
+
+    def _fault(self, message: str, token: Token | None = None) -> Exception:
+        return fault_at(self._text, (token or self._token).at, message)
+
+    def _expect(self, mark: str) -> None:
+        if self._mark() != mark:
+            raise self._fault(f"expected {mark!r}")
+        self._take()
+
+    def end(self) -> None:
+        """Refuse what follows a whole expression."""
+        token = self._token
+        if token.sort is Sort.END:
+            return
+        if token.text in {"=", "++", "--"} or (
+            token.text.endswith("=") and token.text[0] in "+-*/%&|^<>"
+        ):
+            raise self._fault(
+                f"{token.text!r} would change the program; compare with '==', change with "
+                "`debugger set`"
+            )
+        raise self._fault("expected an operator or the end")
+
+    def _made(self, made: Tree, *parts: Tree) -> Tree:
+        """Refuse a tree that is too deep, by the depth of its parts."""
+        depth = 1 + max(self._deep.get(id(part), (0, part))[0] for part in parts)
+        if depth > DEPTH_MAX:
+            raise fault_at(self._text, made.at, f"more than {DEPTH_MAX} operators deep")
+        self._deep[id(made)] = depth, made
+        return made
+
+    # --- operators ---
+
+    def expression(self, least: int) -> Tree:
+        """Read what binds at least as strongly as `least`."""
+        self._depth += 1
+        if self._depth > DEPTH_MAX:
+            raise self._fault(f"nested more than {DEPTH_MAX} levels deep")
+        left = self._unary()
+        while (found := self._infix(left, least)) is not left:
+            left = found
+        self._depth -= 1
+        return left
+
+    def _infix(self, left: Tree, least: int) -> Tree:
+        token, mark = self._token, self._mark()
+        if token.sort is Sort.NAME and token.text == "as" and least <= _AS:
+            self._take()
+            return self._made(tree.Cast(self._type(is_last=False), left, token.at), left)
+        if mark == "?" and least <= 0:
+            self._take()
+            yes = self.expression(0)
+            self._expect(":")
+            no = self.expression(0)
+            return self._made(tree.Conditional(left, yes, no, token.at), left, yes, no)
+        binds = _BINDS.get(mark)
+        if binds is None or binds < least:
+            return left
+        self._take()
+        right = self.expression(binds + 1)
+        made = tree.Binary(mark, left, right, token.at)
+        self._refuse_ambiguous(made, token)
+        return self._made(made, left, right)
+
+    def _refuse_ambiguous(self, made: tree.Binary, token: Token) -> None:
+        """Refuse what C, Rust and Python read differently."""
+        for side in (made.left, made.right):
+            if id(side) in self._closed or not isinstance(side, tree.Binary):
+                continue
+            if made.op in _COMPARISONS and side.op in _COMPARISONS:
+                raise self._fault("comparisons in a row: write a < b && b < c, or brackets", token)
+            if made.op in _BITWISE and side.op in _COMPARISONS:
+                raise self._fault(
+                    f"{made.op!r} beside {side.op!r}: C and Rust differ here, put brackets", token
+                )
+
+    def _unary(self) -> Tree:
+        token, mark = self._token, self._mark()
+        if mark == "&&":  # in Rust two borrows; here it is an operand that is missing
+            raise self._fault("expected an operand")
+        if mark in {"-", "+", "~", "!", "*", "&"}:
+            self._take()
+            if mark == "&" and self._token.text == "mut":
+                self._take()
+            inner = self.expression(_UNARY)
+            if token.text == "not" and self._mark() in _BINDS.keys() - {"&&", "||"}:
+                raise self._fault("'not' before an operator: put brackets", token)
+            return self._made(tree.Unary(mark, inner, token.at), inner)
+        if token.sort is Sort.NAME and token.text == "sizeof":
+            return self._sizeof()
+        if mark == "(" and self._is_cast():
+            self._take()
+            kind = self._type()
+            self._expect(")")
+            inner = self.expression(_UNARY)
+            return self._made(tree.Cast(kind, inner, token.at), inner)
+        return self._postfix(self._primary())
+
+    def _sizeof(self) -> Tree:
+        token = self._take()
+        if self._mark() == "(" and self._begins_type(1, is_sure=True):
+            self._take()
+            kind = self._type()
+            self._expect(")")
+            return tree.SizeOf(kind, token.at)
+        inner = self.expression(_UNARY)
+        return self._made(tree.SizeOf(inner, token.at), inner)
+
+    def _postfix(self, left: Tree) -> Tree:
+        while True:
+            token, mark = self._token, self._mark()
+            if mark in {".", "->"}:
+                self._take()
+                left = self._member(left, token)
+            elif mark == "[":
+                self._take()
+                left = self._index(left, token)
+            elif mark == "(":
+                raise self._fault("functions are not called in expressions: see `debugger call`")
+            else:
+                return left
+
+    def _member(self, left: Tree, token: Token) -> Tree:
+        name = self._take()
+        if name.sort is Sort.INTEGER and name.text.isdecimal():
+            return self._made(tree.Member(left, f"__{name.text}", token.at), left)
+        if name.sort is Sort.REAL and name.text.replace(".", "").isdecimal():  # `pair.0.1`
+            for field in name.text.split("."):
+                left = self._made(tree.Member(left, f"__{field}", token.at), left)
+            return left
+        if name.sort is not Sort.NAME:
+            raise self._fault("expected a member's name", name)
+        if self._mark() != "(":
+            return self._made(tree.Member(left, name.text, token.at), left)
+        if name.text not in _ASKED:
+            known = ", ".join(f"{one}()" for one in _ASKED)
+            raise self._fault(f"{name.text}() is not called; there are {known}", name)
+        self._take()
+        self._expect(")")
+        return self._made(tree.Ask(_ASKED[name.text], left, token.at), left)
+
+    def _index(self, left: Tree, token: Token) -> Tree:
+        index = self.expression(0)
+        self._expect("]")
+        if isinstance(left, tree.Name) and left.text == "args" and isinstance(index, tree.Integer):
+            return tree.Argument(index.value, left.at)
+        return self._made(tree.Index(left, index, token.at), left, index)
+
+    # --- operands ---
+
+    def _primary(self) -> Tree:
+        token = self._take()
+        if token.sort is Sort.NAME:
+            return self._named(token)
+        found = literal(self._text, token)
+        if found is not None:
+            return found
+        if token.text == "(":
+            inner = self.expression(0)
+            self._expect(")")
+            self._closed.add(id(inner))
+            self._deep.setdefault(id(inner), (0, inner))
+            return inner
+        raise self._fault("expected an operand", token)
+
+    def _named(self, token: Token) -> Tree:
+        name = token.text
+        if name in _OTHER_NAMES or name == "as":
+            raise self._fault("expected an operand", token)
+        if name in _TRUTHS:
+            return tree.Truth(_TRUTHS[name], token.at)
+        if name in _NULLS:
+            return tree.Null(name, token.at)
+        if name in _CASTS and self._token.text == "<":
+            self._take()
+            kind = self._type()
+            self._expect(">")
+            self._expect("(")
+            inner = self.expression(0)
+            self._expect(")")
+            return self._made(tree.Cast(kind, inner, token.at), inner)
+        if name == "len" and self._mark() == "(":
+            self._take()
+            inner = self.expression(0)
+            self._expect(")")
+            return self._made(tree.Ask("len", inner, token.at), inner)
+        return tree.Name(name, token.at)
+
+    # --- types ---
+
+    def _is_cast(self) -> bool:
+        """Tell a cast from a value in brackets, both of which begin with a bracket."""
+        if not self._begins_type(1, is_sure=False):
+            return False
+        if self._begins_type(1, is_sure=True):
+            return True
+        at = 1
+        pointers = 0
+        while self._ahead(at).sort is Sort.NAME and self._ahead(at).text not in _WORDS:
+            at += 1
+        at = self._behind_template(at)
+        while self._ahead(at).text in {"*", "&", "&&"}:
+            at += 1
+            pointers += 1
+        if self._ahead(at).text != ")":
+            return False
+        after = self._ahead(at + 1)
+        if pointers or at > 2:  # noqa: PLR2004  `(name *)`, and two words in a row, are no value
+            return True
+        is_operand = after.sort not in {Sort.MARK, Sort.END} and after.text not in _OTHER_NAMES
+        return (is_operand and after.text != "as") or after.text in {"~", "!"}
+
+    def _behind_template(self, count: int) -> int:
+        """Look behind `<…>`, where it is one."""
+        depth, at = 0, count
+        while True:
+            token = self._ahead(at)
+            depth += {"<": 1, ">": -1, ">>": -2}.get(token.text, 0)
+            if depth <= 0:
+                return at + 1 if at > count else count
+            if token.sort not in {Sort.NAME, Sort.INTEGER} and token.text not in _IN_TEMPLATES:
+                return count
+            at += 1
+
+    def _begins_type(self, count: int, *, is_sure: bool) -> bool:
+        token = self._ahead(count)
+        if token.sort is not Sort.NAME:
+            return token.text in {"*", "&"} and self._ahead(count + 1).text in {"const", "mut"}
+        if token.text in _BASIC | _QUALIFIERS or self._is_type(token.text):
+            return True
+        return not is_sure and token.text not in _OTHER_NAMES.keys() | _TRUTHS | _NULLS
+
+    def _type(self, *, is_last: bool = True) -> TypeName:
+        """Read a type's name: words, `<…>`, then stars; behind `as`, Rust's stars come first."""
+        first = self._token
+        pointers = 0
+        while self._mark() in {"*", "&"}:
+            self._take()
+            pointers += 1
+            if self._token.text in {"const", "mut"}:
+                self._take()
+        words = []
+        while self._token.sort is Sort.NAME and self._token.text not in _OTHER_NAMES:
+            word = self._take().text
+            if word not in _QUALIFIERS:
+                words.append(word + self._template_arguments())
+            elif not words and word in {"const", "mut"} and pointers:
+                continue
+            if words and words[-1] not in _BASIC and self._token.text not in _QUALIFIERS:
+                break
+        if not words:
+            raise self._fault("expected a type")
+        while is_last and self._mark() in {"*", "&"}:
+            self._take()
+            pointers += 1
+            while self._token.text in _QUALIFIERS:
+                self._take()
+        return TypeName(" ".join(words), pointers, first.at)
+
+    def _template_arguments(self) -> str:
+        if self._mark() != "<" or self._ahead(1).sort not in {Sort.NAME, Sort.INTEGER}:
+            return ""
+        depth, said = 0, ""
+        while True:
+            token = self._take()
+            if token.sort is Sort.END:
+                raise self._fault("expected '>'")
+            said += ", " if token.text == "," else token.text
+            depth += {"<": 1, ">": -1, ">>": -2}.get(token.text, 0)
+            if depth <= 0:
+                return said

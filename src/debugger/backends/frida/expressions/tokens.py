@@ -1,0 +1,112 @@
+"""Which tokens is an expression's text made of? Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from debugger.backends.frida.expressions.tree import fault, fault_at
+
+LENGTH_MAX = 4_000  # characters
+
+
+class Sort(Enum):
+    """The sorts of tokens."""
+
+    NAME = auto()
+    REGISTER = auto()
+    INTEGER = auto()
+    REAL = auto()
+    CHARACTER = auto()
+    TEXT = auto()
+    MARK = auto()
+    END = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token: what was written (of strings: what it means) and where."""
+
+    sort: Sort
+    text: str
+    at: int
+
+
+_WORD = r"(?:r\#)?[^\W\d]\w*"
+_TOKEN = re.compile(
+    rf"""
+    (?P<space>[ \t]+)
+  | (?P<real>(?:\d[\d_]*\.\d[\d_]*(?:[eE][+-]?\d+)?|\d[\d_]*[eE][+-]?\d+
+             |\d[\d_]*\.(?![\w.]))(?:_?f32|_?f64|[fFlL])?(?!\w))
+  | (?P<integer>\d\w*)
+  | (?P<text>(?:u8|[LuUb])?(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))
+  | (?P<register>\$\w+)
+  | (?P<name>(?:::\s*)?{_WORD}(?:\s*::\s*~?{_WORD})*)
+  | (?P<mark>===|!==|<<=|>>=|->|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/%&|^]=
+             |[-+*/%<>!~&|^?:.,()\[\]=])
+    """,
+    re.VERBOSE,
+)
+_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{1,2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|([0-7]{1,3})|(.))"
+)
+_MEANS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}
+_UNICODE_END = 0x110000
+_SURROGATES = range(0xD800, 0xE000)
+
+
+def tokens(text: str) -> list[Token]:
+    """Split a text into tokens, with an END at its end.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED, saying where.
+    """
+    if len(text) > LENGTH_MAX:
+        raise fault(f"an expression of {len(text):,} characters; at most {LENGTH_MAX:,} are read")
+    found = []
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise fault_at(text, at, _why(text[at]))
+        sort = match.lastgroup
+        if sort != "space":
+            found.append(_token(text, sort or "", match[0], at))
+        at = match.end()
+    found.append(Token(Sort.END, "", len(text)))
+    return found
+
+
+def _why(letter: str) -> str:
+    if letter in "\"'":
+        return "a string that is not closed"
+    if letter == "$":
+        return "a register's name is missing"
+    return f"{letter!r} has no meaning in an expression"
+
+
+def _token(text: str, sort: str, said: str, at: int) -> Token:
+    if sort == "text":
+        return _quoted(text, said, at)
+    if sort == "name":
+        return Token(Sort.NAME, "".join(said.split()).replace("r#", ""), at)
+    return Token(Sort[sort.upper()], said, at)
+
+
+def _quoted(text: str, said: str, at: int) -> Token:
+    prefix, quote, _ = re.split("([\"'])", said, maxsplit=1)
+    body = said[len(prefix) + 1 : -1]
+
+    def means(match: re.Match[str]) -> str:
+        digits = match[1] or match[2] or match[3]
+        code = int(digits, 16) if digits else int(match[4], 8) if match[4] else None
+        if code is None:
+            return _MEANS.get(match[5], match[5])
+        if code >= _UNICODE_END or code in _SURROGATES:
+            raise fault_at(text, at, f"{match[0]} is no character")
+        return chr(code)
+
+    letters = _ESCAPE.sub(means, body)
+    is_one = quote == "'" and len(letters) == 1
+    return Token(Sort.CHARACTER if is_one else Sort.TEXT, letters, at)

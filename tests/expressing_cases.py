@@ -1,0 +1,176 @@
+"""Which expressions over which memory show all that expressions can do?"""
+
+from __future__ import annotations
+
+from debugger.backends.frida.expressions.nodes import Const, Machine, Register, plus
+from debugger.backends.frida.expressions.scope import Absent, Computed, Held, Stored, Variable
+from debugger.backends.frida.expressions.types import (
+    BASIC,
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    UNSIGNED,
+    UNSIGNED_LONG,
+    Field,
+    Kind,
+    Type,
+    array,
+    pointer,
+)
+from expressing import NOT_THERE, Memory, packed
+
+
+def record(name: str, size: int, *fields: Field, parameters: tuple[Type, ...] = ()) -> Type:
+    return Type(name, Kind.RECORD, size, fields=lambda: fields, parameters=lambda: parameters)
+
+
+def of(name: str, kind: Type, offset: int, **more: object) -> Field:
+    return Field(name, lambda: kind, offset, **more)
+
+
+INNER = record("Inner", 8, of("x", INT, 0), of("y", INT, 4))
+BASE = record("Base", 4, of("kept", INT, 0))
+EITHER = record("", 4, of("whole", INT, 0), of("real", FLOAT, 0))
+COLOUR = Type("Colour", Kind.ENUM, 4, enumerators={"Red": 0, "Green": 5})
+NODE = record(
+    "Node", 64,
+    of("Base", BASE, 0, is_base=True),
+    of("value", LONG, 8),
+    of("in", INNER, 16),
+    Field("next", lambda: pointer(NODE), 24),
+    of("low", UNSIGNED, 32, bits=(0, 3)),
+    of("high", INT, 32, bits=(3, 9)),
+    of("", EITHER, 36),
+    of("colour", COLOUR, 40),
+    of("letter", CHAR, 44),
+    of("name", pointer(CHAR), 48),
+    of("far", BASIC["bool"], 56),
+)  # fmt: skip
+STRING = record(
+    "std::string", 32,
+    of("_M_dataplus", record("_Alloc_hider", 8, of("_M_p", pointer(CHAR), 0)), 0),
+    of("_M_string_length", UNSIGNED_LONG, 8),
+)  # fmt: skip
+VECTOR = record(
+    "std::vector<int>", 24,
+    of("_M_impl", record("_Vector_impl", 24, of("_M_start", pointer(INT), 0),
+                         of("_M_finish", pointer(INT), 8)), 0),
+)  # fmt: skip
+STR = record("&str", 16, of("data_ptr", pointer(BASIC["u8"]), 0), of("length", UNSIGNED_LONG, 8))
+SLICE = record("&[i32]", 16, of("data_ptr", pointer(INT), 0), of("length", UNSIGNED_LONG, 8))
+RUST_VEC = record(
+    "alloc::vec::Vec<u16>", 24,
+    of("buf", record("RawVec", 16, of("cap", UNSIGNED_LONG, 0),
+                     of("ptr", pointer(BASIC["u8"]), 8)), 0),
+    of("len", UNSIGNED_LONG, 16),
+    parameters=(BASIC["u16"],),
+)  # fmt: skip
+RUST_STRING = record("alloc::string::String", 24, of("vec", RUST_VEC, 0))
+
+
+def memory() -> Memory:
+    """Make the memory of a program that has one of each."""
+    made = Memory()
+    name = made.put(b"eve\0")
+    long_name = made.put(b"x" * 300 + b"\0")
+    zeros = made.put(b"a\0b")
+    numbers = made.put(packed("3i", 10, -20, 30))
+    small = made.put(packed("2H", 7, 65535))
+    hello = made.put("grüße".encode())
+    bits = 5 | (-100 & 0x1FF) << 3
+    last = made.put(packed("i4xq2iQIf IbxxxQB7x", 8, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    first = packed("i4xq2iQIf", 4, -9, 3, -4, last, bits, 1.5) + packed(
+        "IbxxxQB7x", 5, 113, name, 1
+    )
+    node = made.variable("node", NODE, first)
+    made.variable("p", pointer(NODE), packed("Q", node))
+    made.variable("ref", Type("Node &", Kind.REFERENCE, 8, target=lambda: NODE), packed("Q", node))
+    made.variable("i", INT, packed("i", 2))
+    made.variable("j", LONG, packed("q", -1))
+    made.variable("word", pointer(CHAR), packed("Q", name))
+    made.variable("long_word", pointer(CHAR), packed("Q", long_name))
+    made.variable("bad", pointer(CHAR), packed("Q", NOT_THERE))
+    made.variable("wild", pointer(INT), packed("Q", 0xFFFF_8000_0000_0000))
+    made.variable("nobody", pointer(NODE), packed("Q", 0))
+    made.variable("text", array(CHAR, 4), b"eve\0")
+    made.variable("full", array(CHAR, 3), b"eve")
+    made.variable("string", STRING, packed("QQ", name, 3))
+    made.variable("zeros", STRING, packed("QQ", zeros, 3))
+    made.variable("v", VECTOR, packed("QQQ", numbers, numbers + 12, numbers + 16))
+    made.variable("str", STR, packed("QQ", hello, 7))
+    made.variable("slice", SLICE, packed("QQ", numbers, 2))
+    made.variable("vec", RUST_VEC, packed("QQQ", 4, small, 2))
+    made.variable("owned", RUST_STRING, packed("QQQ", 16, name, 3))
+    made.variable(
+        "borrowed", Type("&i32", Kind.POINTER, 8, target=lambda: INT), packed("Q", numbers)
+    )
+    made.variable("grid", array(array(INT, 2), 2), packed("4i", 1, 2, 3, 4))
+    made.variable("real", FLOAT, packed("f", 0.1))
+    made.variable("big", UNSIGNED_LONG, packed("Q", 2**63 + 1))
+    made.registers = {
+        "rax": 77,
+        "rbx": (1 << 64) - 5,
+        "xmm0": 0x4004_0000_0000_0000,
+        "rbp": node + 128,
+    }
+    held_in = {
+        "in_rax": (INT, Held("rax")),
+        "in_rbx": (INT, Held("rbx")),
+        "in_xmm": (DOUBLE, Held("xmm0")),
+        "computed": (INT, Computed(Const(41, Machine.U64))),
+        "gone": (INT, Absent("optimized out")),
+        "framed": (NODE, Stored(plus(Register("rbp", Machine.U64), -128))),
+    }
+    for one, (kind, where) in held_in.items():
+        made.variables[one] = Variable(one, kind, where)
+    vectors = bytes(160) + made.registers["xmm0"].to_bytes(16, "little")
+    made.registers["vectors"] = made.put(vectors)
+    made.constants = {"Green": (5, COLOUR), "Colour::Red": (0, COLOUR)}
+    made.types = {"Node": NODE, "Colour": COLOUR}
+    return made
+
+
+# A CModule can do these, but not the texts.
+CASES = [
+    ("node.value", -9), ("p->value", -9), ("p.value", -9), ("ref.value", -9), ("(*p).value", -9),
+    ("p->kept", 4), ("p->in.x + p->in.y", -1), ("p->next->value", 2), ("p->next->next == null", 1),
+    ("p->low", 5), ("p->high", -100), ("p->whole", 0x3FC00000), ("p->real", 1.5),
+    ("p->colour", 5), ("p->colour == Green", 1), ("p->colour != Colour::Red", 1),
+    ("p->letter == 'q'", 1), ("p->far", 1), ("p && p->value < 0", 1), ("!nobody", 1),
+    ("nobody && nobody->value == 2", 0), ("nobody == NULL || nobody->value", 1),
+    ("nobody ? nobody->value : i", 2), ("(Node *)nobody == nullptr", 1),
+    ("grid[1][0]", 3), ("grid[i - 1][1]", 4), ("*grid[1]", 3), ("(&node)->value", -9),
+    ("&node.in.y == &node.in.x + 1", 1), ("(long)&node == (long)p", 1), ("word[1]", 118),
+    ("*word", 101), ("*(word + i)", 101), ("&word[2] - word", 2), ("word < &word[1]", 1),
+    ("(&node.in.y)[j]", 3), ("(&node.in.y)[-1]", 3), ("*(&node.in.y - 1)", 3),
+    ("framed.value", -9), ("framed.next->value", 2), ("(&node.in.y - i)[1]", 3),
+    ("p[j + 1].value", -9), ("(&p->value)[j + 1]", -9),
+    ("v[0] + v[1]", -10), ("v[i]", 30), ("v.size()", 3), ("v.empty()", 0), ("slice[1]", -20),
+    ("slice.len()", 2), ("vec[1]", 65535), ("vec.len() == 2", 1), ("string[1]", 118),
+    ("string.size()", 3), ("str.len()", 7), ("len(grid)", 2), ("*borrowed", 10),
+    ("borrowed + 1 == 11", 1), ("in_rax", 77), ("in_rbx", -5), ("in_xmm", 2.5),
+    ("computed + 1", 42),
+    ("$rax", 77), ("$eax", 77), ("$rbx < 0", 1), ("$rbp != 0", 1), ("big > 5", 1),
+    ("sizeof(Node)", 64), ("sizeof(Node *)", 8), ("sizeof gone", 4),
+]  # fmt: skip
+TEXTS = [
+    ('word == "eve"', 1), ('word == "ev"', 0), ('word == "ever"', 0), ('"eve" == word', 1),
+    ('word != "adam"', 1), ('word == ""', 0), ('string == "eve"', 1), ('string == "eva"', 0),
+    ("string == word", 1), ('zeros == "a\\0b"', 1), ('zeros == "a"', 0), ('text == "eve"', 1),
+    ('full == "eve"', 1), ('str == "grüße"', 1), ('str != "grusse"', 1), ('owned == "eve"', 1),
+    ("owned == string", 1), ("len(word)", 3), ("len(long_word)", 300), ("len(full)", 3),
+    ('len("é")', 2), ('nobody && bad == "x"', 0), ('p->name == "eve"', 1),
+    ("zeros.length", 3), ('i == 2 && word == "eve"', 1), ("len(text)", 3),
+]  # fmt: skip
+
+
+FAULTS = [
+    ("*bad", "cannot be read"), ("*wild", "cannot be read"), ("nobody->value", "cannot be read"),
+    ("p->next->next->value", "cannot be read"), ("v[3]", "an index outside"),
+    ("v[j]", "an index outside"),
+    ("slice[2]", "an index outside"), ("i / (j + 1)", "division by zero"),
+    ("1 << (i + 30)", "a shift"),
+    ("(int)1e10", "does not fit"), ("i << j", "a shift"),
+]  # fmt: skip

@@ -1,0 +1,94 @@
+"""Is every statement's hit counted as gdb counts it, and does the program notice nothing?"""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.backends.frida.engine.events import Breakpoint, Exited
+from engine_live import build, gdb_counts
+
+BUILDS = [
+    ("plain.c", ("-O0",)),
+    ("plain.c", ("-O2",)),
+    ("plain.c", ("-O2", "-no-pie")),
+    ("thrown.cpp", ("-O0",)),
+    ("thrown.cpp", ("-O2",)),
+    ("owned.rs", ("-Copt-level=0",)),
+    ("owned.rs", ("-Copt-level=2",)),
+    ("plain.c", ("-O3", "-mavx2", "-ftree-vectorize")),
+    ("hammer.c", ("-O0",)),
+]
+# The stub counts by itself; or JavaScript is asked at every hit.
+ASKED = [None, "() => true"]
+
+
+@pytest.mark.adapter("gdb-cli")
+@pytest.mark.parametrize("condition", ASKED, ids=["counted", "asked"])
+@pytest.mark.parametrize(("name", "flags"), BUILDS, ids="".join)
+async def test_all_statements_at_once_are_hit_as_often_as_gdb_says(start, name, flags, condition):
+    program = build(name, *flags)
+    args = ("300",) if name == "hammer.c" else ("a", "b")
+    status, out, err = program.alone(*args)
+    live = await start(program, *args)
+    offset = 0 if "-no-pie" in flags else live.base
+    addresses = program.statements()
+    assert len(addresses) > 15
+    failed = await live.engine.add(
+        Breakpoint(id=str(one), address=offset + one, pauses=False, condition=condition)
+        for one in addresses
+    )
+    assert failed == {}
+    await live.engine.run()
+    exited = await live.until(Exited)
+    assert (exited.status, exited.signal) == (status, None)
+    assert (live.output("out"), live.output("err")) == (out, err)
+    tally = await live.engine.tally()
+    seen = {one: tally[str(one)].hits for one in addresses}
+    gdb_base = 0 if "-no-pie" in flags else 0x555555554000
+    expected = dict(zip(addresses, gdb_counts(program, addresses, args, gdb_base), strict=True))
+    assert seen == expected
+
+
+@pytest.mark.adapter("gdb-cli")
+async def test_each_statement_alone_is_hit_as_often_as_gdb_says(start):
+    program = build("thrown.cpp", "-O0")
+    addresses = program.statements()[::15]
+    status, out, _ = program.alone()
+    expected = gdb_counts(program, addresses, (), 0x555555554000)
+    for address, count in zip(addresses, expected, strict=True):
+        live = await start(program)
+        await live.engine.add(
+            [Breakpoint(id="b", address=live.base + address, pauses=False, condition="(c) => true")]
+        )
+        await live.engine.run()
+        assert (await live.until(Exited)).status == status
+        assert live.output() == out
+        assert (await live.engine.tally())["b"].hits == count, hex(address)
+
+
+@pytest.mark.parametrize(
+    ("name", "flags"),
+    [
+        ("plain.c", ("-O0",)),
+        ("plain.c", ("-O3", "-mavx2", "-ftree-vectorize")),
+        ("thrown.cpp", ("-O2",)),
+        ("hammer.c", ("-O2",)),
+    ],
+    ids="".join,
+)
+async def test_a_program_of_copies_alone_does_what_the_program_does(start, name, flags):
+    program = build(name, *flags)
+    status, out, err = program.alone("50")
+    live = await start(program, "50")
+    addresses = program.instructions()
+    assert len(addresses) > 100
+    failed = await live.engine.add(
+        Breakpoint(id=str(one), address=live.base + one, pauses=False) for one in addresses
+    )
+    assert all("hlt" in why or "ud2" in why for why in failed.values()), failed
+    await live.engine.run()
+    exited = await live.until(Exited)
+    assert (exited.status, exited.signal) == (status, None)
+    assert (live.output("out"), live.output("err")) == (out, err)
+    tally = await live.engine.tally()
+    assert sum(one.hits for one in tally.values()) > 1000

@@ -1,0 +1,178 @@
+"""Does a program end, crash, fork and load libraries as it would without us?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from debugger.backends.frida.engine.events import (
+    Breakpoint,
+    ChildAppeared,
+    Exited,
+    Lost,
+    ModuleLoaded,
+    Paused,
+)
+from debugger.errors import Code, DebuggerError
+from engine_live import PROGRAMS, build, run
+
+
+@pytest.mark.parametrize(
+    ("how", "number"),
+    [
+        ("segv", signal.SIGSEGV),
+        ("thread", signal.SIGSEGV),
+        ("handled", signal.SIGSEGV),
+        ("abort", signal.SIGABRT),
+        ("divide", signal.SIGFPE),
+        ("ill", signal.SIGILL),
+    ],
+)
+async def test_a_crash_is_shown_and_ends_the_program_as_it_would_have(start, how, number):
+    program = build("crashes.c", "-O0")
+    status, out, _ = program.alone(how)
+    assert status == -number
+    live = await start(program, how)
+    await live.engine.run()
+    paused = await live.until(Paused)
+    assert (paused.reason, paused.signal) == ("crash", number)
+    if how in {"segv", "handled"}:
+        assert (paused.fault, paused.registers["rdi"]) == (8, 8)
+        assert live.at("reads") <= paused.registers["rip"] < live.at("reads") + 32
+        live.engine.resume()
+    while not any(isinstance(one, Exited) for one in live.events):
+        live.engine.resume()
+        event = await live.until(lambda one: isinstance(one, Paused | Exited))
+        if isinstance(event, Exited):
+            break
+        live.engine.resume()
+    assert (event.status, event.signal) == (None, number)
+    assert live.output() == out
+
+
+async def test_a_killed_program_is_told_with_its_signal(start):
+    live = await start(build("waits.c", "-O0"), stdin=None)
+    await live.engine.add([Breakpoint(id="r", address=live.at("read_at"))])
+    await live.engine.run()
+    await live.until(Paused)
+    os.kill(live.engine.pid, signal.SIGTERM)
+    exited = await live.until(Exited)
+    assert (exited.status, exited.signal) == (None, signal.SIGTERM)
+    with pytest.raises(DebuggerError) as gone:
+        await live.engine.threads()
+    assert gone.value.code is Code.PROGRAM_EXITED
+
+
+async def test_forked_children_run_through_breakpoints(start):
+    program = build("forks.c", "-O0")
+    status, out, _ = program.alone()
+    live = await start(program)
+    await live.engine.add(
+        [Breakpoint(id="s", address=live.at("step"), log="(c) => 1", pauses=False)]
+    )
+    await live.engine.run()
+    assert (await live.until(Exited)).status == status
+    assert live.output() == out
+    assert (await live.engine.tally())["s"].hits == 5
+
+
+async def test_children_that_are_followed_are_told_and_released(start):
+    program = build("forks.c", "-O0")
+    status, out, _ = program.alone()
+    live = await start(program, follows_children=True)
+    await live.engine.run()
+    origins = []
+    while True:
+        event = await live.until(lambda one: isinstance(one, ChildAppeared | Exited))
+        if isinstance(event, Exited):
+            break
+        origins.append(event.origin)
+        await live.engine.release_child(event.pid)
+    assert event.status == status
+    assert live.output() == out
+    assert origins.count("fork") >= 5
+
+
+async def test_a_library_can_be_armed_before_its_first_instruction(start, tmp_path: Path):
+    library = tmp_path / "library.so"
+    run("gcc", "-g", "-shared", "-fPIC", "-o", str(library), str(PROGRAMS / "library.c"))
+    live = await start(build("loads.c", "-O0"), str(library), holds_modules=True)
+    await live.engine.run()
+    hits = {}
+    while True:
+        event = await live.until(lambda one: isinstance(one, ModuleLoaded | Paused | Exited))
+        match event:
+            case Exited():
+                break
+            case ModuleLoaded(module=module) if module.path == str(library):
+                symbols = run("nm", str(library)).stdout.splitlines()
+                where = {
+                    line.split()[2]: int(line.split()[0], 16) for line in symbols if line[0] != " "
+                }
+                await live.engine.add(
+                    Breakpoint(id=name, address=module.base + where[name])
+                    for name in ("begins", "added")
+                )
+            case Paused(reason=reason):
+                if reason == "breakpoint":
+                    hits[event.points[0]] = hits.get(event.points[0], 0) + 1
+                live.engine.resume()
+    assert event.status == 0
+    assert live.output() == "15\n"
+    assert hits == {"begins": 1, "added": 1}
+
+
+async def test_nothing_of_ours_is_left(start, tmp_path: Path):
+    live = await start(build("waits.c", "-O0"), stdin=None)
+    await live.engine.add([Breakpoint(id="r", address=live.at("read_at"))])
+    await live.engine.run()
+    await live.until(Paused)
+    await live.engine.end()
+    await live.until(Lost)
+    assert not (tmp_path / "scratch1").exists()
+    assert not Path(f"/proc/{live.engine.pid}").exists()
+    assert not Path(f"/proc/{live.engine.host_pid}").exists()
+
+
+async def test_a_static_program_is_refused_in_words(start, tmp_path: Path):
+    source = tmp_path / "static.c"
+    source.write_text("#include <unistd.h>\nint main(void) { char c; return read(0, &c, 1); }\n")
+    path = tmp_path / "static"
+    run("gcc", "-static", "-o", str(path), str(source))
+    program = build("waits.c", "-O0")
+    program.path = path
+    with pytest.raises(DebuggerError, match="linked statically") as refused:
+        await start(program)
+    assert refused.value.hint is not None
+    process = subprocess.Popen([str(path)], stdin=subprocess.PIPE)  # noqa: ASYNC220
+    try:
+        with pytest.raises(DebuggerError, match="linked statically"):
+            await start.attach(program, process.pid)
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.communicate()
+
+
+async def test_a_program_that_blocks_the_trap_is_refused_and_lives(start, tmp_path: Path):
+    program = build("waits.c", "-O0")
+    blocks = (
+        "import signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [5]);"
+        " print(1, flush=True); sys.stdin.read()"
+    )
+    process = subprocess.Popen(  # noqa: ASYNC220 - it starts at once
+        ["python3", "-c", blocks], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        with pytest.raises(DebuggerError, match="SIGTRAP blocked"):
+            await start.attach(program, process.pid)
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,187 @@
+"""Does the engine hold where it is hot: threads at work, millions of hits, thousands of calls?"""
+
+from __future__ import annotations
+
+import time
+
+from debugger.backends.frida.engine.events import (
+    Breakpoint,
+    Called,
+    ConditionFailed,
+    Dropped,
+    Exited,
+    Function,
+    Logged,
+    Returned,
+)
+from engine_live import build
+
+
+async def test_points_come_and_go_under_four_hammering_threads(start):
+    program = build("hammer.c", "-O0")
+    rounds = "30000000"
+    status, out, _ = program.alone(rounds)
+    live = await start(program, rounds)
+    first, last = program.symbol("work"), program.symbol("hammer")
+    addresses = [one for one in program.statements() if first <= one < last]
+    points = [
+        Breakpoint(
+            id=str(one), address=live.base + one, pauses=False, log="(c) => 1", every=1000, rate=50
+        )
+        for one in addresses
+    ]
+    await live.engine.run()
+    done = 0
+    while done < 25:
+        assert await live.engine.add(points) == {}
+        await live.engine.remove([one.id for one in points])
+        done += 1
+    assert not any(isinstance(one, Exited) for one in live.events)
+    exited = await live.until(Exited)
+    assert (exited.status, exited.signal) == (status, None)
+    assert live.output() == out
+
+
+async def test_every_hit_of_four_threads_is_counted(start):
+    live = await start(build("hammer.c", "-O2"), "20000")
+    await live.engine.add([Breakpoint(id="w", address=live.at("work"), pauses=False)])
+    await live.engine.run()
+    await live.until(Exited)
+    assert (await live.engine.tally())["w"].hits == 80000
+
+
+async def test_ten_million_hits_are_logged_within_their_rate_and_the_rest_is_counted(start):
+    program = build("hammer.c", "-O0")
+    live = await start(program, "2500000")
+    # The first statement behind the prologue whose instruction has room for a jump.
+    site = await _roomy(live, program)
+    began = time.monotonic()
+    await live.engine.add(
+        [Breakpoint(id="w", address=site, pauses=False, log="(c) => 1", rate=200)]
+    )
+    await live.engine.run()
+    exited = await live.until(Exited)
+    took = time.monotonic() - began
+    assert exited.status == 7
+    logged = sum(isinstance(one, Logged) for one in live.events)
+    tally = (await live.engine.tally())["w"]
+    assert tally.hits == 10_000_000
+    assert 1 <= logged <= 200 * took + 200
+    assert tally.dropped == tally.hits - logged
+    assert took < 30
+
+
+async def _roomy(live, program):
+    from debugger.backends.frida.engine.displaced import decode
+
+    first, last = program.symbol("hammer"), program.symbol("main")
+    calls = []
+    at = live.base + first
+    while at < live.base + last:
+        one = decode(await live.engine.read(at, 16), at)
+        if one.mnemonic == "call":
+            calls.append(one.address)
+        at += one.size
+    return calls[0]
+
+
+async def test_records_that_nobody_has_room_for_are_counted(start):
+    live = await start(build("hammer.c", "-O0"), "20000")
+    await live.engine.add(
+        [
+            Breakpoint(
+                id="w",
+                address=live.at("work"),
+                pauses=False,
+                log="(c) => 'x'.repeat(200)",
+                condition="(c) => 1",
+            )
+        ]
+    )
+    await live.engine.run()
+    await live.until(Exited)
+    tally = (await live.engine.tally())["w"]
+    logged = sum(isinstance(one, Logged) for one in live.events)
+    lost = sum(one.records for one in live.events if isinstance(one, Dropped))
+    assert tally.hits == 80000
+    assert logged + lost == 80000
+    assert tally.dropped == lost
+
+
+async def test_a_condition_in_machine_code_decides_without_javascript(start):
+    live = await start(build("hammer.c", "-O0"), "20000", "2")
+    native = "int predicate (const unsigned long long * frame) { return frame[8] == 2; }"
+    await live.engine.add(
+        [
+            Breakpoint(
+                id="n",
+                address=live.at("work"),
+                pauses=False,
+                log="(c) => c.rdi.toInt32()",
+                native=native,
+            )
+        ]
+    )
+    await live.engine.run()
+    assert (await live.until(Exited)).status == 7
+    values = [one.values for one in live.events if isinstance(one, Logged)]
+    assert values
+    assert set(values) == {2}
+
+
+async def test_machine_code_that_cannot_tell_has_javascript_asked(start):
+    live = await start(build("hammer.c", "-O0"), "100", "1")
+    unsure = "int predicate (const unsigned long long * frame) { return -(frame[8] == 1); }"
+    await live.engine.add(
+        [
+            Breakpoint(
+                id="words",
+                address=live.at("work"),
+                native=unsure,
+                condition="(c) => { throw new Error('no memory there'); }",
+            ),
+            Breakpoint(
+                id="true",
+                address=live.at("work"),
+                native=unsure,
+                condition="(c) => true",
+                log="() => 1",
+                pauses=False,
+            ),
+        ]
+    )
+    await live.engine.run()
+    failed = await live.until(ConditionFailed)
+    assert (failed.point, failed.text) == ("words", "Error: no memory there")
+    await live.until(Exited)
+    tally = await live.engine.tally()
+    assert (tally["words"].hits, tally["true"].hits) == (0, 1)
+
+
+async def test_calls_and_returns_are_traced_with_arguments_and_results(start):
+    program = build("hammer.c", "-O0")
+    status, out, _ = program.alone("2000")
+    live = await start(program, "2000")
+    await live.engine.trace(
+        [Function(id=1, address=live.at("work")), Function(id=2, address=live.at("hammer"))]
+    )
+    await live.engine.run()
+    assert (await live.until(Exited)).status == status
+    assert live.output() == out
+    called = [one for one in live.events if isinstance(one, Called)]
+    returned = [one for one in live.events if isinstance(one, Returned)]
+    lost = sum(one.calls for one in live.events if isinstance(one, Dropped))
+    assert len(called) + len(returned) + lost == 2 * (4 * 2000 + 4)
+    assert lost == 0
+    assert {one.arguments[0] for one in called if one.function == 2} == {1, 2, 3, 4}
+    first = next(one for one in called if one.function == 1 and one.arguments[0] == 1)
+    result = next(one for one in returned if one.function == 1 and one.thread == first.thread)
+    assert result.value == _work(1)
+    assert result.time >= first.time
+    assert 0 <= result.took < 1e6
+
+
+def _work(seed: int) -> int:
+    x = seed * 3 + 1
+    x ^= x >> 3
+    return x + seed if x & 1 else x

@@ -1,0 +1,361 @@
+"""Are threads paused, looked into, changed and let go, each by itself?"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+
+import pytest
+
+from debugger.backends.frida.engine.events import (
+    Breakpoint,
+    ConditionFailed,
+    Exited,
+    Logged,
+    Lost,
+    Paused,
+    Watch,
+)
+from debugger.errors import Code, DebuggerError
+from engine_live import BOUND_S, build
+
+
+@pytest.fixture
+def waits():
+    return build("waits.c", "-O0")
+
+
+@pytest.fixture
+def guest(waits):
+    """The program that waits, running without us, with its output to be read."""
+    process = subprocess.Popen(
+        [str(waits.path), "100"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    first = [process.stdout.readline() for _ in range(2)]
+    assert "ticks 100 3" in first[1]
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def code_of(pid: int, address: int) -> bytes:
+    """Read memory from outside, as it is."""
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        return os.pread(memory.fileno(), 64, address)
+
+
+async def test_a_condition_stops_at_the_hit_it_is_true_for_alone(start, waits):
+    live = await start(waits)
+    await live.engine.add(
+        [
+            Breakpoint(id="b", address=live.at("add"), condition="(c) => c.rsi.toInt32() === 2"),
+            Breakpoint(id="t", address=live.at("tick"), condition="(c) => c.rdi.toInt32() > 1"),
+        ]
+    )
+    await live.engine.run()
+    paused = await live.until(Paused)
+    assert (paused.points, paused.reason) == (("b",), "breakpoint")
+    assert (paused.registers["rdi"], paused.registers["rsi"]) == (1, 2)
+    assert paused.registers["rip"] == live.at("add")
+    live.engine.resume([paused.thread])
+    assert (await live.until(Exited)).status == 5
+    assert {k: v.hits for k, v in (await live.engine.tally()).items()} == {"b": 1, "t": 0}
+
+
+async def test_a_failing_condition_is_told_and_does_not_stop(start, waits):
+    live = await start(waits)
+    await live.engine.add(
+        [Breakpoint(id="b", address=live.at("add"), condition="(c) => c.rdi.nothing.more")]
+    )
+    await live.engine.run()
+    failed = await live.until(ConditionFailed)
+    assert failed.point == "b"
+    assert "undefined" in failed.text
+    await live.until(Exited)
+    assert not [one for one in live.events if isinstance(one, Paused)]
+
+
+async def test_a_condition_that_reads_bad_memory_fails_and_the_program_lives(start, waits):
+    live = await start(waits)
+    await live.engine.add(
+        [Breakpoint(id="b", address=live.at("add"), condition="(c) => ptr(16).readS32() === 2")]
+    )
+    await live.engine.run()
+    assert "access violation" in (await live.until(ConditionFailed)).text
+    assert (await live.until(Exited)).status == 5
+
+
+async def test_a_condition_that_is_no_javascript_is_refused_in_words(start, waits):
+    live = await start(waits)
+    failed = await live.engine.add(
+        [
+            Breakpoint(id="bad", address=live.at("add"), condition="(c) => c.rdi ==="),
+            Breakpoint(id="good", address=live.at("add")),
+        ]
+    )
+    assert list(failed) == ["bad"]
+    assert "expression" in failed["bad"] or "token" in failed["bad"]
+
+
+async def test_registers_memory_and_calls_of_a_paused_thread(start, waits):
+    live = await start(waits)
+    engine = live.engine
+    await engine.add([Breakpoint(id="b", address=live.at("add"))])
+    await engine.run()
+    thread = (await live.until(Paused)).thread
+    called = await engine.call(
+        thread, live.at("add"), takes=["int64", "int64"], returns="int64", values=["40", "2"]
+    )
+    assert called == "42"
+    with pytest.raises(DebuggerError) as bad:
+        await engine.call(
+            thread, live.at("read_at"), takes=["pointer"], returns="int64", values=["0x10"]
+        )
+    assert bad.value.code is Code.EVALUATION_FAILED
+    assert "access violation" in bad.value.message
+    ticks = live.at("ticks")
+    assert int.from_bytes(await engine.read(ticks, 8), "little") == 100
+    await engine.write(ticks, (7).to_bytes(8, "little"))
+    await engine.set_registers(thread, {"rsi": 30})
+    assert (await engine.registers(thread))["rsi"] == 30
+    engine.resume()
+    await live.until(Exited)
+    assert "ticks 7 31 " in live.output()
+
+
+async def test_a_thread_may_be_sent_elsewhere(start, waits):
+    live = await start(waits)
+    await live.engine.add([Breakpoint(id="b", address=live.at("add"))])
+    await live.engine.run()
+    paused = await live.until(Paused)
+    # Straight to the caller: a `ret` that is not executed leaves rax as we set it.
+    stack = paused.registers["rsp"]
+    target = int.from_bytes(await live.engine.read(stack, 8), "little")
+    code = await live.engine.read(target, 1)
+    assert code
+    ret = await _find_ret(live)
+    await live.engine.set_registers(paused.thread, {"rip": ret, "rax": 77})
+    live.engine.resume()
+    await live.until(Exited)
+    assert " 77 " in live.output()
+
+
+async def _find_ret(live):
+    code = await live.engine.read(live.at("add"), 64)
+    return live.at("add") + code.index(b"\xc3")
+
+
+async def test_code_is_read_as_the_program_wrote_it(start, waits):
+    live = await start(waits)
+    before = await live.engine.read(live.at("tick"), 64)
+    addresses = [one for one in waits.statements() if 0 <= one - waits.symbol("tick") < 64]
+    await live.engine.add(
+        Breakpoint(id=str(one), address=live.base + one, pauses=False) for one in addresses
+    )
+    assert await live.engine.read(live.at("tick"), 64) == before
+    raw = code_of(live.engine.pid, live.at("tick"))
+    assert raw != before
+    with pytest.raises(DebuggerError, match="a breakpoint was set"):
+        await live.engine.write(live.at("tick"), b"\x90" * 8)
+    await live.engine.remove(map(str, addresses))
+    raw = code_of(live.engine.pid, live.at("tick"))
+    assert raw == before
+
+
+async def test_two_threads_pause_apart(start):
+    live = await start(build("hammer.c", "-O0"), "3", "2")
+    await live.engine.add([Breakpoint(id="w", address=live.at("work"))])
+    await live.engine.run()
+    first = await live.until(Paused)
+    second = await live.until(Paused)
+    assert first.thread != second.thread
+    assert set(live.engine.paused) == {first.thread, second.thread}
+    hits = []
+    for _ in range(2):
+        live.engine.resume([first.thread])
+        hits.append(await live.until(Paused))
+    assert {one.thread for one in hits} == {first.thread}
+    assert second.thread in live.engine.paused
+    await live.engine.remove(["w"])
+    assert len(live.engine.resume()) == 2
+    assert (await live.until(Exited)).status == 7
+
+
+async def test_ignored_hits_every_nth_and_temporary_points(start):
+    live = await start(build("hammer.c", "-O0"), "100", "1")
+    await live.engine.add(
+        [
+            Breakpoint(id="i", address=live.at("work"), ignore=97),
+        ]
+    )
+    await live.engine.run()
+    assert [(await _next_hits(live)) for _ in range(3)] == [98, 99, 100]
+    await live.until(Exited)
+
+    live = await start(build("hammer.c", "-O0"), "100", "1")
+    await live.engine.add([Breakpoint(id="e", address=live.at("work"), every=40)])
+    await live.engine.run()
+    assert [(await _next_hits(live)) for _ in range(3)] == [1, 41, 81]
+    await live.until(Exited)
+
+    live = await start(build("hammer.c", "-O0"), "100", "1")
+    await live.engine.add([Breakpoint(id="t", address=live.at("work"), temporary=True)])
+    await live.engine.run()
+    assert await _next_hits(live) == 1
+    await live.until(Exited)
+
+
+async def _next_hits(live):
+    paused = await live.until(Paused)
+    live.engine.resume([paused.thread])
+    return paused.hits
+
+
+async def test_a_point_for_one_thread_stops_no_other(start):
+    live = await start(build("hammer.c", "-O0"), "20", "3")
+    await live.engine.add([Breakpoint(id="w", address=live.at("work"))])
+    await live.engine.run()
+    chosen = (await live.until(Paused)).thread
+    await live.engine.add([Breakpoint(id="one", address=live.at("work"), thread=chosen)])
+    await live.engine.remove(["w"])
+    live.engine.resume()
+    seen = []
+    while len(seen) < 10:
+        paused = await live.until(Paused)
+        seen.append(paused)
+        live.engine.resume([paused.thread])
+    assert {one.thread for one in seen if "one" in one.points} == {chosen}
+    await live.engine.remove(["one"])
+    live.engine.resume()
+    await live.until(Exited)
+
+
+async def test_what_is_disabled_does_not_stop_until_it_is_enabled(start, waits):
+    live = await start(waits)
+    await live.engine.add([Breakpoint(id="b", address=live.at("add"))])
+    await live.engine.add([Breakpoint(id="r", address=live.at("read_at"))])
+    await live.engine.enable(["b", "r"], on=False)
+    await live.engine.enable(["r"], on=True)
+    await live.engine.run()
+    paused = await live.until(Paused)
+    assert paused.points == ("r",)
+    live.engine.resume()
+    await live.until(Exited)
+
+
+async def test_a_running_program_is_paused_and_its_waits_go_on(start, waits):
+    read, write = os.pipe()
+    live = await start(waits, stdin=f"/proc/{os.getpid()}/fd/{read}")
+    await live.engine.add([Breakpoint(id="r", address=live.at("read_at"), temporary=True)])
+    await live.engine.run()
+    paused = await live.until(Paused)
+    live.engine.resume()
+    (asked,) = await live.engine.pause()
+    stopped = await live.until(Paused)
+    assert (asked, stopped.reason) == (paused.thread, "pause")
+    assert stopped.registers["rip"] != 0
+    live.engine.resume()
+    os.close(write)
+    os.close(read)
+    assert (await live.until(Exited)).status == 5
+    assert "ends" in live.output()
+
+
+async def test_a_sleep_that_was_paused_is_not_cut_short(start, waits):
+    live = await start(waits, "1")
+    await live.engine.add([Breakpoint(id="t", address=live.at("tick"))])
+    await live.engine.run()
+    await live.until(Paused)
+    await live.engine.pause()
+    reasons = [(await live.until(Paused)).reason for _ in range(2)]
+    assert reasons == ["pause", "pause"]
+    live.engine.resume()
+    await live.until(Exited)
+    assert "slept 0 0" in live.output()
+
+
+async def test_a_logpoint_tells_its_values_in_order_and_does_not_stop(start):
+    live = await start(build("hammer.c", "-O0"), "500", "1")
+    await live.engine.add(
+        [
+            Breakpoint(
+                id="l",
+                address=live.at("work"),
+                pauses=False,
+                log="(c) => [c.rdi.toString(), 'text', null]",
+                condition="(c) => true",
+            )
+        ]
+    )
+    await live.engine.run()
+    await live.until(Exited)
+    told = [one for one in live.events if isinstance(one, Logged)]
+    assert [one.hits for one in told] == list(range(1, 501))
+    assert told[0].values == ["0x1", "text", None]
+    assert [one.sequence for one in told] == sorted(one.sequence for one in told)
+    assert [one.time for one in told] == sorted(one.time for one in told)
+
+
+async def test_a_watched_change_stops_the_thread_that_made_it(start, waits):
+    live = await start(waits)
+    await live.engine.watch(Watch(id="w", address=live.at("shared")))
+    await live.engine.run()
+    seen = []
+    for _ in range(12):
+        paused = await live.until(Paused)
+        seen.append(paused.watches)
+        live.engine.resume()
+    assert seen[:2] == [
+        (("w", b"\0" * 8, b"\x08" + b"\0" * 7),),
+        (("w", b"\x08" + b"\0" * 7, b"\x10" + b"\0" * 7),),
+    ]
+    await live.engine.unwatch("w")
+    assert (await live.until(Exited)).status == 5
+
+
+async def test_the_fifth_watchpoint_is_refused(start, waits):
+    live = await start(waits)
+    for number in range(4):
+        await live.engine.watch(Watch(id=str(number), address=live.at("shared") + 8 * number))
+    with pytest.raises(DebuggerError, match="all four watchpoints"):
+        await live.engine.watch(Watch(id="5", address=live.at("ticks")))
+
+
+async def test_a_guest_is_left_as_it_was(start, waits, guest):
+    live = await start.attach(waits, guest.pid)
+    before = code_of(guest.pid, live.at("tick"))
+    await live.engine.add([Breakpoint(id="t", address=live.at("tick"))])
+    await live.engine.watch(Watch(id="w", address=live.at("shared")))
+    guest.stdin.write("x")
+    guest.stdin.flush()
+    await live.until(Paused)
+    await live.engine.detach()
+    await live.until(Lost)
+    assert code_of(guest.pid, live.at("tick")) == before
+    out, _ = await asyncio.to_thread(guest.communicate, "yy", BOUND_S)
+    assert out == "ends\n"
+    assert guest.returncode == 5
+
+
+async def test_a_guest_goes_on_when_we_are_killed_while_it_is_paused(start, waits, guest):
+    live = await start.attach(waits, guest.pid)
+    before = code_of(guest.pid, live.at("tick"))
+    await live.engine.add([Breakpoint(id="t", address=live.at("tick"))])
+    guest.stdin.write("x")
+    guest.stdin.flush()
+    await live.until(Paused)
+    assert code_of(guest.pid, live.at("tick")) != before
+    os.kill(live.engine.host_pid, signal.SIGKILL)
+    await live.until(Lost)
+    async with asyncio.timeout(BOUND_S):
+        while code_of(guest.pid, live.at("tick")) != before:
+            await asyncio.sleep(0.01)
+    out, _ = await asyncio.to_thread(guest.communicate, "yy", BOUND_S)
+    assert out == "ends\n"
+    assert guest.returncode == 5

@@ -1,0 +1,50 @@
+"""Are the bytes that are shipped those of the sources?"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+
+import pytest
+
+from debugger.backends.frida.engine import machine
+from debugger.backends.frida.engine.code import build
+from debugger.backends.frida.engine.inside import agent_source
+
+
+@pytest.fixture
+def compiler():
+    if platform.machine() != "x86_64":
+        pytest.skip("the code is for x86-64")
+    if shutil.which("gcc") is None:
+        if os.environ.get("CI", "").lower() not in {"", "0", "false"}:
+            pytest.fail("gcc is missing, and CI must have it", pytrace=False)
+        pytest.skip("gcc is missing")
+
+
+@pytest.mark.parametrize("name", build.SOURCES)
+def test_the_shipped_bytes_are_those_of_the_sources(compiler, name):
+    assert getattr(machine, name) == build.build(build.HERE / build.SOURCES[name])
+
+
+@pytest.mark.parametrize(
+    ("code", "marks"),
+    [
+        (machine.TRAP, ["8877665544332211"]),
+        (machine.CRASH, ["8877665544332211"]),
+        (machine.ENTER, ["5857565554535251", "3837363534333231", "4847464544434241"]),
+    ],
+)
+def test_each_mark_for_an_address_is_there_once(code, marks):
+    assert [code.hex().count(mark) for mark in marks] == [1] * len(marks)
+
+
+def test_the_common_code_fits_the_head_of_an_arena():
+    assert len(machine.ENTER) <= 0x400
+
+
+def test_the_agent_is_put_together_with_its_code():
+    source = agent_source(holds_modules=True)
+    assert source.index("const HOLDS_MODULES = true") < source.index("function mapArena")
+    assert machine.TRAP.hex() in source

@@ -1,0 +1,82 @@
+"""Is everything refused that entering it would kill, with a reason and a next command?"""
+
+from __future__ import annotations
+
+import os
+import platform
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+from debugger.backends.frida.engine import preflight
+from debugger.errors import Code, DebuggerError
+
+PROGRAM_HEADERS = 64
+
+
+def elf(*, machine: int = 62, width: int = 2, kinds: tuple[int, ...] = (3, 1)) -> bytes:
+    head = bytearray(b"\x7fELF" + bytes([width, 1, 1]) + bytes(57))
+    struct.pack_into("<HH", head, 16, 3, machine)
+    struct.pack_into("<Q", head, 32, PROGRAM_HEADERS)
+    struct.pack_into("<HH", head, 54, 56, len(kinds))
+    return bytes(head) + b"".join(struct.pack("<I", kind) + bytes(52) for kind in kinds)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"#!/bin/sh\n", "no ELF program"),
+        (b"", "no ELF program"),
+        (elf(machine=183), "not for x86-64"),
+        (elf(width=1), "not for x86-64"),
+        (elf(kinds=(1, 1)), "linked statically"),
+    ],
+)
+def test_a_file_that_cannot_be_entered_is_refused_with_a_hint(tmp_path: Path, content, says):
+    path = tmp_path / "program"
+    path.write_bytes(content)
+    with pytest.raises(DebuggerError, match=says) as refused:
+        preflight.check_program(str(path))
+    assert refused.value.code is Code.NOT_SUPPORTED
+    assert "debugger start" in refused.value.hint
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path):
+    with pytest.raises(DebuggerError, match="cannot be read") as refused:
+        preflight.check_program(str(tmp_path / "none"))
+    assert refused.value.code is Code.LAUNCH_FAILED
+
+
+def test_a_dynamic_program_may_be_entered(tmp_path: Path):
+    path = tmp_path / "program"
+    path.write_bytes(elf())
+    preflight.check_program(str(path))
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="reads /proc")
+def test_a_process_that_is_not_there_is_refused():
+    with pytest.raises(DebuggerError) as refused:
+        preflight.check_process(2**22 + 1)
+    assert refused.value.code is Code.NOT_FOUND
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="reads /proc")
+def test_this_process_has_no_thread_that_blocks_the_trap():
+    assert preflight.blocking_threads(os.getpid()) == []
+
+
+def test_another_machine_is_refused(monkeypatch):
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    with pytest.raises(DebuggerError, match="aarch64"):
+        preflight.check_machine()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="is for Linux")
+def test_a_kernel_thread_is_refused_in_words():
+    if not Path("/proc/2/stat").exists() or "kthreadd" not in Path("/proc/2/stat").read_text():
+        pytest.skip("no kernel threads are to be seen here")
+    with pytest.raises(DebuggerError) as refused:
+        preflight.check_process(2)
+    assert refused.value.code in {Code.NOT_SUPPORTED, Code.DENIED}

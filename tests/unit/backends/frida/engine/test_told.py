@@ -1,0 +1,78 @@
+"""Is what the agent and the host say read as it was meant?"""
+
+from __future__ import annotations
+
+import struct
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from debugger.backends.frida.engine.events import (
+    Called,
+    ConditionFailed,
+    Dropped,
+    Logged,
+    Paused,
+    Returned,
+)
+from debugger.backends.frida.engine.frames import Unpacker, pack
+from debugger.backends.frida.engine.told import read_events, read_tally
+
+
+def test_a_batch_is_read_in_order_with_what_was_lost():
+    batch = {
+        "type": "records",
+        "lost": 3,
+        "records": [
+            {"type": "logged", "id": "a", "thread": 7, "hits": 1, "values": [1, "0x10"]}
+            | {"time": 1.5, "sequence": 1},
+            {"type": "conditionError", "id": "b", "thread": 7, "text": "Error: no"}
+            | {"time": 2.5, "sequence": 2},
+        ],
+    }
+    assert list(read_events(batch, None)) == [
+        Logged(point="a", thread=7, hits=1, values=[1, "0x10"], time=1.5, sequence=1),
+        ConditionFailed(point="b", thread=7, text="Error: no", time=2.5, sequence=2),
+        Dropped(records=3),
+    ]
+
+
+def test_calls_are_read_from_the_ring():
+    ring = struct.pack("<4IQ6Q", 1, 5, 70, 0, 2_000, 1, 2, 3, 4, 5, 6)
+    ring += struct.pack("<4IQ6Q", 2, 5, 70, 1, 9_500, 2**64 - 1, 7_500, 0, 0, 0, 0)
+    assert list(read_events({"type": "calls", "lost": 0}, ring)) == [
+        Called(function=5, thread=70, arguments=(1, 2, 3, 4, 5, 6), time=2.0),
+        Returned(function=5, thread=70, value=2**64 - 1, took=7.5, time=9.5),
+    ]
+
+
+def test_a_pause_is_read_with_all_that_it_tells():
+    (paused,) = read_events(
+        {"type": "paused", "reason": "watch", "thread": 7, "registers": {"rax": "0x10"}}
+        | {"vectors": "0x7f00", "time": 1.0, "sequence": 9}
+        | {"watches": [{"id": "w", "before": "00", "after": "ff"}]},
+        None,
+    )
+    assert isinstance(paused, Paused)
+    assert (paused.registers, paused.vectors) == ({"rax": 16}, 0x7F00)
+    assert paused.watches == (("w", b"\0", b"\xff"),)
+
+
+def test_what_nobody_knows_tells_nothing():
+    assert list(read_events({"type": "news"}, None)) == []
+
+
+def test_counts_are_read_by_point():
+    tally = read_tally({"a": [5, 2]})
+    assert (tally["a"].hits, tally["a"].dropped) == (5, 2)
+
+
+@given(
+    values=st.lists(st.dictionaries(st.text(max_size=5), st.binary(max_size=50)), max_size=5),
+    size=st.integers(1, 40),
+)
+def test_messages_come_through_in_pieces_of_any_size(values, size):
+    stream = b"".join(map(pack, values))
+    unpacker = Unpacker()
+    pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
+    assert [one for piece in pieces for one in unpacker.feed(piece)] == values

@@ -1,0 +1,138 @@
+"""Do expressions mean in real C++ and Rust programs what their source says?"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import debuggees
+from debugger.backends.frida.expressions.evaluate import evaluate
+from debugger.backends.frida.expressions.resolve import condition
+from debugger.backends.frida.expressions.running import run
+from debugger.errors import DebuggerError
+from stopped import Stopped, stopped
+
+pytestmark = pytest.mark.adapter("gdb-cli")
+
+
+def built(name: str, folder: Path, command: list[str]) -> Path:
+    program = folder / name.replace(".", "_")
+    source = debuggees.PROGRAMS / name
+    subprocess.run([*command, "-o", str(program), str(source)], check=True, timeout=120)
+    return program
+
+
+def line_of(name: str, marker: str) -> int:
+    lines = (debuggees.PROGRAMS / name).read_text(encoding="utf-8").splitlines()
+    return next(number for number, text in enumerate(lines, 1) if f"@{marker}" in text)
+
+
+def at(name: str, marker: str, program: Path) -> Stopped:
+    gdb = shutil.which("gdb")
+    assert gdb is not None
+    return stopped(program, f"{name}:{line_of(name, marker)}", [], gdb=gdb)
+
+
+@pytest.fixture(scope="module")
+def cpp_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    command = ["g++", "-g", "-O0", "-no-pie", "-std=c++17"]
+    return built("expressions.cpp", tmp_path_factory.mktemp("cpp"), command)
+
+
+@pytest.fixture(scope="module")
+def cpp(cpp_program: Path) -> Stopped:
+    return at("expressions.cpp", "here", cpp_program)
+
+
+@pytest.fixture(scope="module")
+def rust(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
+    if shutil.which("rustc") is None:
+        pytest.skip("rustc is missing")
+    command = ["rustc", "-g", "-C", "relocation-model=static", "--edition=2021"]
+    program = built("expressions.rs", tmp_path_factory.mktemp("rust"), command)
+    return at("expressions.rs", "here", program)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'small == "eve"',
+        'small != "eva" && view == "eve"',
+        "small.size() == 3 && !small.empty()",
+        'track.name == "a name that is too long for the string itself"',
+        "track.kept == 4 && ref.kept == 4",
+        "ref.notes[1] == -2 && ref.notes.size() == 3",
+        'words[2] == "three" && words.size() == 3',
+        "tracks[1].notes[2] == 3",
+        "fixed[2] == 9 && len(fixed) == 3",
+        "map.size() == 2",
+        "track.mode == audio::Mode::on",
+        "track.loud && byte == 200",
+        "audio::rate > 44 && rate < 45",
+        "Counter::made == 12 && made == 12",
+        "shadow == 5",
+        "argc == 1",
+        "((audio::Track *)&track)->kept == 4",
+        "(Track *)0 == nullptr",
+        "&ref == &track",
+        "sizeof(audio::Base) == 4",
+    ],
+)
+def test_a_condition_holds_in_cpp(cpp: Stopped, text: str) -> None:
+    assert run(condition(text, cpp.scope()), cpp.world) == 1
+
+
+def test_a_member_function_knows_its_object(cpp_program: Path) -> None:
+    stop = at("expressions.cpp", "inside", cpp_program)
+    assert run(condition("this->kept == 4 && this.notes[0] == 1", stop.scope()), stop.world) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'track.name == "eve"',
+        "track.notes[1] == -2 && track.notes.len() == 3",
+        "track.at.x == -7 && track.at.y == 1.5",
+        "track.pair.0 == 1 && track.pair.1 == -2",
+        "n == -9",
+        'word == "grüße" && word.len() == 7',
+        "slice[1] == 8 && slice.len() == 2",
+        "*number == 42 && number == 42",
+        "letter == 'é'",
+        "yes",
+        "boxed.x == 5 && boxed.y < 1",
+        "array[2] == 30 && len(array) == 3",
+        'words[1] == "two" && words.len() == 2',
+        "LIMIT == 99",
+        "n as u8 == 247",
+    ],
+)
+def test_a_condition_holds_in_rust(rust: Stopped, text: str) -> None:
+    assert run(condition(text, rust.scope()), rust.world) == 1
+
+
+def test_a_name_that_is_not_there_has_near_ones(cpp: Stopped) -> None:
+    with pytest.raises(DebuggerError, match="no 'trak' in scope here; near: track"):
+        evaluate("trak", cpp.scope(), cpp.world)
+
+
+def test_arguments_are_known_at_the_entry(tmp_path: Path) -> None:
+    program = built("expressions.c", tmp_path, ["gcc", "-g", "-O0", "-no-pie"])
+    gdb = shutil.which("gdb")
+    assert gdb is not None
+    stop = stopped(program, "*work", [], gdb=gdb)
+    holds = condition(
+        'args[0] == 6 && args[1] == 2.25 && args[2] == "word" && args[3]->value == 1 && n == 6',
+        stop.scope(),
+    )
+    assert run(holds, stop.world) == 1
+    with pytest.raises(DebuggerError, match=r"no args\[4\]"):
+        condition("args[4]", stop.scope())
+
+
+def test_elsewhere_arguments_have_their_names(cpp: Stopped) -> None:
+    with pytest.raises(DebuggerError, match="only at a function's entry"):
+        condition("args[0]", cpp.scope())

@@ -1,0 +1,146 @@
+"""Do compiled expressions run in Frida itself: in QuickJS, and in a CModule by TinyCC?"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from debugger.backends.frida.expressions import c, javascript, saying
+from debugger.backends.frida.expressions.operands import load
+from debugger.backends.frida.expressions.resolve import condition, expression
+from debugger.backends.frida.expressions.running import run
+from debugger.backends.frida.expressions.template import template
+from expressing import START, Memory, gives, needs
+from expressing_cases import CASES, FAULTS, TEXTS
+from expressing_random import checked, outcome, written
+from expressing_random import memory as arithmetic
+
+if sys.platform != "linux":
+    pytest.skip("Frida is used on Linux", allow_module_level=True)
+
+_AGENT = """
+const at = %s;
+const mmap = new NativeFunction(Module.getGlobalExportByName('mmap'), 'pointer',
+  ['pointer', 'size_t', 'int', 'int', 'int', 'size_t']);
+const FIXED = 0x32, READ_WRITE = 3;
+function place(memory) {
+  const found = mmap(ptr(at), 65536, READ_WRITE, FIXED, -1, 0);
+  if (!found.equals(ptr(at))) throw new Error('not there: ' + found);
+  ptr(at).writeByteArray(memory);
+}
+rpc.exports = {
+  javascript(memory, registers, cases) {
+    place(memory);
+    const view = {};
+    for (const [name, value] of Object.entries(registers)) view[name] = ptr(value);
+    return cases.map((expression) => {
+      try { return { value: String(new Function(`return (${expression});`)()(view)) }; }
+      catch (error) { return { error: error.message }; }
+    });
+  },
+  native(memory, frame, sources) {
+    place(memory);
+    const room = Memory.alloc(8192 + 64);
+    const start = room.add(63).and(ptr(-64));
+    start.writeByteArray(frame);
+    return sources.map((source) => {
+      const module = new CModule(source);
+      const found = new NativeFunction(module.predicate, 'int', ['pointer'])(start.add(4096));
+      module.dispose();
+      return found;
+    });
+  },
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def script() -> Iterator[Any]:
+    frida = needs("frida")
+    with subprocess.Popen(["sleep", "60"]) as target:
+        session = frida.get_local_device().attach(target.pid)
+        try:
+            made = session.create_script(_AGENT % json.dumps(hex(START)), runtime="qjs")
+            made.load()
+            yield made.exports_sync
+        finally:
+            session.detach()
+            target.kill()
+
+
+def registers(held: Memory) -> dict[str, str]:
+    return {name: hex(value) for name, value in held.registers.items()}
+
+
+def test_quickjs_gives_the_same(held: Memory, script: Any) -> None:
+    nodes = [load(expression(text, held.scope())) for text, _ in CASES + TEXTS]
+    conditions = [
+        javascript.condition(gives(node, value)).function
+        for node, (_, value) in zip(nodes, CASES + TEXTS, strict=True)
+    ]
+    found = script.javascript(list(held.held), registers(held), conditions)
+    wrong = {
+        text: answer
+        for (text, _), answer in zip(CASES + TEXTS, found, strict=True)
+        if answer.get("value") != "true"
+    }
+    assert wrong == {}
+
+
+def test_tinycc_gives_the_same(held: Memory, script: Any) -> None:
+    nodes = [load(expression(text, held.scope())) for text, _ in CASES]
+    sources = [
+        c.condition(gives(node, value)) for node, (_, value) in zip(nodes, CASES, strict=True)
+    ]
+    found = script.native(list(held.held), list(held.frame()), sources)
+    assert {text: one for (text, _), one in zip(CASES, found, strict=True) if one != 1} == {}
+
+
+@pytest.mark.parametrize("seed", [31, 32])
+def test_random_arithmetic_is_the_same_in_frida(script: Any, seed: int) -> None:
+    chance, held = random.Random(seed), arithmetic()
+    cases = checked([written(chance, 4) for _ in range(300)], held)
+    nodes = [load(operand) for _, operand in cases]
+    values = [outcome(lambda node=node: run(node, held.world())) for node in nodes]
+    assert sum(value is not None for value in values) > 100
+    conditions = [
+        gives(node, 0 if value is None else value)
+        for node, value in zip(nodes, values, strict=True)
+    ]
+    sources = [javascript.condition(one).function for one in conditions]
+    in_js = script.javascript(list(held.held), {}, sources)
+    in_c = script.native(
+        list(held.held), list(held.frame()), [c.condition(one) for one in conditions]
+    )
+    for (text, _), value, from_js, from_c in zip(cases, values, in_js, in_c, strict=True):
+        if value is None:
+            assert from_c < 0, (text, from_c)
+            assert "error" in from_js, (text, from_js)
+        else:
+            assert (from_js.get("value"), from_c) == ("true", 1), (text, value)
+
+
+def test_a_bad_read_ends_no_program(held: Memory, script: Any) -> None:
+    nodes = [condition(text, held.scope()) for text, _ in FAULTS]
+    native = script.native(list(held.held), list(held.frame()), [c.condition(n) for n in nodes])
+    assert all(one < 0 for one in native), native
+    sources = [javascript.condition(one).function for one in nodes]
+    found = script.javascript(list(held.held), registers(held), sources)
+    assert all("error" in one for one in found), found
+
+
+def test_a_template_is_written_in_quickjs_as_in_python(held: Memory, script: Any) -> None:
+    text = (
+        "{i} {word} {str} {long_word} {p->letter} {real} {node.in} {grid} {1e21} {0.1f} {nobody} "
+        "{big} {p->colour} {i == 2} {in_xmm}"
+    )
+    pieces = template(text, held.scope())
+    sources = [saying.script(pieces).function]
+    (found,) = script.javascript(list(held.held), registers(held), sources)
+    assert found == {"value": saying.said(pieces, held.world())}
