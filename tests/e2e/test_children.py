@@ -169,3 +169,188 @@ def test_at_a_fork_the_parent_is_followed_and_the_child_is_said_to_run_free(cli:
     assert f"not debugged, started by the program: {child} (" in stop["notes"][0]
     again = data(cli("--json", "next", check=0))
     assert again["notes"] == []
+
+
+# -- the processes that a native program forks, with gdb -------------------------------------------
+
+
+NATIVE = "family.c"
+WORKED = at(NATIVE, "work")
+gdb = pytest.mark.adapter("gdb")
+
+
+def fork(cli: Cli, mode: str, word: object = "", *words: str) -> dict[str, Any]:
+    """Start the native program with gdb; return the stop or the end."""
+    return start(cli, NATIVE, "--adapter", "gdb", *words, "--", mode, str(word))
+
+
+def again(cli: Cli, *words: str) -> dict[str, Any]:
+    """Return the data of one more command."""
+    return data(cli("--json", *words, check=0))
+
+
+@gdb
+def test_forked_children_stop_at_once_and_end_with_their_own_status(cli: Cli) -> None:
+    stop = fork(cli, "many", 2, "--break", WORKED)
+    seen = {}
+    while stop["reason"] == "breakpoint":
+        assert stop["frame"]["function"] == "work"
+        assert stop["notes"][0] == f"this is {stop['session']}, a child process of family"
+        assert listed(cli)[stop["session"]]["parent"] == "family"
+        number = value(cli, "number")
+        seen[stop["session"]] = 2 * int(number)
+        stepped = again(cli, "next")
+        assert (stepped["session"], value(cli, "twice")) == (
+            stop["session"],
+            str(2 * int(number)),
+        )
+        stop = again(cli, "continue")
+    assert set(seen) == {"family.1", "family.2"}
+    assert (stop["session"], stop["exit_code"], stop["never_hit"]) == ("family", 0, [])
+    assert stop["output"][-1]["text"] == "ended, together 6"
+    known = listed(cli)
+    assert {name: known[name]["exit_code"] for name in seen} == seen
+
+
+@gdb
+def test_children_of_children_stop_too(cli: Cli) -> None:
+    stop = fork(cli, "deep", 3, "--break", WORKED)
+    parents = []
+    while stop["reason"] == "breakpoint":
+        parents.append((stop["session"], listed(cli)[stop["session"]]["parent"]))
+        stop = again(cli, "continue")
+    assert parents == [
+        ("family.3", "family.2"),
+        ("family.2", "family.1"),
+        ("family.1", "family"),
+    ]
+    assert stop["output"][-1]["text"] == "ended, together 12"
+
+
+@gdb
+def test_a_breakpoint_binds_in_what_a_child_executes(cli: Cli) -> None:
+    place = at("loop.c", "step")
+    stop = fork(cli, "exec", debuggees.build("loop.c"), "--break", place)
+    assert (stop["session"], stop["frame"]["function"]) == ("family.1", "calculate")
+    assert value(cli, "i") == "1"
+    again(cli, "breakpoint", "remove", "--all")
+    end = again(cli, "continue")
+    assert (end["session"], end["output"][-1]["text"]) == ("family", "ended, together 3")
+
+
+@gdb
+def test_a_step_over_a_fork_is_not_lost_and_the_child_is_no_stranger(cli: Cli) -> None:
+    stop = fork(cli, "many", 1, "--break", at(NATIVE, "fork"))
+    assert stop["session"] == "family"
+    line = stop["frame"]["line"]
+    for further in (1, 4):
+        stop = again(cli, "next")
+        assert (stop["session"], stop["reason"], stop["frame"]["line"]) == (
+            "family",
+            "step",
+            line + further,
+        )
+        assert not [one for one in stop["notes"] if "not debugged" in one]
+    assert again(cli, "continue")["output"][-1]["text"] == "ended, together 2"
+
+
+@gdb
+def test_a_breakpoint_that_is_added_later_reaches_a_forked_child(
+    cli: Cli, wait_until: Any, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    fork(cli, "lasting", gate, "--no-wait")
+    await_child(cli, wait_until)
+    again(cli, "--session", "family", "break", at(NATIVE, "turn"))
+    stop = again(cli, "--session", "family", "await")
+    assert (stop["session"], stop["reason"]) == ("family.1", "breakpoint")
+    again(cli, "breakpoint", "remove", "--all")
+    again(cli, "continue", "--no-wait")
+    stop = again(cli, "--session", "family.1", "pause")
+    assert (stop["session"], stop["reason"]) == ("family.1", "pause")
+    gate.touch()
+    assert again(cli, "continue")["output"][-1]["text"] == "ended, together 6"
+
+
+def await_child(cli: Cli, wait_until: Any) -> int:
+    """Wait until the first child runs; return its pid."""
+    wait_until(lambda: listed(cli).get("family.1", {}).get("state") == "running", what="a child")
+    pid: int = listed(cli)["family.1"]["pid"]
+    return pid
+
+
+@gdb
+def test_stopping_ends_forked_children_alone_or_with_their_parent(
+    cli: Cli, wait_until: Any, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    fork(cli, "lasting", gate, "--no-wait")
+    child = await_child(cli, wait_until)
+    ended = again(cli, "--session", "family.1", "stop")
+    assert ended["ended"] == ["family.1"]
+    assert not is_alive(child)
+    assert again(cli, "--session", "family", "await")["exit_code"] == 0
+    again(cli, "--session", "family", "restart", "--no-wait")
+    child = await_child(cli, wait_until)
+    pids = [one["pid"] for one in listed(cli).values()]
+    assert child in pids
+    whole = again(cli, "--session", "family", "stop")
+    assert set(whole["ended"]) == {"family", "family.1"}
+    assert listed(cli) == {}
+    assert [pid for pid in pids if is_alive(pid)] == []
+
+
+@gdb
+def test_a_forked_child_that_outlives_the_program_is_waited_for(cli: Cli, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    end = fork(cli, "behind", gate)
+    assert (end["session"], end["exit_code"]) == ("family", 0)
+    assert "still running: family.1" in end["notes"][0]
+    gate.touch()
+    end = again(cli, "await")
+    assert (end["session"], end["reason"], end["exit_code"]) == ("family.1", "exit", 6)
+    assert [one["text"] for one in end["output"]] == ["3 is worked"]
+
+
+@gdb
+def test_of_many_children_some_run_free_and_all_end(cli: Cli) -> None:
+    end = fork(cli, "many", 50)
+    while end["reason"] != "exit":
+        end = data(cli("--json", "await"))
+    assert end["output"][-1]["text"] == "ended, together 2550"
+    known = listed(cli)
+    debugged = [name for name in known if name != "family"]
+    assert 16 <= len(debugged) < 50
+    codes = {known[name]["exit_code"] for name in debugged}
+    assert len(codes) == len(debugged)  # each is another child's
+    assert {one["state"] for one in known.values()} == {"terminated"}
+
+
+@gdb
+@pytest.mark.parametrize("mode", ["spawn", "shared"])
+def test_a_child_in_its_parents_memory_is_left_alone(cli: Cli, mode: str) -> None:
+    end = fork(cli, mode, "", "--break", at(NATIVE, "make"))
+    assert (end["session"], end["reason"], end["exit_code"]) == ("family", "exit", 0)
+    assert list(listed(cli)) == ["family"]
+
+
+@gdb
+def test_a_child_that_gdb_cannot_take_hold_of_goes_on(cli: Cli) -> None:
+    end = fork(cli, "traced", "", "--break", WORKED)
+    assert (end["session"], end["reason"], end["exit_code"]) == ("family", "exit", 0)
+    assert [one["text"] for one in end["output"]] == ["1 is worked", "ended, together 2"]
+    assert listed(cli)["family.1"]["state"] == "terminated"
+
+
+@gdb
+def test_a_detached_program_and_its_children_go_on(
+    cli: Cli, wait_until: Any, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    fork(cli, "lasting", gate, "--no-wait")
+    await_child(cli, wait_until)
+    pids = [one["pid"] for one in listed(cli).values()]
+    again(cli, "--session", "family", "detach")
+    assert [pid for pid in pids if not is_alive(pid)] == []
+    gate.touch()
+    wait_until(lambda: not any(map(is_alive, pids)), what="the ends of both")

@@ -204,3 +204,18 @@ class Stdio:
         self.opened()
         for descriptor in list(self._read):
             self._forget(descriptor)
+
+
+def input_of(stdio: Stdio | None) -> Stdio:
+    """Return what a program's input is written to.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED where the program was not started here.
+    """
+    if stdio is None:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            "the program was not started here: its input is not ours",
+            hint="write to it where it was started",
+        )
+    return stdio

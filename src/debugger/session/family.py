@@ -45,6 +45,8 @@ class Family(Protocol):
 
 _NAMED_MAX = 5
 _ADAPTERS = ("debugpy", "js-debug")
+_FOLLOW_NO_FORK = frozenset({"codelldb", "lldb", "lldb-dap"})
+_RUNS = {State.INITIALIZING, State.CONFIGURING, State.RUNNING}
 _SETTLE_S = 0.3
 _END_S = 2.0
 
@@ -124,7 +126,16 @@ def ends_quietly(session: Session, *, awaits_root: bool = False) -> bool:
     """
     if session.parent is None:
         return False
-    return awaits_root or any(one.is_live for one in _others(session))
+    if awaits_root or not root(session).is_noted:  # the program's end is told at any moment
+        return True
+    return any(one.is_live for one in _others(session))
+
+
+def whose_end(session: Session) -> Session:
+    """Return whose end is told when this one's came: the program's, if nobody was told of it."""
+    program = root(session)
+    is_over = session.state is program.state is State.TERMINATED
+    return program if is_over and program.is_noted and not program.is_reported else session
 
 
 def member(session: Session, name: str) -> Session | None:
@@ -154,12 +165,11 @@ def notes(session: Session) -> list[str]:
     told = []
     if session.parent is not None:
         told.append(f"this is {session.name}, a child process of {session.parent.name}")
-    told += [
-        f"{one.name} is stopped too: debugger use {one.name}"
-        for one in _others(session)
-        if one.state is State.STOPPED
-    ]
-    names = [one.name for one in _others(session) if one.state is State.RUNNING]
+    stopped = [one.name for one in _others(session) if one.state is State.STOPPED]
+    told += [f"{name} is stopped too: debugger use {name}" for name in stopped[:_NAMED_MAX]]
+    if len(stopped) > _NAMED_MAX:
+        told.append(f"{len(stopped) - _NAMED_MAX} more are stopped: debugger sessions")
+    names = [one.name for one in _others(session) if one.state in _RUNS]
     if session.state is State.TERMINATED and names:
         more = f" and {len(names) - _NAMED_MAX} more" * (len(names) > _NAMED_MAX)
         told.append(
@@ -172,15 +182,18 @@ def notes(session: Session) -> list[str]:
 def _free(session: Session) -> list[str]:
     """Say once which processes the program has started that no session is for.
 
-    LLDB follows the parent at a fork; debugpy does not reach through a shell.
+    LLDB follows the parent at a fork; debugpy does not reach through a shell; gdb leaves alone what
+    shares its parent's memory, and what it could not take hold of.
     """
-    known = {one.pid for one in session.family.relatives(session)} | session.cursors.free
+    known = {one.pid for one in session.family.relatives(session) if one.error is None}
+    known |= session.cursors.free
     found = {} if session.pid is None or not session.is_live else children(session.pid)
     free = {
         pid: words
         for pid, words in found.items()
         # What has not become a session yet is debugpy's own start of it; js-debug has a watchdog.
         if pid not in known and not any(own in word for word in words for own in _ADAPTERS)
+        if not _is_held(pid)
     }
     if not free:
         return []
@@ -189,7 +202,17 @@ def _free(session: Session) -> list[str]:
     if not named:
         return []
     more = f" and {len(named) - _NAMED_MAX} more" * (len(named) > _NAMED_MAX)
-    return [f"not debugged, started by the program: {', '.join(named[:_NAMED_MAX])}{more}"]
+    way = "; --adapter gdb follows a fork" if session.adapter in _FOLLOW_NO_FORK else ""
+    return [f"not debugged, started by the program: {', '.join(named[:_NAMED_MAX])}{more}{way}"]
+
+
+def _is_held(pid: int) -> bool:
+    """Tell whether a process is stopped: it waits for its debugger, or is none's yet."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[:1] in (["t"], ["T"])
 
 
 async def settle(session: Session) -> None:
@@ -216,7 +239,14 @@ def running(session: Session) -> Session:
     """Return a session, or another of its family that still runs where it has ended."""
     if session.state is not State.TERMINATED:
         return session
-    return next((one for one in _others(session) if one.state is State.RUNNING), session)
+    return next((one for one in _others(session) if one.state in _RUNS), session)
+
+
+def is_ending(session: Session) -> bool:
+    """Tell whether it has ended and an end in its family is still to be told."""
+    return session.state is State.TERMINATED and any(
+        one.state is State.TERMINATED and not one.is_noted for one in [session, *_others(session)]
+    )
 
 
 def _others(session: Session) -> list[Session]:

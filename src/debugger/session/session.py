@@ -158,7 +158,7 @@ class Session(Standing):
         self.look = Look(file=self.look.file)
         self.exited = self.error = self.last_stop = None
         self.left_behind = self.hits = ()
-        self.pid = None
+        self.pid = self.pid if self.parent is not None else None  # a child's is its only one
         self.pauses = 0
         self.is_reported, self.is_noted = True, False
 

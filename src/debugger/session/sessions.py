@@ -209,17 +209,21 @@ class Sessions:
             family=self,
             parent=parent,
         )
-        await session.open()
-        # No breakpoint may come between: from here on it gets the family's.
-        for wanted in parent.breakpoints.listed():
-            session.breakpoints.adopt(wanted)
+        # It has its name and pid before anything is awaited: others may appear at once.
         self._sessions[session.name] = session
+        session.pid = child.pid
+
+        async def begin() -> None:
+            # No breakpoint may come between: from here on it gets the family's.
+            for wanted in parent.breakpoints.listed():
+                session.breakpoints.adopt(wanted)
+            await session.begin(child.backend)
+
+        await session.open()
         try:
-            await session.do(lambda: session.begin(child.backend))
+            await session.do(begin)
         except DebuggerError as error:
             _log.warning("the child process %s: %s", session.name, error.message)
-        if session.pid is None:  # else the child has told its own
-            session.pid = child.pid
 
     def live_children(self, parent: Session) -> list[Session]:
         """Return the sessions of child processes that still live."""

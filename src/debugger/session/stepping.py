@@ -281,7 +281,8 @@ async def wait(session: Session, patience: Patience, *, after: int | None = None
     is_ending = session.state is State.TERMINATED and not session.is_noted
     if after is None and not is_ending:
         session = family.running(session)
-    if after is None and not is_ending and session.state not in {State.RUNNING, *_STARTING}:
+    is_over = session.state not in {State.RUNNING, *_STARTING} and not family.is_ending(session)
+    if after is None and is_over:
         session.require(State.RUNNING, to="wait")
     cursor = session.timeline.cursor() if after is None else after
     awaits_root = family.root(session).is_live
@@ -299,7 +300,7 @@ async def wait(session: Session, patience: Patience, *, after: int | None = None
         if happened is None or not _counts(event, happened, awaits_root=awaits_root):
             continue
         try:
-            return await _told(happened)
+            return await _told(family.whose_end(happened))
         except DebuggerError as error:
             if error.code is not Code.WRONG_STATE or happened.state is not State.RUNNING:
                 raise

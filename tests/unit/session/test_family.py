@@ -12,7 +12,7 @@ from debugger.core.events import Stream
 from debugger.core.model import Resume
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
-from debugger.session import report, stepping
+from debugger.session import family, report, stepping
 from debugger.session.sessions import LIVE_MAX
 from fakes.backend import FILE, FakeBackend
 
@@ -198,3 +198,54 @@ async def test_a_lost_debugger_is_an_error_for_every_command_that_follows(house,
     assert "signal 9" in died.value.message
     await session.do(session.restart)
     assert session.state is State.RUNNING
+
+
+async def test_children_that_appear_at_once_have_a_session_each(house):
+    session, backend = await house.started("one")
+    children = [FakeBackend(lambda _: None, None) for _ in range(5)]
+    for pid, child in enumerate(children, start=100):
+        backend.sink(ChildAppeared(child, pid, ("worker", str(pid))))
+    async with asyncio.timeout(BOUND_S):
+        while not all("run" in child.calls for child in children):
+            await asyncio.sleep(0)
+    made = [one for one in house.sessions.listed() if one is not session]
+    assert [one.name for one in made] == [f"one.{number}" for number in range(1, 6)]
+    assert [one.pid for one in made] == [100, 101, 102, 103, 104]
+
+
+async def test_a_childs_end_that_came_before_the_programs_is_not_told_in_its_place(house, patience):
+    session, backend = await house.started("one")
+    child, of_child = await child_of(house, backend)
+    cursor = session.timeline.cursor()
+    of_child.end(4)
+    backend.end(0)
+    async with asyncio.timeout(BOUND_S):
+        while not (session.is_noted and child.is_noted):
+            await asyncio.sleep(0)
+    told = await stepping.wait(child, patience(), after=cursor)
+    assert (told.session, told.exit_code) == ("one", 0)
+
+
+async def test_a_wait_for_a_childs_end_that_is_still_to_be_told_is_not_refused(house, patience):
+    session, backend = await house.started("one")
+    child, of_child = await child_of(house, backend)
+    backend.end(0)
+    first = await stepping.wait(session, patience())
+    assert first.session == "one"
+    of_child.end(4)
+    assert (child.state, child.is_noted) == (State.TERMINATED, False)
+    told = await stepping.wait(session, patience())
+    assert (told.session, told.exit_code) == (child.name, 4)
+
+
+async def test_of_many_that_are_stopped_too_some_are_named(house):
+    session, backend = await house.started("one")
+    for _ in range(7):
+        _, of_child = await child_of(house, backend)
+        of_child.stop()
+    notes = family.notes(session)
+    assert notes[0] == "one.1 is stopped too: debugger use one.1"
+    assert notes[4:] == [
+        "one.5 is stopped too: debugger use one.5",
+        "2 more are stopped: debugger sessions",
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,13 +17,16 @@ from debugger.backends.dap import breakpoints, convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.conversation import Conversation, Limits
-from debugger.backends.dap.delegated import Held, Lines
+from debugger.backends.dap.delegated import Held as Waiting
+from debugger.backends.dap.delegated import Lines
 from debugger.backends.dap.exceptions import Exceptions
+from debugger.backends.dap.forked import Forks, Held
 from debugger.backends.dap.judging import Judge
 from debugger.backends.dap.profile import Found, Profile
 from debugger.backends.dap.stacks import Stacks
 from debugger.backends.dap.steps import Steps
 from debugger.backends.dap.values import Values
+from debugger.backends.stdio import input_of
 from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.core.model import (
     ExceptionDetails,
@@ -38,13 +42,6 @@ from debugger.core.model import (
 from debugger.errors import Code, DebuggerError
 
 T = TypeVar("T")
-
-_RESUME = {
-    Resume.CONTINUE: "continue",
-    Resume.NEXT: "next",
-    Resume.STEP: "stepIn",
-    Resume.FINISH: "stepOut",
-}
 
 
 class DapBackend:
@@ -63,10 +60,13 @@ class DapBackend:
         tasks: asyncio.TaskGroup,
         others: Callable[[type[Any]], str] = lambda _: "",
         child: Mapping[str, Any] | None = None,
+        held: Held | None = None,
     ) -> None:
         self._profile = profile
         self._sink = sink
         self._child = child
+        self._held = held
+        self._forks = held.family if held is not None else Forks()
         self._others = others
         self._abilities: dict[type[Any], Any] = {}
         self._values = Values(self, profile)
@@ -76,30 +76,28 @@ class DapBackend:
         self.attached: Attach | None = None
         self.looked_at: Frame | None = None
         delegating = profile.delegating
-        self._held: Held | None = None
+        self._waiting: Waiting | None = None
         self.lines: Lines | None = delegating.lines(self) if delegating is not None else None
         self.steps: Steps | None = profile.steps(self) if profile.steps is not None else None
 
+        make = partial(DapBackend, profile, found, limits=limits, tasks=tasks, others=others)
+
         def adopt(configuration: dict[str, Any]) -> None:
-            backend = DapBackend(
-                profile,
-                found,
-                sink=self._sink,
-                scratch=scratch,
-                limits=limits,
-                tasks=tasks,
-                others=others,
-                child=configuration,
-            )
-            backend._talk.launched = self._talk.launched
-            backend._talk.address = self._talk.address
-            backend._talk.events.is_copied = self._talk.events.is_copied
+            backend = make(sink=self._sink, scratch=scratch, child=configuration)
+            backend.inherit(self)
             pid = configuration.get("subProcessId")
             known = pid if isinstance(pid, int) else None
             if delegating is not None:
                 known = delegating.child_pid(configuration)
             words = profile.words(known) if known is not None else ()
             self._sink(ChildAppeared(backend, known, words))
+
+        def follow(pid: int) -> None:
+            held = self._forks.hold(pid)
+            if held is not None:
+                backend = make(sink=self._sink, scratch=held.scratch(scratch), held=held)
+                backend.inherit(self)
+                self._sink(ChildAppeared(backend, pid, profile.words(pid)))
 
         self._talk = Conversation(
             profile,
@@ -113,6 +111,13 @@ class DapBackend:
         )
         self._exceptions = Exceptions(self, profile, self._talk.client)
         self._talk.events.judges_exceptions = lambda: self._exceptions.judges
+        self._talk.events.on_fork = follow
+
+    def inherit(self, parent: DapBackend) -> None:
+        """Take what a child process has of its parent's."""
+        talk, its = self._talk, parent._talk
+        talk.launched, talk.address = its.launched, its.address
+        talk.events.is_copied, self.attached = its.events.is_copied, parent.attached
 
     @property
     def adapter(self) -> str:
@@ -169,11 +174,15 @@ class DapBackend:
         """Start the adapter and take hold of a live process."""
         self.attached = target
         self._pauses = target.pause and not self._profile.pauses_on_attach
-        await self._talk.attach(target)
+        await self._talk.attach(target, {})
         await self._begin(self._child)
 
     async def connect(self) -> None:
         """Take hold of the child process that this backend was made for."""
+        if self._held is not None and self._profile.forked is not None:
+            target = self._held.target(self.launched or self.attached)
+            await self._talk.attach(target, self._profile.forked(self.launched))
+            return
         assert self._child is not None
         await self._talk.connect(self._child)
         await self._begin(self._child)
@@ -181,8 +190,8 @@ class DapBackend:
     async def _begin(self, configuration: Mapping[str, Any] | None) -> None:
         """Let the program come to where it waits for breakpoints, where the adapter wants that."""
         if self._profile.delegating is not None and self.lines is not None:
-            self._held = Held(self._talk.events, self._go, configuration, self.lines)
-            await self._profile.delegating.begin(self, self._held)
+            self._waiting = Waiting(self._talk.events, self._go, configuration, self.lines)
+            await self._profile.delegating.begin(self, self._waiting)
 
     async def _go(self) -> None:
         await self._exceptions.send()
@@ -192,16 +201,19 @@ class DapBackend:
 
     async def run(self) -> None:
         """End the configuration and see the launch succeed, or the program stop or end."""
-        if self._held is not None:
-            await self._held.run(self, self._tell)
+        if self._waiting is not None:
+            await self._waiting.run(self, self._tell)
         else:
             await self._go()
+        if self._held is not None:
+            self._held.is_taken = True
         if self._pauses:
             await self.pause()
 
     async def close(self, *, kill: bool) -> Closed:
         """End the adapter, and the program with it if `kill`."""
-        return await self._talk.close(kill=kill)
+        close = self._talk.close if self._held is None else self._held.closing(self._talk.close)
+        return await close(kill=kill)
 
     def _tell(self, event: Event) -> None:
         if self.lines is not None:
@@ -278,7 +290,7 @@ class DapBackend:
         if how is Resume.FINISH and self.lines is not None:
             await self.lines.finish(thread)
         else:
-            await self.request(_RESUME[how], ask.OfThread(thread), dap.Body)
+            await self.request(ask.RESUMES[how], ask.OfThread(thread), dap.Body)
 
     async def pause(self) -> None:
         """Ask a running program to stop."""
@@ -370,20 +382,11 @@ class DapBackend:
 
     async def write_input(self, text: bytes) -> None:
         """Write to the program's standard input."""
-        await self._input().write(text)
+        await input_of(self._talk.stdio).write(text)
 
     async def close_input(self) -> None:
         """End the program's standard input."""
-        self._input().end_input()
-
-    def _input(self) -> Any:
-        if self._talk.stdio is None:
-            raise DebuggerError(
-                Code.NOT_SUPPORTED,
-                "the program was not started here: its input is not ours",
-                hint="write to it where it was started",
-            )
-        return self._talk.stdio
+        input_of(self._talk.stdio).end_input()
 
     async def request(
         self,

@@ -142,14 +142,14 @@ class Conversation:
         assert self.stdio is not None
         return Files(launch.stdin or self.stdio.stdin, self.stdio.stdout, self.stdio.stderr)
 
-    async def attach(self, target: Attach) -> None:
-        """Start the adapter and take hold of a live process."""
+    async def attach(self, target: Attach, more: Mapping[str, Any]) -> None:
+        """Start the adapter and take hold of a live process; `more` goes into the request."""
         self.events.wants_entry = target.pause
         if target.connect is not None and self._profile.is_server:
             self._listen(await Connection.open(*target.connect))
         else:
             await self._start_adapter(target.cwd, target.env)
-        await self._enter("attach", self._profile.attach(target))
+        await self._enter("attach", {**self._profile.attach(target), **more})
 
     async def connect(self, configuration: Mapping[str, Any]) -> None:
         """Take hold of a child process, as the adapter's configuration for it says."""

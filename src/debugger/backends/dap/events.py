@@ -87,6 +87,7 @@ class Events:
         self.is_stepping = False
         self.checks: list[Callable[[Stopped], Awaitable[None]]] = []
         self.hold: asyncio.Future[Stopped | None] | None = None  # takes the first stop, or the end
+        self.on_fork: Callable[[int], None] = lambda _: None  # a new process waits for a debugger
         self.is_copied = False  # the adapter also tells what the program writes to our files
 
     def mute(self) -> None:
@@ -97,7 +98,7 @@ class Events:
         """Return the last of what the adapter said about itself."""
         return "".join(self._console)
 
-    def take(self, name: str, body: msgspec.Raw) -> None:  # noqa: C901 - one case for each event
+    def take(self, name: str, body: msgspec.Raw) -> None:  # noqa: C901, PLR0912 - one case an event
         """Take one event."""
         if name == "stopped":
             self.halted.set()
@@ -119,6 +120,10 @@ class Events:
                 changed = decode(body, dap.BreakpointEventBody)
                 if changed.reason != "removed" and changed.breakpoint.id is not None:
                     self._sink(Rebound(convert.bound(changed.breakpoint, None)))
+            case "debuggerForked":  # our own, by what runs inside gdb
+                pid = decode(body, dap.ProcessBody).system_process_id
+                if pid is not None:
+                    self.on_fork(pid)
             case "exited":
                 self._code = decode(body, dap.ExitedBody).exit_code
                 self._exited.set()

@@ -212,7 +212,8 @@ class Profile:
 
     `detach_s` is how long it may take to let a program go. `launch` and `attach` give the
     request's arguments; `correct` may move a breakpoint to where it can bind, or refuse it, before
-    it is sent; `complete` may improve values that the adapter cut;
+    it is sent; `forked` adds to the request for a process that waits, stopped by a signal, since it
+    was forked; `complete` may improve values that the adapter cut;
     `page` may read a part of a large value that the adapter would cut; `words` are the program and
     the arguments of a child process; `problem` may shorten what is wrong with an expression;
     `is_outside` tells the frames that are not the program's own, where they end a stack;
@@ -260,6 +261,7 @@ class Profile:
     extensions: tuple[str, ...] = ()
     serving: Serving | None = None
     delegating: Delegating | None = None
+    forked: Callable[[Launch | None], dict[str, Any]] | None = None
     stops_first: bool = False
     pauses_on_attach: bool = True
     served_output: Stream = Stream.CONSOLE

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
+from debugger.core.model import Resume
+
+RESUMES = {
+    Resume.CONTINUE: "continue",
+    Resume.NEXT: "next",
+    Resume.STEP: "stepIn",
+    Resume.FINISH: "stepOut",
+}
+
 
 class Arguments(Struct, frozen=True, rename="camel", omit_defaults=True):
     """Something that we send; what holds its default is left out."""

@@ -36,6 +36,7 @@ from debugger.core.model import (
 )
 from debugger.errors import Code, DebuggerError
 from debugger.paths import data_dir
+from debugger.targets.process import command_line
 from debugger.targets.program import look
 
 OLDEST = 14  # the first with an adapter of its own
@@ -193,6 +194,22 @@ def _attach(target: Attach) -> dict[str, Any]:
     return asked | {"pid": target.pid}
 
 
+def _forked(launched: Launch | None) -> dict[str, Any]:
+    if launched is None or launched.program is None:
+        return {"forked": True}
+    scripts = _rust_scripts(launched.program, launched.env.get("PATH", ""))
+    return {"forked": True, "scripts": scripts}
+
+
+def _words(pid: int) -> tuple[str, ...]:
+    """Return the program that a process runs, by its own path, and its arguments."""
+    try:
+        program = str(Path(f"/proc/{pid}/exe").readlink())
+    except OSError:
+        return ()
+    return (program, *command_line(pid)[1:])
+
+
 # -- what it tells ---------------------------------------------------------------------------------
 
 
@@ -286,6 +303,8 @@ PROFILE = Profile(
     find=_find,
     launch=_launch,
     attach=_attach,
+    forked=_forked,
+    words=_words,
     is_terminal=True,
     contexts={
         Purpose.PRINT: ("watch",),

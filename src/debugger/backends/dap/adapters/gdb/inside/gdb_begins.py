@@ -237,8 +237,13 @@ def _expect(how: str) -> None:
 def _attach(**given: Any) -> None:
     """Take hold of a process, a core file or a debug server at once, so that breakpoints bind."""
     _it.stops = bool(given.get("stops"))
+    is_child = bool(given.get("forked"))
+    if given.get("scripts"):
+        _allow(given["scripts"])
     if given.get("program"):
         _load(given["program"])
+    if is_child:
+        _state.await_free(int(given["pid"]))
     if given.get("core"):
         _it.is_core = _it.stops = True
         # gdb 16 began to read words here; before, it was the rest of the line.
@@ -252,6 +257,8 @@ def _attach(**given: Any) -> None:
         command = f"target remote {given['target']}"
     _expect("attach")
     _quietly(command)
+    if is_child:
+        _state.hold_child(int(given["pid"]))
     if _it.is_core:
         for name in ("continue", "next", "stepIn", "stepOut", "pause"):
             server._commands[name] = _refused  # noqa: SLF001 - gdb has no other way

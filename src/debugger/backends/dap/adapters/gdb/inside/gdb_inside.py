@@ -21,7 +21,7 @@ events: Any = importlib.import_module("gdb.dap.events")
 evaluating: Any = importlib.import_module("gdb.dap.evaluate")
 running: Any = importlib.import_module("gdb.dap.next")
 
-_PARTS = ("gdb_begins", "gdb_breaks", "gdb_values", "gdb_thrown", "gdb_asked")
+_PARTS = ("gdb_begins", "gdb_breaks", "gdb_values", "gdb_thrown", "gdb_asked", "gdb_forks")
 _LOUD = frozenset({"stopped", "continued", "exited", "terminated"})
 _PAUSING = ("SIGSTOP", "SIGINT")
 # What is set before anything runs.
@@ -102,6 +102,9 @@ class State:
         self.execute = _execute
         self.tell_stop = tell_stop
         self.waiting: list[Any] = []  # queues of those who wait for a stop or the end
+        self.let_go_children: Any = None  # these three are of gdb_forks
+        self.await_free: Any = None
+        self.hold_child: Any = None
 
     def counts(self, breakpoint_: Any) -> bool:
         """Tell whether a breakpoint is one that the program stops for."""
@@ -305,6 +308,7 @@ def _disconnect(**given: Any) -> None:
         server.send_gdb_with_response("kill")
     else:
         _halted(3)
+        state.let_go_children()
         try:
             server.send_gdb_with_response(_let_go)
         except gdb.error as error:

@@ -1,0 +1,90 @@
+"""Which processes that a program forked wait for a debugger of their own, and how many may?
+
+What runs inside the adapter has sent them a SIGSTOP; whoever gives up on one must let it go on.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from debugger.backends.base import Attach, Closed, Launch
+
+
+class Close(Protocol):
+    """Ends an adapter, and the process with it if `kill`."""
+
+    async def __call__(self, *, kill: bool) -> Closed:
+        """Do it."""
+
+
+# Each has an adapter of its own, and a session that stays to be seen; the rest runs free.
+AT_ONCE = 16
+ALTOGETHER = 200
+
+
+@dataclass(eq=False)
+class Held:
+    """A process that waits; `process` is its descriptor, so that nobody else gets its signal.
+
+    `is_taken`: its own adapter holds it, with its breakpoints.
+    """
+
+    pid: int
+    process: int
+    family: Forks
+    is_taken: bool = False
+
+    def target(self, parent: Launch | Attach | None) -> Attach:
+        """Return how it is attached to, in the directory and environment of its parent."""
+        cwd, env = (parent.cwd, parent.env) if parent is not None else ("/", {})
+        return Attach(pid=self.pid, cwd=cwd, env=env)
+
+    def scratch(self, parent: Path) -> Path:
+        """Return a directory of its own, which its guard may remove."""
+        return parent / f"child-{self.pid}"
+
+    def closing(self, close: Close) -> Close:
+        """Return what closes its adapter, which kills only what it holds already."""
+
+        async def closed(*, kill: bool) -> Closed:
+            try:
+                return await close(kill=kill and self.is_taken)
+            finally:
+                self.family.release(self)
+
+        return closed
+
+
+class Forks:
+    """The processes of one family that have a debugger each."""
+
+    def __init__(self) -> None:
+        self._held: set[Held] = set()
+        self._count = 0
+
+    def hold(self, pid: int) -> Held | None:
+        """Take a new process, or let it go on where there are too many."""
+        try:
+            held = Held(pid, os.pidfd_open(pid), self)
+        except (AttributeError, OSError):  # no Linux, or it was killed
+            return None
+        self._held.add(held)
+        if len(self._held) <= AT_ONCE and self._count < ALTOGETHER:
+            self._count += 1
+            return held
+        self.release(held)
+        return None
+
+    def release(self, held: Held) -> None:
+        """See to it that a process goes on, if it lives: its adapter is done with it."""
+        if held not in self._held:
+            return
+        self._held.remove(held)
+        with suppress(OSError):
+            signal.pidfd_send_signal(held.process, signal.SIGCONT)
+        os.close(held.process)

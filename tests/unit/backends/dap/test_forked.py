@@ -1,0 +1,114 @@
+"""Does a process that waits for its debugger go on whenever it gets none?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debugger.backends.base import Closed, Launch
+from debugger.backends.dap import forked
+from debugger.backends.dap.forked import Forks
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
+
+
+def state(pid: int) -> str:
+    """Return a process's state, as proc_pid_stat(5) has it."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@pytest.fixture(name="waiting")
+def _waiting(wait_until: Any) -> Iterator[Callable[[], int]]:
+    made: list[subprocess.Popen[bytes]] = []
+
+    def make() -> int:
+        process = subprocess.Popen(["sleep", "60"])
+        made.append(process)
+        process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: state(process.pid) == "T", what="a stopped process")
+        return process.pid
+
+    yield make
+    for process in made:
+        process.kill()
+        process.wait()
+
+
+def test_a_process_waits_until_its_adapter_is_closed(waiting: Any, wait_until: Any) -> None:
+    forks, pid = Forks(), waiting()
+    held = forks.hold(pid)
+    assert held is not None
+    assert state(pid) == "T"
+    forks.release(held)
+    forks.release(held)
+    wait_until(lambda: state(pid) == "S", what="its going on")
+
+
+def test_too_many_at_once_go_on_and_leave_room_when_they_end(
+    waiting: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forked, "AT_ONCE", 1)
+    forks, first, second = Forks(), waiting(), waiting()
+    held = forks.hold(first)
+    assert held is not None
+    assert forks.hold(second) is None
+    wait_until(lambda: state(second) == "S", what="its going on")
+    forks.release(held)
+    third = forks.hold(waiting())
+    assert third is not None
+    forks.release(third)
+
+
+def test_too_many_altogether_go_on(
+    waiting: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forked, "ALTOGETHER", 1)
+    forks, first = Forks(), waiting()
+    held = forks.hold(first)
+    assert held is not None
+    forks.release(held)
+    wait_until(lambda: state(first) == "S", what="its going on")
+    second = waiting()
+    assert forks.hold(second) is None
+    wait_until(lambda: state(second) == "S", what="its going on")
+
+
+def test_one_that_has_ended_is_not_held() -> None:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    assert Forks().hold(process.pid) is None
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+async def test_closing_kills_only_what_the_adapter_holds(
+    waiting: Any, wait_until: Any, *, is_taken: bool
+) -> None:
+    forks, pid, asked = Forks(), waiting(), []
+
+    async def close(*, kill: bool) -> Closed:
+        asked.append(kill)
+        raise OSError
+
+    held = forks.hold(pid)
+    assert held is not None
+    held.is_taken = is_taken
+    with pytest.raises(OSError):  # noqa: PT011 - its own, without words
+        await held.closing(close)(kill=True)
+    assert asked == [is_taken]
+    wait_until(lambda: state(pid) == "S", what="its going on")
+
+
+def test_it_is_attached_to_as_its_parent_was_launched(waiting: Any, tmp_path: Path) -> None:
+    forks, pid = Forks(), waiting()
+    held = forks.hold(pid)
+    assert held is not None
+    target = held.target(Launch("/bin/true", cwd="/tmp", env={"A": "b"}))
+    assert (target.pid, target.cwd, target.env, target.pause) == (pid, "/tmp", {"A": "b"}, False)
+    assert held.scratch(tmp_path).parent == tmp_path
+    forks.release(held)
