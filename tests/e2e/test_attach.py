@@ -107,6 +107,17 @@ def test_a_python_process_is_attached_to_by_the_name_of_its_script(cli, unique):
         assert state(process.pid) in {"R", "S"}
 
 
+@pytest.mark.adapter("debugpy", "gdb-cli")
+def test_a_python_process_is_taken_and_let_go_again_and_again(cli, unique):
+    path = unique("endless.py")
+    with running(sys.executable, "-Xfrozen_modules=off", path, ready="counting") as process:
+        for _ in range(6):
+            cli("attach", str(process.pid), "--pause", check=0)
+            assert int(value(cli, "1 + 1")) == 2
+            cli("detach", check=0)
+        assert state(process.pid) in {"R", "S"}
+
+
 def test_without_gdb_a_python_process_is_refused_with_another_way(cli, unique, tmp_path):
     path = unique("endless.py")
     with running(sys.executable, path, ready="counting") as process:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -11,16 +12,20 @@ from debugger.backends import choose
 from debugger.commands.begin import begin, maker, unbound_notes
 from debugger.commands.call import Call
 from debugger.core import answers
+from debugger.core.breakpoints import Spec
 from debugger.core.command import Arg, Opt, command
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import report, stepping
+from debugger.session.session import Session
 from debugger.session.standing import runs
 from debugger.session.stepping import Patience
 from debugger.setup import attaching, simulators
 
 GROUP = "Sessions"
 _LOOK_S = 10.0  # a host's name may take long to resolve
+# In debugpy 1.8.22 the server of an attach before, while it ends, may take the new one along.
+_TAKEN_ALONG = "disconnected unexpectedly"
 
 
 @command("attach", group=GROUP)
@@ -94,13 +99,13 @@ async def _begun(
 ) -> answers.Stop:
     target = prepared.target
     specs = [call.spec(words, near=[], current=None, program=target.program) for words in breaks]
-    session = await call.sessions.create(
-        target, maker(call, prepared.profile), name=call.session_name
-    )
-    for spec in specs:
-        session.breakpoints.add(spec)
     try:
-        await begin(call, session)
+        try:
+            session = await _session(call, prepared, specs)
+        except DebuggerError as error:
+            if _TAKEN_ALONG not in error.message:
+                raise
+            session = await _session(call, prepared, specs)
     except DebuggerError as error:
         raise attaching.explained(error, prepared) from error
     unbound = unbound_notes(session)
@@ -110,6 +115,16 @@ async def _begun(
     else:
         answer = report.running(session, waited_s=None)
     return msgspec.structs.replace(answer, notes=(*answer.notes, *prepared.notes, *unbound))
+
+
+async def _session(call: Call, prepared: attaching.Prepared, specs: Sequence[Spec]) -> Session:
+    session = await call.sessions.create(
+        prepared.target, maker(call, prepared.profile), name=call.session_name
+    )
+    for spec in specs:
+        session.breakpoints.add(spec)
+    await begin(call, session)
+    return session
 
 
 async def _prepared(wanted: attaching.Wanted) -> attaching.Prepared:

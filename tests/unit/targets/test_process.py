@@ -137,9 +137,12 @@ def test_a_live_process_is_looked_at():
 def test_a_thread_that_has_ended_since_it_was_listed_has_no_children(monkeypatch):
     listed = process._list(f"/proc/{os.getpid()}/task")
     monkeypatch.setattr(process, "_list", lambda _: ["999999999", *listed])
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        assert process.children(os.getpid())[child.pid][-1] == "input()"
-        child.communicate()
+    words = [sys.executable, "-c", "print(1, flush=True); input()"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"1\n"  # before, it need not be that program yet
+        assert process.children(os.getpid())[child.pid] == tuple(words)
+        child.communicate(b"\n")
 
 
 @pytest.mark.parametrize("pid", [0, -1, 2**40])
