@@ -379,8 +379,7 @@ async def test_a_server_over_http_ends_with_its_streams_open_within_two_seconds(
         server.process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(2):
             assert await server.process.wait() == 0
-        # A busy machine may cut the stream before the last answer: the caller hears of that, too.
-        with pytest.raises(MCPError, match=r"the server was stopped|stream ended without"):
+        with pytest.raises(MCPError, match="the server was stopped"):
             await waiting
         assert server.process.stderr is not None
         assert await server.process.stderr.read() == b""

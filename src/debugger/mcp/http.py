@@ -40,7 +40,7 @@ OF_ONE_MAX: Final = 128
 
 _SESSION = "mcp-session-id"
 _BACKLOG = 128
-_END_S = 0.3  # for the last answers; streams that clients hold open are cut
+_END_S = 1.0  # for the last answers; streams that clients hold open are cut
 
 
 class Guard:
