@@ -19,6 +19,7 @@ from debugger.core.model import (
     Resume,
     StepTarget,
     Stopped,
+    Traced,
     Variable,
 )
 
@@ -156,3 +157,50 @@ class ThreadsAlone(Protocol):
 
     async def resume_alone(self, how: Resume, thread: int) -> None:
         """Let only this thread run; the next stop is reported."""
+
+
+class PauseAll(Protocol):
+    """The ability to stop all threads where each stops on its own."""
+
+    async def pause_all(self) -> None:
+        """Ask every thread to stop; one stop is reported when they have."""
+
+
+class LiveValues(Protocol):
+    """The ability to read and write values while the program runs."""
+
+    async def read_live(self, expression: str, *, kind: str | None = None) -> Variable:
+        """Evaluate an expression over globals, or an address (`0x…`) with a type."""
+
+    async def write_live(
+        self, target: str, value: str, *, kind: str | None = None
+    ) -> tuple[Variable, Variable]:
+        """Write a global, or an address with a type; return what was there and what is now."""
+
+
+class Calls(Protocol):
+    """The ability to call a function of the program on a stopped thread."""
+
+    async def call(self, function: str, arguments: Sequence[str], frame: Frame) -> Variable:
+        """Call it with the values of expressions of the frame; return what it returned.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED if there is no such function, or it faults.
+        """
+
+
+class Tracing(Protocol):
+    """The ability to tell of the calls and returns of functions without stopping the program."""
+
+    async def trace(self, patterns: Sequence[str]) -> list[Traced]:
+        """Trace the functions that patterns match (`audio::process*`, `@file:parser.c`)."""
+
+    async def untrace(self, numbers: Sequence[int]) -> None:
+        """Trace the functions of these patterns no longer.
+
+        Raises:
+            DebuggerError: NOT_FOUND, naming those that there are.
+        """
+
+    async def traces(self) -> list[Traced]:
+        """Return the patterns that are traced, each as it is now."""

@@ -18,6 +18,7 @@ from debugger.core.model import (
     ExceptionDetails,
     Exited,
     Frame,
+    Passage,
     Purpose,
     Resume,
     Scope,
@@ -96,6 +97,13 @@ class ConditionFailed(Struct, frozen=True):
     message: str
 
 
+class Passed(Struct, frozen=True):
+    """Traced functions were entered and left, in order of time; `lost` calls had no room."""
+
+    passages: tuple[Passage, ...]
+    lost: int = 0
+
+
 class Rebound(Struct, frozen=True):
     """The debugger changed what it knows of one breakpoint."""
 
@@ -128,6 +136,7 @@ Event = (
     | Printed
     | Logged
     | ConditionFailed
+    | Passed
     | Rebound
     | ChildAppeared
     | Ended

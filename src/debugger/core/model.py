@@ -40,10 +40,14 @@ class Purpose(Enum):
 
 
 class Thread(Struct, frozen=True):
-    """A thread of the program, by the number the debugger gives it."""
+    """A thread of the program, by the number the debugger gives it.
+
+    `is_running`: it goes on while others have stopped, where a debugger stops each on its own.
+    """
 
     id: int
     name: str
+    is_running: bool = False
 
 
 class Frame(Struct, frozen=True):
@@ -183,6 +187,43 @@ class Stopped(Struct, frozen=True):
     text: str = ""
     hits: tuple[int, ...] = ()
     signal: str | None = None
+
+
+class Passage(Struct, frozen=True):
+    """A traced function was entered, or left (`is_return`).
+
+    `text` is what is shown (`add(a=1, b=2)`, `add → 3`), `returned` the value alone; `time_ns` is
+    of the monotonic clock, `duration_ns` what a return's call took. `trace` is the number that the
+    function's trace was given.
+    """
+
+    function: str
+    thread: int
+    time_ns: int
+    text: str
+    is_return: bool = False
+    file: str | None = None
+    line: int | None = None
+    returned: str | None = None
+    duration_ns: int | None = None
+    trace: int | None = None
+
+
+class Traced(Struct, frozen=True):
+    """One pattern of functions that is traced; `why` says why it matches none, with near names.
+
+    `functions` counts those that are traced, `left_out` those that matched beyond the limit;
+    `sampled` those that were too hot to tell of every call.
+    """
+
+    id: int
+    pattern: str
+    functions: int
+    names: tuple[str, ...] = ()
+    left_out: int = 0
+    sampled: tuple[str, ...] = ()
+    why: str | None = None
+    near_names: tuple[str, ...] = ()
 
 
 class Exited(Struct, frozen=True):
