@@ -71,6 +71,8 @@ class Output(Struct, frozen=True, forbid_unknown_fields=True):
 
     max_events: int = 10_000
     max_bytes_mb: float = 10
+    max_traced: int = 1_000_000
+    max_traced_mb: float = 100
 
 
 class Security(Struct, frozen=True, forbid_unknown_fields=True):
@@ -160,6 +162,8 @@ def _check_ranges(file: Path, config: Config) -> None:
         "daemon.idle_timeout_minutes": config.daemon.idle_timeout_minutes,
         "output.max_events": config.output.max_events,
         "output.max_bytes_mb": config.output.max_bytes_mb,
+        "output.max_traced": config.output.max_traced,
+        "output.max_traced_mb": config.output.max_traced_mb,
     }
     for key, value in numbers.items():
         if not 0 < value < 1e9:  # noqa: PLR2004 - far beyond any use

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,6 +55,8 @@ def test_events_tell_the_place_of_the_breakpoint_that_they_are_of(logged) -> Non
         (("--until", "-60m"), []),
         (("--since", "-60m", "--until", "-0s", "--text", "to 5"), ["sums to 5"]),
         (("--thread", "999999"), []),
+        (("--returned", "16"), []),  # told by a logpoint is not returned by a function
+        (("--min-duration", "0ns"), []),
     ],
     ids=" ".join,
 )
@@ -73,6 +78,10 @@ def test_the_filters_are_kept_while_events_are_followed(logged) -> None:
         (("--since", "1e3"), "--since is an event's number or -5s, not '1e3'"),
         (("--follow", "--until", "5"), "--follow goes on, --until ends"),
         (("--limit", "0"), "--limit is 1 to 500"),
+        (("--min-duration", "5"), "--min-duration is a time like 5ms"),
+        (("--min-duration", "1s", "--max-duration", "5ms"), "at least 1s and at most 5ms"),
+        (("--returned", "<many"), "--returned < takes a number, not 'many'"),
+        (("--kind", "function_entry"), "debugger events --kind function_enter"),
     ],
 )
 def test_filters_that_mean_nothing_are_refused(logged, words, says) -> None:
@@ -87,5 +96,27 @@ async def test_the_tool_keeps_them_too(logged) -> None:
         assert [one["text"] for one in told.data["events"]] == ["returns 1", "returns 16"]
         told = await agent.call("debug_query", **asked, timeTo="-60m")
         assert told.data["events"] == []
+        told = await agent.call("debug_query", **asked, returned="!=0", minDuration="1ns")
+        assert told.data["events"] == []
+        assert "takes a number" in await agent.refused("debug_query", returned=">x")
         told = await agent.call("debug_query", function="sum_to")
         assert {one["function"] for one in told.data["events"]} == {"sum_to"}
+
+
+def test_the_files_of_events_go_with_their_session(cli, runtime_dir) -> None:
+    cli("start", program("loop.c"), "--break", at("loop.c", "call"), check=0)
+    assert list(runtime_dir.glob("timelines/*/events.db"))
+    cli("stop", check=0)
+    assert not (runtime_dir / "timelines").exists()
+
+
+def test_the_files_of_events_of_a_daemon_that_was_killed_go_with_the_next(
+    cli, runtime_dir, wait_until
+) -> None:
+    cli("start", program("loop.c"), "--break", at("loop.c", "call"), check=0)
+    pid = data(cli("--json", "daemon", "status"))["pid"]
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not Path(f"/proc/{pid}/fd/0").exists(), what="the daemon to be gone")
+    assert list(runtime_dir.glob("timelines/*/events.db"))
+    assert "died" in cli("sessions").err
+    assert not (runtime_dir / "timelines").exists()

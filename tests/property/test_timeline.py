@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import operator
+from fnmatch import fnmatchcase
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.core.events import LASTING_KINDS, TRACE_KINDS, Kind, Stream
-from debugger.timeline import Timeline
+from debugger.core.events import LASTING_KINDS, TRACE_KINDS, Event, Kind, Stream
+from debugger.core.model import Passage
+from debugger.timeline import Filters, Returned, Timeline
 
 SESSIONS = st.sampled_from(["a", "b"])
 STREAMS = st.sampled_from([Stream.STDOUT, Stream.STDERR])
@@ -155,13 +159,106 @@ def test_traces_go_first_and_crash_and_exit_never(kinds, most):
     assert page.total + page.dropped == len(kinds)
     kept = [one.kind for one in page.events]
     assert sum(kind not in LASTING_KINDS for kind in kept) <= most
-    ends = timeline.events(kinds=LASTING_KINDS)
+    ends = timeline.events(Filters(kinds=LASTING_KINDS))
     assert (ends.dropped, ends.total) == (0, sum(kind in LASTING_KINDS for kind, _ in kinds))
     for group in (TRACE_KINDS, frozenset(Kind) - TRACE_KINDS - LASTING_KINDS):
         of_group = [seq for seq, (kind, _) in enumerate(kinds, 1) if kind in group]
         left = [one.seq for one in page.events if one.kind in group]
         assert left == of_group[len(of_group) - len(left) :]
-        assert timeline.events(kinds=group).dropped == len(of_group) - len(left)
+        assert timeline.events(Filters(kinds=group)).dropped == len(of_group) - len(left)
         if group is not TRACE_KINDS and len(left) < len(of_group):
             assert sum(kind in TRACE_KINDS for kind in kept) * 10 <= most
+    timeline.close()
+
+
+FUNCTIONS = st.sampled_from(["main", "audio::mix", "audio::play"])
+NUMBERS = st.integers(-3, 3)
+CALLS = st.builds(
+    Passage,
+    function=FUNCTIONS,
+    thread=st.integers(1, 3),
+    time_ns=st.integers(0, 20),
+    text=st.sampled_from(["f()", "f → 1"]),
+    is_return=st.booleans(),
+    file=st.sampled_from(["/a.c", "/b.c", None]),
+    returned=st.one_of(st.none(), NUMBERS.map(str), st.just("true")),
+    duration_ns=st.one_of(st.none(), st.integers(0, 5)),
+)
+FILTERS = st.builds(
+    Filters,
+    kinds=st.one_of(
+        st.none(), st.sets(st.sampled_from([Kind.STOP, Kind.FUNCTION_ENTER, Kind.FUNCTION_EXIT]))
+    ),
+    function=st.one_of(st.none(), FUNCTIONS, st.just("audio::*")),
+    file=st.one_of(st.none(), st.just("a.c")),
+    thread=st.one_of(st.none(), st.integers(1, 3)),
+    text=st.one_of(st.none(), st.just("→")),
+    returned=st.one_of(
+        st.none(),
+        st.builds(Returned, st.sampled_from(["<", "<=", "=", ">=", ">", "!="]), NUMBERS),
+        st.just(Returned("=", "true")),
+    ),
+    min_duration_ns=st.one_of(st.none(), st.integers(0, 5)),
+    max_duration_ns=st.one_of(st.none(), st.integers(0, 5)),
+    since_ns=st.one_of(st.none(), st.integers(0, 20)),
+    until_ns=st.one_of(st.none(), st.integers(0, 20)),
+)
+COMPARED = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    ">=": operator.ge,
+    ">": operator.gt,
+    "!=": operator.ne,
+}
+
+
+def passes(one: Event, asked: Filters) -> bool:
+    """Tell whether an event passes all filters, as one would ask it of each event in turn."""
+    returned, took = one.data.get("returned"), one.data.get("duration_ns")
+    wants = asked.returned
+    if wants is not None:
+        if returned is None or (wants.is_number and returned == "true"):
+            return False
+        if not COMPARED[wants.operator](
+            int(returned) if wants.is_number else returned, wants.value
+        ):
+            return False
+    return all(
+        (
+            asked.kinds is None or one.kind in asked.kinds,
+            asked.function is None or fnmatchcase(one.function or "", asked.function),
+            asked.file is None or one.file == f"/{asked.file}",
+            asked.thread is None or one.thread == asked.thread,
+            asked.text is None or asked.text in one.text,
+            asked.min_duration_ns is None or (took is not None and took >= asked.min_duration_ns),
+            asked.max_duration_ns is None or (took is not None and took <= asked.max_duration_ns),
+            asked.since_ns is None or one.time_ns >= asked.since_ns,
+            asked.until_ns is None or one.time_ns <= asked.until_ns,
+        )
+    )
+
+
+@given(
+    steps=st.lists(st.one_of(st.integers(1, 3), st.lists(CALLS, max_size=8)), max_size=12),
+    asked=st.lists(FILTERS, min_size=1, max_size=8),
+    limit=st.integers(1, 5),
+)
+def test_any_filters_find_what_looking_at_every_event_finds(steps, asked, limit):
+    timeline = Timeline(clock=lambda: 10)
+    for step in steps:
+        if isinstance(step, int):
+            timeline.append(Kind.STOP, "stops →", session="s", thread=step)
+        else:
+            timeline.append_passages(step, session="s")
+    every = timeline.events(limit=500).events
+    assert len(every) == sum(1 if isinstance(one, int) else len(one) for one in steps)
+    for filters in asked:
+        expected = [one for one in every if passes(one, filters)]
+        page = timeline.events(filters, limit=limit)
+        assert page.events == expected[:limit]
+        assert page.total == len(expected)
+        assert timeline.events(filters, limit=limit, newest=True).events == expected[-limit:]
+        rest = timeline.events(filters, since=page.next, limit=500)
+        assert page.events + rest.events == expected
     timeline.close()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Annotated
 
 from msgspec import UNSET
 
+from debugger.commands import filters
 from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.command import Arg, Opt, command
@@ -50,7 +49,10 @@ async def output(
     if follow:
         return await _follow(call, session, list(page.lines))
     return answers.Output(
-        lines=tuple(_line(one) for one in page.lines), dropped=page.dropped, total=len(page.lines)
+        lines=tuple(_line(one) for one in page.lines),
+        dropped=page.dropped,
+        total=len(page.lines),
+        crash=session.crash or UNSET,
     )
 
 
@@ -91,13 +93,24 @@ async def events(
     *,
     kinds: Annotated[tuple[str, ...], Opt("--kind", help="only this kind", metavar="K")] = (),
     function: Annotated[
-        str | None, Opt("--function", help="only in functions like this", metavar="PATTERN")
+        str | None,
+        Opt("--function", help="only in this function, or in all like *this*", metavar="PATTERN"),
     ] = None,
     file: Annotated[str | None, Opt("--file", help="only in this file", metavar="FILE")] = None,
     text: Annotated[
         str | None, Opt("--text", help="only with this in the text", metavar="TEXT")
     ] = None,
     thread: Annotated[int | None, Opt("--thread", help="only of this thread", metavar="N")] = None,
+    returned: Annotated[
+        str | None,
+        Opt("--returned", help="only what returned it: 0, '<0', '!=0', *text*", metavar="VALUE"),
+    ] = None,
+    min_duration: Annotated[
+        str | None, Opt("--min-duration", help="only calls of at least, like 5ms", metavar="T")
+    ] = None,
+    max_duration: Annotated[
+        str | None, Opt("--max-duration", help="only calls of at most", metavar="T")
+    ] = None,
     since: Annotated[
         str | None, Opt("--since", help="after this event, or so long ago (-5s)", metavar="SEQ")
     ] = None,
@@ -107,7 +120,11 @@ async def events(
     limit: Annotated[int, Opt("--limit", help="at most so many", metavar="N")] = 50,
     follow: Annotated[bool, Opt("--follow", help="go on until Ctrl-C or the end")] = False,
 ) -> answers.Answer:
-    """Show what happened: stops, output, failed conditions, exits."""
+    """Show what happened: stops, output, calls, failed conditions, crashes, exits.
+
+    All filters hold together. The numbers are the order in which events arrived: a traced call has
+    the time at which it was, and may stand after an event that was later.
+    """
     session = call.session()
     if not 1 <= limit <= 500:  # noqa: PLR2004 - the timeline's page
         raise DebuggerError(Code.USAGE, "--limit is 1 to 500", hint="debugger events --since SEQ")
@@ -115,18 +132,22 @@ async def events(
         raise DebuggerError(
             Code.USAGE, "--follow goes on, --until ends", hint="debugger events --help"
         )
-    before, until_ns = _until(until)
-    matching = partial(
-        session.timeline.events,
-        kinds={_kind(name) for name in kinds} or None,
+    asked = filters.filters(
+        kinds=kinds,
         function=function,
         file=file,
         text=text,
         thread=thread,
-        before=before,
-        until_ns=until_ns,
+        returned=returned,
+        min_duration=min_duration,
+        max_duration=max_duration,
+        since=since,
+        until=until,
     )
-    page = matching(since=_since(session, since), limit=limit, newest=since is None)
+    after, last = filters.number("--since", since), filters.number("--until", until)
+    before = None if last is None else last + 1
+    matching = partial(session.timeline.events, asked, before=before)
+    page = matching(since=after or 0, limit=limit, newest=since is None)
     if follow:
         return await _follow_events(call, session, page, matching)
     return answers.Events(
@@ -135,6 +156,8 @@ async def events(
         dropped=page.dropped,
         total=page.total,
         earlier=max(0, page.total - len(page.events)) if since is None else 0,
+        total_is_least=page.is_least,
+        crash=session.crash or UNSET,
     )
 
 
@@ -153,50 +176,6 @@ async def _follow_events(
             await _something(call, session, cursor, set(Kind))
         page = matching(since=cursor, limit=500)
         cursor, found = page.next, page.events
-
-
-def _kind(name: str) -> Kind:
-    try:
-        return Kind(name)
-    except ValueError:
-        known = ", ".join(kind.value for kind in Kind)
-        raise DebuggerError(
-            Code.USAGE, f"no kind of event {name!r}; there are: {known}", hint="debugger events"
-        ) from None
-
-
-def _since(session: Session, since: str | None) -> int:
-    if since is None:
-        return 0
-    time_ns = _relative(since)
-    if time_ns is not None:
-        return session.timeline.since_time_ns(time_ns)
-    return _number("--since", since)
-
-
-def _until(until: str | None) -> tuple[int | None, int | None]:
-    """Return the number before which, and the time up to which, events are asked for."""
-    if until is None:
-        return None, None
-    time_ns = _relative(until)
-    return (_number("--until", until) + 1, None) if time_ns is None else (None, time_ns)
-
-
-def _relative(words: str) -> int | None:
-    """Return the time of the clock so long ago; None for what is no such time."""
-    relative = re.fullmatch(r"-([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m)?", words)
-    if relative is None:
-        return None
-    unit = {"ms": 1e6, "s": 1e9, "m": 6e10, None: 1e9}[relative[2]]
-    return time.monotonic_ns() - int(float(relative[1]) * unit)
-
-
-def _number(option: str, words: str) -> int:
-    if re.fullmatch(r"[0-9]{1,18}", words):
-        return int(words)
-    raise DebuggerError(
-        Code.USAGE, f"{option} is an event's number or -5s, not {words!r}", hint="debugger events"
-    )
 
 
 def _event(one: Event) -> answers.EventView:

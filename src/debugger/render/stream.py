@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from debugger.core.answers import Events, EventView, Output, Raw, Text
 from debugger.render.budget import Section, fixed
+from debugger.render.crash import crashed, details
 from debugger.render.lists import listing, streamed
 from debugger.render.page import Page, wider
 from debugger.render.places import basename
 from debugger.render.values import IN_A_LIST, counted, output_line, short_name, without_colour
 
 _NS_IN_S = 1_000_000_000
+_CALLS = frozenset({"function_enter", "function_exit"})
+_OF_STOPS, _OF_CALLS = 3, 6
+_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"))
 
 
 def output(answer: Output, page: Page) -> list[Section]:
@@ -18,7 +22,7 @@ def output(answer: Output, page: Page) -> list[Section]:
     if answer.cleared:
         return [*lost, fixed("output cleared")]
     if not answer.lines:
-        return [*lost, fixed("no new output")]
+        return [*lost, fixed("no new output"), *crashed(answer.crash)]
     lines = [streamed(line, page) for line in answer.lines]
     command = f"debugger output --all {wider(lines)}"
     shown = listing(
@@ -28,7 +32,7 @@ def output(answer: Output, page: Page) -> list[Section]:
         rank=0,
         from_end=True,
     )
-    return [*lost, shown]
+    return [*lost, shown, *crashed(answer.crash)]
 
 
 def _lost(number: int, noun: str) -> list[Section]:
@@ -37,15 +41,24 @@ def _lost(number: int, noun: str) -> list[Section]:
 
 def events(answer: Events, page: Page) -> list[Section]:
     """Return events, one a line, their times in seconds since the first."""
-    lost = _lost(answer.dropped, "event")
+    lost = [*_lost(answer.dropped, "event"), *crashed(answer.crash)]
     if not answer.events:
         return [*lost, fixed("no events")]
     start = answer.events[0].time_ns
-    lines = [_event(event, start, page) for event in answer.events]
+    digits = _OF_CALLS if any(one.kind in _CALLS for one in answer.events) else _OF_STOPS
+    lines = [
+        " ".join(
+            [str(one.seq), f"{(one.time_ns - start) / _NS_IN_S:+.{digits}f}s", _event(one, page)]
+        )
+        for one in answer.events
+    ]
+    least = "at least " if answer.total_is_least else ""
     total = max(answer.total - answer.earlier, len(lines))
     if answer.earlier:
-        said = f"… {counted(answer.earlier, 'earlier event')}: debugger events --since 0"
+        said = f"… {least}{counted(answer.earlier, 'earlier event')}: debugger events --since 0"
         lost = [*lost, fixed(said)]
+
+    more = least if not answer.earlier else ""
 
     def lay(kept: int) -> str:
         cut = total - kept
@@ -54,17 +67,20 @@ def events(answer: Events, page: Page) -> list[Section]:
         else:
             # The events after this number are asked for.
             cursor = answer.events[kept - 1].seq if kept else answer.events[0].seq - 1
-        last = f"… {counted(cut, 'more event')}: debugger events --since {cursor}"
+        last = f"… {more}{counted(cut, 'more event')}: debugger events --since {cursor}"
         return "\n".join([*lines[:kept], *([last] if cut else [])])
 
     return [*lost, Section(lay, count=len(lines))]
 
 
-def _event(event: EventView, start: int, page: Page) -> str:
-    said = [str(event.seq), f"+{(event.time_ns - start) / _NS_IN_S:.3f}s", short_name(event.kind)]
-    said.append(output_line(event.text, page, IN_A_LIST))
+def _event(event: EventView, page: Page) -> str:
+    said = [short_name(event.kind), output_line(event.text, page, IN_A_LIST)]
+    duration = event.data.get("duration_ns")
+    if event.kind in _CALLS and isinstance(duration, int):
+        said.append(f"in {_lasting(duration)}")
     place = []
-    if isinstance(event.function, str):
+    # A call's text begins with the function.
+    if isinstance(event.function, str) and event.kind not in _CALLS:
         place.append(short_name(event.function))
     if isinstance(event.file, str):
         line = f":{event.line}" if isinstance(event.line, int) else ""
@@ -74,7 +90,18 @@ def _event(event: EventView, start: int, page: Page) -> str:
         where = f"{where}, thread {event.thread}" if where else f"thread {event.thread}"
     if where:
         said.append(f"({where})")
-    return " ".join(part for part in said if part)
+    told = [" ".join(part for part in said if part)]
+    if event.kind == "crash":
+        told += details(event.data, IN_A_LIST)
+    return "\n  ".join(told)
+
+
+def _lasting(duration_ns: int) -> str:
+    """Return `5.2ms`, as `--min-duration` takes it."""
+    for unit, name in _UNITS:
+        if duration_ns >= unit:
+            return f"{duration_ns / unit:.3g}{name}"
+    return f"{duration_ns}ns"
 
 
 def raw(answer: Raw, page: Page) -> list[Section]:

@@ -1,150 +1,133 @@
-"""How are events stored and found again?"""
+"""How are events stored, changed and read again?"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import closing
-from functools import cache
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
 
-import msgspec
+from debugger.core.events import Event, Kind
+from debugger.timeline import finding
+from debugger.timeline.asked import Filters, query
+from debugger.timeline.folder import Folder
+from debugger.timeline.rows import CODES, COLUMNS, Calls, Names, Row
 
-from debugger.core.events import Event, Kind, OutputData
-from debugger.timeline.lines import Piece
-
-_SCHEMA = """
-CREATE TABLE event (
-    seq INTEGER PRIMARY KEY, time_ns INTEGER NOT NULL, kind TEXT NOT NULL, session TEXT NOT NULL,
-    thread INTEGER, function TEXT, file TEXT, line INTEGER,
-    text TEXT NOT NULL, data BLOB NOT NULL, head INTEGER NOT NULL
-);
+_SCHEMA = f"""
+CREATE TABLE event ({COLUMNS});
 CREATE INDEX event_kind ON event (kind, seq);
+CREATE INDEX event_thread ON event (thread, seq) WHERE thread IS NOT NULL;
+CREATE INDEX event_place ON event (block, place) WHERE place IS NOT NULL;
+CREATE INDEX event_duration ON event (block, duration_ns) WHERE duration_ns IS NOT NULL;
+CREATE INDEX event_number ON event (block, number) WHERE number IS NOT NULL;
 """
-# The cache holds a default timeline whole: only larger ones spill to the temporary file.
+# The cache holds a default timeline whole: only traces make the file be read again.
 _CACHE_KIB = 32 * 2**10
-
-
-class Row(NamedTuple):
-    """One event as it is stored; `head` is the first piece of its line, or its own `seq`."""
-
-    seq: int
-    time_ns: int
-    kind: str
-    session: str
-    thread: int | None
-    function: str | None
-    file: str | None
-    line: int | None
-    text: str
-    data: bytes
-    head: int
-
-    @property
-    def size(self) -> int:
-        """The bytes of the text and the data."""
-        return len(self.text.encode()) + len(self.data)
-
-
-def storable(text: str) -> str:
-    """Replace what UTF-8 cannot hold: surrogates without a partner."""
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-@cache
-def _output_data(data: OutputData) -> bytes:
-    return msgspec.json.encode(data)
-
-
-def output_row(piece: Piece) -> Row:
-    """Return the event of a piece of output."""
-    return Row(
-        seq=piece.seq,
-        time_ns=piece.time_ns,
-        kind=Kind.OUTPUT.value,
-        session=piece.session,
-        thread=None,
-        function=None,
-        file=None,
-        line=None,
-        text=piece.text,
-        data=_output_data(OutputData(piece.stream, piece.continues, piece.open)),
-        head=piece.head,
-    )
-
-
-class Query(msgspec.Struct, frozen=True):
-    """Which events are asked for: those that pass every filter that is not None.
-
-    `function` is a glob on the whole name; `file` a whole path or the end of one from a `/` on;
-    `text` a part of the text; all mind the case. `until_ns` is a time of the clock, and included.
-    """
-
-    since: int = 0
-    before: int | None = None
-    kinds: Collection[Kind] | None = None
-    function: str | None = None
-    thread: int | None = None
-    text: str | None = None
-    file: str | None = None
-    until_ns: int | None = None
+_LOG_SIZE = 16 * 2**20
+_WIDTH = COLUMNS.count(",") + 1
+# One statement for many rows: SQLite then works without Python's lock, and three times as fast.
+_TOGETHER = 400
+_OUTPUT = CODES[Kind.OUTPUT]
 
 
 class Database:
-    """A private temporary database of events: nothing of it outlives the process."""
+    """The events of one timeline, in a file of its own or, without a folder, a temporary one.
 
-    def __init__(self) -> None:
-        self._connection = sqlite3.connect("", isolation_level=None)
+    One thread at a time uses it.
+    """
+
+    def __init__(self, parent: Path | None = None) -> None:
+        self._folder = None if parent is None else Folder(parent)
+        self._names = Names()
+        self._connection = sqlite3.connect(
+            "" if self._folder is None else self._folder.file,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        journal = "MEMORY" if self._folder is None else "WAL"
+        # Nobody else reads the file, so what the log is shared by need not be a file.
         self._connection.executescript(
-            f"PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-{_CACHE_KIB};"
+            "PRAGMA locking_mode=EXCLUSIVE;"
+            f"PRAGMA journal_mode={journal}; PRAGMA journal_size_limit={_LOG_SIZE};"
+            f"PRAGMA synchronous=OFF; PRAGMA cache_size=-{_CACHE_KIB}; PRAGMA temp_store=MEMORY;"
         )
         self._connection.executescript(_SCHEMA)
 
     def close(self) -> None:
         """Delete the database."""
         self._connection.close()
+        if self._folder is not None:
+            self._folder.remove()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._connection.execute("BEGIN")
+        # On any fault the transaction is rolled back here, or the next one could not begin.
+        with self._connection:
+            yield self._connection
 
     def write(self, rows: Iterable[Row], *, without: Iterable[int], output_upto: int) -> None:
         """Store `rows`, delete the events numbered `without` and the output up to a number."""
-        connection = self._connection
-        connection.execute("BEGIN")
-        # On any fault the transaction is rolled back here, or the next one could not begin.
-        with connection:
+        with self._transaction() as connection:
             connection.execute(
-                "DELETE FROM event WHERE kind = ? AND seq <= ?", (Kind.OUTPUT.value, output_upto)
+                "DELETE FROM event WHERE kind = ? AND seq <= ?", (_OUTPUT, output_upto)
             )
             connection.executemany("DELETE FROM event WHERE seq = ?", ((seq,) for seq in without))
-            connection.executemany("INSERT INTO event VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
+            connection.executemany(_insert(1), map(self._names.stored, rows))
 
-    def count(self, query: Query) -> int:
-        """Return how many events the query finds."""
-        where, values = _where(query)
-        sql = f"SELECT count(*) FROM event WHERE {where}"  # noqa: S608 - see _where
-        return self._number(sql, values) or 0
+    def write_calls(self, calls: Iterable[Calls], *, without: Iterable[tuple[int, int]]) -> None:
+        """Store calls and returns, and delete those in ranges of numbers."""
+        with self._transaction() as connection:
+            connection.executemany("DELETE FROM event WHERE seq BETWEEN ? AND ?", without)
+            rows = chain.from_iterable(map(self._names.stored_calls, calls))
+            while together := list(islice(rows, _TOGETHER)):
+                if len(together) < _TOGETHER:
+                    connection.executemany(_insert(1), together)
+                else:
+                    connection.execute(_insert(_TOGETHER), list(chain.from_iterable(together)))
 
-    def events(self, query: Query, *, limit: int, newest: bool) -> list[Event]:
-        """Return the oldest, or the newest, of the events found; oldest first."""
-        where, values = _where(query)
-        order = "DESC" if newest else "ASC"
-        sql = f"SELECT * FROM event WHERE {where} ORDER BY seq {order} LIMIT ?"  # noqa: S608 - see _where
-        with closing(self._connection.execute(sql, [*values, limit])) as cursor:
-            events = [_event(Row(*row)) for row in cursor]
-        return events[::-1] if newest else events
+    def amend(self, seq: int, row: Row) -> None:
+        """Replace a stored event; one that is not there stays away."""
+        with self._transaction() as connection:
+            if connection.execute("DELETE FROM event WHERE seq = ?", (seq,)).rowcount:
+                connection.execute(_insert(1), self._names.stored(row))
 
-    def output(self, *, since: int) -> Iterator[Row]:
-        """Yield the output after `since`, oldest first."""
-        sql = "SELECT * FROM event WHERE kind = ? AND seq > ? ORDER BY seq"
-        with closing(self._connection.execute(sql, (Kind.OUTPUT.value, since))) as cursor:
-            for row in cursor:
-                yield Row(*row)
+    def plan(self, filters: Filters, *, since: int, before: int) -> finding.Plan:
+        """Return how to find events with since < seq < before."""
+        asked = query(filters, since=since, before=before, places=self._names.places)
+        return finding.plan(self._connection, asked)
+
+    def explain(self, found: finding.Plan) -> list[str]:
+        """Return what SQLite says of how it does the statements of a plan."""
+        told = []
+        for part in found.parts:
+            for sql in (part.reading(newest=False), part.reading(newest=True), part.counting()):
+                rows = self._connection.execute(f"EXPLAIN QUERY PLAN {sql}", (*part.values, 1))
+                told += [row[3] for row in rows]
+        return told
+
+    def count(self, found: finding.Plan) -> int:
+        """Return how many events a plan finds, up to one more than `COUNT_MAX`."""
+        return finding.count(self._connection, found, most=finding.COUNT_MAX + 1)
+
+    def events(self, found: finding.Plan, *, limit: int, newest: bool) -> list[Event]:
+        """Return the oldest, or the newest, of the events that a plan finds; oldest first."""
+        rows = finding.page(self._connection, found, limit=limit, newest=newest)
+        return [self._names.event(row) for row in rows]
+
+    def output(self, *, since: int) -> Iterator[tuple[int, str, bytes, int]]:
+        """Yield the output after `since`, oldest first: its number, text, data and head."""
+        sql = "SELECT seq, text, data, head FROM event WHERE kind = ? AND seq > ? ORDER BY seq"
+        with closing(self._connection.execute(sql, (_OUTPUT, since))) as cursor:
+            yield from cursor
 
     def before_last_lines(self, count: int, *, since: int) -> int:
         """Return the number after which all pieces of the last `count` lines after `since` are."""
         if count < 1:
             return self._number("SELECT max(seq) FROM event", ()) or since
-        output = (Kind.OUTPUT.value, since)
+        output = (_OUTPUT, since)
         start = self._number(
             "SELECT seq FROM event WHERE kind = ? AND seq > ? AND head = seq"
             " ORDER BY seq DESC LIMIT 1 OFFSET ?",
@@ -158,49 +141,18 @@ class Database:
         )
         return since if head is None else max(head - 1, since)
 
-    def last_before(self, time_ns: int) -> int:
-        """Return the number of the last event before a time, or 0."""
-        return self._number("SELECT max(seq) FROM event WHERE time_ns < ?", (time_ns,)) or 0
+    def first_from(self, time_ns: int, *, after: int) -> int | None:
+        """Return the number of the first event after a number that is not before a time."""
+        return self._number(
+            "SELECT seq FROM event NOT INDEXED WHERE seq > ? AND time_ns >= ? ORDER BY seq LIMIT 1",
+            (after, time_ns),
+        )
 
-    def _number(self, sql: str, values: Iterable[object]) -> int | None:
-        row = self._connection.execute(sql, tuple(values)).fetchone()
+    def _number(self, sql: str, values: Sequence[object]) -> int | None:
+        row: Sequence[Any] | None = self._connection.execute(sql, values).fetchone()
         return None if row is None else row[0]
 
 
-def _where(query: Query) -> tuple[str, list[object]]:
-    """Return the condition, constant text with placeholders only, and its values."""
-    terms = ["seq > ?"]
-    values: list[object] = [query.since]
-    for term, value in (
-        ("seq < ?", query.before),
-        ("function GLOB ?", query.function),
-        # As text, because a number that is asked for may be too large for SQLite.
-        ("CAST(thread AS TEXT) = ?", None if query.thread is None else str(query.thread)),
-        ("instr(text, ?) > 0", query.text),
-        ("time_ns <= ?", query.until_ns),
-    ):
-        if value is not None:
-            terms.append(term)
-            values.append(value)
-    if query.file is not None:
-        terms.append("substr('/' || file, -length(?)) = ?")
-        values += [f"/{query.file.lstrip('/')}"] * 2
-    if query.kinds is not None:
-        terms.append(f"kind IN ({','.join('?' * len(query.kinds))})")
-        values.extend(kind.value for kind in query.kinds)
-    return " AND ".join(terms), values
-
-
-def _event(row: Row) -> Event:
-    return Event(
-        row.seq,
-        row.time_ns,
-        Kind(row.kind),
-        row.session,
-        row.thread,
-        row.function,
-        row.file,
-        row.line,
-        row.text,
-        msgspec.json.decode(row.data, type=dict),
-    )
+def _insert(rows: int) -> str:
+    row = f"({','.join('?' * _WIDTH)})"
+    return f"INSERT INTO event VALUES {','.join([row] * rows)}"  # noqa: S608 - placeholders alone

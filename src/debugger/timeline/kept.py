@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from debugger.core.events import LASTING_KINDS, TRACE_KINDS, Kind
+from debugger.core.model import Passage
 from debugger.timeline.lines import Block, Piece
 
 _MAX_RUNS = 1024
+_MAX_CHUNK = 4096
 _TRACE_SHARE = 10
 
 _Run = tuple[int, int, int]
@@ -38,11 +40,16 @@ class Drops:
     def __init__(self) -> None:
         self._runs: dict[Kind, list[_Run]] = {kind: [] for kind in Kind}
 
-    def add(self, kind: Kind, first: int, count: int = 1) -> None:
-        """Count `count` events of `kind` numbered from `first`, after all added before."""
+    def add(self, kind: Kind, first: int, count: int = 1, *, last: int | None = None) -> None:
+        """Count `count` events of `kind` numbered from `first`, after all added before.
+
+        With `last` they are somewhere between.
+        """
+        if not count:
+            return
         runs = self._runs[kind]
-        last = first + count - 1
-        if runs and runs[-1][1] == first - 1:
+        last = first + count - 1 if last is None else last
+        if runs and runs[-1][1] == first - 1 and last - first == count - 1:
             start, _, before = runs[-1]
             runs[-1] = (start, last, before + count)
             return
@@ -145,6 +152,44 @@ class OutputKept:
         first = self._blocks[0]
         is_full = self._count - first.count >= self._limits.events
         return is_full or self._size - first.size > self._limits.size
+
+
+class CallsKept:
+    """The newest traced calls and returns that fit the limits, in chunks of neighbours."""
+
+    def __init__(self, limits: Limits, drops: Drops) -> None:
+        self._limits = limits
+        self._drops = drops
+        self._chunks: deque[tuple[int, int, int, int]] = deque()
+        self._count = 0
+        self._size = 0
+
+    @property
+    def chunk(self) -> int:
+        """The most events of a chunk: an eighth of what is kept, so that most of it stays."""
+        return min(max(self._limits.events // 8, 1), _MAX_CHUNK)
+
+    def add(self, first: int, passages: Sequence[Passage]) -> list[tuple[int, int]]:
+        """Keep a chunk; return the ranges of numbers that are dropped for it."""
+        returns = sum(one.is_return for one in passages)
+        size = sum(len(one.text) + len(one.returned or "") for one in passages)
+        self._chunks.append((first, len(passages), returns, size))
+        self._count += len(passages)
+        self._size += size
+        dropped = []
+        while self._chunks and self._limits.are_exceeded(self._count, self._size):
+            start, count, returns, size = self._chunks.popleft()
+            self._count -= count
+            self._size -= size
+            self.lose(start, count, returns)
+            dropped.append((start, start + count - 1))
+        return dropped
+
+    def lose(self, first: int, count: int, returns: int) -> None:
+        """Count events that cannot be read."""
+        last = first + count - 1
+        self._drops.add(Kind.FUNCTION_ENTER, first, count - returns, last=last)
+        self._drops.add(Kind.FUNCTION_EXIT, first, returns, last=last)
 
 
 class _Shelf:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import msgspec
 
 from debugger.core.events import Event, OutputData, Stream
-from debugger.timeline.database import Row
 
 
 class Page(msgspec.Struct, frozen=True):
     """Events in order; `next` is the cursor that goes on after them.
 
     `dropped` counts the events that can no longer be read, by kind only: the other filters
-    cannot be asked of them. `total` counts the events that can, of all pages.
+    cannot be asked of them. `total` counts the events that can, of all pages; where they are more
+    than are counted, it `is_least`.
     """
 
     events: list[Event]
     next: int
     dropped: int
     total: int
+    is_least: bool = False
 
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -44,9 +45,9 @@ class Lines(msgspec.Struct, frozen=True):
     dropped: int
 
 
-def join(line: Line | None, row: Row) -> Line:
-    """Return the line that `row`, a piece of it, goes on with."""
-    shown = msgspec.json.decode(row.data, type=OutputData)
+def join(line: Line | None, seq: int, text: str, data: bytes) -> Line:
+    """Return the line that a piece of it goes on with."""
+    shown = msgspec.json.decode(data, type=OutputData)
     if line is None:
-        return Line(shown.stream, row.text, row.seq, shown.continues, shown.open)
-    return Line(shown.stream, line.text + row.text, row.seq, line.continues, shown.open)
+        return Line(shown.stream, text, seq, shown.continues, shown.open)
+    return Line(shown.stream, line.text + text, seq, line.continues, shown.open)

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from debugger.core.events import Kind, Stream
-from debugger.timeline import Line, Timeline
+from debugger.timeline import Filters, Line, Timeline
 from debugger.timeline.kept import Drops
 from debugger.timeline.store import MAX_PAGE
 
@@ -144,7 +144,7 @@ def test_broken_unicode_is_kept_as_escapes(timeline):
     wrote(timeline, "a\ud800b\n")
     timeline.append(Kind.STOP, "\udfff", session="s", function="f\ud800")
     assert texts(timeline.events()) == ["a\\ud800b", "\\udfff"]
-    assert timeline.events(function="f*").total == 1
+    assert timeline.events(Filters(function="f*")).total == 1
 
 
 def test_a_restarted_program_begins_a_new_line(timeline):
@@ -212,7 +212,7 @@ def test_output_does_not_push_out_stops_nor_stops_output():
     wrote(timeline, "x\n" * 100)
     for _ in range(4):
         timeline.append(Kind.RESUME, session="s")
-    assert timeline.events(kinds={Kind.STOP}).events[0].seq == stop
+    assert timeline.events(Filters(kinds={Kind.STOP})).events[0].seq == stop
     assert len(timeline.lines().lines) == 5
 
 
@@ -224,8 +224,8 @@ def test_traces_are_dropped_first():
     page = timeline.events()
     assert [one.seq for one in page.events if one.kind is Kind.STOP] == stops
     assert (page.total, page.dropped) == (20, 90)
-    assert timeline.events(kinds={Kind.STOP}).dropped == 0
-    assert timeline.events(kinds={Kind.LOGPOINT}).dropped == 90
+    assert timeline.events(Filters(kinds={Kind.STOP})).dropped == 0
+    assert timeline.events(Filters(kinds={Kind.LOGPOINT})).dropped == 90
 
 
 def test_many_stops_leave_a_tenth_of_the_room_to_traces():
@@ -234,8 +234,8 @@ def test_many_stops_leave_a_tenth_of_the_room_to_traces():
         timeline.append(Kind.FUNCTION_ENTER, session="s")
     for _ in range(100):
         timeline.append(Kind.STOP, session="s")
-    assert timeline.events(kinds={Kind.FUNCTION_ENTER}).total == 2
-    assert timeline.events(kinds={Kind.STOP}).total == 18
+    assert timeline.events(Filters(kinds={Kind.FUNCTION_ENTER})).total == 2
+    assert timeline.events(Filters(kinds={Kind.STOP})).total == 18
 
 
 def test_a_crash_and_an_exit_are_never_dropped():
@@ -246,7 +246,7 @@ def test_a_crash_and_an_exit_are_never_dropped():
         timeline.append(Kind.STOP, "x" * 90, session="s")
         timeline.append(Kind.LOGPOINT, "x" * 90, session="s")
     wrote(timeline, "x\n" * 50)
-    found = timeline.events(kinds={Kind.CRASH, Kind.EXIT})
+    found = timeline.events(Filters(kinds={Kind.CRASH, Kind.EXIT}))
     assert [one.seq for one in found.events] == [crash, end]
     assert found.dropped == 0
 
@@ -267,7 +267,7 @@ def test_what_was_dropped_is_counted_where_it_stood_and_never_too_low():
 MILLION = """
 import resource, sys
 from debugger.core.events import Stream
-from debugger.timeline import Timeline
+from debugger.timeline import Filters, Timeline
 
 def peak():
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -295,6 +295,9 @@ def test_a_million_lines_are_bounded_in_memory():
 
 
 # Events
+
+
+PAGING = {"since", "before", "limit", "newest"}
 
 
 def recorded(timeline: Timeline) -> None:
@@ -353,7 +356,9 @@ def test_an_event_comes_back_as_it_was(timeline):
 )
 def test_events_pass_every_filter(timeline, filters, expected):
     recorded(timeline)
-    assert [one.seq for one in timeline.events(**filters).events] == expected
+    paging = {key: filters[key] for key in PAGING & filters.keys()}
+    asked = Filters(**{key: filters[key] for key in filters.keys() - PAGING})
+    assert [one.seq for one in timeline.events(asked, **paging).events] == expected
 
 
 def test_pages_follow_each_other_in_both_directions(timeline):
@@ -362,14 +367,14 @@ def test_pages_follow_each_other_in_both_directions(timeline):
     stops = [number for number in range(1, 24) if number % 3]
     forwards, since = [], 0
     for _ in range(8):
-        page = timeline.events(kinds={Kind.STOP}, since=since, limit=2)
+        page = timeline.events(Filters(kinds={Kind.STOP}), since=since, limit=2)
         forwards += [one.seq for one in page.events]
         since = page.next
     assert forwards == stops
     assert since == 23
     backwards, before = [], None
     for _ in range(8):
-        page = timeline.events(kinds={Kind.STOP}, before=before, limit=2, newest=True)
+        page = timeline.events(Filters(kinds={Kind.STOP}), before=before, limit=2, newest=True)
         backwards = [one.seq for one in page.events] + backwards
         before = page.events[0].seq
     assert backwards == stops

@@ -19,17 +19,22 @@ TOOLS = Toolset()
 async def debug_query(
     call: ToolCall,
     *,
-    event_type: Annotated[tuple[str, ...], "output, stop, logpoint, condition_error, exit, …"] = (),
-    function: Annotated[str | None, "name or pattern (*)"] = None,
+    event_type: Annotated[
+        tuple[str, ...], "output, stop, logpoint, function_enter, function_exit, crash, exit, …"
+    ] = (),
+    function: Annotated[str | None, "name or pattern (*part*)"] = None,
     file: str | None = None,
     text: Annotated[str | None, "part of it"] = None,
     thread: int | None = None,
+    returned: Annotated[str | None, "0, <0, !=0, *text*"] = None,
+    min_duration: Annotated[str | None, "5ms"] = None,
+    max_duration: str | None = None,
     time_from: Annotated[str | None, "-5s"] = None,
     time_to: str | None = None,
     after_event_id: Annotated[int | None, "next of the answer before"] = None,
     limit: Annotated[int, "at most 500"] = 50,
 ) -> Told:
-    """Show what happened: output, stops, logpoints, failed conditions, exits."""
+    """Show what happened: output, stops, logpoints, traced calls, crashes, exits."""
     since = str(after_event_id) if after_event_id is not None else time_from
     reply = await call.ask(
         "events",
@@ -38,6 +43,9 @@ async def debug_query(
         file=file,
         text=text,
         thread=thread,
+        returned=returned,
+        min_duration=min_duration,
+        max_duration=max_duration,
         since=since,
         until=time_to,
         limit=limit,

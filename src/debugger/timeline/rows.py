@@ -1,0 +1,219 @@
+"""What is an event in the database, and how is it made and read?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from debugger.core.events import Event, Kind, OutputData
+from debugger.core.model import Passage
+from debugger.timeline.lines import Piece
+
+KINDS = tuple(Kind)
+CODES = {kind: code for code, kind in enumerate(KINDS)}
+INT64 = range(-(2**63), 2**63)
+"""The integers that can be stored."""
+
+BLOCK_BITS = 13
+"""Events whose numbers agree above these bits share a block, in which their index is sorted."""
+
+_ENTER, _EXIT = CODES[Kind.FUNCTION_ENTER], CODES[Kind.FUNCTION_EXIT]
+T = TypeVar("T")
+_NUMBER = re.compile(
+    r"([-+]?)(?:(0[xX][0-9a-fA-F]{1,32})|([0-9]{1,40})|"
+    r"((?:[0-9]{1,40}\.?[0-9]{0,40}|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,4})?))(?=\s|\Z)"
+)
+
+Stored = tuple[object, ...]
+"""The values of the columns of `COLUMNS`."""
+
+COLUMNS = (
+    "seq INTEGER PRIMARY KEY, time_ns INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " session INTEGER NOT NULL, thread INTEGER, place INTEGER, text TEXT NOT NULL, data BLOB,"
+    " head INTEGER NOT NULL, block INTEGER NOT NULL, number, returned TEXT, duration_ns INTEGER,"
+    " trace INTEGER"
+)
+
+
+class Row(NamedTuple):
+    """One event that waits to be stored; `head` is the first piece of its line, or its `seq`."""
+
+    seq: int
+    time_ns: int
+    kind: Kind
+    session: str
+    thread: int | None
+    function: str | None
+    file: str | None
+    line: int | None
+    text: str
+    data: bytes
+    head: int
+
+    @property
+    def size(self) -> int:
+        """The bytes of the text and the data."""
+        return len(self.text.encode()) + len(self.data)
+
+
+class Calls(NamedTuple):
+    """Calls and returns of traced functions, numbered in turn from `first`; not yet rows."""
+
+    first: int
+    session: str
+    passages: Sequence[Passage]
+
+    @property
+    def last(self) -> int:
+        """The number of the last."""
+        return self.first + len(self.passages) - 1
+
+
+def storable(text: str) -> str:
+    """Replace what UTF-8 cannot hold: surrogates without a partner."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def number_of(text: str) -> int | float | None:
+    """Return the number that a value begins with (`-3`, `0x1f`, `97 'a'`), or None."""
+    found = _NUMBER.match(text)
+    if found is None:
+        return None
+    sign, hexadecimal, integer, real = found.groups()
+    if real is not None:
+        return float(sign + real)
+    number = int(sign + (hexadecimal or integer), 16 if hexadecimal else 10)
+    return number if number in INT64 else float(number)
+
+
+@cache
+def _output_data(data: OutputData) -> bytes:
+    return msgspec.json.encode(data)
+
+
+def output_row(piece: Piece) -> Row:
+    """Return the event of a piece of output."""
+    return Row(
+        seq=piece.seq,
+        time_ns=piece.time_ns,
+        kind=Kind.OUTPUT,
+        session=piece.session,
+        thread=None,
+        function=None,
+        file=None,
+        line=None,
+        text=piece.text,
+        data=_output_data(OutputData(piece.stream, piece.continues, piece.open)),
+        head=piece.head,
+    )
+
+
+Place = tuple[str | None, str | None, int | None]
+"""A function, a file and a line, as far as they are known."""
+
+
+class Names:
+    """The places and the sessions of events, each stored as a number: a few stand for many."""
+
+    def __init__(self) -> None:
+        self.places: list[Place] = []
+        self._sessions: list[str] = []
+        self._places_known: dict[Place, int] = {}
+        self._sessions_known: dict[str, int] = {}
+
+    def stored(self, row: Row) -> Stored:
+        """Return the columns of an event."""
+        seq, time_ns, kind, session, thread, function, file, line, text, data, head = row
+        place = (function, file, line)
+        return (
+            seq,
+            time_ns,
+            CODES[kind],
+            self._session(session),
+            thread,
+            None if place == (None, None, None) else self._place(place),
+            text,
+            data,
+            head,
+            seq >> BLOCK_BITS,
+            *(None, None, None, None),
+        )
+
+    def stored_calls(self, calls: Calls) -> Iterator[Stored]:
+        """Yield the columns of calls and returns; their data are columns of their own."""
+        session, places = self._session(calls.session), self._places_known
+        for seq, passage in enumerate(calls.passages, calls.first):
+            at = (passage.function, passage.file, passage.line)
+            place = places.get(at)
+            if place is None:
+                place = self._place(at)
+            text, returned = passage.text, passage.returned
+            number: int | float | None = None
+            if returned is not None:
+                returned = returned if returned.isascii() else storable(returned)
+                number = number_of(returned)
+            yield (
+                seq,
+                passage.time_ns,
+                _EXIT if passage.is_return else _ENTER,
+                session,
+                passage.thread,
+                place,
+                text if text.isascii() else storable(text),
+                None,
+                seq,
+                seq >> BLOCK_BITS,
+                number,
+                returned,
+                passage.duration_ns,
+                passage.trace,
+            )
+
+    def event(self, stored: Sequence[Any]) -> Event:
+        """Return the event of the columns of a table's row."""
+        seq, time_ns, kind, session, thread, place, text, data, *_ = stored
+        function, file, line = (None, None, None) if place is None else self.places[place]
+        return Event(
+            seq,
+            time_ns,
+            KINDS[kind],
+            self._sessions[session],
+            thread,
+            function,
+            file,
+            line,
+            text,
+            _call_data(stored) if data is None else msgspec.json.decode(data, type=dict),
+        )
+
+    def _place(self, place: Place) -> int:
+        function, file, line = place
+        known = (
+            None if function is None else storable(function),
+            None if file is None else storable(file),
+            line,
+        )
+        return _numbered(known, self.places, self._places_known)
+
+    def _session(self, name: str) -> int:
+        return _numbered(name, self._sessions, self._sessions_known)
+
+
+def _numbered(one: T, listed: list[T], known: dict[T, int]) -> int:
+    number = known.get(one)
+    if number is None:
+        number = known[one] = len(listed)
+        listed.append(one)
+    return number
+
+
+def _call_data(stored: Sequence[Any]) -> dict[str, Any]:
+    *_, returned, duration_ns, trace = stored
+    told = {"returned": returned, "duration_ns": duration_ns, "trace": trace}
+    return {key: value for key, value in told.items() if value is not None}

@@ -1,0 +1,91 @@
+"""How are traced calls written while the event loop goes on?"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from debugger.timeline.database import Database
+from debugger.timeline.rows import Calls
+
+_WAITING_MAX = 16 * 2**10
+_WRITE_S = 60.0
+_log = logging.getLogger(__name__)
+
+Range = tuple[int, int]
+
+
+class Writer:
+    """Writes calls in a thread, one batch at a time; nobody else uses the database meanwhile.
+
+    `on_lost` is told which could not be written; it is called by whoever calls the writer.
+    """
+
+    def __init__(self, database: Database, on_lost: Callable[[Calls], None]) -> None:
+        self._database = database
+        self._on_lost = on_lost
+        self._waiting: deque[Calls] = deque()
+        self._without: list[Range] = []
+        self._count = 0
+        self._thread: ThreadPoolExecutor | None = None
+        self._busy: Future[None] | None = None
+        self._batch: list[Calls] = []
+
+    def add(self, calls: Calls, *, dropped: list[Range]) -> None:
+        """Write calls soon, and delete those in ranges of numbers; wait if too many wait."""
+        self._waiting.append(calls)
+        self._count += len(calls.passages)
+        for one in dropped:
+            self._drop(one)
+        if self._busy is not None and (self._busy.done() or self._count > _WAITING_MAX):
+            self.rest()
+        if self._busy is None and self._waiting:
+            if self._thread is None:
+                self._thread = ThreadPoolExecutor(1, "timeline")
+            batch, without = self._taken()
+            self._busy = self._thread.submit(self._database.write_calls, batch, without=without)
+
+    def rest(self) -> None:
+        """Wait until the thread has written what it was given (bounded)."""
+        busy, self._busy = self._busy, None
+        if busy is not None:
+            self._finish(lambda: busy.result(_WRITE_S))
+
+    def settle(self) -> None:
+        """Write everything here and now."""
+        self.rest()
+        if self._waiting or self._without:
+            batch, without = self._taken()
+            self._finish(lambda: self._database.write_calls(batch, without=without))
+
+    def close(self) -> None:
+        """End the thread."""
+        self.rest()
+        if self._thread is not None:
+            self._thread.shutdown()
+
+    def _finish(self, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except sqlite3.Error:
+            # The disk is full: what the program did is lost, what it does goes on being told.
+            _log.exception("traced calls could not be written")
+            for calls in self._batch:
+                self._on_lost(calls)
+        self._batch = []
+
+    def _taken(self) -> tuple[list[Calls], list[Range]]:
+        self._batch, without = list(self._waiting), self._without
+        self._waiting.clear()
+        self._without = []
+        self._count = 0
+        return self._batch, without
+
+    def _drop(self, one: Range) -> None:
+        if self._waiting and self._waiting[0].first == one[0]:
+            self._count -= len(self._waiting.popleft().passages)
+        else:
+            self._without.append(one)

@@ -1,0 +1,68 @@
+"""Can only its owner read a timeline's file, and does nothing of it outlive the daemon?"""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+
+from debugger.core.events import Kind
+from debugger.core.model import Passage
+from debugger.timeline import Timeline, remove_left
+
+
+def files(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def test_what_is_stored_is_its_owners_alone_and_goes_with_the_timeline(tmp_path):
+    folder = tmp_path / "timelines"
+    timeline = Timeline(folder=folder)
+    timeline.append(Kind.STOP, session="s")
+    timeline.append_passages([Passage("f", 1, 1, "f()")], session="s")
+    assert timeline.events().total == 2
+    found = files(folder)
+    assert found
+    assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o600}
+    assert {stat.S_IMODE(path.parent.stat().st_mode) for path in found} == {0o700}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    timeline.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_each_timeline_has_a_folder_of_its_own(tmp_path):
+    one, other = Timeline(folder=tmp_path / "t"), Timeline(folder=tmp_path / "t")
+    one.append(Kind.STOP, session="s")
+    assert other.events().total == 0
+    one.close()
+    other.append(Kind.STOP, session="s")
+    assert other.events().total == 1
+    other.close()
+
+
+DIES = """
+import os, sys
+from pathlib import Path
+from debugger.core.events import Kind
+from debugger.timeline import Timeline
+timeline = Timeline(folder=Path(sys.argv[1]))
+timeline.append(Kind.STOP, session="s")
+timeline.events()
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_what_a_dead_daemon_left_is_removed_and_what_lives_stays(tmp_path):
+    folder = tmp_path / "timelines"
+    subprocess.run([sys.executable, "-c", DIES, folder], timeout=30, check=False)
+    assert files(folder)
+    left = set(folder.iterdir())
+    living = Timeline(folder=folder)
+    remove_left(folder)
+    assert len(set(folder.iterdir()) - left) == 1
+    assert not left & set(folder.iterdir())
+    living.append(Kind.STOP, session="s")
+    assert living.events().total == 1
+    living.close()
+    assert not folder.exists()
+    remove_left(folder)
