@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from debugger.core.answers import Crashed
 from debugger.core.breakpoints import Breakpoints
 from debugger.core.events import Kind, Stream
-from debugger.core.model import Exited, Reason, Stopped
+from debugger.core.model import Exited, Passage, Reason, Stopped
 from debugger.timeline import Timeline
 
 
@@ -21,6 +22,15 @@ class Place(Struct, frozen=True):
 
 
 _UNKNOWN = Place()
+_DESCRIPTION_MAX = 400
+_FATAL = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS"})
+
+
+def is_crash(stop: Stopped) -> bool:
+    """Tell whether a stop is for a signal that says of the program itself that it is wrong."""
+    if stop.reason is not Reason.SIGNAL:
+        return False
+    return stop.signal is None or stop.signal in _FATAL or stop.signal.startswith("EXC_")
 
 
 class Record:
@@ -44,27 +54,38 @@ class Record:
         self._append(Kind.LOGPOINT, text, data, place=self._place(number))
         self._timeline.append_output(Stream.CONSOLE, text + "\n", session=self._name)
 
+    def passed(self, passages: Sequence[Passage], lost: int) -> None:
+        """Write that traced functions were entered and left, and that calls had no room."""
+        self._timeline.append_passages(passages, session=self._name, lost=lost)
+
     def condition_failed(self, number: int | None, message: str) -> None:
         """Write that a condition could not be evaluated."""
         data = {"breakpoint": number}
         self._append(Kind.CONDITION_ERROR, message, data, place=self._place(number))
 
-    def stop(self, stop: Stopped, hits: tuple[int, ...]) -> None:
-        """Write a stop; what led to it comes before it, so that a waiter finds all of it."""
+    def stop(self, stop: Stopped, hits: tuple[int, ...]) -> Crashed | None:
+        """Write a stop; what led to it comes before it, so that a waiter finds all of it.
+
+        Returns what is known of a crash, where it is one.
+        """
+        crashed = None
         text = stop.description or stop.raw_reason
         data = {
             "reason": stop.reason.value,
             "raw_reason": stop.raw_reason,
             "breakpoints": list(hits),
         }
-        if stop.reason is Reason.SIGNAL:
-            self._append(Kind.CRASH, text, data, thread=stop.thread)
+        if is_crash(stop):
+            told = {**data, "signal": stop.signal, "description": text}
+            seq = self._append(Kind.CRASH, text, told, thread=stop.thread)
+            crashed = Crashed(stop.signal, text[:_DESCRIPTION_MAX], stop.thread, seq)
         places = [self._place(number) for number in hits]
         for number, place in zip(hits, places, strict=True):
             words = f"breakpoint {number}"
             self._append(Kind.BREAKPOINT_HIT, words, data, thread=stop.thread, place=place)
         where = places[0] if places else _UNKNOWN
         self._append(Kind.STOP, text, data, thread=stop.thread, place=where)
+        return crashed
 
     def resumed(self) -> None:
         """Write that the program runs again."""
@@ -96,8 +117,8 @@ class Record:
         *,
         thread: int | None = None,
         place: Place = _UNKNOWN,
-    ) -> None:
-        self._timeline.append(
+    ) -> int:
+        return self._timeline.append(
             kind,
             text,
             session=self._name,

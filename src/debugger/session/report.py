@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import UNSET
+
 from debugger.backends.abilities import ReturnValues
 from debugger.core import answers
 from debugger.core.breakpoints import Kind as BreakpointKind
@@ -20,8 +22,10 @@ from debugger.core.model import (
 )
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
-from debugger.session import family, source, views
+from debugger.session import crashes, family, source, views
+from debugger.session.record import is_crash
 from debugger.session.session import Session
+from debugger.timeline import Filters
 
 LEVELS = 20
 LOCALS_MAX = 50
@@ -61,6 +65,8 @@ async def stop(
         returned = await _returned(session, happened, frame)
     exception = await _exception(session, happened)
     watched = await _watched(session, happened, stack)
+    crash = session.crash if not is_crash(happened) else None
+    await crashes.note(session, happened, stack, frame, variables)
     look = session.look
     identity = _identity(frame, stack, thread)
     look.show(happened, identity, variables)
@@ -101,6 +107,7 @@ async def stop(
         exception=_exception_view(exception),
         signal=happened.signal,
         returned=views.variable(returned[0], session.refs) if returned else None,
+        crash=crash or UNSET,
         notes=_notes(session),
     )
 
@@ -217,7 +224,10 @@ def _notes(session: Session) -> tuple[str, ...]:
     """Say what the user should know beside the stop: failed conditions, other stopped sessions."""
     notes: list[str] = []
     page = session.timeline.events(
-        since=session.cursors.noted, kinds={Kind.CONDITION_ERROR}, limit=_FAILURES_MAX, newest=True
+        Filters(kinds={Kind.CONDITION_ERROR}),
+        since=session.cursors.noted,
+        limit=_FAILURES_MAX,
+        newest=True,
     )
     session.cursors.noted = session.timeline.cursor()
     failures: dict[object, str] = {}
@@ -277,6 +287,7 @@ def ended(session: Session) -> answers.Stop:
         output_dropped=output.dropped,
         unbound=tuple(views.breakpoint_view(one) for one in unbound),
         never_hit=tuple(views.breakpoint_view(one) for one in met if not _hits(session, one.id)),
+        crash=session.crash or UNSET,
         notes=notes,
     )
 
@@ -303,5 +314,6 @@ def running(session: Session, *, waited_s: float | None) -> answers.Stop:
         output_dropped=output.dropped,
         timed_out=waited_s is not None,
         waited_s=waited_s,
+        crash=session.crash or UNSET,
         notes=_notes(session),
     )

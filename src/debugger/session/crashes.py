@@ -1,0 +1,101 @@
+"""What is remembered of a crash: what was seen where it stopped the program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from debugger.backends.abilities import Registers
+from debugger.core import answers
+from debugger.core.model import Frame, Purpose, Stack, Stopped, Variable
+from debugger.errors import DebuggerError
+from debugger.session import source, views
+from debugger.session.record import is_crash
+from debugger.session.session import Session
+
+_ADDRESS = re.compile(r"addr(?:ess)?\b[^0-9]{0,3}(0x[0-9a-fA-F]{1,16})\b")
+_POINTER = re.compile(r"0x[0-9a-fA-F]{1,16}\b")
+_FAULT = "$_siginfo._sifields._sigfault.si_addr"
+_AT_AN_ADDRESS = {"SIGSEGV", "SIGBUS"}
+_REGISTERS_MAX = 64
+_LOCALS_MAX = 30
+_VALUE_MAX = 200
+_AROUND = 2
+
+
+async def note(
+    session: Session, stop: Stopped, stack: Stack, frame: Frame | None, seen: Sequence[Variable]
+) -> None:
+    """Write what is seen at a crash into its event, once (a job); `seen` are the frame's locals."""
+    crash = session.crash
+    if crash is None or isinstance(crash.function, str) or not is_crash(stop):
+        return
+    if frame is not None:
+        crash = msgspec.structs.replace(
+            crash,
+            function=frame.function[: views.NAME_MAX],
+            file=frame.file or UNSET,
+            line=frame.line or UNSET,
+            address=await _address(session, crash, frame) or UNSET,
+        )
+    session.crash = crash
+    told: dict[str, Any] = {
+        "reason": stop.reason.value,
+        "raw_reason": stop.raw_reason,
+        "signal": crash.signal,
+        "description": crash.description,
+        **({"address": crash.address} if isinstance(crash.address, str) else {}),
+        "registers": await _registers(session, stack),
+        "stack": [msgspec.to_builtins(views.frame(one)) for one in stack.frames],
+        "locals": [_local(one) for one in seen[:_LOCALS_MAX]],
+        "frame": frame.index if frame is not None else None,
+        "source": [] if frame is None else _source(frame),
+    }
+    session.timeline.amend(
+        crash.seq,
+        told,
+        function=frame.function if frame is not None else None,
+        file=frame.file if frame is not None else None,
+        line=frame.line if frame is not None else None,
+    )
+
+
+def _source(frame: Frame) -> list[dict[str, Any]]:
+    lines = source.around(frame.file, frame.line, before=_AROUND, after=_AROUND)
+    return [msgspec.to_builtins(line) for line in lines]
+
+
+def _local(one: Variable) -> dict[str, str]:
+    value = views.value_text(one.value, _VALUE_MAX)
+    return {"name": one.name[: views.NAME_MAX], "value": value, "type": one.type[: views.NAME_MAX]}
+
+
+async def _registers(session: Session, stack: Stack) -> dict[str, str]:
+    """Return the general registers of the innermost frame; nothing where they cannot be read."""
+    if not stack.frames:
+        return {}
+    try:
+        groups = await session.backend.ability(Registers).registers(stack.frames[0])
+    except DebuggerError:
+        return {}
+    first = groups[0].registers if groups else ()
+    return {one.name: one.value[:_VALUE_MAX] for one in first[:_REGISTERS_MAX]}
+
+
+async def _address(session: Session, crash: answers.Crashed, frame: Frame) -> str | None:
+    """Return the address that was touched, from what is said, or asked of gdb, which says none."""
+    found = _ADDRESS.search(crash.description)
+    if found is not None:
+        return found[1]
+    if session.adapter != "gdb" or crash.signal not in _AT_AN_ADDRESS:
+        return None
+    try:
+        value = await session.backend.evaluate(_FAULT, frame, Purpose.PRINT)
+    except DebuggerError:
+        return None
+    pointer = _POINTER.search(value.value)
+    return pointer[0] if pointer is not None else None
