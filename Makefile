@@ -18,7 +18,7 @@ export PIP_ROOT_USER_ACTION = ignore
 export DEBIAN_FRONTEND = noninteractive
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo tools packages judges test inside-test lint format types reference reference-check wheel-test bench clean
+.PHONY: help venv demo tools packages judges test lint format types reference reference-check wheel-test bench clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -103,9 +103,6 @@ demo: $(BIN)/.runtime ## find the bug of examples/ with the debugger
 
 test: venv tools judges ## all tests, against the checkout
 	$(BIN)/pytest $(PYTEST_XDIST)
-
-inside-test: venv tools ## tests of the engine that runs inside a program, not yet part of the others
-	$(BIN)/pytest $(PYTEST_XDIST) -m inside
 
 lint: venv ## ruff
 	$(BIN)/ruff check

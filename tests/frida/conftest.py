@@ -18,14 +18,6 @@ def _is_here(name: str) -> bool:
     return spec is not None and spec.origin is not None
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all tests of this folder."""
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker("inside")
-
-
 @pytest.fixture(autouse=True)
 def frida_is_here():
     """Skip where the engine cannot be, and fail in CI where it should be."""

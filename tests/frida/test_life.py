@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -9,16 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from debugger.backends.frida.engine.calls import unpacked
 from debugger.backends.frida.engine.events import (
     Breakpoint,
+    Calls,
     ChildAppeared,
     Exited,
+    Function,
+    Logged,
     Lost,
     ModuleLoaded,
     Paused,
 )
 from debugger.errors import Code, DebuggerError
-from engine_live import PROGRAMS, build, run
+from engine_live import BOUND_S, PROGRAMS, build, run
 
 
 @pytest.mark.parametrize(
@@ -176,3 +181,42 @@ async def test_a_program_that_blocks_the_trap_is_refused_and_lives(start, tmp_pa
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "steps"), [("return", 3, 101), ("exit", 3, 101), ("quick", 3, 100)]
+)
+async def test_all_is_told_until_the_very_end(start, how, status, steps):
+    live = await start(build("ending.c", "-O0"), how)
+    step = Breakpoint(id="s", address=live.at("step") + 4, pauses=False, log="() => 1")
+    await live.engine.add([step, Breakpoint(id="l", address=live.at("last_step"))])
+    await live.engine.trace([Function(id=1, address=live.at("step"))])
+    await live.engine.run()
+    if steps > 100:
+        # What runs while the program exits is seen, too.
+        assert (await live.until(Paused)).points == ("l",)
+        live.engine.resume()
+    assert (await live.until(Exited)).status == status
+    assert (await live.engine.tally())["s"].hits == steps
+    assert live.engine.has_last_words
+    assert sum(isinstance(one, Logged) for one in live.events) == steps
+    told = [one for batch in live.events if isinstance(batch, Calls) for one in batch_of(batch)]
+    assert len(told) == 2 * steps
+
+
+def batch_of(batch):
+    return list(unpacked(batch.data))
+
+
+async def test_what_a_killed_program_had_counted_before_is_told(start):
+    live = await start(build("hammer.c", "-O0"), "1000000000")
+    await live.engine.add([Breakpoint(id="w", address=live.at("work"), pauses=False)])
+    await live.engine.run()
+    # Asked for until some were told by the program itself.
+    async with asyncio.timeout(BOUND_S):
+        while not live.engine.counts_told.get("w"):
+            await live.engine.threads()
+    os.kill(live.engine.pid, signal.SIGKILL)
+    assert (await live.until(Exited)).signal == signal.SIGKILL
+    assert (await live.engine.tally())["w"].hits > 0
+    assert not live.engine.has_last_words

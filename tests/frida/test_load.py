@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 
+from debugger.backends.frida.engine.calls import unpacked
 from debugger.backends.frida.engine.events import (
     Breakpoint,
     Called,
+    Calls,
     ConditionFailed,
     Dropped,
     Exited,
@@ -168,9 +170,11 @@ async def test_calls_and_returns_are_traced_with_arguments_and_results(start):
     await live.engine.run()
     assert (await live.until(Exited)).status == status
     assert live.output() == out
-    called = [one for one in live.events if isinstance(one, Called)]
-    returned = [one for one in live.events if isinstance(one, Returned)]
-    lost = sum(one.calls for one in live.events if isinstance(one, Dropped))
+    batches = [one for one in live.events if isinstance(one, Calls)]
+    told = [one for batch in batches for one in unpacked(batch.data)]
+    called = [one for one in told if isinstance(one, Called)]
+    returned = [one for one in told if isinstance(one, Returned)]
+    lost = sum(one.lost for one in batches)
     assert len(called) + len(returned) + lost == 2 * (4 * 2000 + 4)
     assert lost == 0
     assert {one.arguments[0] for one in called if one.function == 2} == {1, 2, 3, 4}

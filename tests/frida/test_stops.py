@@ -319,6 +319,22 @@ async def test_a_watched_change_stops_the_thread_that_made_it(start, waits):
     assert (await live.until(Exited)).status == 5
 
 
+@pytest.mark.parametrize("access", ["r", "rw"])
+async def test_a_watched_read_stops_where_it_is_made(start, waits, access):
+    live = await start(waits)
+    await live.engine.add([Breakpoint(id="r", address=live.at("read_at"))])
+    await live.engine.run()
+    assert (await live.until(Paused)).points == ("r",)
+    await live.engine.watch(Watch(id="w", address=live.at("shared"), access=access, changes=False))
+    live.engine.resume()
+    paused = await live.until(Paused)
+    assert [one[0] for one in paused.watches] == ["w"]
+    assert live.at("read_at") < paused.registers["rip"] < live.at("read_at") + 32
+    await live.engine.unwatch("w")
+    live.engine.resume()
+    assert (await live.until(Exited)).status == 5
+
+
 async def test_the_fifth_watchpoint_is_refused(start, waits):
     live = await start(waits)
     for number in range(4):

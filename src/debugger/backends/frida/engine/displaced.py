@@ -94,7 +94,7 @@ def _copied(one: Any, slot: int) -> bytes:
         return _conditional(one, direct, after)
     if opcode == _GROUP_5 and (one.modrm >> 3) & 7 == _CALL_INDIRECT:
         return _indirect_call(one, slot, after)
-    copy = _moved(one, slot)
+    copy = moved(one, slot)
     if opcode == _GROUP_5 and (one.modrm >> 3) & 7 == _JUMP_INDIRECT:
         return copy
     return copy + _jump(after)
@@ -139,7 +139,7 @@ def _memory(one: Any) -> Any:
     return next((it.mem for it in one.operands if it.type == x86_const.X86_OP_MEM), None)
 
 
-def _moved(one: Any, at: int) -> bytes:
+def moved(one: Any, at: int) -> bytes:
     """Copy the bytes; what is relative to rip still means the same place."""
     memory = _memory(one)
     raw = bytearray(one.bytes)
@@ -170,7 +170,7 @@ def _indirect_call(one: Any, slot: int, after: int) -> bytes:
     if memory is not None and memory.base == x86_const.X86_REG_RSP:
         raw = _above_the_pushed(one)
     else:
-        raw = bytearray(_moved(one, slot + len(push)))
+        raw = bytearray(moved(one, slot + len(push)))
     modrm = one.encoding.modrm_offset
     raw[modrm] = (raw[modrm] & ~0x38) | _JUMP_INDIRECT << 3
     return push + bytes(raw)

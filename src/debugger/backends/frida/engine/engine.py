@@ -28,13 +28,14 @@ from debugger.backends.frida.engine.inside import Inside, agent_source
 from debugger.backends.frida.engine.launch import Launching
 from debugger.backends.frida.engine.link import Link
 from debugger.backends.frida.engine.preflight import check_machine, check_process, check_program
+from debugger.backends.frida.engine.returns import Returns
 from debugger.backends.frida.engine.sites import Sites
 from debugger.backends.frida.engine.told import (
     read_module,
     read_registers,
     read_tally,
 )
-from debugger.backends.guarded import Ending
+from debugger.backends.guarded import Ending, Guarded
 from debugger.errors import Code, DebuggerError
 
 _EXEC_S = 10.0
@@ -58,6 +59,7 @@ class Engine:
         self._link: Link
         self._inside: Inside
         self._sites: Sites
+        self._returns: Returns
         self._points: dict[str, Breakpoint] = {}
         self._disabled: set[str] = set()
         self._held = False
@@ -144,13 +146,21 @@ class Engine:
         self._inside = Inside(self._link, self.pid)
         self._hearing.expect(self._inside)
         self._sites = Sites(self._inside)
+        self._returns = Returns(self._inside)
         await self._link.ask("attach", pid=self.pid, gate=gate)
-        await self._link.ask("load", pid=self.pid, source=self._source)
+        await self._link.ask(
+            "load", pid=self.pid, source=f"const HOST = {self.host_pid};\n{self._source}"
+        )
         abort = await within(_READY_S, self._hearing.ready, "the agent was not ready")
         if not await self._sites.make([abort]):
             await self._inside.ask("aborts", address=hex(abort))
 
     # --- what is asked for ---
+
+    @property
+    def guarded(self) -> Guarded:
+        """The guard of the host, and of the program that was started."""
+        return self._link.guarded
 
     @property
     def host_pid(self) -> int:
@@ -194,11 +204,25 @@ class Engine:
             await self._inside.ask("remove", ids=known)
 
     async def tally(self) -> dict[str, Tally]:
-        """Return how often each point was hit; after the program's end, what it said last."""
+        """Return how often each point was hit; after the program's end, what it said last.
+
+        That is exact after an exit and up to a tenth of a second old after a kill: see
+        `has_last_words`.
+        """
         if self._hearing.gone.done() or self._hearing.has_exited:
             return self._hearing.last
         value, _ = await self._inside.ask("tally")
         return read_tally(value)
+
+    @property
+    def counts_told(self) -> Mapping[str, Tally]:
+        """What was counted when the program last said so by itself."""
+        return self._hearing.last
+
+    @property
+    def has_last_words(self) -> bool:
+        """Whether the program, when it ended, said all that it had counted."""
+        return self._hearing.has_last_words
 
     def resume(self, threads: Iterable[int] | None = None) -> list[int]:
         """Let paused threads go on, all without `threads`; return those that do."""
@@ -228,7 +252,7 @@ class Engine:
     async def read(self, address: int, count: int) -> bytes:
         """Read memory as the program wrote it; fewer bytes where it ends."""
         _, code = await self._inside.ask("read", address=hex(address), count=count)
-        return self._sites.unpatched(address, code)
+        return await self._returns.replaced(address, self._sites.unpatched(address, code))
 
     async def write(self, address: int, data: bytes) -> None:
         """Write memory.
@@ -297,10 +321,28 @@ class Engine:
         """Watch no longer."""
         await self._inside.ask("unwatch", name=name)
 
-    async def trace(self, functions: Iterable[Function]) -> None:
-        """Tell of the calls and returns of functions."""
-        orders = [{"id": one.id, "address": hex(one.address)} for one in functions]
-        await self._inside.ask("trace", functions=orders)
+    async def trace(self, functions: Iterable[Function], *, rate: int = 0) -> dict[int, str]:
+        """Tell of the calls and returns of functions; return why some cannot be, by number.
+
+        `rate` bounds the calls of a second of each function that are told, 0 does not; it is the
+        same for all.
+        """
+        wished = list(functions)
+        roomy = frozenset(one.address for one in wished if one.has_room)
+        refused = await self._sites.make([one.address for one in wished], roomy=roomy)
+        orders = [
+            {"id": one.id, "address": hex(one.address), "texts": one.texts}
+            for one in wished
+            if one.address not in refused
+        ]
+        value, _ = await self._inside.ask("trace", functions=orders, rate=rate)
+        self._returns.place(int(value["ways"], 16), value["size"])
+        return {one.id: refused[one.address] for one in wished if one.address in refused}
+
+    async def skipped(self) -> dict[int, int]:
+        """Count the calls that were beyond the rate, of each function that had such."""
+        value, _ = await self._inside.ask("skipped")
+        return {int(number): count for number, count in value.items()}
 
     async def untrace(self, ids: Iterable[int]) -> None:
         """Tell no longer."""

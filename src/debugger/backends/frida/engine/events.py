@@ -43,10 +43,16 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Function(msgspec.Struct, frozen=True, kw_only=True):
-    """A function whose calls and returns are told; the number is the caller's own."""
+    """A function whose calls and returns are told; the number is the caller's own.
+
+    `texts` has a bit for each of the first six integer arguments that points to text; `has_room`
+    says that nothing leads into the first bytes, behind the very first (`wide.has_room`).
+    """
 
     id: int
     address: int
+    texts: int = 0
+    has_room: bool = False
 
 
 class Module(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,23 +125,41 @@ class ConditionFailed(Event, frozen=True, kw_only=True):
     sequence: int
 
 
+class Calls(Event, frozen=True, kw_only=True):
+    """Calls and returns of traced functions, in order; `lost` had no room.
+
+    They come by the thousand: `data` holds them as machine code wrote them, `calls.RECORD` each.
+    """
+
+    data: bytes
+    lost: int = 0
+
+
 class Called(Event, frozen=True, kw_only=True):
-    """A traced function was entered: its six integer argument registers, raw."""
+    """A traced function was entered: its six integer argument registers, raw.
+
+    `reals` are the lower halves of xmm0 and xmm1.
+    """
 
     function: int
     thread: int
     arguments: tuple[int, ...]
     time: float
+    reals: tuple[int, int] = (0, 0)
+    texts: bytes = b""
 
 
 class Returned(Event, frozen=True, kw_only=True):
-    """A traced function returned; `took` is in µs."""
+    """A traced function returned; `took` is in µs. `is_tail`: by way of another, with its value."""
 
     function: int
     thread: int
     value: int
     took: float
     time: float
+    second: int = 0
+    reals: tuple[int, int] = (0, 0)
+    is_tail: bool = False
 
 
 class Dropped(Event, frozen=True, kw_only=True):

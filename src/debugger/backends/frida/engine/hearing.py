@@ -23,6 +23,8 @@ from debugger.errors import Code, DebuggerError
 
 _T = TypeVar("_T")
 
+# Frida's words for what the program does itself; else we have left it, or were cut off.
+_THE_PROGRAMS_OWN = frozenset({"process-terminated", "process-replaced"})
 _AFTER_LAST_S = 2.0
 
 
@@ -36,6 +38,7 @@ class Hearing:
         self.last: dict[str, Tally] = {}
         self.paused: dict[int, Paused] = {}
         self.has_exited = False
+        self.has_last_words = False
         loop = asyncio.get_running_loop()
         self.became: asyncio.Future[None] = loop.create_future()
         # With the address of `abort`, which is caught where it begins.
@@ -75,8 +78,10 @@ class Hearing:
                 self._inside.take_reply(payload, data)
             case "ready":
                 self.ready.set_result(int(payload["abort"], 16))
-            case "last":
-                self.last = read_tally(payload["tally"])
+            case "last" | "counts" as kind:
+                if not self.has_last_words:
+                    self.last = read_tally(payload["tally"])
+                    self.has_last_words = kind == "last"
             case kind:
                 if kind in {"records", "calls"}:
                     self._inside.acknowledge()
@@ -100,7 +105,7 @@ class Hearing:
         # The guard tells both, and the host may be the first to end.
         waits: list[asyncio.Future[Any]] = [ended, self.gone]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        if not ended.done() and self.gone.result() == HOST_ENDED:
+        if not ended.done() and self.gone.result() not in _THE_PROGRAMS_OWN:
             await asyncio.wait([ended], timeout=_AFTER_LAST_S)
             if not ended.done():
                 return

@@ -9,12 +9,16 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
+from pathlib import Path
 from typing import Any
 
 import frida
 from debugger.backends.frida.engine.frames import Unpacker, pack
 
 _CHUNK = 1 << 16
+_UNMAPPED_S = 3.0
+_LOOK_S = 0.002
 
 
 class Host:
@@ -100,6 +104,7 @@ class Host:
         session = self._sessions.pop(pid, None)
         if session is not None:
             session.detach()
+            _await_unmapped(pid)
 
     def _message(self, pid: int, script: Any, message: Any, data: bytes | None) -> None:
         if message["type"] == "send" and message["payload"].get("type") == "last":
@@ -121,6 +126,25 @@ class Host:
                 "path": child.path,
             }
         )
+
+
+def _await_unmapped(pid: int) -> None:
+    """Wait until Frida's code is out of a process: that comes after the answer to a detach.
+
+    Frida 17.26: in one detach of some hundreds its own threads wait for each other for ever, and
+    the code stays. Nothing leads there any more, so the program is none the worse for it.
+    """
+    limit = time.monotonic() + _UNMAPPED_S
+    # Nothing tells of it but the list of what is mapped.
+    while "frida-agent" in _maps(pid) and time.monotonic() < limit:
+        threading.Event().wait(_LOOK_S)
+
+
+def _maps(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 if __name__ == "__main__":

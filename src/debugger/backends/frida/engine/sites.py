@@ -8,7 +8,7 @@ from debugger.backends.frida.engine.displaced import NotDisplaceableError
 from debugger.backends.frida.engine.inside import Inside
 from debugger.backends.frida.engine.stubs import ARENA, WIDTH, Arena, Site, make_site
 
-_PEEK = 16
+_PEEK = 32  # as much as instructions may measure that give way to a jump together
 
 
 class Sites:
@@ -19,8 +19,13 @@ class Sites:
         self._arenas: list[Arena] = []
         self._made: dict[int, Site] = {}
 
-    async def make(self, addresses: Sequence[int]) -> dict[int, str]:
-        """Make the sites that are missing; return why some cannot be, by address."""
+    async def make(
+        self, addresses: Sequence[int], *, roomy: frozenset[int] = frozenset()
+    ) -> dict[int, str]:
+        """Make the sites that are missing; return why some cannot be, by address.
+
+        `roomy` are those whose first instructions may give way together (`wide.has_room`).
+        """
         missing = [address for address in dict.fromkeys(addresses) if address not in self._made]
         if not missing:
             return {}
@@ -33,7 +38,11 @@ class Sites:
             code = peeked[at * _PEEK : (at + 1) * _PEEK]
             arena = await self._arena_for(address)
             try:
-                made.append(make_site(self.unpatched(address, code), address, arena))
+                made.append(
+                    make_site(
+                        self.unpatched(address, code), address, arena, may_be_wide=address in roomy
+                    )
+                )
             except NotDisplaceableError as error:
                 refused[address] = str(error)
         await self._inside.ask(
@@ -45,6 +54,9 @@ class Sites:
                     "stub": hex(site.stub),
                     "original": site.original.hex(),
                     "jump": site.jump,
+                    "wide": site.wide,
+                    "slot": hex(site.slot),
+                    "wideSlot": hex(site.wide_slot),
                 }
                 for site in made
             ],

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from debugger.backends.frida.engine.events import (
-    Called,
+    Calls,
     ConditionFailed,
     Dropped,
     Event,
@@ -15,11 +14,8 @@ from debugger.backends.frida.engine.events import (
     Module,
     ModuleLoaded,
     Paused,
-    Returned,
     Tally,
 )
-
-_RECORD = struct.Struct("<4IQ6Q")
 
 
 def read_events(payload: Mapping[str, Any], data: bytes | None) -> Iterator[Event]:
@@ -30,9 +26,7 @@ def read_events(payload: Mapping[str, Any], data: bytes | None) -> Iterator[Even
             if lost:
                 yield Dropped(records=lost)
         case {"type": "calls", "lost": int(lost)}:
-            yield from _calls(data or b"")
-            if lost:
-                yield Dropped(calls=lost)
+            yield Calls(data=data or b"", lost=lost)
         case {"type": "paused"}:
             yield _paused(payload)
         case {"type": "module"}:
@@ -51,17 +45,6 @@ def _record(record: Mapping[str, Any]) -> Event:
     if record["type"] == "logged":
         return Logged(hits=record["hits"], values=record["values"], **common)
     return ConditionFailed(text=record["text"], **common)
-
-
-def _calls(data: bytes) -> Iterator[Event]:
-    for _, function, thread, returned, nanoseconds, *words in _RECORD.iter_unpack(data):
-        time = nanoseconds / 1e3
-        if returned:
-            yield Returned(
-                function=function, thread=thread, value=words[0], took=words[1] / 1e3, time=time
-            )
-        else:
-            yield Called(function=function, thread=thread, arguments=tuple(words), time=time)
 
 
 def _paused(payload: Mapping[str, Any]) -> Paused:

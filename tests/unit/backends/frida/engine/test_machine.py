@@ -25,7 +25,7 @@ def compiler():
 
 @pytest.mark.parametrize("name", build.SOURCES)
 def test_the_shipped_bytes_are_those_of_the_sources(compiler, name):
-    assert getattr(machine, name) == build.build(build.HERE / build.SOURCES[name])
+    assert getattr(machine, name) == build.build(build.SOURCES[name])
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,10 @@ def test_the_shipped_bytes_are_those_of_the_sources(compiler, name):
     [
         (machine.TRAP, ["8877665544332211"]),
         (machine.CRASH, ["8877665544332211"]),
-        (machine.ENTER, ["5857565554535251", "3837363534333231", "4847464544434241"]),
+        (
+            machine.ENTER,
+            ["5857565554535251", "3837363534333231", "4847464544434241", "6867666564636261"],
+        ),
     ],
 )
 def test_each_mark_for_an_address_is_there_once(code, marks):

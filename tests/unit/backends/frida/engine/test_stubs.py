@@ -23,9 +23,34 @@ def test_a_stub_calls_the_common_code_and_goes_on_in_its_slot(used):
     assert len(site.code) == stubs.WIDTH
     (call,) = struct.unpack_from("<i", site.code, 6)
     assert site.stub + 10 + call == BASE
-    (jump,) = struct.unpack_from("<i", site.code, 19)
-    assert site.code[23 + jump] == 0x55
+    # Where it goes on is in its record, which the agent fills in.
+    assert site.code[18:20] == b"\xff\x25"
+    (at,) = struct.unpack_from("<i", site.code, 20)
+    assert site.stub + 24 + at == site.stub + stubs.RECORDS + 64
+    assert site.code[site.slot - site.stub] == 0x55
     assert arena.used == used + 1
+
+
+def test_short_instructions_give_way_to_a_jump_together_where_they_may():
+    code = bytes.fromhex("554889e54883ec20").ljust(32, b"\x90")
+    arena = stubs.Arena(BASE)
+    alone = stubs.make_site(code, BASE + 0x10000, arena)
+    assert (alone.wide, alone.original) == (0, b"\x55")
+    wide = stubs.make_site(code, BASE + 0x10000, arena, may_be_wide=True)
+    assert (wide.jump, wide.wide, wide.original) == (False, 8, code[:5])
+    at = wide.wide_slot - wide.stub
+    assert wide.code[at : at + 8] == code[:8]
+    assert wide.code[at + 8 : at + 14] == b"\xff\x25\0\0\0\0"
+    (on,) = struct.unpack_from("<Q", wide.code, at + 14)
+    assert on == BASE + 0x10008
+
+
+@pytest.mark.parametrize("code", ["55c3", "55ebfe", "55ffd0", "55e800000000"])
+def test_what_leaves_early_does_not_give_way(code):
+    given = bytes.fromhex(code).ljust(32, b"\x90")
+    site = stubs.make_site(given, BASE + 0x10000, stubs.Arena(BASE), may_be_wide=True)
+    # A call may be the last of them, for nothing comes back into the bytes before it.
+    assert site.wide == (6 if code.startswith("55e8") else 0)
 
 
 def test_stubs_and_their_records_never_share_a_page():

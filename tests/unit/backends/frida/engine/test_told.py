@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import struct
-
 from hypothesis import given
 from hypothesis import strategies as st
 
+from debugger.backends.frida.engine.calls import RECORD, unpacked
 from debugger.backends.frida.engine.events import (
     Called,
+    Calls,
     ConditionFailed,
     Dropped,
     Logged,
@@ -38,11 +38,23 @@ def test_a_batch_is_read_in_order_with_what_was_lost():
 
 
 def test_calls_are_read_from_the_ring():
-    ring = struct.pack("<4IQ6Q", 1, 5, 70, 0, 2_000, 1, 2, 3, 4, 5, 6)
-    ring += struct.pack("<4IQ6Q", 2, 5, 70, 1, 9_500, 2**64 - 1, 7_500, 0, 0, 0, 0)
-    assert list(read_events({"type": "calls", "lost": 0}, ring)) == [
-        Called(function=5, thread=70, arguments=(1, 2, 3, 4, 5, 6), time=2.0),
-        Returned(function=5, thread=70, value=2**64 - 1, took=7.5, time=9.5),
+    texts = b"\3Ada".ljust(40, b"\0")
+    ring = RECORD.pack(1, 5, 70, 0, 2_000, 1, 2, 3, 4, 5, 6, 7, 8, texts)
+    ring += RECORD.pack(2, 5, 70, 1, 9_500, 2**64 - 1, 7_500, 4, 0, 0, 0, 0, 0, bytes(40))
+    ring += RECORD.pack(3, 5, 70, 2, 9_600, 0, 7_600, 0, 0, 0, 0, 0, 0, bytes(40))
+    (calls,) = read_events({"type": "calls", "lost": 2}, ring)
+    assert calls == Calls(data=ring, lost=2)
+    assert list(unpacked(ring)) == [
+        Called(
+            function=5,
+            thread=70,
+            arguments=(1, 2, 3, 4, 5, 6),
+            time=2.0,
+            reals=(7, 8),
+            texts=texts,
+        ),
+        Returned(function=5, thread=70, value=2**64 - 1, took=7.5, time=9.5, second=4),
+        Returned(function=5, thread=70, value=0, took=7.6, time=9.6, is_tail=True),
     ]
 
 

@@ -2,15 +2,17 @@
 'use strict';
 
 const exported = (name) => Module.getGlobalExportByName(name);
-const systemCall = new NativeFunction(exported('syscall'), 'int64',
+// None of these waits for anybody, so nobody else's JavaScript runs meanwhile; nor do they fault.
+const AT_ONCE = { scheduling: 'exclusive', exceptions: 'propagate' };
+const native = (name, returns, takes) => new NativeFunction(exported(name), returns, takes, AT_ONCE);
+const systemCall = native('syscall', 'int64',
   ['int64', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer']);
-const mmap = new NativeFunction(exported('mmap'), 'pointer',
-  ['pointer', 'size_t', 'int', 'int', 'int', 'int64']);
-const munmap = new NativeFunction(exported('munmap'), 'int', ['pointer', 'size_t']);
-const clockGettime = new NativeFunction(exported('clock_gettime'), 'int', ['int', 'pointer']);
-const openFile = new NativeFunction(exported('open'), 'int', ['pointer', 'int', 'int']);
-const pread = new NativeFunction(exported('pread'), 'int64', ['int', 'pointer', 'size_t', 'int64']);
-const pwrite = new NativeFunction(exported('pwrite'), 'int64', ['int', 'pointer', 'size_t', 'int64']);
+const mmap = native('mmap', 'pointer', ['pointer', 'size_t', 'int', 'int', 'int', 'int64']);
+const munmap = native('munmap', 'int', ['pointer', 'size_t']);
+const clockGettime = native('clock_gettime', 'int', ['int', 'pointer']);
+const openFile = native('open', 'int', ['pointer', 'int', 'int']);
+const pread = native('pread', 'int64', ['int', 'pointer', 'size_t', 'int64']);
+const pwrite = native('pwrite', 'int64', ['int', 'pointer', 'size_t', 'int64']);
 
 function ask(number, ...words) {
   while (words.length < 6) words.push(0);
@@ -21,7 +23,7 @@ const PAGE = 4096;
 const GROUND = 0x100000;
 const ground = mmap(NULL, GROUND, 7, 0x22, -1, 0);
 if (ground.equals(ptr(-1))) throw new Error('no memory that may be both written and run');
-const [HIT_HOOK, TRAP_HOOK, CRASH_HOOK] = [0, 64, 128].map((at) => ground.add(at));
+const [STOP_HOOK, TRAP_HOOK, CRASH_HOOK] = [0, 64, 128].map((at) => ground.add(at));
 const TRAP_CODE = ground.add(0x1000);
 const CRASH_CODE = ground.add(0x2000);
 const RESTORER = ground.add(0x3000);

@@ -10,14 +10,17 @@ const points = new Map();
 const recordOf = (site) => site.stub.add(STUB_RECORD);
 const arrivals = (site) => recordOf(site).readU64().toNumber();
 const wakeAt = (site, number) => { recordOf(site).add(8).writeU64(number); };
+const threadsIn = (site) => recordOf(site).add(32).readS32();
 
 function makeSite(order, code) {
   const site = { address: ptr(order.address), stub: ptr(order.stub), original: unhex(order.original),
-    jump: order.jump, index: sites.length, points: [], armed: false, muted: false };
+    jump: order.jump, wide: order.wide, slot: ptr(order.slot), wideSlot: ptr(order.wideSlot),
+    index: sites.length, points: [], armed: false, muted: false, isWide: false };
   sites.push(site);
   siteAt.set(order.address, site);
   site.stub.writeByteArray(code);
   recordOf(site).add(24).writeU64(site.index);
+  goOnIn(site, site.slot);
   wakeAt(site, 1);
   enterTable(site);
 }
@@ -35,25 +38,51 @@ function enterTable(site) {
 }
 
 // The first byte alone decides, so it is the last to be written.
+let patches = null; // site to its new bytes, while they are collected
 function patch(site, bytes) {
-  if (!site.jump) { writeBytes(site.address, [bytes[0]]); return; }
-  writeBytes(site.address, [0xcc]);
-  syncCores();
-  writeBytes(site.address.add(1), bytes.slice(1));
-  syncCores();
-  writeBytes(site.address, [bytes[0]]);
+  if (patches !== null) patches.set(site, bytes);
+  else patchAll([[site, bytes]]);
+}
+
+function patchAll(all) {
+  const jumps = all.filter(([site]) => site.jump);
+  for (const [site] of jumps) writeBytes(site.address, [0xcc]);
+  if (jumps.length) syncCores();
+  for (const [site, bytes] of jumps) writeBytes(site.address.add(1), bytes.slice(1));
+  if (jumps.length) syncCores();
+  for (const [site, bytes] of all) writeBytes(site.address, [bytes[0]]);
+}
+
+// All cores are waited for once, not once for each.
+function together(work) {
+  patches = new Map();
+  try {
+    return work();
+  } finally {
+    const all = [...patches];
+    patches = null;
+    patchAll(all);
+  }
 }
 
 function arm(site) {
   if (site.armed) return;
   site.armed = true;
+  for (const other of wideSites) {
+    if (other !== site && isWithin(site, other)) narrow(other);
+  }
+  patch(site, site.jump ? jumpTo(site) : [0xcc]);
+}
+
+function jumpTo(site) {
   const way = site.stub.sub(site.address.add(5)).toInt32();
-  patch(site, site.jump ? [0xe9, way & 255, way >> 8 & 255, way >> 16 & 255, way >> 24 & 255] : [0xcc]);
+  return [0xe9, way & 255, way >> 8 & 255, way >> 16 & 255, way >> 24 & 255];
 }
 
 function disarm(site) {
   if (!site.armed) return;
   site.armed = false;
+  narrow(site);
   patch(site, site.original);
 }
 
@@ -64,9 +93,15 @@ const countsAlone = (site) => site.points.length === 1 && !site.points[0].condit
 function settle(site) {
   site.muted = false;
   site.alone = countsAlone(site);
-  recordOf(site).add(16).writePointer(
-    site.points.length === 1 && site.points[0].predicate ? site.points[0].predicate : NULL);
-  if (!site.points.length) { wakeAt(site, NEVER); disarm(site); return; }
+  choosePredicate(site);
+  const [first] = site.points;
+  const isOneThread = first && first.thread && site.points.every((one) => one.thread === first.thread);
+  recordOf(site).add(36).writeU32(isOneThread ? first.thread : 0);
+  if (!site.points.length) {
+    wakeAt(site, NEVER);
+    if (!site.traced) disarm(site);
+    return;
+  }
   if (countsAlone(site)) {
     const [point] = site.points;
     const next = point.base + Math.max(point.ignore, point.hits) + 1;
@@ -75,6 +110,40 @@ function settle(site) {
     wakeAt(site, 1);
   }
   arm(site);
+}
+
+// Whoever is between two of these writes at worst saves the vector registers for nothing.
+function choosePredicate(site) {
+  const record = recordOf(site);
+  const point = site.points.length === 1 && site.points[0].predicate ? site.points[0] : null;
+  record.add(40).writeU32(0);
+  record.add(16).writePointer(point ? point.predicate : NULL);
+  if (point && point.isPlain) record.add(40).writeU32(1);
+}
+
+// Does code keep to general registers, wherever it goes from here? Then the others need no saving.
+const CODE_MAX = 2000;
+function isPlain(begin) {
+  const waiting = [begin];
+  const looked = new Set();
+  while (waiting.length) {
+    let at = waiting.pop();
+    while (!looked.has(at.toString())) {
+      looked.add(at.toString());
+      if (looked.size > CODE_MAX) return false;
+      const one = Instruction.parse(at);
+      const text = `${one.mnemonic} ${one.opStr}`;
+      if (/\b([xyz]?mm\d|st\b|st\(|k\d)|^(f|v|emms|rep)/.test(text)) return false;
+      if (one.mnemonic === 'ret') break;
+      if (one.mnemonic === 'call' || one.mnemonic[0] === 'j') {
+        if (!/^0x[0-9a-f]+$/.test(one.opStr)) return false;
+        waiting.push(ptr(one.opStr));
+        if (one.mnemonic === 'jmp') break;
+      }
+      at = one.next;
+    }
+  }
+  return true;
 }
 
 function noteAlone(site) {
@@ -101,6 +170,7 @@ function addPoint(order) {
     // For ever: a thread may be inside when the point is removed.
     kept.push(module);
     point.predicate = module.predicate;
+    point.isPlain = isPlain(module.predicate);
     point.ask = new NativeFunction(point.predicate, 'int', ['pointer']);
   }
   points.set(order.id, point);
@@ -186,7 +256,7 @@ function isDue(point, number, alone) {
 // This runs for every hit that a stub does not settle itself: what is not needed is not asked for.
 function hit(frame, site, which) {
   const { alone } = site;
-  const number = alone ? which.toUInt32() : 0;
+  const number = alone ? which : 0;
   const view = new FrameView(frame, site);
   let thread = 0;
   let stops = null;
@@ -198,10 +268,16 @@ function hit(frame, site, which) {
     if (point.log) record(point, view, thread || (thread = Process.getCurrentThreadId()));
     if (point.pauses) (stops || (stops = [])).push(point);
   }
-  if (stops !== null) stop(view, stops);
+  if (stops === null) return 0;
+  stopping.set(frame.toString(), stops);
+  return 1;
 }
 
-function stop(view, stops) {
+const stopping = new Map(); // frame to the points that stop there
+function stop(frame, site) {
+  const view = new FrameView(frame, site);
+  const stops = stopping.get(frame.toString());
+  stopping.delete(frame.toString());
   for (const point of stops) if (point.temporary) removePoint(point.id);
   const told = stops.filter((point) => point !== aborting);
   if (told.length) pause('breakpoint', view, { ids: told.map((point) => point.id), hits: told[0].hits });

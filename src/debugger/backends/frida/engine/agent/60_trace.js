@@ -2,106 +2,149 @@
 'use strict';
 
 const RING = 1 << 15;
-const traced = new Map(); // id to its listener
-let ring = null;
+const RECORD = 128;
+const RETURNS = 256 * 512 * 8; // from a trampoline to the address that it stands for
+const ENTRY = 32;
+const FUNCTION = 32;
+const FUNCTIONS_PAGE = 1024;
+const DRAIN_MAX = 4096;
+const traced = new Map(); // id to its site and what machine code knows of it
+let tracer = null;
 
-const SOURCE = `
-#include <gum/guminterceptor.h>
-#include <gum/gumprocess.h>
-typedef struct {
-  volatile guint ready; guint id; guint thread; guint kind; guint64 time; guint64 word[6];
-} Record;
-typedef struct { guint64 start; } Call;
-extern Record * ring;
-extern volatile gint claimed;
-extern volatile gint drained;
-extern volatile gint dropped;
-extern int clock_gettime (int, void *);
-
-static guint64 now (void) { guint64 t[2]; clock_gettime (1, t); return t[0] * 1000000000 + t[1]; }
-
-/* Room is kept for as many threads as may be between the look and the claim. */
-static Record * claim (gint * number) {
-  if ((guint) (claimed - drained) >= ${RING - 256}) { g_atomic_int_add (&dropped, 1); return NULL; }
-  *number = g_atomic_int_add (&claimed, 1);
-  return &ring[*number & ${RING - 1}];
+function makeTracer() {
+  const size = 4 * PAGE + RETURNS * 2 + (RETURNS / 8) * ENTRY + RING * RECORD;
+  const memory = mmap(NULL, size, 7, 0x4022, -1, 0);
+  if (memory.equals(ptr(-1))) throw new Error('no memory to trace with');
+  const state = memory.add(PAGE);
+  const blocks = memory.add(2 * PAGE);
+  const ways = memory.add(4 * PAGE);
+  const entries = ways.add(RETURNS * 2);
+  const made = { state, ways, claimed: state.add(184), drained: state.add(312), dropped: state.add(440),
+    ring: entries.add((RETURNS / 8) * ENTRY), told: 0, free: [] };
+  memory.writeByteArray(placed(MACHINE.trace, [[OF_TABLE, state]]));
+  const clock = Process.findModuleByName('linux-vdso.so.1');
+  const words = [made.ring, (clock && clock.findExportByName('__vdso_clock_gettime')) || exported('clock_gettime'),
+    ways, entries, blocks, memory.add(16)];
+  words.forEach((word, i) => state.add(i * 8).writePointer(word));
+  made.count = new NativeFunction(memory.add(32), 'uint', ['pointer', 'uint'], AT_ONCE);
+  made.enter = memory;
+  return made;
 }
 
-static void put (GumInvocationContext * ic, guint kind, guint64 time, guint64 * words) {
-  gint number;
-  Record * record = claim (&number);
-  guint i;
-  if (record == NULL) return;
-  record->id = GPOINTER_TO_SIZE (gum_invocation_context_get_listener_function_data (ic));
-  record->thread = gum_invocation_context_get_thread_id (ic);
-  record->kind = kind;
-  record->time = time;
-  for (i = 0; i != 6; i++) record->word[i] = words[i];
-  /* Last, and stores are seen in order on x86. */
-  record->ready = number + 1;
+// Who unwinds the stack finds at a trampoline's address where the right one lies. The frame of a
+// trampoline is one word lower than its caller's, because unwinders tell frames apart by that.
+function unwindRules() {
+  const bytes = [];
+  const put = (size, value) => {
+    let left = BigInt(value.toString());
+    for (let i = 0; i < size; i++) { bytes.push(Number(left & 255n)); left >>= 8n; }
+  };
+  put(4, 36); put(4, 0);
+  bytes.push(1, 0x7a, 0x52, 0, 1, 0x78, 16, 1, 0); // version, "zR", alignments, rip, absolute
+  bytes.push(0x12, 7, 1, 0x15, 7, 0x7f); // frame: rsp - 8; rsp: frame + 8
+  bytes.push(0x10, 16, 6, 0x80, 0, 0x23, 0x80, 0x80, 0x40); // rip: at rip + RETURNS
+  while (bytes.length < 40) bytes.push(0);
+  put(4, 28); put(4, bytes.length);
+  put(8, tracer.ways.sub(8)); put(8, RETURNS);
+  while (bytes.length < 72) bytes.push(0);
+  put(4, 0);
+  return bytes;
 }
 
-void onEnter (GumInvocationContext * ic) {
-  Call * call = GUM_IC_GET_INVOCATION_DATA (ic, Call);
-  guint64 words[6];
-  guint i;
-  for (i = 0; i != 6; i++) words[i] = GPOINTER_TO_SIZE (gum_invocation_context_get_nth_argument (ic, i));
-  call->start = now ();
-  put (ic, 0, call->start, words);
-}
-
-void onLeave (GumInvocationContext * ic) {
-  Call * call = GUM_IC_GET_INVOCATION_DATA (ic, Call);
-  guint64 time = now ();
-  guint64 words[6] = { 0, 0, 0, 0, 0, 0 };
-  words[0] = GPOINTER_TO_SIZE (gum_invocation_context_get_return_value (ic));
-  words[1] = time - call->start;
-  put (ic, 1, time, words);
-}
-`;
-const RECORD = 72;
-
-function traceAdd(orders) {
-  if (ring === null) {
-    const memory = mmap(NULL, RING * RECORD + PAGE, 3, 0x22, -1, 0);
-    ring = { memory: memory.add(PAGE), claimed: memory, drained: memory.add(64),
-      dropped: memory.add(128), pointer: memory.add(192), told: 0 };
-    ring.pointer.writePointer(ring.memory);
-    ring.code = new CModule(SOURCE, { ring: ring.pointer, claimed: ring.claimed,
-      drained: ring.drained, dropped: ring.dropped, clock_gettime: exported('clock_gettime') });
+const unwinders = new Set();
+function tellUnwinder(register) {
+  if (register === null || unwinders.has(register.toString())) return;
+  unwinders.add(register.toString());
+  if (!tracer.rules) {
+    tracer.rules = mmap(NULL, PAGE, 3, 0x22, -1, 0);
+    tracer.rules.writeByteArray(unwindRules());
   }
+  new NativeFunction(register, 'void', ['pointer'])(tracer.rules);
+}
+
+function tellUnwinderOf(module) {
+  if (tracer !== null && module.name.startsWith('libgcc_s')) {
+    tellUnwinder(module.findExportByName('__register_frame'));
+  }
+}
+
+function functionRoom() {
+  if (!tracer.free.length) {
+    const page = mmap(NULL, FUNCTIONS_PAGE * FUNCTION, 3, 0x22, -1, 0);
+    for (let i = FUNCTIONS_PAGE; i--;) tracer.free.push(page.add(i * FUNCTION));
+  }
+  return tracer.free.pop();
+}
+
+function traceAdd(orders, rate) {
+  if (tracer === null) {
+    tracer = makeTracer();
+    const linked = Process.mainModule.findSymbolByName('__register_frame');
+    tellUnwinder(linked);
+    Process.enumerateModules().forEach(tellUnwinderOf);
+  }
+  tracer.state.add(56).writeU32(rate);
+  tracer.state.add(48).writeU32(1);
   for (const order of orders) {
-    traced.set(order.id, Interceptor.attach(ptr(order.address),
-      { onEnter: ring.code.onEnter, onLeave: ring.code.onLeave }, ptr(order.id)));
+    const site = siteAt.get(order.address);
+    if (traced.has(order.id) || site.traced) continue;
+    const place = functionRoom();
+    place.writeByteArray(new Array(FUNCTION).fill(0));
+    place.add(12).writeU32(order.id);
+    place.add(16).writeU32(order.texts);
+    const record = recordOf(site);
+    record.add(48).writePointer(tracer.enter);
+    record.add(56).writePointer(place);
+    record.add(44).writeU32(1);
+    site.traced = true;
+    if (!site.points.length) wakeAt(site, NEVER);
+    traced.set(order.id, { site, place });
+    arm(site);
+    widenSoon(site);
   }
-  Interceptor.flush();
+  return { ways: tracer.ways, size: RETURNS };
 }
 
 function traceRemove(ids) {
   for (const id of ids) {
-    const listener = traced.get(id);
-    if (listener !== undefined) listener.detach();
+    const one = traced.get(id);
+    if (one === undefined) continue;
     traced.delete(id);
+    recordOf(one.site).add(44).writeU32(0);
+    one.site.traced = false;
+    if (!one.site.points.length) disarm(one.site);
+    // Its room is never given to another: a call that is under way may still speak of it.
   }
-  Interceptor.flush();
+}
+
+// Calls that were more in a moment than the rate allows, by function.
+function skipped() {
+  const found = {};
+  for (const [id, { place }] of traced) {
+    const count = place.add(8).readU32();
+    if (count) found[id] = count;
+  }
+  return found;
 }
 
 // A record that was claimed and is not ready yet ends the drain: the next one begins with it.
 function drain(must) {
-  if (ring === null || (batchesOut >= BATCHES_OUT_MAX && !must)) return;
-  const first = ring.drained.readS32();
-  const limit = Math.min(ring.claimed.readS32() - first, RING - (first & (RING - 1)), 8192);
-  const dropped = ring.dropped.readU32();
-  let ready = 0;
-  while (ready < limit) {
-    const record = ring.memory.add(((first + ready) & (RING - 1)) * RECORD);
-    if (record.readS32() !== first + ready + 1) break;
-    ready++;
-  }
-  if (!ready && dropped === ring.told) return;
-  const bytes = ring.memory.add((first & (RING - 1)) * RECORD).readByteArray(ready * RECORD);
-  ring.drained.writeS32(first + ready);
+  if (tracer === null) return false;
+  tracer.state.add(52).writeU32(Math.floor(microseconds() / 1e6)); // the second that a rate is of
+  if (batchesOut >= BATCHES_OUT_MAX && !must) return false;
+  const first = tracer.drained.readU32();
+  const at = first & (RING - 1);
+  const dropped = tracer.dropped.readU32();
+  const ready = tracer.count(tracer.state, Math.min(RING - at, DRAIN_MAX));
+  if (!ready && dropped === tracer.told) return false;
+  const bytes = tracer.ring.add(at * RECORD).readByteArray(ready * RECORD);
+  tracer.drained.writeU32((first + ready) >>> 0);
   batchesOut++;
-  send({ type: 'calls', lost: dropped - ring.told }, bytes);
-  ring.told = dropped;
+  send({ type: 'calls', lost: (dropped - tracer.told) >>> 0 }, bytes);
+  tracer.told = dropped;
+  return ready > 0;
+}
+
+function drainAll(must) {
+  for (let i = 0; i <= RING / DRAIN_MAX + 1 && drain(must); i++);
 }

@@ -29,7 +29,7 @@ void onExit (GumInvocationContext * ic) { if (getpid () == owner) last_words ();
 `;
 
 function lastWords() {
-  drain(true);
+  drainAll(true);
   flush(true);
   tell({ type: 'last', tally: tally() });
   recv('last', () => {}).wait();
@@ -66,16 +66,21 @@ function handle(number, code, flags) {
 function placed(code, values) {
   const bytes = unhex(code);
   for (const [mark, value] of values) {
-    const at = code.indexOf(mark) / 2;
-    let left = BigInt(value.toString());
-    for (let i = 0; i < 8; i++) { bytes[at + i] = Number(left & 255n); left >>= 8n; }
+    for (let found = code.indexOf(mark); found >= 0; found = code.indexOf(mark, found + 1)) {
+      const at = found / 2;
+      let left = BigInt(value.toString());
+      for (let i = 0; i < 8; i++) { bytes[at + i] = Number(left & 255n); left >>= 8n; }
+    }
   }
   return bytes;
 }
 
 const OF_TABLE = '8877665544332211';
+// A callback is the fast way into JavaScript; a thread waits, and calls, in a hooked function.
+const onHit = new NativeCallback((frame, site, number) => hit(frame, sites[site], number),
+  'int', ['pointer', 'int', 'uint']);
 const enterCode = () => placed(MACHINE.enter, [['5857565554535251', Process.id],
-  ['3837363534333231', BUSY], ['4847464544434241', HIT_HOOK]]);
+  ['3837363534333231', BUSY], ['4847464544434241', onHit], ['6867666564636261', STOP_HOOK]]);
 
 function onTrap(info, context) {
   const thread = Process.getCurrentThreadId();
@@ -93,17 +98,18 @@ function onTrap(info, context) {
 }
 
 function onCrash(number, info, context) {
-  drain(true);
+  drainAll(true);
+  tell({ type: 'counts', tally: tally() });
   pause('crash', new ContextView(context), { signal: number, code: info.add(8).readS32(),
     fault: info.add(16).readPointer() });
 }
 
 function takeSignals() {
   const nops = Array(16).fill(0x90);
-  HIT_HOOK.writeByteArray([...nops, 0xc3]);
+  STOP_HOOK.writeByteArray([...nops, 0xc3]);
   // What the hook has handled it says in si_errno, which nobody uses.
   for (const hook of [TRAP_HOOK, CRASH_HOOK]) hook.writeByteArray([...nops, 0x8b, 0x46, 0x04, 0xc3]);
-  Interceptor.attach(HIT_HOOK, { onEnter(args) { hit(args[0], sites[args[1].toInt32()], args[2]); } });
+  Interceptor.attach(STOP_HOOK, { onEnter(args) { stop(args[0], sites[args[1].toInt32()]); } });
   Interceptor.attach(TRAP_HOOK, { onEnter(args) { onTrap(args[1], args[2]); } });
   Interceptor.attach(CRASH_HOOK, { onEnter(args) { onCrash(args[0].toInt32(), args[1], args[2]); } });
   guardMasks();

@@ -15,20 +15,6 @@ function mapArena(near, size) {
   throw new Error(`no free memory near ${near}`);
 }
 
-// Frida unloads the agent under the feet of who is still in it. Nobody can tell us that he has
-// left, for then he runs none of our code: so we look, for a bounded time.
-function idle() {
-  const threads = threadsNow().filter((thread) => !isOurs(thread));
-  const limit = microseconds() + 2e6;
-  return new Promise((resolve, reject) => {
-    const look = () => {
-      if (threads.every((thread) => BUSY.add(thread & 4095).readU8() === 0)) resolve(null);
-      else if (microseconds() > limit) reject(new Error('a thread does not leave the agent'));
-      else setTimeout(look, 1);
-    };
-    look();
-  });
-}
 
 const orders = {
   peek: ({ addresses, count }) => {
@@ -45,14 +31,14 @@ const orders = {
     const code = new Uint8Array(bytes);
     made.forEach((site, i) => makeSite(site, Array.from(code.subarray(i * width, (i + 1) * width))));
   },
-  add: ({ points: added }) => {
+  add: ({ points: added }) => together(() => {
     const failed = {};
     for (const point of added) {
       try { addPoint(point); } catch (error) { failed[point.id] = String(error.message || error); }
     }
     return failed;
-  },
-  remove: ({ ids }) => { for (const id of ids) removePoint(id); },
+  }),
+  remove: ({ ids }) => together(() => { ids.forEach(removePoint); }),
   aborts: ({ address }) => catchAbort(address),
   tally: () => tally(),
   read: ({ address, count }) => [{}, readBytes(ptr(address), count)],
@@ -67,10 +53,11 @@ const orders = {
   pause: ({ threads }) => threads.filter(askToPause),
   watch: ({ watch: one }) => watch(one),
   unwatch: ({ name }) => unwatch(name),
-  trace: ({ functions }) => traceAdd(functions),
-  untrace: ({ ids }) => traceRemove(ids),
+  trace: ({ functions, rate }) => together(() => traceAdd(functions, rate)),
+  skipped: () => skipped(),
+  untrace: ({ ids }) => together(() => traceRemove(ids)),
   modules: () => Process.enumerateModules().map(({ name, path, base, size }) => ({ name, path, base, size })),
-  flush: () => { drain(); flush(); },
+  flush: () => { drainAll(); flush(); },
   leave: () => { leave(); },
   idle,
 };
@@ -110,19 +97,36 @@ function leave() {
   if (threadObserver !== null) threadObserver.detach();
   for (const site of sites) { disarm(site); wakeAt(site, NEVER); }
   traceRemove([...traced.keys()]);
+  if (tracer !== null) tracer.state.add(48).writeU32(0);
   leaveSignals();
+  freeExits();
 }
 
-rpc.exports = { dispose() { leave(); } };
+// Frida asks for it when the program exits, too: then there is still something to see.
+rpc.exports = { dispose() { if (!isHostThere()) leave(); } };
 
 takeSignals();
 listen();
 acknowledge();
-setInterval(() => { refill(0.01); drain(); flush(); }, 10);
+// Who is killed says nothing more: so what is counted is told every now and then, when it is new.
+let countsTold = '';
+function tellCounts() {
+  if (!points.size) return;
+  const counts = tally();
+  const text = JSON.stringify(counts);
+  if (text === countsTold) return;
+  countsTold = text;
+  send({ type: 'counts', tally: counts });
+}
+
+setInterval(() => { refill(0.01); drainAll(); flush(); widen(); }, 10);
+setInterval(tellCounts, 100);
 let isReady = false;
 Process.attachModuleObserver({
-  onAdded({ name, path, base, size }) {
+  onAdded(module) {
+    const { name, path, base, size } = module;
     if (!isReady) return;
+    tellUnwinderOf(module);
     tell({ type: 'module', name, path, base, size });
     if (HOLDS_MODULES) pause('module', null, { base });
   },

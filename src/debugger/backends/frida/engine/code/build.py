@@ -5,10 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SOURCES = {"TRAP": "trap.c", "CRASH": "crash.c", "ENTER": "enter.S"}
+SOURCES = {
+    "TRAP": ("trap.c",),
+    "CRASH": ("crash.c",),
+    "ENTER": ("enter.S",),
+    "TRACE": ("trace.S", "trace.c"),
+}
 FLAGS = [
     *("-O2", "-fPIC", "-ffreestanding", "-fno-stack-protector", "-fcf-protection=none"),
     *("-mgeneral-regs-only", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"),
@@ -24,14 +30,18 @@ from __future__ import annotations
 '''
 
 
-def build(source: Path) -> bytes:
-    """Compile one source, and return its code."""
+def build(sources: Sequence[str]) -> bytes:
+    """Compile sources, and return their code, that of the first one first."""
     with tempfile.TemporaryDirectory() as scratch:
-        compiled, linked, raw = (Path(scratch) / name for name in ("a.o", "a.elf", "a.bin"))
+        linked, raw = Path(scratch) / "a.elf", Path(scratch) / "a.bin"
+        compiled = [str(Path(scratch) / f"{number}.o") for number in range(len(sources))]
         for argv in (
-            ["gcc", *FLAGS, "-c", str(source), "-o", str(compiled)],
+            *(
+                ["gcc", *FLAGS, "-c", str(HERE / source), "-o", target]
+                for source, target in zip(sources, compiled, strict=True)
+            ),
             # The handlers come first, whatever else the compiler leaves in .text.
-            ["ld", "--no-dynamic-linker", "-Ttext=0", "-e", "0", str(compiled), "-o", str(linked)],
+            ["ld", "--no-dynamic-linker", "-Ttext=0", "-e", "0", *compiled, "-o", str(linked)],
             ["objcopy", "-O", "binary", "-j", ".text", str(linked), str(raw)],
         ):
             subprocess.run(argv, check=True)
@@ -41,9 +51,9 @@ def build(source: Path) -> bytes:
 def module() -> str:
     """Return the text of the module."""
     lines = [HEADER]
-    for name, source in SOURCES.items():
-        code = build(HERE / source)
-        lines += [f"# {source}", f"{name} = bytes.fromhex("]
+    for name, sources in SOURCES.items():
+        code = build(sources)
+        lines += [f"# {', '.join(sources)}", f"{name} = bytes.fromhex("]
         lines += [f'    "{code[at : at + WIDTH].hex()}"' for at in range(0, len(code), WIDTH)]
         lines += [")"]
     return "\n".join(lines) + "\n"

@@ -1,8 +1,10 @@
 # Called by every stub: counts the hit, and calls the hook when it is due.
-# The stub's record lies 0x20000 above the stub: hits, the hit to wake at, a predicate or 0, and
-# the number of the site. The hook gets the frame in rdi, the site in rsi, the hit's number in rdx;
-# the predicate gets the frame: r15 r14 r13 r12 r11 r10 r9 r8 rdi rsi rbp rbx
-# rdx rcx rax flags, and the return address into the stub.
+# The stub's record lies 0x20000 above the stub: hits, the hit to wake at, a predicate or 0, the
+# number of the site, how many threads are in here, the one thread that counts or 0, whether the
+# predicate leaves the vector registers alone, whether the function that begins there is traced,
+# the tracer and what it is given besides the frame. The hook gets the frame in rdi, the site in rsi,
+# the hit's number in rdx, and says whether the thread stops, which a second hook does; the predicate gets the frame: r15 r14 r13 r12 r11 r10 r9 r8 rdi rsi rbp
+# rbx rdx rcx rax flags, and the return address into the stub.
   .intel_syntax noprefix
   .set RECORD, 0x20000 - 10
   .text
@@ -16,6 +18,8 @@ enter:
   inc rcx
   cmp rcx, [rax+RECORD+8]
   jae due
+  cmp dword ptr [rax+RECORD+44], 0
+  jne due
   pop rcx
   pop rax
   popfq
@@ -37,9 +41,27 @@ due:
   cld
   mov rbx, rsp
   mov rbp, rcx
-  mov r12, [rax+RECORD+16]
+  lea r12, [rax+RECORD]
+  lock inc dword ptr [r12+32]
+  cmp dword ptr [r12+44], 0
+  jne trace
+counted:
+  cmp dword ptr [r12+36], 0
+  jne one_thread
+wanted:
   sub rsp, 2816
   and rsp, -64
+  mov r15, [r12+16]
+  cmp dword ptr [r12+40], 0
+  je save
+  test r15, r15
+  jz save
+  mov rdi, rbx
+  call r15
+  test eax, eax
+  jz back
+  xor r15d, r15d
+save:
   # xrstor refuses a header with rubbish in it.
   xor eax, eax
   mov [rsp+512], rax
@@ -53,18 +75,18 @@ due:
   mov eax, 0xe7
   xor edx, edx
   xsave64 [rsp]
-  test r12, r12
+  test r15, r15
   jz look
   mov rdi, rbx
-  call r12
+  call r15
   test eax, eax
-  jz done
+  jz restore
 look:
   movabs r15, 0x5152535455565758
   mov eax, 39
   syscall
   cmp rax, r15
-  jne done
+  jne restore
   mov eax, 186
   syscall
   mov r13d, eax
@@ -72,16 +94,24 @@ look:
   movabs r14, 0x3132333435363738
   lock inc byte ptr [r14+r13]
   mov rdi, rbx
-  mov rsi, [rbx+128]
-  mov rsi, [rsi+RECORD+24]
+  mov rsi, [r12+24]
   mov rdx, rbp
   movabs rax, 0x4142434445464748
   call rax
+  test eax, eax
+  jz looked
+  mov rdi, rbx
+  mov rsi, [r12+24]
+  movabs rax, 0x6162636465666768
+  call rax
+looked:
   lock dec byte ptr [r14+r13]
-done:
+restore:
   mov eax, 0xe7
   xor edx, edx
   xrstor64 [rsp]
+back:
+  lock dec dword ptr [r12+32]
   mov rsp, rbx
   pop r15
   pop r14
@@ -100,3 +130,19 @@ done:
   pop rax
   popfq
   ret
+trace:
+  and rsp, -64
+  mov rdi, rbx
+  mov rsi, [r12+56]
+  call [r12+48]
+  mov rsp, rbx
+  cmp rbp, [r12+8]
+  jae counted
+  jmp back
+one_thread:
+  mov eax, 186
+  syscall
+  cmp eax, [r12+36]
+  je wanted
+  jmp back
+  .section .note.GNU-stack,"",@progbits

@@ -1,0 +1,31 @@
+"""What does a record of a call or a return hold?"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+from debugger.backends.frida.engine.events import Called, Returned
+
+# Ready, function, thread, kind; the time in ns; six words; two halves of vectors; texts.
+RECORD: Final = struct.Struct("<4IQ6Q2Q40s")
+ENTERED, LEFT, JUMPED = range(3)
+
+
+def unpacked(data: bytes) -> Iterator[Called | Returned]:
+    """Give each record of a batch by itself."""
+    for _, function, thread, kind, ns, *words, real0, real1, texts in RECORD.iter_unpack(data):
+        common = {"function": function, "thread": thread, "time": ns / 1e3}
+        reals = (real0, real1)
+        if kind == ENTERED:
+            yield Called(arguments=tuple(words), reals=reals, texts=texts, **common)
+        else:
+            yield Returned(
+                value=words[0],
+                took=words[1] / 1e3,
+                second=words[2],
+                reals=reals,
+                is_tail=kind == JUMPED,
+                **common,
+            )

@@ -1,0 +1,1 @@
+"""What is traced, and how a call and its return are told?"""

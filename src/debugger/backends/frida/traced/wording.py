@@ -1,0 +1,195 @@
+"""How is a call of one function written, and its return? Decided once, carried out for millions."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from debugger.backends.frida.dwarf import codes as dw
+from debugger.backends.frida.dwarf.image import Image
+from debugger.backends.frida.dwarf.scopes import Role
+from debugger.backends.frida.dwarf.types import Kind, Type
+from debugger.backends.frida.traced.finding import Target
+from debugger.backends.frida.traced.passing import In, places
+
+_DOUBLE: Final = struct.Struct("<d")
+_SINGLE: Final = struct.Struct("<f4x")
+_WORD: Final = struct.Struct("<Q")
+_WIDE: Final = 8
+_REALS: Final = 2
+_TEXTS_MAX: Final = 2
+_ROOM: Final = 40
+_UNREADABLE: Final = 255
+_MORE: Final = 128
+_LETTERS: Final = range(0x20, 0x7F)
+
+Convert = Callable[[int], str]
+# A record's six words, two halves of vectors, and texts.
+Entered = Callable[[Sequence[int], Sequence[int], bytes], str]
+Left = Callable[[int, int], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How one function's calls and returns are written; `texts` as the engine wants to know it."""
+
+    entered: Entered
+    left: Left
+    texts: int = 0
+
+
+def words_of(target: Target) -> Words:
+    """Decide how the calls and returns of a function are written."""
+    name = target.name
+    if target.function is None:
+        return Words(
+            lambda words, _reals, _texts: f"{name}({_raw(words)})", lambda word, _: hex(word)
+        )
+    arguments, returned = declared(target.module.image, target.function.entry)
+    where = places([kind for _, kind in arguments], returned)
+    parts: list[str] = []
+    reads: list[tuple[In, int, Convert]] = []
+    texts: list[int] = []
+    for (label, kind), place in zip(arguments, where, strict=True):
+        parts.append(label + "=" if label else "")
+        is_missing = place is None or (place[0] is In.REAL and place[1] >= _REALS)
+        if place is None or is_missing:
+            parts[-1] += "{…}" if kind.kind in {Kind.STRUCT, Kind.UNION} else "?"
+            continue
+        parts[-1] += "%s"
+        if place[0] is In.WORD and _is_text(kind) and len(texts) < _TEXTS_MAX:
+            texts.append(place[1])
+        reads.append((*place, converter(kind)))
+    # A name may hold a per cent sign: Rust's and C++'s operators do.
+    form = name.replace("%", "%%") + "(" + ", ".join(parts) + ")"
+    mask = sum(1 << word for word in texts)
+    return Words(_entering(form, reads, sorted(texts)), _leaving(returned), mask)
+
+
+def _raw(words: Sequence[int]) -> str:
+    return ", ".join(map(hex, words[:2])) + ", …"
+
+
+def _entering(form: str, reads: Sequence[tuple[In, int, Convert]], texts: Sequence[int]) -> Entered:
+    if not reads:
+        text = form % ()
+        return lambda _words, _reals, _texts: text
+    plain = [(at, convert) for kind, at, convert in reads if kind is In.WORD]
+    if len(plain) == len(reads) and not texts:
+
+        def whole(words: Sequence[int], _reals: Sequence[int], _texts: bytes) -> str:
+            return form % tuple([convert(words[at]) for at, convert in plain])
+
+        return whole
+    room = _ROOM // max(len(texts), 1)
+    begins = {word: room * number for number, word in enumerate(texts)}
+
+    def mixed(words: Sequence[int], reals: Sequence[int], held: bytes) -> str:
+        told = []
+        for kind, at, convert in reads:
+            if kind is In.REAL:
+                told.append(convert(reals[at]))
+            elif at in begins and words[at]:
+                told.append(_quoted(held, begins[at]) or convert(words[at]))
+            else:
+                told.append(convert(words[at]))
+        return form % tuple(told)
+
+    return mixed
+
+
+def _leaving(returned: Type | None) -> Left:
+    if returned is None or returned.kind is Kind.VOID:
+        return lambda _word, _real: None
+    if returned.kind in {Kind.STRUCT, Kind.UNION, Kind.ARRAY, Kind.OTHER}:
+        return lambda _word, _real: "{…}"
+    convert = converter(returned)
+    if returned.kind is Kind.FLOAT:
+        return lambda _word, real: convert(real)
+    return lambda word, _real: convert(word)
+
+
+def declared(image: Image, entry: int) -> tuple[list[tuple[str, Type]], Type | None]:
+    """Give the names and types of a function's arguments, and the type of what it returns."""
+    function = image.units.entry(entry)
+    if function is None:
+        return [], None
+    low = function.address(dw.AT_LOW_PC) or 0
+    arguments = [
+        (one.name, one.type)
+        for one in image.scopes.locals(entry, low)
+        if one.role is Role.ARGUMENT and not one.entry.has(dw.AT_DECLARATION)
+    ]
+    holder = function.holder(dw.AT_TYPE)
+    return arguments, image.scopes.type(holder.type if holder is not None else None)
+
+
+def _is_text(kind: Type) -> bool:
+    target = kind.target
+    return kind.kind is Kind.POINTER and target.kind is Kind.CHARACTER and target.size == 1
+
+
+def converter(kind: Type) -> Convert:  # noqa: PLR0911  one case for each kind of type
+    """Give how a value of a type is written, from the register that it is in."""
+    size = kind.size or _WIDE
+    mask = (1 << 8 * min(size, _WIDE)) - 1
+    match kind.kind:
+        case Kind.FLOAT if size == _WIDE:
+            return lambda word: repr(_DOUBLE.unpack(_WORD.pack(word))[0])
+        case Kind.FLOAT if size < _WIDE:
+            return lambda word: f"{_SINGLE.unpack(_WORD.pack(word))[0]:.9g}"
+        case Kind.FLOAT:
+            return lambda _word: "?"
+        case Kind.BOOL:
+            return lambda word: "true" if word & 1 else "false"
+        case Kind.POINTER | Kind.REFERENCE:
+            return hex
+        case Kind.CHARACTER if size == 1:
+            return _letter(_whole(mask, is_signed=kind.is_signed))
+        case Kind.ENUM:
+            return _enumerated(kind, _whole(mask, is_signed=kind.is_signed))
+    whole = _whole(mask, is_signed=kind.is_signed)
+    return lambda word: str(whole(word))
+
+
+def _whole(mask: int, *, is_signed: bool) -> Callable[[int], int]:
+    if not is_signed:
+        return lambda word: word & mask
+    sign = (mask >> 1) + 1
+    return lambda word: ((word & mask) ^ sign) - sign
+
+
+def _letter(whole: Callable[[int], int]) -> Convert:
+    def told(word: int) -> str:
+        code = whole(word)
+        return f"{code} '{chr(code)}'" if code in _LETTERS else str(code)
+
+    return told
+
+
+def _enumerated(kind: Type, whole: Callable[[int], int]) -> Convert:
+    prefix = f"{kind.plain.name}::" if kind.is_scoped else ""
+    names = {value: prefix + name for value, name in kind.enumerators.items()}
+
+    def told(word: int) -> str:
+        value = whole(word)
+        return names.get(value) or str(value)
+
+    return told
+
+
+def _quoted(held: bytes, at: int) -> str | None:
+    size = held[at]
+    if size == _UNREADABLE:
+        return None
+    text = held[at + 1 : at + 1 + (size & ~_MORE)].decode("utf-8", "replace")
+    escaped = "".join(
+        one if one.isprintable() and one not in '"\\' else _ESCAPES.get(one, f"\\x{ord(one):02x}")
+        for one in text
+    )
+    return f'"{escaped}"' + ("…" if size & _MORE else "")
+
+
+_ESCAPES: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}

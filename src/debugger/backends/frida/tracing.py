@@ -1,0 +1,210 @@
+"""Which functions are traced, and what is told of their calls and returns?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from debugger.backends.base import Passed
+from debugger.backends.frida.engine.calls import ENTERED, JUMPED, RECORD
+from debugger.backends.frida.engine.events import Called, Calls, Dropped, Function, Returned
+from debugger.backends.frida.engine.wide import has_room
+from debugger.backends.frida.inside import Inside
+from debugger.backends.frida.traced.finding import Target, match
+from debugger.backends.frida.traced.wording import Words, words_of
+from debugger.core.model import Passage, Traced
+from debugger.errors import Code, DebuggerError
+
+# Of one pattern, and of all together.
+FUNCTIONS_MAX: Final = 100
+HOOKS_MAX: Final = 2000
+_NAMES_MAX: Final = 20
+# Of each function's calls of a second, as many are told; of the others it is said that they were.
+RATE: Final = 10_000
+
+
+@dataclass(slots=True)
+class _Known:
+    """One function that is traced, for as many patterns as mean it."""
+
+    number: int
+    target: Target
+    words: Words
+    traces: list[int] = field(default_factory=list)
+
+
+class Tracing:
+    """The functions of one program that are traced."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+        self._next = 1
+        self._traces: dict[int, Traced] = {}
+        self._by_address: dict[int, _Known] = {}
+        # For ever: a call that is under way is told of after it was let go.
+        self._by_number: dict[int, _Known] = {}
+
+    def take(self, event: Calls | Called | Returned | Dropped) -> None:
+        """Tell the session of calls and returns."""
+        if isinstance(event, Calls) and (event.data or event.lost):
+            self._inside.tell(Passed(passages=self._passages(event.data), lost=event.lost))
+        elif isinstance(event, Dropped) and event.calls:
+            self._inside.tell(Passed(passages=(), lost=event.calls))
+
+    def _passages(self, data: bytes) -> tuple[Passage, ...]:
+        found: list[Passage] = []
+        known = self._by_number
+        for record in RECORD.iter_unpack(data):
+            one = known.get(record[1])
+            if one is None:
+                continue
+            found.append(_entered(one, record) if record[3] == ENTERED else _left(one, record))
+        return tuple(found)
+
+    async def trace(self, patterns: Sequence[str], *, limit: int | None = None) -> list[Traced]:
+        """Trace the functions that patterns match (`audio::process*`, `@file:parser.c`)."""
+        return [await self._trace(pattern, limit or FUNCTIONS_MAX) for pattern in patterns]
+
+    async def _trace(self, pattern: str, limit: int) -> Traced:
+        number, self._next = self._next, self._next + 1
+        matched = match(pattern, self._inside.modules, limit)
+        room = HOOKS_MAX - len(self._by_address)
+        known = [one for one in matched.targets if one.address in self._by_address]
+        new = [one for one in matched.targets if one.address not in self._by_address]
+        left_out = matched.left_out + len(new[room:])
+        made = [self._known(target) for target in new[:room]]
+        refused = await self._arm(made)
+        armed = [one for one in made if one.number not in refused]
+        for one in armed:
+            self._by_address[one.target.address] = one
+        mine = [self._by_address[one.address] for one in known] + armed
+        for one in mine:
+            one.traces.append(number)
+        why = matched.why
+        if not mine and refused:
+            why = next(iter(refused.values()))
+        elif not mine and new:
+            why = f"{HOOKS_MAX} functions are traced already, and more would be too many"
+        traced = Traced(
+            id=number,
+            pattern=pattern,
+            functions=len(mine),
+            names=tuple(one.target.name for one in mine[:_NAMES_MAX]),
+            left_out=left_out + (len(refused) if mine else 0),
+            why=why,
+            near_names=matched.near_names,
+        )
+        if mine:
+            self._traces[number] = traced
+        return traced
+
+    def _known(self, target: Target) -> _Known:
+        one = _Known(len(self._by_number) + 1, target, words_of(target))
+        self._by_number[one.number] = one
+        return one
+
+    async def _arm(self, made: Sequence[_Known]) -> dict[int, str]:
+        if not made:
+            return {}
+        functions = [
+            Function(
+                id=one.number,
+                address=one.target.address,
+                texts=one.words.texts,
+                has_room=_has_room(one.target),
+            )
+            for one in made
+        ]
+        return await self._inside.engine.trace(functions, rate=RATE)
+
+    async def untrace(self, numbers: Sequence[int]) -> None:
+        """Trace the functions of these patterns no longer.
+
+        Raises:
+            DebuggerError: NOT_FOUND, naming those that there are.
+        """
+        missing = [str(one) for one in numbers if one not in self._traces]
+        if missing:
+            there = ", ".join(map(str, self._traces)) or "none"
+            raise DebuggerError(
+                Code.NOT_FOUND,
+                f"there is no trace {', '.join(missing)}; there are: {there}",
+                hint="debugger trace list",
+            )
+        gone: list[_Known] = []
+        for one in list(self._by_address.values()):
+            one.traces = [number for number in one.traces if number not in numbers]
+            if not one.traces:
+                gone.append(one)
+                del self._by_address[one.target.address]
+        for number in numbers:
+            self._traces.pop(number, None)
+        await self._inside.engine.untrace([one.number for one in gone])
+
+    async def traces(self) -> list[Traced]:
+        """Return the patterns that are traced, each as it is now."""
+        if not self._traces:
+            return []
+        skipped = await self._inside.engine.skipped()
+        hot = [self._by_number[number] for number in skipped if number in self._by_number]
+        return [
+            _with_sampled(one, [it.target.name for it in hot if number in it.traces])
+            for number, one in self._traces.items()
+        ]
+
+
+def _with_sampled(one: Traced, names: Sequence[str]) -> Traced:
+    return Traced(
+        id=one.id,
+        pattern=one.pattern,
+        functions=one.functions,
+        names=one.names,
+        left_out=one.left_out,
+        sampled=tuple(names),
+        why=one.why,
+        near_names=one.near_names,
+    )
+
+
+def _has_room(target: Target) -> bool:
+    if target.function is None:
+        return False
+    binary = target.module.image.binary
+    pieces = [(low, binary.read(low, high - low) or b"") for low, high in target.function.ranges]
+    return has_room(target.function.address, pieces)
+
+
+def _entered(one: _Known, record: tuple[Any, ...]) -> Passage:
+    target, place = one.target, one.target.function
+    return Passage(
+        target.name,
+        record[2],
+        record[4],
+        one.words.entered(record[5:11], record[11:13], record[13]),
+        file=place.file if place is not None else None,
+        line=place.line if place is not None else None,
+        trace=one.traces[0] if one.traces else None,
+    )
+
+
+def _left(one: _Known, record: tuple[Any, ...]) -> Passage:
+    target, place = one.target, one.target.function
+    returned = None
+    if record[3] == JUMPED:
+        text = f"{target.name} ended in a call, whose return is its own"
+    else:
+        returned = one.words.left(record[5], record[11])
+        text = f"{target.name} → {returned}" if returned is not None else f"{target.name} returned"
+    return Passage(
+        target.name,
+        record[2],
+        record[4],
+        text,
+        is_return=True,
+        file=place.file if place is not None else None,
+        line=place.line if place is not None else None,
+        returned=returned,
+        duration_ns=record[6],
+        trace=one.traces[0] if one.traces else None,
+    )

@@ -1,0 +1,56 @@
+"""Are registers given to arguments as the compiler does?"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from debugger.backends.frida.dwarf.image import Image
+from debugger.backends.frida.traced.passing import In
+from debugger.backends.frida.traced.passing import places as places_of
+from debugger.backends.frida.traced.wording import declared
+
+SOURCE = """
+struct two { long a, b; };
+struct mixed { long a; double b; };
+struct large { long a[3]; };
+struct real { float a, b; };
+int ints(int a, char b, void *c, long d, short e, unsigned f, int g) { return a; }
+int reals(double a, int b, float c, double d, long double e, int f) { return b; }
+int records(struct two a, struct mixed b, struct real c, struct large d, int e) { return e; }
+int split(int a, int b, int c, int d, int e, struct two f, int g) { return g; }
+struct large large(int a) { struct large l = {{a}}; return l; }
+struct two small(int a) { struct two l = {a}; return l; }
+__int128 wide(__int128 a, int b) { return a + b; }
+int main(void) { return 0; }
+"""
+W, R = In.WORD, In.REAL
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory):
+    root = tmp_path_factory.mktemp("passing")
+    (root / "a.c").write_text(SOURCE)
+    gcc = shutil.which("gcc") or pytest.skip("gcc is missing")
+    subprocess.run([gcc, "-g", "-o", str(root / "a"), str(root / "a.c")], check=True)
+    return Image(root / "a")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ints", [(W, 0), (W, 1), (W, 2), (W, 3), (W, 4), (W, 5), None]),
+        ("reals", [(R, 0), (W, 0), (R, 1), (R, 2), None, (W, 1)]),
+        ("records", [None, None, None, None, (W, 3)]),
+        ("split", [(W, 0), (W, 1), (W, 2), (W, 3), (W, 4), None, (W, 5)]),
+        ("large", [(W, 1)]),
+        ("small", [(W, 0)]),
+        ("wide", [None, (W, 2)]),
+    ],
+)
+def test_each_argument_has_the_register_that_the_compiler_gives_it(image, name, expected):
+    (function,) = image.functions.named(name)
+    arguments, returned = declared(image, function.entry)
+    assert places_of([kind for _, kind in arguments], returned) == expected
