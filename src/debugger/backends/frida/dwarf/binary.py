@@ -38,7 +38,8 @@ _SHF_COMPRESSED: Final = 0x800
 _COMPRESS_ZLIB: Final = 1
 _NOTE_BUILD_ID: Final = 3
 _CLASS_64_LITTLE: Final = b"\x7fELF\x02\x01"
-_SYMBOL_FUNCTIONS: Final = (2, 10)  # FUNC, GNU_IFUNC
+_SYMBOL_INDIRECT: Final = 10  # GNU_IFUNC
+_SYMBOL_FUNCTIONS: Final = (2, _SYMBOL_INDIRECT)
 _SYMBOL_OBJECT: Final = 1
 
 
@@ -67,12 +68,16 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A function or an object of the symbol table, by its linkage name and link-time address."""
+    """A function or an object of the symbol table, by its linkage name and link-time address.
+
+    Of an indirect one the code returns the function that is meant.
+    """
 
     name: str
     address: int
     size: int
     is_function: bool
+    is_indirect: bool = False
 
 
 @dataclass(eq=False)
@@ -165,7 +170,9 @@ class Binary:
             is_function = kind & 0xF in _SYMBOL_FUNCTIONS
             if section and address and (is_function or kind & 0xF == _SYMBOL_OBJECT):
                 end = texts.find(b"\0", name)
-                yield Symbol(texts[name:end].decode(errors="replace"), address, size, is_function)
+                text = texts[name:end].decode(errors="replace")
+                is_indirect = kind & 0xF == _SYMBOL_INDIRECT
+                yield Symbol(text, address, size, is_function, is_indirect)
 
     @cached_property
     def identity(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from debugger.backends.frida.dwarf.dynamic import whole
 from debugger.backends.frida.dwarf.expressions import Unreadable
 from debugger.backends.frida.dwarf.types import Kind, Type
 from debugger.backends.frida.dwarf.values import (
@@ -62,7 +63,7 @@ class Wrapped:
 Shape = Text | Sequence | Mapping | Wrapped
 
 
-class _Strange(Exception):
+class Strange(Exception):
     """The layout is not the one that is known here."""
 
 
@@ -77,62 +78,65 @@ def shape(value: Value, memory: Memory) -> Shape | None:
         if pattern.match(name):
             try:
                 return read(value, memory)
-            except _Strange:
+            except Strange:
                 return None
     return None
 
 
-def _within(value: Value, *names: str) -> Value:
+def within(value: Value, *names: str) -> Value:
+    """Give a member of a member, by their names.
+
+    Raises:
+        Strange: There is none.
+    """
     for name in names:
         found = member(value, name)
         if found is None:
-            raise _Strange(name)
+            raise Strange(name)
         value = found
     return value
 
 
-def _number(value: Value, memory: Memory, *names: str) -> int:
-    return integer(_within(value, *names), memory, is_signed=False)
+def number(value: Value, memory: Memory, *names: str) -> int:
+    """Read an unsigned number that is a member of a member."""
+    return integer(within(value, *names), memory, is_signed=False)
 
 
 def _std_string(value: Value, memory: Memory) -> Shape:
     return Text(
-        _number(value, memory, "_M_dataplus", "_M_p"), _number(value, memory, "_M_string_length")
+        number(value, memory, "_M_dataplus", "_M_p"), number(value, memory, "_M_string_length")
     )
 
 
 def _std_view(value: Value, memory: Memory) -> Shape:
-    return Text(_number(value, memory, "_M_str"), _number(value, memory, "_M_len"))
+    return Text(number(value, memory, "_M_str"), number(value, memory, "_M_len"))
 
 
-def _in_row(start: int, count: int, kind: Type) -> Sequence:
+def in_row(start: int, count: int, kind: Type) -> Sequence:
+    """Give elements that lie one behind the other."""
     if count < 0 or not kind.size:
-        raise _Strange("count")
+        raise Strange("count")
     return Sequence(
         count,
-        lambda first: (
-            Value(kind, address=start + number * kind.size) for number in range(first, count)
-        ),
+        lambda first: (Value(kind, address=start + at * kind.size) for at in range(first, count)),
     )
 
 
 def _std_vector(value: Value, memory: Memory) -> Shape:
-    first = _within(value, "_M_impl", "_M_start")
+    first = within(value, "_M_impl", "_M_start")
     start = integer(first, memory, is_signed=False)
-    end = _number(value, memory, "_M_impl", "_M_finish")
+    end = number(value, memory, "_M_impl", "_M_finish")
     kind = first.type.target
-    return _in_row(start, (end - start) // (kind.size or 1), kind)
+    return in_row(start, (end - start) // (kind.size or 1), kind)
 
 
 def _std_array(value: Value, _: Memory) -> Shape:
-    elements = _within(value, "_M_elems")
+    elements = within(value, "_M_elems")
     count = elements.type.counts[0] if elements.type.counts else 0
     target = elements.type.target
     return Sequence(
         count or 0,
-        lambda first: (
-            part(elements, number * target.size, target) for number in range(first, count or 0)
-        ),
+        lambda first: (part(elements, at * target.size, target) for at in range(first, count or 0)),
     )
 
 
@@ -177,17 +181,17 @@ class _Tree:
 
 
 def _tree(value: Value, memory: Memory) -> _Tree:
-    header = _within(value, "_M_t", "_M_impl", "_M_header")
+    header = within(value, "_M_t", "_M_impl", "_M_header")
     if header.address is None:
-        raise _Strange("header")
-    return _Tree(header.address, _number(value, memory, "_M_t", "_M_impl", "_M_node_count"), memory)
+        raise Strange("header")
+    return _Tree(header.address, number(value, memory, "_M_t", "_M_impl", "_M_node_count"), memory)
 
 
 def _std_map(value: Value, memory: Memory) -> Shape:
     tree = _tree(value, memory)
     arguments = value.type.plain.arguments
     if len(arguments) < 2:  # noqa: PLR2004 - a key's type and a value's
-        raise _Strange("arguments")
+        raise Strange("arguments")
     key, held = arguments[0], arguments[1]
     offset = _second(key, held)
 
@@ -201,18 +205,19 @@ def _std_map(value: Value, memory: Memory) -> Shape:
 
 def _second(key: Type, held: Type) -> int:
     """Give where a pair's second part begins."""
-    align = _alignment(held)
+    align = alignment(held)
     return (key.size + align - 1) // align * align
 
 
-def _alignment(kind: Type) -> int:
+def alignment(kind: Type) -> int:
+    """Tell what addresses of a type are multiples of."""
     if kind.variants:
         parts = [one.type for case in kind.variants for one in case.members]
-        return max((_alignment(one) for one in parts), default=1)
+        return max((alignment(one) for one in parts), default=1)
     if kind.counts:
-        return _alignment(kind.target)
+        return alignment(kind.target)
     if kind.members:
-        return max(_alignment(one.type) for one in kind.members)
+        return max(alignment(one.type) for one in kind.members)
     return min(max(kind.size, 1), 16)
 
 
@@ -231,11 +236,11 @@ def _std_set(value: Value, memory: Memory) -> Shape:
 def _std_pointer(value: Value, memory: Memory) -> Shape:
     found = next(_pointers(value), None)
     if found is None:
-        raise _Strange("pointer")
+        raise Strange("pointer")
     name = value.type.plain.name.partition("<")[0]
     if not integer(found, memory, is_signed=False):
         return Wrapped(name, None)
-    return Wrapped(name, pointee(found, memory))
+    return Wrapped(name, whole(pointee(found, memory), memory))
 
 
 def _pointers(value: Value) -> Iterator[Value]:
@@ -248,20 +253,20 @@ def _pointers(value: Value) -> Iterator[Value]:
 
 
 def _std_optional(value: Value, memory: Memory) -> Shape:
-    payload = _within(value, "_M_payload")
-    if not _number(payload, memory, "_M_engaged"):
+    payload = within(value, "_M_payload")
+    if not number(payload, memory, "_M_engaged"):
         return Wrapped("std::optional", None)
-    return Wrapped("std::optional", _within(payload, "_M_payload", "_M_value"))
+    return Wrapped("std::optional", within(payload, "_M_payload", "_M_value"))
 
 
-def _rust_pointer(value: Value, memory: Memory) -> int:
+def rust_pointer(value: Value, memory: Memory) -> int:
     """Find the one pointer inside the wrappers that Rust's library puts around it."""
     for _ in range(8):
         if not value.type.members:
             break
         inner = [one for one in value.type.members if one.type.size and one.offset is not None]
         if not inner:
-            raise _Strange("pointer")
+            raise Strange("pointer")
         first = next((one for one in inner if one.name in {"pointer", "ptr", "__0"}), inner[0])
         value = part(value, first.offset or 0, first.type)
     return integer(value, memory, is_signed=False)
@@ -270,39 +275,39 @@ def _rust_pointer(value: Value, memory: Memory) -> int:
 def _rust_vec(value: Value, memory: Memory) -> Shape:
     arguments = value.type.plain.arguments
     if not arguments:
-        raise _Strange("arguments")
-    buffer = _within(value, "buf")
+        raise Strange("arguments")
+    buffer = within(value, "buf")
     inner = member(buffer, "inner")
-    start = _rust_pointer(_within(inner if inner is not None else buffer, "ptr"), memory)
-    return _in_row(start, _number(value, memory, "len"), arguments[0])
+    start = rust_pointer(within(inner if inner is not None else buffer, "ptr"), memory)
+    return in_row(start, number(value, memory, "len"), arguments[0])
 
 
 def _rust_string(value: Value, memory: Memory) -> Shape:
-    found = _rust_vec(_within(value, "vec"), memory)
+    found = _rust_vec(within(value, "vec"), memory)
     if not isinstance(found, Sequence):
-        raise _Strange("vec")
-    inner = _within(value, "vec", "buf")
+        raise Strange("vec")
+    inner = within(value, "vec", "buf")
     nested = member(inner, "inner")
-    start = _rust_pointer(_within(nested if nested is not None else inner, "ptr"), memory)
+    start = rust_pointer(within(nested if nested is not None else inner, "ptr"), memory)
     return Text(start, found.count)
 
 
 def _rust_str(value: Value, memory: Memory) -> Shape:
     return Text(
-        _number(value, memory, "data_ptr"),
-        _number(value, memory, "length"),
+        number(value, memory, "data_ptr"),
+        number(value, memory, "length"),
     )
 
 
 def _rust_slice(value: Value, memory: Memory) -> Shape:
-    pointer = _within(value, "data_ptr")
+    pointer = within(value, "data_ptr")
     start = integer(pointer, memory, is_signed=False)
-    return _in_row(start, _number(value, memory, "length"), pointer.type.target)
+    return in_row(start, number(value, memory, "length"), pointer.type.target)
 
 
 def _rust_box(value: Value, memory: Memory) -> Shape:
     if not value.type.target.size:
-        raise _Strange("target")
+        raise Strange("target")
     return Wrapped("Box", pointee(value, memory))
 
 

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from debugger.backends.frida.dwarf import codes as dw
 from debugger.backends.frida.dwarf import forms
+from debugger.backends.frida.dwarf.aranges import arranged
 from debugger.backends.frida.dwarf.cache import Cache
 from debugger.backends.frida.dwarf.reading import uleb, unsigned
 
@@ -18,6 +19,7 @@ Range: TypeAlias = tuple[int, int]
 _DWARF64: Final = 0xFFFFFFFF
 _UNIT_TYPE, _UNIT_SKELETON, _UNIT_SPLIT, _UNIT_SPLIT_TYPE = 2, 4, 5, 6
 _VERSION_5: Final = 5
+_GRAIN: Final = 12  # bits of an address that one entry of the look-up covers
 _VERSIONS: Final = (2, 3, 4, 5)
 # A chain of origins and specifications has two or three links; a broken file could have a ring.
 _LINKS_MAX: Final = 8
@@ -317,6 +319,15 @@ class Units:
             (low, high, one.offset) for one in self._all for low, high in one.ranges if low
         )
 
+    @cached_property
+    def _listed(self) -> dict[int, list[tuple[int, int, int]]]:
+        """Read what .debug_aranges lists, by the upper bits of the addresses."""
+        found: dict[int, list[tuple[int, int, int]]] = {}
+        for low, high, offset in arranged(self.sections["aranges"]):
+            for grain in range(low >> _GRAIN, (high >> _GRAIN) + 1):
+                found.setdefault(grain, []).append((low, high, offset))
+        return found
+
     def _unit(self, offset: int) -> Unit:
         found = self._known.get(offset)
         if found is None:
@@ -338,6 +349,11 @@ class Units:
 
     def at(self, address: int) -> Unit | None:
         """Find the unit whose code has a link-time address."""
+        if "_spans" not in self.__dict__ and not self._cache.has("addresses"):
+            # To ask all units where their code is takes seconds in a large library.
+            for low, high, offset in self._listed.get(address >> _GRAIN, ()):
+                if low <= address < high and offset < len(self.sections["info"]):
+                    return self._unit(offset)
         number = bisect.bisect_right(self._starts, address) - 1
         if number < 0:
             return None

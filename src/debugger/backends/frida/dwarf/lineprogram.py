@@ -14,13 +14,15 @@ from debugger.backends.frida.dwarf.reading import sleb, text, uleb, unsigned
 IS_STMT: Final = 1
 END: Final = 2
 PROLOGUE_END: Final = 4
+# Goes on with a line of which the compiler tells parts apart (discriminators).
+CONTINUES: Final = 8
 
 _DWARF64: Final = 0xFFFFFFFF
 _VERSION_4, _VERSION_5 = 4, 5
 _CONTENT_PATH, _CONTENT_DIRECTORY = 1, 2
 _EXTENDED, _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _SET_COLUMN, _NEGATE = range(7)
 _BASIC_BLOCK, _ADD_PC, _FIXED_PC, _PROLOGUE_END = 7, 8, 9, 10
-_END_SEQUENCE, _SET_ADDRESS = 1, 2
+_END_SEQUENCE, _SET_ADDRESS, _SET_DISCRIMINATOR = 1, 2, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,7 @@ def rows(sections: Sections, head: Header) -> Rows:
     return whole
 
 
-def _sequence(  # noqa: C901, PLR0912 - a call for each opcode would double the time
+def _sequence(  # noqa: C901, PLR0912, PLR0915 - a call for each opcode would double the time
     line: bytes, at: int, head: Header
 ) -> tuple[Rows, int]:
     """Run a program to the end of one sequence."""
@@ -192,6 +194,7 @@ def _sequence(  # noqa: C901, PLR0912 - a call for each opcode would double the 
     base, spread, minimum, first = head.line_base, head.line_range, head.minimum, head.opcode_base
     plain = IS_STMT if head.default_is_stmt else 0
     address, file, number, is_stmt, more = 0, 1, 1, plain, 0
+    before, part, is_parted = (0, 0), 0, False  # the last row's file and line; its discriminator
     while at < end:
         code = line[at]
         at += 1
@@ -208,6 +211,8 @@ def _sequence(  # noqa: C901, PLR0912 - a call for each opcode would double the 
                 return found, at + length
             if line[at] == _SET_ADDRESS:
                 address = unsigned(line, at + 1, length - 1)
+            elif line[at] == _SET_DISCRIMINATOR:
+                part = line[at + 1]
             at += length
             continue
         else:
@@ -231,6 +236,10 @@ def _sequence(  # noqa: C901, PLR0912 - a call for each opcode would double the 
                 for _ in range(head.lengths[code]):
                     _, at = uleb(line, at)
             continue
+        is_parted = bool(part) or (is_parted and before[1] == number)
+        if is_parted and before == (file, number):
+            more |= CONTINUES
+        before, part = (file, number), 0
         add_address(address)
         add_file(file)
         add_line(max(number, 0))

@@ -91,6 +91,7 @@ class Lines:
         self._units = units
         self._cache = cache
         self._rows: dict[int, Rows] = {}
+        self._singles: dict[int, tuple[_Program | None, Sequence[str]]] = {}
 
     @cached_property
     def _index(self) -> _Files:
@@ -132,15 +133,39 @@ class Lines:
 
     def rows(self, unit: int) -> Rows:
         """Give the rows of the unit at an offset of .debug_info."""
+        if not self._is_indexed:
+            single, _ = self._single(unit)
+            return self._decoded(single) if single is not None else Rows()
         program = self._program_of_unit.get(unit)
         return self._decoded(program) if program is not None else Rows()
 
     def file_of(self, unit: int, number: int) -> str:
         """Give the path that a unit's file number means."""
+        if not self._is_indexed:
+            _, paths = self._single(unit)
+            return paths[number] if number < len(paths) else ""
         program = self._program_of_unit.get(unit)
         if program is None or number >= len(program.files):
             return ""
         return self._index.paths[program.files[number]]
+
+    @property
+    def _is_indexed(self) -> bool:
+        """Whether the programs of all units are known: of a large library that takes seconds."""
+        return "_index" in self.__dict__ or self._cache.has("files")
+
+    def _single(self, unit: int) -> tuple[_Program | None, Sequence[str]]:
+        """Read the head of one unit's program alone."""
+        known = self._singles.get(unit)
+        if known is None:
+            of = Unit(self._units.sections, self._units, unit)
+            offset = of.top.number(dw.AT_STMT_LIST)
+            known = None, ()
+            if offset is not None and of.signature is None:
+                head = lineprogram.header(self._units.sections, offset, of.directory, of.name)
+                known = _Program(unit, offset, ()), head.files
+            self._singles[unit] = known
+        return known
 
     def _decoded(self, program: _Program) -> Rows:
         found = self._rows.get(program.offset)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from debugger.backends.frida.dwarf import codes as dw
-from debugger.backends.frida.dwarf import locations, spans
+from debugger.backends.frida.dwarf import locations, naming, spans
 from debugger.backends.frida.dwarf.cache import Cache
 from debugger.backends.frida.dwarf.entries import Entry, Unit, Units
 from debugger.backends.frida.dwarf.operations import Operation
@@ -16,6 +16,8 @@ from debugger.backends.frida.dwarf.types import Type
 
 _VARIABLES: Final = (dw.TAG_PARAMETER, dw.TAG_VARIABLE)
 _TYPES: Final = (dw.TAG_STRUCTURE, dw.TAG_CLASS, dw.TAG_UNION)
+_CODE: Final = (dw.TAG_SUBPROGRAM, dw.TAG_LEXICAL_BLOCK)
+_UNITS_MAX: Final = 100
 _OUTER: Final = (dw.TAG_NAMESPACE, dw.TAG_COMPILE_UNIT, dw.TAG_PARTIAL_UNIT, *_TYPES)
 
 
@@ -145,6 +147,24 @@ class Scopes:
         return self._variable(entry, 0) if entry is not None else None
 
     @property
+    def global_names(self) -> Iterable[str]:
+        """The qualified names of all globals."""
+        return self._index.keys()
+
+    def is_local(self, name: str) -> bool:
+        """Say whether any function has a variable or an argument of this name."""
+        units = naming.units_naming(self._units, name, self._cache)
+        known = [one for one in self._units if units is None or one.offset in units]
+        return any(
+            one.tag in _VARIABLES
+            and one.name == name
+            and one.parent is not None
+            and one.parent.tag in _CODE
+            for unit in known[:_UNITS_MAX]
+            for one in Unit(self._units.sections, self._units, unit.offset).entries().walk()
+        )
+
+    @property
     def _index(self) -> dict[str, list[int]]:
         return self._cache.get("globals", dict[str, list[int]], self._read_globals)
 
@@ -154,6 +174,11 @@ class Scopes:
             if entry.tag == dw.TAG_VARIABLE and entry.has(dw.AT_LOCATION):
                 found.setdefault(spans.qualified(entry), []).append(entry.offset)
         return found
+
+    def type_named(self, name: str) -> Type | None:
+        """Find a type by its qualified name, in all units."""
+        entry = self._definition(name)
+        return self.type(entry) if entry is not None else None
 
     def _definition(self, name: str) -> Entry | None:
         offset = self._cache.get("types", dict[str, int], self._read_types).get(name)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from debugger.backends.frida.dwarf import containers
+from debugger.backends.frida.dwarf import containers, holders
+from debugger.backends.frida.dwarf.dynamic import whole
 from debugger.backends.frida.dwarf.expressions import Unreadable
 from debugger.backends.frida.dwarf.types import Kind, Variant
 from debugger.backends.frida.dwarf.values import (
@@ -61,7 +62,7 @@ def _text(value: Value, memory: Memory, bounds: Bounds, depth: int) -> str:
     if value.problem:
         return value.problem
     try:
-        shape = containers.shape(value, memory)
+        shape = holders.shape(value, memory)
         if shape is not None:
             return _shaped(shape, memory, bounds, depth)
         return _plain(value, memory, bounds, depth)
@@ -80,7 +81,7 @@ def _plain(  # noqa: PLR0911 - one case for each kind of type
         case Kind.POINTER:
             return _pointer(value, memory, bounds)
         case Kind.REFERENCE:
-            return _text(pointee(value, memory), memory, bounds, depth)
+            return _text(whole(pointee(value, memory), memory), memory, bounds, depth)
         case Kind.VOID:
             return "void"
         case Kind.FUNCTION:
@@ -256,7 +257,7 @@ def _structure(value: Value, memory: Memory, bounds: Bounds, depth: int) -> str:
         return "{…}"
     parts = []
     for one in shown[: bounds.elements * 4]:
-        inner = _text(inside(value, one), memory, bounds, depth - 1)
+        inner = _text(inside(value, one, memory), memory, bounds, depth - 1)
         parts.append(f"{one.name}:{inner}" if one.name else inner)
     if len(shown) > bounds.elements * 4:
         parts.append("…")
@@ -293,7 +294,7 @@ def children(value: Value, memory: Memory, start: int = 0, count: int = 100) -> 
 
 
 def _children(value: Value, memory: Memory, start: int) -> Iterator[Child]:
-    shape = containers.shape(value, memory)
+    shape = holders.shape(value, memory)
     match shape:
         case containers.Sequence(_, items):
             for number, one in enumerate(items(start), start):
@@ -318,15 +319,15 @@ def _own_children(value: Value, memory: Memory) -> Iterator[Child]:
             case = case_of(value, memory)
             members = case.members if case is not None else value.type.members
             for one in members:
-                yield Child(one.name or "(anonymous)", inside(value, one))
+                yield Child(one.name or "(anonymous)", inside(value, one, memory))
         case Kind.ARRAY:
             counts = value.type.counts
             for number in range((counts[0] if counts else None) or 0):
                 yield Child(f"[{number}]", element(value, number))
         case Kind.REFERENCE:
-            yield from _children(pointee(value, memory), memory, 0)
+            yield from _children(whole(pointee(value, memory), memory), memory, 0)
         case Kind.POINTER if value.type.target.size:
-            named = pointee(value, memory)
+            named = whole(pointee(value, memory), memory)
             if not named.address:
                 return
             if named.type.kind in {Kind.STRUCT, Kind.UNION}:

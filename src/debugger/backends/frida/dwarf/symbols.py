@@ -44,6 +44,16 @@ class Symbols:
         """The names of the functions, as the source writes them."""
         return (readable(one.name) for one in self._symbols if one.is_function)
 
+    @cached_property
+    def objects(self) -> tuple[str, ...]:
+        """The linkage names of the objects."""
+        return tuple(one.name for one in self._symbols if not one.is_function)
+
+    @cached_property
+    def functions(self) -> tuple[str, ...]:
+        """The linkage names of the functions."""
+        return tuple(one.name for one in self._symbols if one.is_function)
+
     def at(self, address: int) -> Symbol | None:
         """Find the symbol that an address is in."""
         number = bisect.bisect_right(self._starts, address) - 1

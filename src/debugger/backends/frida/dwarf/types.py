@@ -68,7 +68,7 @@ _ENCODINGS: Final = {
 class Member:
     """A member or a base class: `offset` in bytes, `bits` as (first bit, count) of a bit field.
 
-    `offset` is None where the program computes it, as for a virtual base.
+    `offset` is None where the program computes it, as for a virtual base: `place` says how.
     """
 
     name: str
@@ -76,6 +76,7 @@ class Member:
     offset: int | None
     bits: tuple[int, int] | None = None
     is_base: bool = False
+    place: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +94,13 @@ class Type:
         self, entry: Entry | None, definition: Callable[[str], Entry | None] | None = None
     ) -> None:
         self.entry = entry
-        self._definition = definition
+        self.definition = definition
 
     def __repr__(self) -> str:
         return f"<Type {self.name}>"
 
     def _of(self, entry: Entry | None) -> Type:
-        return Type(entry, self._definition)
+        return Type(entry, self.definition)
 
     @cached_property
     def name(self) -> str:
@@ -143,8 +144,8 @@ class Type:
             entry = entry.type
         if entry is not None and entry.has(dw.AT_SIGNATURE):
             entry = entry.reference(dw.AT_SIGNATURE) or entry
-        if entry is not None and entry.flag(dw.AT_DECLARATION) and self._definition is not None:
-            entry = self._definition(spans.qualified(entry)) or entry
+        if entry is not None and entry.flag(dw.AT_DECLARATION) and self.definition is not None:
+            entry = self.definition(spans.qualified(entry)) or entry
         return self if entry is self.entry else self._of(entry)
 
     @cached_property
@@ -219,7 +220,9 @@ class Type:
         for one in entry.children:
             if one.tag == dw.TAG_INHERITANCE:
                 kind = self._of(one.type)
-                found.append(Member(kind.name, kind, _offset(one), is_base=True))
+                at = _offset(one)
+                place = one.block(dw.AT_MEMBER_LOCATION) if at is None else None
+                found.append(Member(kind.name, kind, at, is_base=True, place=place or b""))
             elif one.tag == dw.TAG_MEMBER and not one.flag(dw.AT_EXTERNAL):
                 kind = self._of(one.type)
                 offset, bits = _place(one, kind.size)
@@ -277,9 +280,11 @@ class Type:
         entry = self.plain.entry
         if entry is None:
             return ()
-        return tuple(
-            self._of(one.type) for one in entry.children if one.tag == dw.TAG_TEMPLATE_TYPE
-        )
+        found = []
+        for one in entry.children:
+            pack = one.children if one.tag == dw.TAG_TEMPLATE_PACK else [one]
+            found += [self._of(it.type) for it in pack if it.tag == dw.TAG_TEMPLATE_TYPE]
+        return tuple(found)
 
     def member(self, name: str) -> Member | None:
         """Find a member by its name, in its bases too."""

@@ -188,7 +188,7 @@ def _frames(
     own = lookup - module.bias
     image = module.image
     unit = image.units.at(own) if image.has_debug else None
-    copies: list[Span] = around(image.lines.spans(unit.offset), own) if unit else []
+    copies: list[Span] = _one_function(around(image.lines.spans(unit.offset), own)) if unit else []
     place = image.lines.at(own) if unit else None
     file, line = (place.file, place.line) if place is not None else ("", 0)
     if unit is None or not copies:
@@ -213,6 +213,12 @@ def _frames(
             is_signal,
         )
         file, line = image.lines.file_of(unit.offset, span.call_file), span.call_line
+
+
+def _one_function(spans: list[Span]) -> list[Span]:
+    """Leave out the other names of a function: assembly declares one for each alias."""
+    outer = next((at for at, one in enumerate(spans) if not one.is_inlined), len(spans))
+    return spans[: outer + 1]
 
 
 def variables(frame: Frame) -> tuple[Variable, ...]:

@@ -9,6 +9,7 @@ from typing import Final
 
 from debugger.backends.frida.dwarf.expressions import (
     MASK,
+    Context,
     Gone,
     InMemory,
     InRegister,
@@ -17,7 +18,9 @@ from debugger.backends.frida.dwarf.expressions import (
     Reader,
     Site,
     Unreadable,
+    evaluate,
 )
+from debugger.backends.frida.dwarf.operations import parse
 from debugger.backends.frida.dwarf.types import Kind, Member, Type, Variant
 
 _XMM: Final = range(17, 33)
@@ -44,12 +47,13 @@ class Value:
 class Memory:
     """What values are read from: memory, and the names of functions for pointers to them.
 
-    `most` bounds the bytes of one value.
+    `most` bounds the bytes of one value; `type_named` finds a class of the module at an address.
     """
 
     read: Reader
     symbol: Callable[[int], str | None] = lambda _: None
     most: int = 1 << 20
+    type_named: Callable[[str, int], Type | None] = lambda _, __: None
 
     def bytes_of(self, value: Value) -> bytes:
         """Read a value's bytes.
@@ -139,9 +143,14 @@ def member(value: Value, name: str) -> Value | None:
     return inside(value, found) if found is not None else None
 
 
-def inside(value: Value, found: Member) -> Value:
-    """Give a member, or a base."""
+def inside(value: Value, found: Member, memory: Memory | None = None) -> Value:
+    """Give a member, or a base; where a virtual one lies stands in memory."""
     if found.offset is None:
+        if memory is not None and found.place and value.address is not None:
+            context = Context({}, memory.read)
+            site = evaluate(parse(found.place), context, value.address)
+            if isinstance(site, InMemory):
+                return Value(found.type, address=site.address)
         return Value(found.type, problem="<virtual base>")
     return part(value, found.offset, found.type, found.bits)
 

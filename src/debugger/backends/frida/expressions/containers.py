@@ -15,14 +15,19 @@ from debugger.backends.frida.expressions.operands import (
     peeled,
 )
 from debugger.backends.frida.expressions.scope import Stored
-from debugger.backends.frida.expressions.types import CHAR, Field, Kind, Type
+from debugger.backends.frida.expressions.types import CHAR, Field, Guard, Kind, Type
 
 _DEEP = 8
+_MACHINES = {
+    1: nodes.Machine.U8, 2: nodes.Machine.U16, 4: nodes.Machine.U32, 8: nodes.Machine.U64,
+}  # fmt: skip
 # libstdc++'s, each with the words that hold the elements' begin, and their end or their number.
 _ENDS = (("_M_impl._M_start", "_M_impl._M_finish"),)
 _TEXTS = (("_M_dataplus._M_p", "_M_string_length"), ("_M_str", "_M_len"))
 _COUNTS = ("_M_t._M_impl._M_node_count", "_M_h._M_element_count")
 _INNER_ARRAYS = ("_M_elems",)
+_OWNERS = ("std::unique_ptr<", "std::shared_ptr<")
+_COUNTED = ("alloc::rc::Rc<", "alloc::sync::Arc<")
 _RUST_TEXTS = frozenset({"alloc::string::String", "&str", "&mut str"})
 
 
@@ -55,6 +60,31 @@ def member(kind: Type, name: str, depth: int = 0) -> Found | None:
     return None
 
 
+def case_with(kind: Type, name: str) -> list[Field]:
+    """Find the cases of a Rust enum that have a member."""
+    return [
+        one
+        for one in (kind.fields() if kind.kind is Kind.RECORD else ())
+        if one.guard is not None and member(one.kind(), name) is not None
+    ]
+
+
+def holds(guard: Guard, address: nodes.Node) -> nodes.Node:
+    """Return a node that gives 1 where a case of a Rust enum is the one."""
+    machine = _MACHINES[guard.size]
+    place = nodes.Load(nodes.plus(address, guard.offset), machine)
+    op, joined = ("!=", "&&") if guard.is_other else ("==", "||")
+    tests: list[nodes.Node] = [
+        nodes.Compare(op, place, nodes.Const(value, machine)) for value in guard.values
+    ]
+    if not tests:
+        return nodes.Const(1, nodes.Machine.I32)
+    found = tests[0]
+    for one in tests[1:]:
+        found = nodes.Logic(joined, found, one)
+    return found
+
+
 def member_names(kind: Type, depth: int = 0) -> list[str]:
     """Name all members, those of bases too."""
     found = []
@@ -82,9 +112,47 @@ def _first_pointer(kind: Type, depth: int = 0) -> tuple[int, Type] | None:
     if kind.kind is Kind.POINTER:
         return 0, kind.points_to()
     for one in kind.fields() if depth < _DEEP else ():
+        if one.guard is not None:
+            continue
         found = _first_pointer(one.kind(), depth + 1)
         if found is not None:
             return one.offset + found[0], found[1]
+    return None
+
+
+def pointed(operand: Operand) -> Operand | None:
+    """Return what a smart pointer owns; None for what is none."""
+    kind = operand.type
+    if kind.kind is not Kind.RECORD or operand.words is not None:
+        return None
+    if kind.name.startswith(_OWNERS):
+        found = _owned(kind)
+        if found is not None and isinstance(operand.where, Stored):
+            offset, target = found
+            place = nodes.plus(operand.where.address, offset)
+            return Operand(target, where=Stored(nodes.Load(place, nodes.Machine.U64)))
+    if kind.name.startswith(_COUNTED) and isinstance(operand.where, Stored):
+        first = _first_pointer(kind)
+        inner = None
+        if first is not None:
+            inner = member(first[1], "value") or member(first[1], "data")
+        if first is not None and inner is not None:
+            place = nodes.plus(operand.where.address, first[0])
+            address = nodes.plus(nodes.Load(place, nodes.Machine.U64), inner.offset)
+            return Operand(inner.type, where=Stored(address))
+    return None
+
+
+def _owned(kind: Type, depth: int = 0) -> tuple[int, Type] | None:
+    """Find the pointer of a unique_ptr or a shared_ptr: its deleter stands beside it."""
+    for one in kind.fields() if depth < _DEEP else ():
+        inner = one.kind()
+        if inner.kind is Kind.POINTER and one.name in {"_M_head_impl", "_M_ptr"}:
+            return one.offset, inner.points_to()
+        if one.is_base or one.name == "_M_t":
+            found = _owned(inner, depth + 1)
+            if found is not None:
+                return one.offset + found[0], found[1]
     return None
 
 
@@ -152,6 +220,8 @@ def _rust(operand: Operand) -> tuple[Span, Type] | None:
     wrapped = member(kind, "buf") or member(kind, "data_ptr")
     if length is None or wrapped is None or length.type.size != 8:  # noqa: PLR2004  a usize
         return None
+    if member(kind, "head") is not None:
+        return None  # a VecDeque, which begins in the middle of its buffer
     found = _first_pointer(wrapped.type)
     if found is None:
         return None

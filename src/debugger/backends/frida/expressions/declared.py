@@ -20,7 +20,7 @@ from debugger.backends.frida.dwarf.scopes import Variable as Declaration
 from debugger.backends.frida.expressions import places
 from debugger.backends.frida.expressions.nodes import Const, Machine, Node, Register, plus
 from debugger.backends.frida.expressions.scope import Absent, Computed, Held, Stored, Variable
-from debugger.backends.frida.expressions.types import BASIC, Field, Kind, Type
+from debugger.backends.frida.expressions.types import BASIC, Field, Guard, Kind, Type
 
 _KINDS = {
     dwarf.Kind.INTEGER: Kind.INTEGER,
@@ -43,6 +43,7 @@ _OUTER = frozenset({
     dw.TAG_LEXICAL_BLOCK,
 })  # fmt: skip
 _WORD = 8
+_WORDS = frozenset({1, 2, 4, 8})
 # The registers in which arguments are passed (System V ABI, AMD64, 3.2.3).
 _WHOLE = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
 _REAL = tuple(f"xmm{number}" for number in range(8))
@@ -66,6 +67,7 @@ def type_of(known: dwarf.Type) -> Type:
         fields=partial(_fields, known),
         parameters=partial(_parameters, known),
         enumerators=names,
+        declared=known,
     )
 
 
@@ -82,6 +84,8 @@ def _target(known: dwarf.Type) -> Type:
 
 
 def _fields(known: dwarf.Type) -> tuple[Field, ...]:
+    if known.variants:
+        return tuple(_cases(known))
     return tuple(
         Field(one.name, partial(type_of, one.type), one.offset, one.bits, one.is_base)
         for one in known.members
@@ -89,21 +93,45 @@ def _fields(known: dwarf.Type) -> tuple[Field, ...]:
     )
 
 
+def _cases(known: dwarf.Type) -> Iterator[Field]:
+    """Make a member of each case of a Rust enum, with what says that it is the one."""
+    place = known.discriminant
+    size = place.type.size if place is not None else 0
+    mask = (1 << 8 * size) - 1
+    values = [one.value & mask for one in known.variants if one.value is not None]
+    for one in known.variants:
+        guard = None
+        if place is not None and place.offset is not None and size in _WORDS:
+            own = (one.value & mask,) if one.value is not None else tuple(values)
+            guard = Guard(place.offset, size, own, is_other=one.value is None)
+        for held in one.members:
+            if held.offset is not None and (guard is not None or len(known.variants) == 1):
+                yield Field(held.name, partial(type_of, held.type), held.offset, guard=guard)
+
+
 def _parameters(known: dwarf.Type) -> tuple[Type, ...]:
     return tuple(map(type_of, known.arguments))
 
 
 class Declared:
-    """The names at one link-time address of a binary; `bias` is added for run-time addresses."""
+    """The names at one link-time address of a binary; `bias` is added for run-time addresses.
 
-    def __init__(self, image: Image, address: int, *, bias: int = 0) -> None:
+    `entry` is the function that is meant, where copies of others are inlined around the address.
+    """
+
+    def __init__(
+        self, image: Image, address: int, *, bias: int = 0, entry: int | None = None
+    ) -> None:
         self._image = image
         self._address = address
         self._bias = bias
+        self._entry = entry
 
     @cached_property
     def _functions(self) -> tuple[Function, ...]:
-        return self._image.functions.at(self._address)
+        found = self._image.functions.at(self._address)
+        at = next((at for at, one in enumerate(found) if one.entry == self._entry), 0)
+        return found[at:]
 
     @cached_property
     def _locals(self) -> dict[str, Variable]:

@@ -87,7 +87,7 @@ def load(operand: Operand) -> Node:
     """
     if operand.node is not None:
         return operand.node
-    if operand.type.kind is Kind.ARRAY:
+    if operand.type.kind in {Kind.ARRAY, Kind.FUNCTION}:
         return address_of(operand)
     if operand.type.kind not in SCALAR:
         raise fault(f"{operand.type.name} is no number: name one of its members")

@@ -8,17 +8,21 @@ from debugger.backends.frida.expressions import nodes, tree, types
 from debugger.backends.frida.expressions import operands as of
 from debugger.backends.frida.expressions.arithmetic import binary, cast, conditional, moved, unary
 from debugger.backends.frida.expressions.containers import (
+    Found,
+    case_with,
     count_of,
     elements,
+    holds,
     inner_array,
     member,
     member_names,
+    pointed,
 )
 from debugger.backends.frida.expressions.nodes import Const, Machine, Node
 from debugger.backends.frida.expressions.operands import Operand, dereferenced, peeled
 from debugger.backends.frida.expressions.running import single
 from debugger.backends.frida.expressions.scope import Absent, Scope, Stored
-from debugger.backends.frida.expressions.syntax import parse
+from debugger.backends.frida.expressions.syntax import ASKED, parse
 from debugger.backends.frida.expressions.tree import Misplaced, Tree, fault, fault_at
 from debugger.backends.frida.expressions.types import Kind, Type
 from debugger.core.locate import near_names
@@ -38,7 +42,24 @@ def expression(text: str, scope: Scope) -> Operand:
     Raises:
         DebuggerError: EVALUATION_FAILED, saying what is wrong and where.
     """
-    parsed = parse(text, lambda name: scope.variable(name) is None and scope.type(name) is not None)
+    return checked(read(text, scope), text, scope)
+
+
+def read(text: str, scope: Scope) -> Tree:
+    """Read an expression, in which names may be types of a scope.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED.
+    """
+    return parse(text, lambda name: scope.variable(name) is None and scope.type(name) is not None)
+
+
+def checked(parsed: Tree, text: str, scope: Scope) -> Operand:
+    """Check an expression that was read before.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED.
+    """
     return dereferenced(_Resolver(text, scope).operand(parsed))
 
 
@@ -71,6 +92,8 @@ class _Resolver:
         if simple is not None:
             return simple
         match one:
+            case tree.Null():
+                return self._name(tree.Name(one.text, one.at))
             case tree.Name():
                 return self._name(one)
             case tree.Member():
@@ -99,6 +122,11 @@ class _Resolver:
                 return self._argument(one)
             case tree.Register():
                 return self._register(one)
+            case tree.Call(of=tree.Member(name=name)):
+                known = ", ".join(f"{it}()" for it in ASKED)
+                raise fault(f"{name}() is not called; there are {known}")
+            case tree.Call():
+                raise fault("functions are not called in expressions: see `debugger call`")
         raise AssertionError(one)
 
     def _literal(self, one: Tree) -> Operand | None:  # noqa: PLR0911  the same
@@ -123,7 +151,7 @@ class _Resolver:
                 return Operand(of.TEXT, words=nodes.Literal(one.value))
             case tree.Truth():
                 return of.number(int(one.value), types.BOOL)
-            case tree.Null():
+            case tree.Null() if self.scope.variable(one.text) is None:
                 return of.number(0, types.pointer(types.VOID))
         return None
 
@@ -190,17 +218,33 @@ class _Resolver:
                 return Operand(types.UNSIGNED_LONG, node=count)
             raise fault(f"{kind.name} has no members")
         found = member(kind, one.name)
+        owned = pointed(holder) if found is None else None
+        if owned is not None:
+            holder, kind = owned, owned.type
+            found = member(kind, one.name)
         if found is None:
-            if one.name == "length" and (count := count_of(holder)) is not None:
-                return Operand(types.UNSIGNED_LONG, node=count)
-            names = member_names(kind)
-            near = ", ".join(near_names(one.name, names) or names[:5])
-            raise fault(f"{kind.name} has no member {one.name!r}; it has {near or 'none'}")
+            return self._member_of_case(one, holder)
         if isinstance(holder.where, Stored):
-            address = nodes.plus(holder.where.address, found.offset)
-            where = Stored(address, holder.where.is_sure, found.field.bits)
-            return Operand(found.type, where=where)
+            return Operand(found.type, where=_stored(found, holder.where))
         return _member_of_value(holder, found.type, found.offset, found.field.bits)
+
+    def _member_of_case(self, one: tree.Member, holder: Operand) -> Operand:
+        """Look for a member in the cases of a Rust enum, of which one has to have it."""
+        kind = holder.type
+        if one.name == "length" and (count := count_of(holder)) is not None:
+            return Operand(types.UNSIGNED_LONG, node=count)
+        cases = case_with(kind, one.name)
+        if len(cases) == 1:
+            return self._member(
+                tree.Member(tree.Member(one.of, cases[0].name, one.at), one.name, one.at)
+            )
+        said = one.name.removeprefix("__")
+        if cases:
+            which = " or ".join(f".{it.name}.{said}" for it in cases[:3])
+            raise fault(f"several cases of {kind.name} have {said!r}: write {which}")
+        names = member_names(kind)
+        near = ", ".join(near_names(one.name, names) or names[:5])
+        raise fault(f"{kind.name} has no member {said!r}; it has {near or 'none'}")
 
     def _index(self, holder: Operand, index: Operand, written: Tree) -> Operand:
         holder, index = peeled(holder), peeled(index)
@@ -233,6 +277,9 @@ class _Resolver:
         if one.op != "*":
             return unary(one.op, inner)
         inner = dereferenced(inner)
+        owned = pointed(inner)
+        if owned is not None:
+            return owned
         target = inner.type.points_to()
         if inner.is_text or inner.type.kind not in {Kind.POINTER, Kind.ARRAY}:
             raise fault(f"{inner.type.name} is no pointer")
@@ -279,6 +326,16 @@ class _Resolver:
         for _ in range(one.pointers):
             kind = types.pointer(kind)
         return kind
+
+
+def _stored(found: Found, holder: Stored) -> Stored:
+    """Return where a member lies in a record that is in memory."""
+    address = nodes.plus(holder.address, found.offset)
+    if found.field.guard is None:
+        return Stored(address, holder.is_sure, found.field.bits)
+    # Of a case that is not the one nothing is read: there is nothing at 0.
+    is_it = holds(found.field.guard, holder.address)
+    return Stored(nodes.Choose(is_it, address, Const(0, Machine.U64), Machine.U64))
 
 
 def _member_of_value(

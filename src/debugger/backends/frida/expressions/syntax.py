@@ -29,7 +29,7 @@ _WORDS = frozenset({"and", "or", "not", "as"})
 _NULLS = frozenset({"null", "nullptr", "NULL", "None"})
 _TRUTHS = {"true": True, "false": False, "True": True, "False": False}
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast"})
-_ASKED = {"len": "len", "size": "len", "length": "len", "empty": "empty", "is_empty": "empty"}
+ASKED = {"len": "len", "size": "len", "length": "len", "empty": "empty", "is_empty": "empty"}
 _QUALIFIERS = frozenset(
     {"const", "volatile", "struct", "class", "union", "enum", "mut", "typename"}
 )
@@ -204,7 +204,8 @@ class _Reader:
                 self._take()
                 left = self._index(left, token)
             elif mark == "(":
-                raise self._fault("functions are not called in expressions: see `debugger call`")
+                self._take()
+                left = self._call(left, token)
             else:
                 return left
 
@@ -220,12 +221,21 @@ class _Reader:
             raise self._fault("expected a member's name", name)
         if self._mark() != "(":
             return self._made(tree.Member(left, name.text, token.at), left)
-        if name.text not in _ASKED:
-            known = ", ".join(f"{one}()" for one in _ASKED)
-            raise self._fault(f"{name.text}() is not called; there are {known}", name)
         self._take()
+        if name.text not in ASKED or self._mark() != ")":
+            return self._call(self._made(tree.Member(left, name.text, name.at), left), name)
+        self._take()
+        return self._made(tree.Ask(ASKED[name.text], left, token.at), left)
+
+    def _call(self, of: Tree, token: Token) -> Tree:
+        arguments: list[Tree] = []
+        while self._mark() != ")":
+            arguments.append(self.expression(0))
+            if self._mark() != ",":
+                break
+            self._take()
         self._expect(")")
-        return self._made(tree.Ask(_ASKED[name.text], left, token.at), left)
+        return self._made(tree.Call(of, tuple(arguments), token.at), of, *arguments)
 
     def _index(self, left: Tree, token: Token) -> Tree:
         index = self.expression(0)

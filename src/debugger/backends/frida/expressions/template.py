@@ -125,7 +125,7 @@ def _names(operand: Operand) -> tuple[tuple[int, str], ...]:
 
 
 def _record(operand: Operand, depth: int) -> Piece:
-    fields = operand.type.fields()
+    fields = [one for one in operand.type.fields() if one.guard is None]
     pieces: list[tuple[str, Piece]] = []
     if not isinstance(operand.where, Stored | Computed):
         return Plain("{…}")

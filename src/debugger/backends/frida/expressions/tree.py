@@ -164,6 +164,15 @@ class Ask:
     at: int
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`of(arguments)`: a function, or a member of a value that is one."""
+
+    of: Tree
+    arguments: tuple[Tree, ...]
+    at: int
+
+
 Tree = (
     Name
     | Register
@@ -182,6 +191,7 @@ Tree = (
     | Cast
     | SizeOf
     | Ask
+    | Call
 )
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from debugger.backends.frida.dwarf.types import Type as Declared
 
 
 class Kind(Enum):
@@ -32,7 +36,8 @@ class Type:
     """A type: `size` in bytes, `target` what it points to or its elements' type.
 
     `count` is the number of an array's elements, None where that is not known.
-    `parameters` are a template's or a generic's type arguments in order.
+    `parameters` are a template's or a generic's type arguments in order. `declared` is the type in
+    the debug information, None for one that was made by an expression.
     """
 
     name: str
@@ -44,17 +49,32 @@ class Type:
     fields: Callable[[], Sequence[Field]] = _nothing
     parameters: Callable[[], Sequence[Type]] = _nothing
     enumerators: Mapping[str, int] = field(default_factory=dict)
+    declared: Declared | None = None
 
     def points_to(self) -> Type:
         """Return the target, which pointers, references and arrays have."""
         return self.target() if self.target is not None else VOID
 
 
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """When a case of a Rust enum holds: the word of `size` at `offset` is one of `values`, or none.
+
+    The last is of the case that all other values mean: `is_other`.
+    """
+
+    offset: int
+    size: int
+    values: tuple[int, ...]
+    is_other: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """A member of a record: `offset` in bytes, `bits` of a bit field its first bit there and count.
 
-    A base class has its own name and `is_base`; a member without a name is looked through.
+    A base class has its own name and `is_base`; a member without a name is looked through. A case
+    of a Rust enum has a `guard`.
     """
 
     name: str
@@ -62,6 +82,7 @@ class Field:
     offset: int
     bits: tuple[int, int] | None = None
     is_base: bool = False
+    guard: Guard | None = None
 
 
 VOID = Type("void", Kind.VOID, 0)

@@ -16,8 +16,6 @@ from debugger.backends.frida.expressions.resolve import condition
 from debugger.backends.frida.expressions.template import template
 from expressing import needs
 
-pytestmark = pytest.mark.inside
-
 if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
     pytest.skip("the engine is for Linux on x86-64", allow_module_level=True)
 

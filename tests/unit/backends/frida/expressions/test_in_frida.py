@@ -21,8 +21,6 @@ from expressing_cases import CASES, FAULTS, TEXTS
 from expressing_random import checked, outcome, written
 from expressing_random import memory as arithmetic
 
-pytestmark = pytest.mark.inside
-
 if sys.platform != "linux":
     pytest.skip("Frida is used on Linux", allow_module_level=True)
 

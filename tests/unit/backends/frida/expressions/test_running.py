@@ -124,6 +124,8 @@ def test_c_says_what_it_cannot_do(held: Memory, text: str) -> None:
         ("&p->low", "a bit field has no address"),
         ("&(i + 1)", "only what lies in memory has an address"),
         ("i.len()", "int has no length"),
+        ("twice(1)", "functions are not called in expressions: see `debugger call`"),
+        ("p->push(1)", "push() is not called; there are len()"),
         ("args[0]", "args[n] is known only at a function's entry"),
         ("args + 1", "args[n] takes a number"),
         ("$nothing", "no register $nothing"),

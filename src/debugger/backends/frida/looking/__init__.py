@@ -1,0 +1,1 @@
+"""What is seen and changed in a program: stacks, values, registers, memory, code."""

@@ -1,0 +1,63 @@
+"""What stopped a thread: which signal, and why?"""
+
+from __future__ import annotations
+
+import signal
+
+from debugger.backends.frida.dwarf.unwind import Modules
+from debugger.backends.frida.engine.events import Paused
+from debugger.core.model import ExceptionDetails
+
+_SAYS = {
+    "SIGSEGV": "Segmentation fault",
+    "SIGBUS": "Bus error",
+    "SIGFPE": "Arithmetic exception",
+    "SIGILL": "Illegal instruction",
+    "SIGABRT": "Aborted",
+    "SIGTRAP": "Trace/breakpoint trap",
+}
+# siginfo's si_code, of each signal (sigaction(2)).
+_CODES = {
+    ("SIGSEGV", 1): "address not mapped",
+    ("SIGSEGV", 2): "access not permitted",
+    ("SIGSEGV", 128): "address not canonical, or unknown",
+    ("SIGBUS", 1): "address not aligned",
+    ("SIGBUS", 2): "no memory behind the address",
+    ("SIGBUS", 3): "memory that failed",
+    ("SIGFPE", 1): "integer division by zero",
+    ("SIGFPE", 2): "integer overflow",
+    ("SIGFPE", 3): "division by zero",
+    ("SIGFPE", 4): "overflow",
+    ("SIGFPE", 5): "underflow",
+    ("SIGFPE", 6): "inexact result",
+    ("SIGFPE", 7): "invalid operation",
+    ("SIGILL", 1): "illegal opcode",
+    ("SIGILL", 2): "illegal operand",
+}
+_WITH_ADDRESS = frozenset({"SIGSEGV", "SIGBUS"})
+_SENT = 0  # a code of 0 or less: another process, or the program itself, has sent it
+_UNKNOWN_ADDRESS = 128
+
+
+def name_of(number: int) -> str:
+    """Name a signal: `SIGSEGV`."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def details(paused: Paused, modules: Modules) -> ExceptionDetails | None:
+    """Tell of the signal that a thread waits for; None for another reason to wait."""
+    if not paused.signal:
+        return None
+    name = name_of(paused.signal)
+    said = _SAYS.get(name, name)
+    why = _CODES.get((name, paused.signal_code), "")
+    if paused.signal_code <= _SENT:
+        why = "sent by a process, perhaps by the program itself"
+    at = ""
+    if name in _WITH_ADDRESS and _SENT < paused.signal_code < _UNKNOWN_ADDRESS:
+        where = modules.symbol(paused.fault)
+        at = f" at {paused.fault:#x}" + (f" <{where}>" if where else "")
+    return ExceptionDetails(name, said + (f": {why}" if why else "") + at)

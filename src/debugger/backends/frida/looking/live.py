@@ -1,0 +1,95 @@
+"""How are values read and written while the program runs: globals, and addresses with a type?"""
+
+from __future__ import annotations
+
+import re
+
+from debugger.backends.frida.expressions.types import BASIC
+from debugger.backends.frida.looking.around import Around
+from debugger.core.locate import near_names
+from debugger.core.model import Variable
+from debugger.errors import Code, DebuggerError
+
+_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}\Z")
+_NAME = re.compile(r"[A-Za-z_][\w:]*")
+_HINT = "debugger read NAME; debugger read 0xADDR --type i32"
+KINDS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64", "pointer", "char*")
+_POINTERS = {"pointer": "void *", "char*": "char *", "string": "char *"}
+
+
+class LiveValues:
+    """Memory of a program that runs, or has paused."""
+
+    def __init__(self, inside: Around) -> None:
+        self._inside = inside
+
+    async def read_live(self, expression: str, *, kind: str | None = None) -> Variable:
+        """Evaluate an expression over globals, or an address with a type."""
+        looking = self._inside.looking
+        try:
+            result = await looking.evaluating.result(self._written(expression, kind), None)
+        except DebuggerError as error:
+            raise self._explained(expression, error, "read") from error
+        return await looking.told(expression, result)
+
+    async def write_live(
+        self, target: str, value: str, *, kind: str | None = None
+    ) -> tuple[Variable, Variable]:
+        """Write a global, or an address with a type; return what was there and what is now."""
+        looking = self._inside.looking
+        try:
+            before, after = await looking.assign_global(self._written(target, kind), value)
+        except DebuggerError as error:
+            raise self._explained(target, error, "write") from error
+        return _renamed(before, target), _renamed(after, target)
+
+    def _written(self, expression: str, kind: str | None) -> str:
+        text = expression.strip()
+        is_address = _ADDRESS.match(text) is not None
+        if kind is None:
+            if is_address:
+                raise DebuggerError(
+                    Code.USAGE, "an address is read as a type", hint=f"--type {' | '.join(KINDS)}"
+                )
+            return text
+        known = _POINTERS.get(kind, kind)
+        if kind not in _POINTERS and known not in BASIC:
+            raise DebuggerError(
+                Code.USAGE, f"no type {kind!r} is read so", hint=f"--type {' | '.join(KINDS)}"
+            )
+        place = text if is_address else f"&({text})"
+        return f"*({known} *){place}"
+
+    def _explained(self, expression: str, error: DebuggerError, what: str) -> DebuggerError:
+        """Say that a name is one of a function's, which a running program has no place for."""
+        if error.code is not Code.EVALUATION_FAILED or "in scope here" not in error.message:
+            return error
+        match = _NAME.search(expression)
+        name = match[0] if match else expression
+        if self._is_local(name):
+            if what == "write":
+                said = "Local variable writes require a paused breakpoint."
+            else:
+                said = f"{name} is a local variable: it is read at a breakpoint"
+            return DebuggerError(Code.WRONG_STATE, said, hint="debugger break LOC; debugger set")
+        near = near_names(name, self._globals())
+        also = f"; near: {', '.join(near)}" if near else ""
+        said = f"no global {name!r} in the program{also}"
+        return DebuggerError(Code.EVALUATION_FAILED, said, hint=_HINT)
+
+    def _globals(self) -> list[str]:
+        found: list[str] = []
+        for module in self._inside.modules:
+            if module.image.has_debug:
+                found += module.image.scopes.global_names
+        return found
+
+    def _is_local(self, name: str) -> bool:
+        return any(
+            module.image.has_debug and module.image.scopes.is_local(name)
+            for module in self._inside.modules
+        )
+
+
+def _renamed(one: Variable, name: str) -> Variable:
+    return Variable(name, one.value, one.type, one.handle, one.indexed, one.named, one.expression)

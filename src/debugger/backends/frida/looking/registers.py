@@ -1,0 +1,138 @@
+"""Which registers has a paused thread, and how are they set and shown?"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+
+from debugger.backends.frida.dwarf.expressions import Unreadable
+from debugger.backends.frida.dwarf.values import Memory, floating
+from debugger.backends.frida.engine.events import Paused
+from debugger.backends.frida.expressions.places import REGISTERS
+from debugger.backends.frida.inside import Inside
+from debugger.core.model import Register, RegisterGroup
+from debugger.errors import Code, DebuggerError
+
+NUMBERS: Mapping[str, int] = {name: number for number, name in enumerate(REGISTERS)}
+# The legacy region of an XSAVE area (Intel SDM 1, 10.5.1), and the word that says what it holds.
+_FXSAVE = 512
+_STACK, _STACK_WIDTH, _STACK_COUNT = 32, 16, 8
+_VECTORS, _VECTOR_WIDTH, _VECTOR_COUNT = 160, 16, 16
+_STATE, _STATE_SSE = 512, 2
+_GENERAL = (
+    "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
+    "r14", "r15", "rip", "rflags",
+)  # fmt: skip
+_CONTROL = (("fctrl", 0, 2), ("fstat", 2, 2), ("ftag", 4, 1), ("fop", 6, 2), ("mxcsr", 24, 4))
+
+
+class Machine:
+    """The registers of paused threads: as they were told, and as we have set them since."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+        self._set: dict[int, tuple[int, dict[str, int]]] = {}
+
+    def named(self, thread: int) -> dict[str, int]:
+        """Return a thread's registers by name, without vectors.
+
+        Raises:
+            DebuggerError: WRONG_STATE for a thread that runs.
+        """
+        paused = self._inside.paused(thread)
+        number, changed = self._set.get(thread, (-1, {}))
+        return {**paused.registers, **(changed if number == paused.sequence else {})}
+
+    def numbered(self, thread: int, memory: Memory) -> dict[int, int]:
+        """Return them by DWARF number, with the vectors."""
+        paused = self._inside.paused(thread)
+        found = {NUMBERS[one]: at for one, at in self.named(thread).items() if one in NUMBERS}
+        image = _image(paused, memory)
+        for number in range(_VECTOR_COUNT) if image else ():
+            at = _VECTORS + number * _VECTOR_WIDTH
+            held = image[at : at + _VECTOR_WIDTH]
+            found[NUMBERS[f"xmm{number}"]] = int.from_bytes(held, "little")
+        return found
+
+    async def set(self, thread: int, name: str, content: bytes) -> None:
+        """Set a register's lowest bytes.
+
+        Raises:
+            DebuggerError: WRONG_STATE for a thread that runs, EVALUATION_FAILED for one that
+                cannot be set.
+        """
+        paused = self._inside.paused(thread)
+        if name.startswith("xmm"):
+            await self._set_vector(paused, int(name[3:]), content)
+            return
+        before = self.named(thread)
+        if name not in before:
+            raise DebuggerError(
+                Code.EVALUATION_FAILED, f"no register {name}", hint="debugger registers"
+            )
+        kept = before[name] >> 8 * len(content) << 8 * len(content)
+        # The upper half of a register is cleared with its lower, as the processor does.
+        kept = 0 if len(content) >= 4 else kept  # noqa: PLR2004
+        value = kept | int.from_bytes(content, "little")
+        await self._inside.engine.set_registers(thread, {name: value})
+        number, changed = self._set.get(thread, (-1, {}))
+        known = changed if number == paused.sequence else {}
+        self._set[thread] = (paused.sequence, {**known, name: value})
+
+    async def _set_vector(self, paused: Paused, number: int, content: bytes) -> None:
+        if not paused.vectors:
+            raise DebuggerError(
+                Code.EVALUATION_FAILED,
+                f"xmm{number} cannot be set here",
+                hint="debugger set a variable that is in memory",
+            )
+        engine = self._inside.engine
+        await engine.write(paused.vectors + _VECTORS + number * _VECTOR_WIDTH, content)
+        # Vectors that were all zero are said not to be there, and would be zero again.
+        state = paused.vectors + _STATE
+        held = int.from_bytes(await engine.read(state, 8), "little")
+        await engine.write(state, (held | _STATE_SSE).to_bytes(8, "little"))
+
+
+def _image(paused: Paused, memory: Memory) -> bytes:
+    if not paused.vectors:
+        return b""
+    try:
+        return memory.at(paused.vectors, _FXSAVE)
+    except Unreadable:
+        return b""
+
+
+def groups(named: Mapping[str, int], paused: Paused, memory: Memory) -> list[RegisterGroup]:
+    """Show the registers of the innermost frame."""
+    image = _image(paused, memory)
+    return [general(named), *([_floating(image), _vectors(image)] if image else [])]
+
+
+def general(named: Mapping[str, int]) -> RegisterGroup:
+    """Show those of the general registers that are known."""
+    return RegisterGroup(
+        "General Purpose",
+        tuple(Register(one, hex(named[one])) for one in _GENERAL if one in named),
+    )
+
+
+def _floating(image: bytes) -> RegisterGroup:
+    shown = []
+    for number in range(_STACK_COUNT):
+        at = _STACK + number * _STACK_WIDTH
+        shown.append(Register(f"st{number}", repr(floating(image[at : at + 10]))))
+    for name, at, size in _CONTROL:
+        shown.append(Register(name, hex(int.from_bytes(image[at : at + size], "little"))))
+    return RegisterGroup("Floating Point", tuple(shown))
+
+
+def _vectors(image: bytes) -> RegisterGroup:
+    shown = []
+    for number in range(_VECTOR_COUNT):
+        at = _VECTORS + number * _VECTOR_WIDTH
+        held = image[at : at + _VECTOR_WIDTH]
+        singles, doubles = struct.unpack("<4f", held), struct.unpack("<2d", held)
+        text = f"0x{held[::-1].hex()} {{double:{list(doubles)}, float:{list(singles)}}}"
+        shown.append(Register(f"xmm{number}", text))
+    return RegisterGroup("Vector", tuple(shown))

@@ -1,0 +1,140 @@
+"""Does a watched change count: by its condition and number, and while its frame is there?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from debugger.backends.base import ConditionFailed, Rebound
+from debugger.backends.frida.dwarf import unwind
+from debugger.backends.frida.engine.events import Breakpoint as Point
+from debugger.backends.frida.engine.events import Paused, Watch
+from debugger.backends.frida.inside import Inside
+from debugger.backends.frida.looking.evaluating import Evaluating, Result
+from debugger.backends.frida.looking.stacks import Level, Stacks
+from debugger.core.breakpoints import Bound, Spec
+from debugger.errors import DebuggerError
+
+LEFT = "its frame has been left, and it is watched no more"
+_MARK = "left "
+_DEEP = 4096  # frames in which one that was watched is looked for
+
+
+@dataclass(slots=True)
+class Watched:
+    """One watchpoint: what it watches, and the frame that this is in, if it is in one."""
+
+    order: Watch
+    spec: Spec
+    bound: Bound
+    result: Result
+    home: Level | None = None
+    hits: int = 0
+
+
+class Watches:
+    """The watchpoints of a program."""
+
+    def __init__(self, inside: Inside, stacks: Stacks, evaluating: Evaluating) -> None:
+        self._inside = inside
+        self._stacks = stacks
+        self._evaluating = evaluating
+        self._known: dict[int, Watched] = {}
+
+    def again(self, expression: str) -> Result | None:
+        """Return what is watched, by the expression that gives it in any frame."""
+        return next(
+            (one.result for one in self._known.values() if one.bound.again == expression), None
+        )
+
+    @property
+    def orders(self) -> list[Watch]:
+        """What the engine watches."""
+        return [one.order for one in self._known.values()]
+
+    async def add(self, number: int, one: Watched) -> None:
+        """Watch from now on; what is in a frame until the frame is left.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED when all debug registers are in use.
+        """
+        await self._inside.engine.watch(one.order)
+        self._known[number] = one
+        if one.home is not None:
+            await self._await_return(number, one.home)
+
+    async def _await_return(self, number: int, home: Level) -> None:
+        """Have the thread pause where the frame returns to; that may be refused."""
+        frames, _ = await self._stacks.of(home.thread, home.frame.index + 2)
+        caller = next((one for one in frames if _is_below(one, home.frame)), None)
+        if caller is None or caller.module is None or home.frame.cfa is None:
+            return
+        condition = f"(c) => c.rsp.compare(ptr('{home.frame.cfa:#x}')) >= 0"
+        point = Point(
+            id=f"{_MARK}{number}", address=caller.pc, condition=condition, thread=home.thread
+        )
+        await self._inside.engine.add([point])
+
+    async def remove(self, number: int) -> None:
+        """Watch no longer."""
+        known = self._known.pop(number, None)
+        if known is None:
+            return
+        await self._inside.engine.unwatch(known.order.id)
+        if known.home is not None:
+            await self._inside.engine.remove([f"{_MARK}{number}"])
+
+    async def count(self, paused: Paused) -> bool:
+        """Tell whether a thread has to stay paused, as far as watchpoints are asked."""
+        ours = [one for one in paused.points if one.startswith(_MARK)]
+        for point in ours:
+            await self._leave(int(point.removeprefix(_MARK)))
+        if ours and len(ours) == len(paused.points):
+            return False
+        if paused.reason != "watch":
+            return True
+        return any([await self._counts(int(name), paused) for name, _, _ in paused.watches])
+
+    async def _leave(self, number: int) -> None:
+        known = self._known.get(number)
+        await self.remove(number)
+        if known is not None:
+            bound = known.bound
+            left = Bound(
+                verified=False, backend_id=bound.backend_id, address=bound.address, why=LEFT
+            )
+            self._inside.tell(Rebound(left))
+
+    async def _counts(self, number: int, paused: Paused) -> bool:
+        known = self._known.get(number)
+        if known is None:
+            return False
+        frames, is_whole = await self._stacks.of(paused.thread, _DEEP if known.home else 1)
+        if known.home is not None and is_whole and not _is_there(known.home, paused, frames):
+            await self._leave(number)
+            return False
+        if known.spec.thread not in {None, paused.thread}:
+            return False
+        if known.spec.condition is not None:
+            level = Level(paused.thread, frames[0]) if frames else None
+            if not await self._holds(number, known.spec.condition, level):
+                return False
+        known.hits += 1
+        return known.hits >= (known.spec.hit_count or 1)
+
+    async def _holds(self, number: int, condition: str, level: Level | None) -> bool:
+        try:
+            return await self._evaluating.holds(condition, level)
+        except DebuggerError as error:
+            self._inside.tell(ConditionFailed(number, error.message))
+            return False
+
+
+def _is_below(one: unwind.Frame, frame: unwind.Frame) -> bool:
+    """Tell whether a frame is the one that another returns to."""
+    return one.index > frame.index and one.cfa != frame.cfa
+
+
+def _is_there(home: Level, paused: Paused, frames: list[unwind.Frame]) -> bool:
+    if paused.thread != home.thread:
+        return True
+    return any(one.cfa == home.frame.cfa and one.entry == home.frame.entry for one in frames)

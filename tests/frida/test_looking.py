@@ -1,0 +1,594 @@
+"""Is what is seen in a stopped program what gdb sees there, and what is set really set?"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from debuggees import marker
+from debugger.backends import abilities
+from debugger.backends.frida.engine.events import Breakpoint as Point
+from debugger.backends.frida.engine.events import Exited, Paused
+from debugger.core.breakpoints import Access, Breakpoint, Spec
+from debugger.core.model import Purpose, Reason, Stopped
+from debugger.errors import Code, DebuggerError
+from engine_live import build
+from looking_live import gdb_prints, seen_at, seen_of
+
+_REAL = re.compile(r"-?\d+\.\d+")
+# The same in gdb's words and in ours: `x = 1` and `x:1`, `'\000'` and 0.
+_C = (
+    ("n", "n"),
+    ("total", "total"),
+    ("u", "u"),
+    ("little", "little"),
+    ("half", "half"),
+    ("ratio * 2", "ratio * 2"),
+    ("letter", "letter"),
+    ("text", "text"),
+    ("word", "word"),
+    ("numbers", "numbers"),
+    ("numbers[3] + n", "numbers[3] + n"),
+    ("*q", "*q"),
+    ("q[-1]", "q[-1]"),
+    ("calls", "calls"),
+    ("here.x", "here.x"),
+    ("p->value", "p->value"),
+    ("p->next->name", "p->next->name"),
+    ("p->low", "p->low"),
+    ("p->middle", "p->middle"),
+    ("p->high", "p->high"),
+    ("p->real", "p->real"),
+    ("p->colour", "p->colour"),
+    ("p->grid", "p->grid"),
+    ("counter", "counter"),
+    ("sizeof(struct node)", "sizeof(node)"),
+    ("(unsigned char)(n + 60)", "(unsigned char)(n + 60)"),
+    ("n > 3 && total < 0", "n > 3 && total < 0"),
+)
+_CPP = (
+    ("argc", "argc"),
+    ("track.kept", "track.kept"),
+    ("track.mode", "track.mode"),
+    ("ref.loud", "ref.loud"),
+    ("shadow", "shadow"),
+    ("audio::rate", "audio::rate"),
+    ("Counter::made", "Counter::made"),
+    ("fixed._M_elems[1]", "fixed[1]"),
+    ("tracks._M_impl._M_start[1].kept", "tracks[1].kept"),
+    ("track.level()", "track.level()"),
+    ("ref.level() + 1", "ref.level() + 1"),
+)
+
+
+def plain(text: str) -> str:
+    """Give a value of gdb's without what is only its way of writing."""
+    text = re.sub(r"^\((?:[^()]|\([^()]*\))*\) ", "", text)
+    text = re.sub(r"^0x[0-9a-f]+ (?:<[^>]*> )?(?=\")", "", text)
+    text = re.sub(r'(?:\\000)+"', '"', text)
+    return repr(float(text)) if _REAL.fullmatch(text) else text
+
+
+@pytest.mark.adapter("gdb-cli")
+async def test_values_of_c_are_those_of_gdb(start):
+    theirs = gdb_prints("expressions.c", "@here", [one for one, _ in _C])
+    seen = await seen_at(start, "expressions.c", "@here")
+    ours = [(await seen.print(one)).value for _, one in _C]
+    truths = {"true": "1", "false": "0"}
+    assert [truths.get(one, one) for one in ours] == [plain(one) for one in theirs]
+
+
+@pytest.mark.adapter("gdb-cli")
+async def test_values_of_cpp_are_those_of_gdb(start):
+    theirs = gdb_prints("expressions.cpp", "@here", [one for one, _ in _CPP])
+    seen = await seen_at(start, "expressions.cpp", "@here")
+    ours = [(await seen.print(one)).value for _, one in _CPP]
+    assert ours == [plain(one) for one in theirs]
+
+
+async def test_locals_and_arguments_are_told_apart_and_have_children(start):
+    seen = await seen_at(start, "expressions.c", "@here")
+    frame = await seen.frame()
+    assert (frame.function, frame.line) == ("work", marker("expressions.c", "here"))
+    assert await seen.looking.arguments(frame) == ["n", "ratio", "word", "p"]
+    names = [one.name for one in await seen.looking.scopes(frame)]
+    assert names == ["Arguments", "Locals", "Globals", "Registers"]
+    shown = await seen.locals()
+    assert shown["numbers"].value == "{10, 20, 30, 40, 50}"
+    assert shown["text"].handle == 0
+    inner = await seen.looking.variables(shown["numbers"].handle, start=3, count=2)
+    assert [(one.name, one.value) for one in inner] == [("[3]", "40"), ("[4]", "50")]
+    assert await seen.looking.size(shown["numbers"].handle) == 5
+    members = {one.name: one for one in await seen.looking.variables(shown["p"].handle)}
+    assert (members["name"].value, members["name"].expression) == ('"adam"', "p.name")
+    again = await seen.print(str(members["next"].expression) + "->value")
+    assert again.value == "2"
+
+
+async def test_globals_and_registers_are_scopes_of_a_frame(start):
+    seen = await seen_at(start, "expressions.c", "@here")
+    scopes = {one.name: one.handle for one in await seen.looking.scopes(await seen.frame())}
+    found = {one.name: one.value for one in await seen.looking.variables(scopes["Globals"])}
+    assert found["counter"] == "41"
+    held = {one.name: one.value for one in await seen.looking.variables(scopes["Registers"])}
+    assert int(held["rip"], 16) == seen.paused(seen.thread).registers["rip"]
+
+
+async def test_a_caller_is_seen_with_its_own_variables(start):
+    seen = await seen_at(start, "expressions.c", "@here")
+    frame = await seen.frame(1)
+    assert frame.function == "main"
+    assert (await seen.print("first.at.y", 1)).value == "-4"
+    with pytest.raises(DebuggerError, match="no 'total' in scope here"):
+        await seen.print("total", 1)
+
+
+async def test_values_of_rust_are_written_as_rust_has_them(start):
+    seen = await seen_at(start, "shapes.rs", "@shown")
+    shown = {name: one.value for name, one in (await seen.locals()).items()}
+    assert shown["animal"] == 'Dog{legs:4, name:"rex"}'
+    assert (shown["maybe"], shown["nothing"]) == ("Some(Box(9))", "None")
+    assert shown["names"] == 'size=2 {"a", "bc"}'
+    assert shown["value"] == '"inner"'
+    asked = {
+        "*maybe.0": "9",
+        "animal.name": '"rex"',
+        "animal.legs + 1": "5",
+        "failed.Err.0": '"bad"',
+        "pair.0": "-3",
+        "tuple.1": "2.5",
+        "names[1].len()": "2",
+        "zoo::legs(&animal)": "7",
+    }
+    assert {one: (await seen.print(one)).value for one in asked} == asked
+
+
+@pytest.mark.parametrize("text", ["failed.Ok.0", "nothing.0"])
+async def test_a_case_of_an_enum_that_is_not_the_one_is_not_read(start, text):
+    seen = await seen_at(start, "shapes.rs", "@shown")
+    with pytest.raises(DebuggerError, match="cannot be read"):
+        await seen.print(text)
+
+
+async def test_what_smart_pointers_own_is_reached_through_them(start):
+    seen = await seen_at(start, "expressions.cpp", "@here")
+    asked = {
+        "owner->kept": "4",
+        "(*owner).notes[1]": "-2",
+        "owner->level()": "7",
+        "map.size()": "2",
+    }
+    assert {one: (await seen.print(one)).value for one in asked} == asked
+
+
+async def test_functions_are_called_and_their_effects_seen(start):
+    seen = await seen_at(start, "expressions.c", "@here")
+    before = seen.paused(seen.thread).registers
+    called = await seen.print('work(2, 0.5, "three", p) + 1')
+    assert (called.value, called.type) == ("3", "long int")
+    assert (await seen.print("counter")).value == "42"
+    assert (await seen.print('(long)strlen("hallo")')).value == "5"
+    assert (await seen.print("n > 100 && work(1, 1.0, word, p)")).value == "false"
+    assert (await seen.print("counter")).value == "42"
+    function = await seen.print("work")
+    assert function.value.startswith("{long int (int, double, const char *, node_t *)} 0x")
+    assert seen.paused(seen.thread).registers == before
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("work(1)", "work takes 4 arguments, not 1"),
+        ("strlen(text)", "what strlen returns is not known: cast the call"),
+        ("n(1)", "n is no function: it is int"),
+        ("nobody(1)", "no 'nobody' in scope here"),
+        ("work(1, 1.0, 5, here)", "point cannot be converted to node_t"),
+        ("printf(word, 1)", "what printf returns is not known"),
+    ],
+)
+async def test_a_call_that_does_not_fit_says_why(start, text, says):
+    seen = await seen_at(start, "expressions.c", "@here")
+    with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
+        await seen.print(text)
+    assert caught.value.code is Code.EVALUATION_FAILED
+    assert caught.value.hint
+
+
+async def test_a_call_that_faults_leaves_the_thread_where_it_was(start):
+    seen = await seen_at(start, "hard.cpp", "main")
+    before = seen.paused(seen.thread).registers
+    with pytest.raises(DebuggerError, match=r"the call of broken failed: .*where it was"):
+        await seen.print("broken()")
+    assert seen.paused(seen.thread).registers == before
+    assert (await seen.print("twice(21)")).value == "42"
+
+
+@pytest.mark.parametrize(
+    ("target", "value", "becomes"),
+    [
+        ("n", "-1", "-1"),
+        ("total", "n * 1000000007L", "6000000042"),
+        ("ratio", "1.25", "1.25"),
+        ("half", "3", "3"),
+        ("yes", "false", "false"),
+        ("letter", "'z'", "122 'z'"),
+        ("text", '"new"', '"new"'),
+        ("here", "p->at", "{x:3, y:-4}"),
+        ("numbers[4]", "0x10", "16"),
+        ("p->low", "2", "2"),
+        ("p->high", "-1", "-1"),
+        ("p->next->colour", "GREEN", "GREEN"),
+        ("q", "&numbers[1]", None),
+        ("counter", "7", "7"),
+        ("calls", "1", "1"),
+        ("$rbx", "0x1234", None),
+    ],
+)
+async def test_what_is_set_is_set(start, target, value, becomes):
+    seen = await seen_at(start, "expressions.c", "@here")
+    untouched = (await seen.print("p->middle")).value
+    now = await seen.looking.assign(target, value, await seen.frame())
+    assert now.value == (becomes or (await seen.print(value)).value)
+    assert (await seen.print(target)).value == now.value
+    assert (await seen.print("p->middle")).value == untouched
+
+
+async def test_the_program_goes_on_with_what_was_set(start):
+    seen = await seen_at(start, "memory.c", "@ready")
+    frame = await seen.frame()
+    await seen.looking.assign("local", "50", frame)
+    await seen.looking.assign("counter", "100", frame)
+    await seen.looking.assign("bytes[0]", "0xff", frame)
+    seen.resume()
+    await seen.live.until(Exited)
+    assert seen.live.output() == "103 53 20 53 ff\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "value", "says"),
+    [
+        ("nope", "1", "no 'nope' in scope here"),
+        ("here", "1", "point cannot be set to int"),
+        ("n + 1", "1", "only a variable can be set"),
+        ("text", '"a text that is far too long"', "bytes do not fit in char [16]"),
+        ("word", "ratio", "cannot be set to double"),
+        ("work", "1", "cannot be set"),
+    ],
+)
+async def test_what_cannot_be_set_says_why(start, target, value, says):
+    seen = await seen_at(start, "expressions.c", "@here")
+    with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
+        await seen.looking.assign(target, value, await seen.frame())
+    assert caught.value.code is Code.EVALUATION_FAILED
+    assert caught.value.hint
+
+
+async def test_a_handle_of_an_earlier_stop_is_refused(start):
+    seen = await seen_at(start, "memory.c", "@ready")
+    frame = await seen.frame()
+    pair = await seen.print("pair")
+    await seen.break_at("@local")
+    seen.resume()
+    await seen.stopped()
+    for stale in (seen.looking.variables(pair.handle), seen.looking.scopes(frame)):
+        with pytest.raises(DebuggerError) as caught:
+            await stale
+        assert caught.value.code is Code.STALE_REF
+
+
+async def test_memory_is_what_the_program_wrote_and_no_breakpoint(start):
+    seen = await seen_at(start, "memory.c", "@ready")
+    memory = seen.ability(abilities.Memory)
+    address = int((await seen.print("&bytes")).value, 16)
+    assert await memory.read(address, 8) == bytes(range(0x11, 0x99, 0x11))
+    await memory.write(address, b"\x01\x02")
+    assert (await seen.print("bytes[1]")).value == "2 '\\x02'"
+    here = seen.paused(seen.thread).registers["rip"]
+    link = seen.main.image.binary.read(here - seen.main.bias, 8)
+    assert await memory.read(here, 8) == link
+    for bad in (memory.read(16, 4), memory.read(1 << 63, 4), memory.write(16, b"a")):
+        with pytest.raises(DebuggerError) as caught:
+            await bad
+        assert caught.value.code is Code.EVALUATION_FAILED
+
+
+async def test_code_is_shown_as_it_was_with_functions_and_lines(start):
+    seen = await seen_at(start, "memory.c", "@ready")
+    code = seen.ability(abilities.Disassembly)
+    here = seen.paused(seen.thread).registers["rip"]
+    shown = await code.instructions(here, 5)
+    assert [one.function for one in shown] == ["main"] * 5
+    assert shown[0].line == marker("memory.c", "ready")
+    assert shown[0].text.startswith("call 0x")
+    assert bytes.fromhex(shown[0].bytes)[0] == 0xE8
+    assert shown[1].address == here + 5
+    with pytest.raises(DebuggerError, match="no code at 0x10"):
+        await code.instructions(16, 2)
+
+
+async def test_registers_are_those_of_the_frame(start):
+    seen = await seen_at(start, "expressions.c", "@here")
+    registers = seen.ability(abilities.Registers)
+    groups = await registers.registers(await seen.frame())
+    assert [one.name for one in groups] == ["General Purpose", "Floating Point", "Vector"]
+    held = {one.name: one.value for one in groups[0].registers}
+    assert int(held["rip"], 16) == seen.paused(seen.thread).registers["rip"]
+    vectors = {one.name for one in groups[2].registers}
+    assert vectors == {f"xmm{number}" for number in range(16)}
+    outer = await registers.registers(await seen.frame(1))
+    caller = {one.name: one.value for one in outer[0].registers}
+    assert int(caller["rsp"], 16) > int(held["rsp"], 16)
+    assert "rax" not in caller
+
+
+async def test_modules_are_listed_with_the_program_first(start):
+    seen = await seen_at(start, "memory.c", "@ready")
+    found = await seen.ability(abilities.Modules).modules()
+    assert found[0].path == str(seen.live.program.path)
+    assert (found[0].address, found[0].symbols) == (hex(seen.main.base), "debug information")
+    assert any(one.name == "libc.so.6" for one in found)
+
+
+async def test_a_thread_is_sent_to_a_line_of_its_function(start):
+    seen = await seen_at(start, "memory.c", "@ready")
+    jump = seen.ability(abilities.Jump)
+    path = (await seen.frame()).file
+    await jump.jump(path, marker("memory.c", "local"), seen.thread)
+    assert (await seen.frame()).line == marker("memory.c", "local")
+    for line, says in ((marker("memory.c", "twice"), "is not in main"), (1, "has no code")):
+        with pytest.raises(DebuggerError, match=says):
+            await jump.jump(path, line, seen.thread)
+    seen.resume()
+    await seen.live.until(Exited)
+    assert seen.live.output().startswith("0 8 20")
+
+
+async def test_what_a_function_returned_is_told_where_it_has_just_returned(start):
+    seen = await seen_at(start, "memory.c", "twice")
+    await seen.looking.stack(seen.thread)
+    caller = await seen.frame(1)
+    returns = seen.ability(abilities.ReturnValues)
+    step = Stopped(Reason.STEP, "step", seen.thread)
+    assert await returns.returned(step, await seen.frame()) is None
+    address = int(str(caller.address), 16)
+    assert not await seen.engine.add([Point(id="back", address=address)])
+    seen.resume()
+    await seen.stopped()
+    told = await returns.returned(step, await seen.frame())
+    assert told is not None
+    assert (told.name, told.value, told.type) == ("(return)", "16", "int")
+
+
+def _watch(expression: str, access: Access = Access.WRITE) -> Breakpoint:
+    return Breakpoint(id=3, spec=Spec(watch=expression, access=access))
+
+
+async def test_a_watched_value_stops_where_it_changes_and_is_seen_again(start):
+    seen = await seen_at(start, "memory.c", "@ready")
+    watchpoints = seen.ability(abilities.Watchpoints)
+    bound = await watchpoints.watch(_watch("counter"), await seen.frame())
+    assert (bound.verified, bound.backend_id) == (True, -3)
+    assert bound.address == (await seen.print("&counter")).value
+    seen.resume()
+    paused = await seen.stopped()
+    assert [name for name, _, _ in paused.watches] == ["-3"]
+    assert (await seen.frame()).function == "count"
+    assert (await seen.print(str(bound.again))).value == "1"
+    await watchpoints.unwatch(bound)
+    seen.resume()
+    await seen.live.until(Exited)
+
+
+async def test_what_is_watched_in_a_frame_ends_with_the_frame(start):
+    seen = await seen_at(start, "memory.c", "twice")
+    bound = await seen.ability(abilities.Watchpoints).watch(_watch("n"), await seen.frame())
+    seen.resume()
+    paused = await seen.stopped()
+    while paused.reason == "watch":
+        # Whether the epilogue writes there is the compiler's affair.
+        assert await seen.looking.counts(paused)
+        seen.resume()
+        paused = await seen.stopped()
+    assert not await seen.looking.counts(paused)
+    assert [(one.bound.verified, one.bound.backend_id) for one in seen.told] == [
+        (False, bound.backend_id)
+    ]
+    seen.resume()
+    await seen.live.until(Exited)
+
+
+async def test_a_watchpoint_with_a_condition_counts_where_it_holds(start):
+    seen = await seen_at(start, "memory.c", "@ready")
+    spec = Spec(watch="counter", condition="counter > 1", hit_count=2)
+    watchpoints = seen.ability(abilities.Watchpoints)
+    await watchpoints.watch(Breakpoint(id=3, spec=spec), await seen.frame())
+    counted = []
+    for _ in range(3):
+        seen.resume()
+        counted.append(await seen.looking.counts(await seen.stopped()))
+    assert counted == [False, False, True]
+    assert (await seen.print("counter")).value == "3"
+    assert (await seen.print("twice(4)")).value == "8"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("bytes", None),
+        ("local", None),
+        ("local + 1", "cannot be watched: it is a value without a place"),
+        ("nobody", "no 'nobody' in scope"),
+    ],
+)
+async def test_what_can_be_watched_is_up_to_eight_bytes_in_memory(start, text, says):
+    seen = await seen_at(start, "memory.c", "@ready")
+    watching = seen.ability(abilities.Watchpoints).watch(_watch(text), await seen.frame())
+    if says is None:
+        assert (await watching).verified
+        return
+    with pytest.raises(DebuggerError, match=re.escape(says)):
+        await watching
+
+
+async def test_too_much_to_watch_says_what_can_be(start):
+    seen = await seen_at(start, "expressions.c", "@here")
+    watchpoints = seen.ability(abilities.Watchpoints)
+    with pytest.raises(DebuggerError, match="numbers has 20 bytes, and a watchpoint 1, 2, 4 or 8"):
+        await watchpoints.watch(_watch("numbers"), await seen.frame())
+
+
+async def test_globals_are_read_and_written_while_the_program_runs(start):
+    seen = await seen_at(start, "live.c", "main", "forever")
+    live = seen.ability(abilities.LiveValues)
+    seen.resume()
+    assert not [one for one in await seen.looking.threads() if not one.is_running]
+    found = await live.read_live("bonus")
+    assert (found.name, found.value, found.type) == ("bonus", "1", "int")
+    with pytest.raises(DebuggerError, match="no global 'nobody'"):
+        await live.read_live("nobody")
+    before, after = await live.write_live("go", "0")
+    assert (before.value, after.value) == ("1", "0")
+    await seen.live.until(Exited)
+
+
+async def test_an_address_is_read_and_written_as_a_type(start):
+    seen = await seen_at(start, "memory.c", "@ready")
+    live = seen.ability(abilities.LiveValues)
+    address = (await seen.print("&bytes")).value
+    assert (await live.read_live(address, kind="u16")).value == "8721"
+    assert (await live.read_live("pair.second")).value == "2"
+    before, after = await live.write_live(address, "-2", kind="i8")
+    assert (before.value, after.value, after.name) == ("17", "-2", address)
+    before, after = await live.write_live("pair.second", "41")
+    assert (before.value, after.value) == ("2", "41")
+    with pytest.raises(DebuggerError, match="Local variable writes require a paused breakpoint"):
+        await live.write_live("local", "1")
+    with pytest.raises(DebuggerError, match="an address is read as a type"):
+        await live.read_live(address)
+    with pytest.raises(DebuggerError, match="no type 'u128'"):
+        await live.read_live(address, kind="u128")
+
+
+async def test_a_crash_is_told_with_its_address(start):
+    seen = await seen_at(start, "crash.c", "main")
+    seen.resume()
+    paused = await seen.live.until(Paused)
+    seen.looking.new_stop()
+    stop = Stopped(Reason.SIGNAL, "crash", paused.thread)
+    details = await seen.looking.exception(stop)
+    assert details is not None
+    assert details.type == "SIGSEGV"
+    assert details.message.startswith("Segmentation fault: address not mapped at 0x")
+
+
+async def test_an_expression_may_set_where_it_is_evaluated(start):
+    seen = await seen_at(start, "expressions.c", "@here")
+    frame = await seen.frame()
+    assert (await seen.looking.evaluate("n = 9", frame, Purpose.EVALUATE)).value == "9"
+    assert (await seen.looking.evaluate("n == 9", frame, Purpose.EVALUATE)).value == "true"
+    with pytest.raises(DebuggerError, match="would change the program"):
+        await seen.looking.evaluate("n = 9", frame, Purpose.PRINT)
+
+
+async def test_containers_of_cpp_show_what_is_in_them(start):
+    seen = await seen_at(start, "holders.cpp", "@here")
+    shown = {name: one.value for name, one in (await seen.locals()).items()}
+    expected = {
+        "list": "size=3 {1, 2, 3}",
+        "forward": "size=2 {4, 5}",
+        "deque": "size=299 {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …}",
+        "set": 'size=2 {"a", "b"}',
+        "unordered": 'size=1 {[1]:"one"}',
+        "distinct": "size=1 {7}",
+        "variant": 'std::variant("text")',
+        "nothing": "std::optional(empty)",
+        "something": "std::optional(3)",
+        "tuple": 'size=2 {1, "two"}',
+        "shared": "std::shared_ptr(8)",
+        "wide": "1267650600228229401496703205377",
+        "precise": "1.25",
+    }
+    assert {name: shown[name] for name in expected} == expected
+    assert shown["seaplane"].count("Named:{id:6}") == 2
+    deque = (await seen.locals())["deque"]
+    paged = await seen.looking.variables(deque.handle, start=200, count=2)
+    assert [(one.name, one.value) for one in paged] == [("[200]", "201"), ("[201]", "202")]
+    assert (await seen.print("wide")).value == expected["wide"]
+
+
+async def test_an_object_is_of_the_class_that_it_was_made_as(start):
+    seen = await seen_at(start, "holders.cpp", "@here")
+    shown = await seen.locals()
+    assert "radius:2.0" in shown["same"].value
+    assert "radius:2.0" in shown["owned"].value
+    inner = {one.name: one.value for one in await seen.looking.variables(shown["shape"].handle)}
+    assert inner["radius"] == "2.0"
+    assert (await seen.print("shape->area()")).value == "12.0"
+    assert (await seen.print("same.area()")).value == "12.0"
+
+
+async def test_containers_of_rust_show_what_is_in_them(start):
+    seen = await seen_at(start, "holders.rs", "@here")
+    shown = {name: one.value for name, one in (await seen.locals()).items()}
+    expected = {
+        "counted": "Rc({x:1, y:2})",
+        "atomic": 'Arc("shared")',
+        "map": 'size=1 {[3]:"three"}',
+        "set": "size=1 {5}",
+        "queue": "size=4 {2, 3, 4, 5}",
+        "wide": "-1267650600228229401496703205376",
+        "slice": "size=3 {1, 2, 3}",
+        "nested": "Some(Ok(4))",
+    }
+    assert {name: shown[name] for name in expected} == expected
+    assert (await seen.print("counted.y + again.x")).value == "3"
+    # Its first element is not the first of its buffer.
+    with pytest.raises(DebuggerError, match="has no elements"):
+        await seen.print("queue[1]")
+
+
+async def test_what_a_caller_has_in_a_register_is_set_where_it_was_saved(start):
+    seen = await seen_of(start, build("saved.c", "-O2"), "inner")
+    # Behind the prologue: the registers have been pushed.
+    call = await seen.ability(abilities.Disassembly).instructions(
+        seen.paused(seen.thread).registers["rip"], 30
+    )
+    at = next(one.address for one in call if one.text.startswith("call"))
+    assert not await seen.engine.add([Point(id="call", address=at)])
+    seen.resume()
+    await seen.stopped()
+    frame = await seen.frame(1)
+    assert (frame.function, (await seen.print("kept", 1)).value) == ("outer", "41")
+    now = await seen.looking.assign("kept", "1000", frame)
+    assert now.value == "1000"
+    seen.resume()
+    await seen.live.until(Exited)
+    assert seen.live.output() == "42\n1084\n0\n"
+
+
+async def test_what_is_in_a_vector_register_is_set(start):
+    seen = await seen_of(start, build("saved.c", "-O2"), "scaled")
+    frame = await seen.frame()
+    assert (await seen.print("real")).value == "0.0"
+    assert (await seen.looking.assign("real", "2.5", frame)).value == "2.5"
+    assert (await seen.print("$xmm0")).value == "0x00000000000000004004000000000000"
+    seen.resume()
+    await seen.live.until(Exited)
+    assert seen.live.output().endswith("\n7.5\n")
+
+
+async def test_a_function_of_many_names_is_one_frame(start):
+    seen = await seen_at(start, "threads.c", "@all_alive")
+    names = [one.function for one in (await seen.looking.stack(seen.thread)).frames]
+    assert names[0] == "work"
+    # Assembly declares each of its names, all for the same code.
+    assert sum("clone3" in one for one in names) <= 1
+
+
+async def test_the_stack_of_a_thread_that_runs_is_refused(start):
+    seen = await seen_at(start, "threads.c", "@all_alive")
+    running = next(one for one in await seen.looking.threads() if one.is_running)
+    with pytest.raises(DebuggerError, match="is running") as caught:
+        await seen.looking.stack(running.id)
+    assert caught.value.code is Code.WRONG_STATE

@@ -1,0 +1,134 @@
+"""What looks into a program that the frida engine has stopped, inside a test?"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from debuggees import build, marker, source
+from debugger.backends.frida.dwarf.image import Image
+from debugger.backends.frida.dwarf.unwind import Module, Modules
+from debugger.backends.frida.engine.events import Breakpoint, Paused
+from debugger.backends.frida.looking.able import ABILITIES
+from debugger.backends.frida.looking.looking import Looking
+from debugger.core.model import Frame, Purpose, ScopeKind, Variable
+from debugger.errors import Code, DebuggerError
+from engine_live import Live, Program, Starter
+
+_GDB_S = 110
+_MARK = "@asked@"
+
+
+class Seen:
+    """A stopped program, as the backend is to what looks at it."""
+
+    def __init__(self, live: Live, modules: Modules, main: Module, name: str) -> None:
+        self.live = live
+        self.engine = live.engine
+        self.modules = modules
+        self.main = main
+        self._name = name
+        self.thread = 0
+        self.looking = Looking(self)
+        self.told: list[Any] = []
+
+    def paused(self, thread: int) -> Paused:
+        found: Paused | None = self.engine.paused.get(thread)
+        if found is None:
+            raise DebuggerError(Code.WRONG_STATE, f"thread {thread} is running")
+        return found
+
+    def tell(self, event: Any) -> None:
+        self.told.append(event)
+
+    def ability(self, kind: type[Any]) -> Any:
+        return ABILITIES[kind](self)
+
+    async def stopped(self) -> Paused:
+        """Wait for the next stop."""
+        paused: Paused = await self.live.until(Paused)
+        self.thread = paused.thread
+        self.looking.new_stop()
+        return paused
+
+    async def break_at(self, place: str) -> None:
+        """Set a breakpoint at a marker of its source, or a function."""
+        if place.startswith("@"):
+            line = marker(self._name, place[1:])
+            found = self.main.image.lines.find(str(source(self._name)), line).locations
+            addresses = [one.address for one in found]
+        else:
+            addresses = [one.body for one in self.main.image.functions.named(place)]
+        points = [Breakpoint(id=f"{place}{one}", address=one + self.main.bias) for one in addresses]
+        assert points
+        assert not await self.engine.add(points)
+
+    def resume(self) -> None:
+        self.engine.resume()
+
+    async def frame(self, index: int = 0) -> Frame:
+        stack = await self.looking.stack(self.thread, start=index, levels=1)
+        return stack.frames[0]
+
+    async def print(self, text: str, index: int = 0) -> Variable:
+        frame = await self.frame(index)
+        return await self.looking.evaluate(text, frame, Purpose.PRINT)
+
+    async def locals(self, index: int = 0) -> dict[str, Variable]:
+        found: dict[str, Variable] = {}
+        for scope in await self.looking.scopes(await self.frame(index)):
+            if scope.kind in {ScopeKind.ARGUMENTS, ScopeKind.LOCALS}:
+                found |= {one.name: one for one in await self.looking.variables(scope.handle)}
+        return found
+
+
+async def seen_at(start: Starter, name: str, place: str, *args: str) -> Seen:
+    """Run a debuggee to a marker, or a function."""
+    return await seen_of(start, Program(build(name)), place, *args, source=name)
+
+
+async def seen_of(
+    start: Starter, program: Program, place: str, *args: str, source: str = ""
+) -> Seen:
+    """Run a program to a marker of its source, or a function."""
+    live = await start(program, *args)
+    told = await live.engine.modules()
+    modules = [
+        Module(Image(one.path), one.base, one.base + one.size) for one in told if _is_file(one)
+    ]
+    main = next(one for one in modules if str(one.image.binary.path) == str(program.path))
+    seen = Seen(live, Modules(modules), main, source)
+    await seen.break_at(place)
+    await live.engine.run()
+    await seen.stopped()
+    return seen
+
+
+def _is_file(module: Any) -> bool:
+    return Path(module.path).is_file()
+
+
+def gdb_prints(name: str, place: str, asked: Sequence[str], *args: str) -> list[str]:
+    """What gdb says of expressions at the same stop."""
+    program = build(name)
+    at = f"{Path(name).name}:{marker(name, place[1:])}" if place.startswith("@") else place
+    orders = ["set confirm off", "set debuginfod enabled off", "set print pretty off"]
+    orders += [f"break {at}", "run"]
+    for one in asked:
+        orders += [f"echo {_MARK}", f"print {one}"]
+    argv = [shutil.which("gdb") or "gdb", "-nx", "-q", "-batch"]
+    argv += [word for one in orders for word in ("-ex", one)]
+    done = subprocess.run(
+        [*argv, "--args", str(program), *args],
+        capture_output=True,
+        text=True,
+        timeout=_GDB_S,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    parts = [part.split("\n")[0] for part in done.stdout.split(_MARK)[1:]]
+    return [re.sub(r"^\$\d+ = ", "", part) for part in parts]
