@@ -32,7 +32,6 @@ _CHILDREN_END = 5.0
 
 # What a tool that is no adapter is called on the machines that have it.
 _COMMANDS: Mapping[str, tuple[str, ...]] = {
-    "lldb-cli": ("lldb-19", "lldb"),
     "gdb-cli": ("gdb",),
     "lldb-server": ("lldb-server-19", "lldb-server"),
     "rdbg": ("rdbg", "rdbg3.1", "rdbg3.3"),
@@ -58,7 +57,7 @@ def require_tool(name: str) -> str:
 
     An adapter is looked for as the debugger itself does.
     """
-    profile = choose.PROFILES.get(name)
+    profile = choose.PROFILES.get(name) or choose.OWN.get(name)
     if profile is not None:
         found = profile.find(Search(os.environ))
         path = found.argv[0] if found is not None else None

@@ -79,6 +79,8 @@ class Driven:
     @property
     def guard(self) -> Guarded | None:
         """What holds the debugger and the program."""
+        if hasattr(self.backend, "engine"):
+            return self.backend.engine.guarded
         inner = self.backend._talk if hasattr(self.backend, "_talk") else self.backend._console
         return inner._guard if hasattr(inner, "_guard") else inner.guard
 

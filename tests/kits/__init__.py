@@ -22,6 +22,7 @@ _MODULES = (
     "codelldb",
     "js_debug",
     "lldb_cli",
+    "frida",
 )
 
 KITS: tuple[Kit, ...] = tuple(importlib.import_module(f"kits.{name}").KIT for name in _MODULES)

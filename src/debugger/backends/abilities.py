@@ -162,8 +162,12 @@ class ThreadsAlone(Protocol):
 class PauseAll(Protocol):
     """The ability to stop all threads where each stops on its own."""
 
+    @property
+    def waiting(self) -> Sequence[int]:
+        """The threads that wait now, those too whose stop has not been told yet."""
+
     async def pause_all(self) -> None:
-        """Ask every thread to stop; one stop is reported when they have."""
+        """Ask every thread to stop; one stop is reported when they have, also after another."""
 
 
 class LiveValues(Protocol):
@@ -192,8 +196,11 @@ class Calls(Protocol):
 class Tracing(Protocol):
     """The ability to tell of the calls and returns of functions without stopping the program."""
 
-    async def trace(self, patterns: Sequence[str]) -> list[Traced]:
-        """Trace the functions that patterns match (`audio::process*`, `@file:parser.c`)."""
+    async def trace(self, patterns: Sequence[str], *, limit: int | None = None) -> list[Traced]:
+        """Trace the functions that patterns match (`audio::process*`, `@file:parser.c`).
+
+        At most `limit` functions of each pattern, or as many as the backend finds bearable.
+        """
 
     async def untrace(self, numbers: Sequence[int]) -> None:
         """Trace the functions of these patterns no longer.

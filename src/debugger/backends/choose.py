@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.metadata
+import importlib.util
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -11,7 +13,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from debugger.backends.base import Backend, Sink
+from debugger.backends.base import Backend, Launch, Sink
 from debugger.backends.dap.adapters import configured
 from debugger.backends.dap.adapters.debugpy import profile as debugpy
 from debugger.backends.dap.adapters.delve import profile as delve
@@ -21,6 +23,7 @@ from debugger.backends.dap.adapters.lldb import codelldb, lldb_dap
 from debugger.backends.dap.backend import DapBackend
 from debugger.backends.dap.conversation import Limits
 from debugger.backends.dap.profile import Found, Profile, Search
+from debugger.backends.frida import able as inside
 from debugger.backends.lldb_cli import able
 from debugger.backends.lldb_cli import find as lldb
 from debugger.backends.lldb_cli.backend import ADAPTER, KIND, LldbBackend
@@ -42,8 +45,11 @@ PROFILES: Mapping[str, Profile] = {
 }
 DAP = DapBackend.kind
 LLDB_CLI = KIND
-BACKENDS = (DAP, LLDB_CLI)
+FRIDA = inside.KIND
+BACKENDS = (DAP, LLDB_CLI, FRIDA)
+NAMED = f"{', '.join(BACKENDS[:-1])} or {BACKENDS[-1]}"
 _DEFAULT = "default"
+_SMALL = "/bin/true"
 _OPTION = "--backend"
 _CONFIGURED = "[defaults] backend"
 _REMEDIES = {
@@ -81,6 +87,34 @@ BY_COMMAND_LINE = replace(
     abilities=able.ABILITIES,
     has=frozenset(),
 )
+
+
+def _find_frida(search: Search) -> Found | None:
+    del search  # it is of our own Python
+    found = [importlib.util.find_spec(name) for name in ("frida", "capstone")]
+    if None in found:
+        return None
+    origin = found[0].origin if found[0] is not None else None
+    return Found((origin or inside.ADAPTER,), version=importlib.metadata.version("frida"))
+
+
+FROM_INSIDE = replace(
+    lldb_dap.PROFILE,
+    name=inside.ADAPTER,
+    languages=("c", "c++", "rust", "native"),
+    find=_find_frida,
+    install=inside.INSTALL,
+    abilities={},
+    has=inside.ABLE,
+)
+
+# The backends that speak no DAP: each drives one debugger.
+OWN: Mapping[str, Profile] = {LLDB_CLI: BY_COMMAND_LINE, FRIDA: FROM_INSIDE}
+
+
+def backend_of(profile: Profile) -> str | None:
+    """Return the backend that a debugger has to itself; None for one that speaks DAP."""
+    return next((backend for backend, own in OWN.items() if own.name == profile.name), None)
 
 
 class Configured(configured.Section, Protocol):
@@ -130,21 +164,21 @@ def backend_profile(
         DebuggerError: USAGE for another adapter beside the backend, NOT_SUPPORTED for a program
             that the command's own backend is not for.
     """
-    if selected.name != LLDB_CLI:
+    own = OWN.get(selected.name)
+    if own is None:
         return None
-    own = BY_COMMAND_LINE
     is_other = adapter not in {None, own.name}
     if is_other and selected.is_explicit:
         raise DebuggerError(
             Code.USAGE,
-            f"--backend {LLDB_CLI} drives lldb, and --adapter says {adapter}",
+            f"--backend {selected.name} drives {own.name}, and --adapter says {adapter}",
             hint=f"--adapter {own.name}, or none; or --backend {DAP}",
         )
     if language not in own.languages and selected.is_explicit:
         kind = f"it is a {language} program" if language else "it is no program that is known here"
         raise DebuggerError(
             Code.NOT_SUPPORTED,
-            f"{LLDB_CLI} cannot debug {what}: {kind}",
+            f"{selected.name} cannot debug {what}: {kind}",
             hint=f"--backend {DAP}, or none, takes what can",
         )
     return own if language in own.languages and not is_other else None
@@ -160,7 +194,7 @@ def profiles(own: Mapping[str, Configured]) -> Mapping[str, Profile]:
     for name, section in own.items():
         if section.command:
             found[name] = configured.profile(name, section)
-        elif name not in PROFILES and name != BY_COMMAND_LINE.name:
+        elif name not in PROFILES and name not in [one.name for one in OWN.values()]:
             near = near_names(name, PROFILES)
             meant = f"did you mean {near[0]}? " if near else ""
             raise DebuggerError(
@@ -223,14 +257,16 @@ def _is_here(one: Profile, env: Mapping[str, str], own: Mapping[str, Configured]
 
 
 def having(ability: type[Any]) -> str:
-    """Name the adapters that have an ability, and the backend that has it without one."""
+    """Name the adapters that have an ability, and the backends that have it without one."""
     names = [
         one.name for one in PROFILES.values() if ability in one.has or ability in one.abilities
     ]
-    own = BY_COMMAND_LINE
-    return ", ".join(
-        [*names, f"{own.name} (--backend {LLDB_CLI})"] if ability in own.abilities else names
-    )
+    names += [
+        f"{one.name} (--backend {backend})"
+        for backend, one in OWN.items()
+        if ability in one.has or ability in one.abilities
+    ]
+    return ", ".join(names)
 
 
 def find(chosen: Profile, env: Mapping[str, str], configured: Mapping[str, Configured]) -> Found:
@@ -274,6 +310,11 @@ def maker(
 
     def make(sink: Sink, tasks: asyncio.TaskGroup) -> Backend:
         own = scratch(scratch_root)
+        if chosen.name == FROM_INSIDE.name:
+            # Late, for it is an extra of its own, and slow to import.
+            from debugger.backends.frida.backend import FridaBackend
+
+            return FridaBackend(sink=sink, scratch=own, tasks=tasks, others=having)
         if chosen.name == BY_COMMAND_LINE.name:
             bounds = LldbLimits(ready_s=limits.initialize_s, answer_s=limits.request_s)
             return LldbBackend(
@@ -304,6 +345,28 @@ async def try_command_line(found: Found, env: Mapping[str, str], scratch_root: P
             return await backend.probe(env)
         finally:
             await backend.close(kill=True)
+
+
+async def try_inside(found: Found, env: Mapping[str, str], scratch_root: Path) -> str | None:
+    """Run a small program with the engine inside; return Frida's version.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED on another system, ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT.
+    """
+    from debugger.backends.frida.backend import FridaBackend  # as above
+
+    async with asyncio.TaskGroup() as tasks:
+        backend = FridaBackend(sink=lambda _: None, scratch=scratch(scratch_root), tasks=tasks)
+        problem: DebuggerError | None = None
+        try:
+            await backend.start(Launch(program=_SMALL, cwd="/", env=env))
+        except DebuggerError as error:
+            problem = error  # raised here it would come out as a group of errors
+        finally:
+            await backend.close(kill=True)
+    if problem is not None:
+        raise problem
+    return found.version
 
 
 def scratch(root: Path) -> Path:

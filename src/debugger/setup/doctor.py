@@ -35,8 +35,8 @@ async def check(
             if the only one that was asked about does not work.
     """
     chosen = _backend(env, backend)
-    is_own = chosen.status == "ok" and chosen.message.startswith(choose.LLDB_CLI)
-    needed = {adapter, choose.BY_COMMAND_LINE.name if is_own else None}
+    own = choose.OWN.get(chosen.message.partition(" ")[0]) if chosen.status == "ok" else None
+    needed = {adapter, own.name if own is not None else None}
     started = (
         _adapter(one, env, configured, scratch_root, is_needed=one.name in needed)
         for one in _profiles(only, configured)
@@ -52,12 +52,14 @@ async def check(
 
 
 def _profiles(only: str | None, configured: Mapping[str, choose.Configured]) -> list[Profile]:
-    """Return every adapter, LLDB's command line last, or the one that is asked about."""
-    own = choose.BY_COMMAND_LINE
+    """Return every adapter, those of other backends last, or the one that is asked about."""
     known = choose.profiles(configured)
     if only is None:
-        return [*known.values(), own]
-    return [own if only in {own.name, choose.LLDB_CLI} else choose.profile(only, known)]
+        return [*known.values(), *choose.OWN.values()]
+    for backend, own in choose.OWN.items():
+        if only in {own.name, backend}:
+            return [own]
+    return [choose.profile(only, known)]
 
 
 async def _adapter(
@@ -68,9 +70,9 @@ async def _adapter(
     *,
     is_needed: bool,
 ) -> answers.Check:
-    is_own = profile.name == choose.BY_COMMAND_LINE.name
-    name = choose.LLDB_CLI if is_own else profile.name
-    maker = "lldb-dap" if is_own else profile.name
+    own = choose.backend_of(profile)
+    name = own or profile.name
+    maker = "lldb-dap" if own == choose.LLDB_CLI else profile.name
     fix = f"debugger setup {maker} --yes" if maker in RECIPES else profile.install
     version: str | None
     try:
@@ -80,11 +82,15 @@ async def _adapter(
         return answers.Check(name=name, status=status, message=error.message, fix=fix)
     path = found.argv[0]
     try:
-        if is_own:
+        if own == choose.LLDB_CLI:
             version = await choose.try_command_line(found, env, scratch_root)
+        elif own == choose.FRIDA:
+            version = await choose.try_inside(found, env, scratch_root)
         else:
             version = await probe.start(profile, found, env, scratch_root)
     except DebuggerError as error:
+        if error.code is Code.NOT_SUPPORTED:  # here, whatever is installed
+            return answers.Check(name=name, status="warning", message=error.message, path=path)
         return answers.Check(name=name, status="error", message=error.message, path=path, fix=fix)
     languages = ", ".join(language for language in profile.languages if language != "native")
     return answers.Check(

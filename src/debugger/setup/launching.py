@@ -143,7 +143,7 @@ def _program(name: str, wanted: Wanted) -> str:
             hint="debugger start -m MODULE runs a Python package",
         )
     if not os.path.exists(path):
-        on_path = _which(name, wanted.env, wanted.cwd) if "/" not in name else None
+        on_path = which(name, wanted.env, wanted.cwd) if "/" not in name else None
         if on_path is None:
             beside = _beside(path)
             near = near_names(os.path.basename(path), beside)
@@ -172,7 +172,7 @@ def _beside(path: str) -> list[str]:
         return []
 
 
-def _which(name: str, env: Mapping[str, str], cwd: str) -> str | None:
+def which(name: str, env: Mapping[str, str], cwd: str) -> str | None:
     """Find a program on the caller's PATH, whose relative folders are the caller's."""
     folders = env.get("PATH", os.defpath).split(os.pathsep)
     path = os.pathsep.join(os.path.join(cwd, folder) for folder in folders)
@@ -242,7 +242,7 @@ def _python(wanted: Wanted, env: Mapping[str, str]) -> str:
     if wanted.python is not None:
         has_folder = "/" in wanted.python
         named = os.path.join(wanted.cwd, os.path.expanduser(wanted.python)) if has_folder else None
-        found = named or _which(wanted.python, env, wanted.cwd)
+        found = named or which(wanted.python, env, wanted.cwd)
         if found is None or not os.access(found, os.X_OK) or os.path.isdir(found):
             raise DebuggerError(
                 Code.LAUNCH_FAILED,
@@ -252,8 +252,8 @@ def _python(wanted: Wanted, env: Mapping[str, str]) -> str:
         return os.path.abspath(found)
     candidates: Sequence[str | None] = (
         os.path.join(env["VIRTUAL_ENV"], "bin", "python") if env.get("VIRTUAL_ENV") else None,
-        _which("python3", env, wanted.cwd),
-        _which("python", env, wanted.cwd),
+        which("python3", env, wanted.cwd),
+        which("python", env, wanted.cwd),
     )
     for candidate in candidates:
         if candidate is not None and os.access(candidate, os.X_OK):

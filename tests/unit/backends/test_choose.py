@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
+
 import pytest
 
 from debugger.backends import abilities, choose
-from debugger.backends.choose import BY_COMMAND_LINE, Selected, backend_profile, select
+from debugger.backends.choose import (
+    BY_COMMAND_LINE,
+    FROM_INSIDE,
+    Selected,
+    backend_profile,
+    select,
+)
 from debugger.errors import Code, DebuggerError
 
 OURS, THEIRS = "DEBUGGER_BACKEND", "XCODEBUILDMCP_DEBUGGER_BACKEND"
@@ -80,4 +90,42 @@ def test_another_adapter_beside_it_is_an_error_or_comes_before_what_is_set_for_a
 
 
 def test_what_only_it_can_beside_gdb_names_it():
-    assert choose.having(abilities.ThreadsAlone) == "gdb, lldb (--backend lldb-cli)"
+    assert choose.having(abilities.ThreadsAlone) == (
+        "gdb, lldb (--backend lldb-cli), frida (--backend frida)"
+    )
+
+
+INSIDE = Selected("frida", "--backend")
+
+
+@pytest.mark.parametrize("language", ["c", "c++", "rust", "native"])
+def test_a_compiled_program_is_entered_where_that_is_asked_for(language):
+    assert backend_profile(INSIDE, None, language, "a.out") is FROM_INSIDE
+    assert backend_profile(INSIDE, "frida", language, "a.out") is FROM_INSIDE
+
+
+@pytest.mark.parametrize("language", ["go", "python", "swift"])
+def test_what_cannot_be_entered_is_refused(language):
+    with pytest.raises(DebuggerError, match="frida cannot debug app") as raised:
+        backend_profile(INSIDE, None, language, "app")
+    assert raised.value.code is Code.NOT_SUPPORTED
+
+
+@pytest.mark.parametrize("missing", ["frida", "capstone"])
+def test_without_the_extra_the_command_that_installs_it_is_named(monkeypatch, missing):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        choose.importlib.util, "find_spec", lambda name: None if name == missing else found(name)
+    )
+    with pytest.raises(DebuggerError, match="frida is not installed") as raised:
+        choose.find(FROM_INSIDE, {}, {})
+    assert raised.value.code is Code.ADAPTER_NOT_FOUND
+    assert raised.value.hint == "pip install 'debugger-cli[frida]'"
+
+
+def test_nothing_of_the_extra_is_imported_before_it_is_chosen():
+    words = "import sys, debugger.backends.choose; print({'frida', 'capstone'} & {*sys.modules})"
+    told = subprocess.run(
+        [sys.executable, "-c", words], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert told.stdout == "set()\n"

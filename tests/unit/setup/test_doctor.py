@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from debugger.backends.dap.profile import Found
 from debugger.core import answers
 from debugger.errors import Code, DebuggerError
 from debugger.setup import doctor
@@ -68,3 +69,28 @@ async def test_the_command_line_is_really_started(tmp_path, runtime_dir):
     assert (one.name, one.status) == ("lldb-cli", "ok")
     assert one.version is not None
     assert one.version[0].isdigit()
+
+
+@pytest.mark.adapter("frida")
+async def test_a_program_is_really_entered(runtime_dir):
+    found = await doctor.check(
+        dict(os.environ), {}, only="frida", scratch_root=runtime_dir / "scratch"
+    )
+    (one,) = found.checks
+    assert (one.name, one.status, one.fix) == ("frida", "ok", None)
+    assert one.version is not None
+
+
+async def test_what_cannot_work_on_this_system_is_said_without_a_remedy(check, monkeypatch):
+    async def refuse(*_: Any) -> str:
+        raise DebuggerError(Code.NOT_SUPPORTED, "it is for Linux")
+
+    monkeypatch.setattr(doctor.choose, "try_inside", refuse)
+    find = doctor.choose.find
+
+    def found_there(profile: Any, *more: Any) -> Found:
+        return Found(("frida",)) if profile.name == "frida" else find(profile, *more)
+
+    monkeypatch.setattr(doctor.choose, "find", found_there)
+    found = (await check())["frida"]
+    assert (found.status, found.message, found.fix) == ("warning", "it is for Linux", None)

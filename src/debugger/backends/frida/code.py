@@ -1,0 +1,57 @@
+"""What do the instructions say of a program: where one begins, and what is called first?"""
+
+from __future__ import annotations
+
+import capstone
+
+from debugger.backends.frida.dwarf.unwind import Module
+from debugger.backends.frida.engine.engine import Engine
+
+_FUNCTION_MAX = 1 << 20
+_ENTRY_AT, _ENTRY_END = 24, 32  # in an ELF file's header
+_START_SIZE = 64
+
+
+async def is_boundary(address: int, module: Module, engine: Engine) -> bool:
+    """Tell whether an instruction begins there, as far as its function is known."""
+    symbol = module.image.symbols.at(address - module.bias)
+    if symbol is None or not symbol.is_function:
+        return True
+    start = symbol.address + module.bias
+    if not 0 < address - start < _FUNCTION_MAX:
+        return True
+    code = await engine.read(start, address - start + 16)
+    for at, size, _, _ in _decoder().disasm_lite(code, start):
+        if at >= address:
+            return bool(at == address)
+        if at + size > address:
+            return False
+    return True
+
+
+def started(module: Module) -> int | None:
+    """Find `main` by the code that a program begins with; None where that is not as usual.
+
+    It hands the C library the address of `main` in rdi (System V ABI, AMD64, 3.2.3).
+    """
+    binary = module.image.binary
+    entry = int.from_bytes(bytes(memoryview(binary.content)[_ENTRY_AT:_ENTRY_END]), "little")
+    code = binary.read(entry, _START_SIZE)
+    found = None
+    for at, size, name, text in _decoder().disasm_lite(code or b"", entry):
+        if name == "call":
+            break
+        target, _, value = text.partition(", ")
+        if target not in {"rdi", "edi"}:
+            continue
+        if name == "lea" and value.startswith("[rip + 0x"):
+            found = at + size + int(value[len("[rip + ") : -1], 16)
+        elif name == "lea" and value.startswith("[rip - 0x"):
+            found = at + size - int(value[len("[rip - ") : -1], 16)
+        elif name in {"mov", "movabs"} and value.startswith("0x"):
+            found = int(value, 16)
+    return found
+
+
+def _decoder() -> capstone.Cs:
+    return capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)

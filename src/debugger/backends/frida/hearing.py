@@ -1,0 +1,151 @@
+"""What does the engine tell, and what becomes of it: one event after the other, in its order?"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import Protocol
+
+from debugger.backends.base import Ended, Logged, Printed
+from debugger.backends.base import Event as Told
+from debugger.backends.frida import reasons
+from debugger.backends.frida.breakpoints import Asked, Breakpoints
+from debugger.backends.frida.engine import events as of
+from debugger.backends.frida.engine.link import HOST_ENDED
+from debugger.backends.frida.looking.looking import Looking
+from debugger.backends.frida.stepping.steps import Judged
+from debugger.backends.frida.stops import Stops
+from debugger.backends.frida.tracing import Tracing
+from debugger.backends.frida.turns import Turns
+from debugger.backends.frida.watched import Watched
+from debugger.core.events import Stream
+from debugger.core.model import Reason, Stopped
+from debugger.errors import DebuggerError
+
+_REPLACED = "process-replaced"  # Frida's word for an exec
+
+
+class Around(Asked, Protocol):
+    """The parts of the backend that events go to."""
+
+    breakpoints: Breakpoints
+    looking: Looking
+    stops: Stops
+    steps: Turns
+    tracing: Tracing
+    watched: Watched
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether the program was there before us."""
+
+    async def drain(self) -> None:
+        """Tell what the program has written to its end."""
+
+
+class Hearing:
+    """The events of one engine; those that need an answer of it wait in the same line."""
+
+    def __init__(self, around: Around, tasks: asyncio.TaskGroup) -> None:
+        self._around = around
+        self._tasks = tasks
+        self._queue: asyncio.Queue[of.Event | None] = asyncio.Queue()
+        self._is_over = False
+        self._aborting: set[int] = set()
+        self.is_muted = False
+
+    def take(self, event: of.Event) -> None:
+        """Take an event of the engine; it is read when its turn comes."""
+        self._queue.put_nowait(event)
+
+    def listen(self) -> None:
+        """Begin to read."""
+        self._tasks.create_task(self._read())
+
+    def mute(self) -> None:
+        """Tell nothing any more."""
+        self.is_muted = True
+        self._queue.put_nowait(None)
+
+    async def _read(self) -> None:
+        while not self._is_over and (event := await self._queue.get()) is not None:
+            try:
+                await self._hear(event)
+            except DebuggerError as error:
+                # The program may have ended meanwhile, which is told next.
+                self._say(error.message)
+
+    async def _hear(self, event: of.Event) -> None:
+        around = self._around
+        match event:
+            case of.Paused():
+                await self._paused(event)
+            case of.Logged():
+                around.breakpoints.recorded(event)
+            case of.ConditionFailed():
+                around.breakpoints.failed(event)
+            case of.Calls() | of.Called() | of.Returned() | of.Dropped():
+                around.tracing.take(event)
+            case of.ModuleLoaded(module=module):
+                await around.breakpoints.loaded(around.program.load([module]))
+            case of.ChildAppeared(pid=pid):
+                await around.engine.release_child(pid)
+            case of.AgentFailed(text=text):
+                self._say(text)
+            case of.Exited(status=status, signal=number):
+                await self._end(reasons.exited(status, number, is_guest=around.is_guest))
+            case of.Lost(reason=reason):
+                await self._lost(reason)
+
+    def _say(self, text: str) -> None:
+        self._around.tell(Printed(Stream.CONSOLE, f"{text}\n"))
+
+    async def _paused(self, paused: of.Paused) -> None:
+        around = self._around
+        if paused.reason == "module":
+            # Its breakpoints have been set by now: that it was loaded was told before.
+            around.engine.resume([paused.thread])
+            return
+        if not await around.looking.counts(paused):
+            around.engine.resume([paused.thread])
+            return
+        stop = reasons.stopped(paused, around.breakpoints) if self._is_new(paused) else None
+        judged = await around.steps.judge(paused)
+        if stop is None and judged is Judged.ENDED:
+            stop = Stopped(Reason.STEP, "step", paused.thread)
+        if stop is not None and stop.reason is Reason.WATCHPOINT:
+            stop = await around.watched.judged(stop)
+        if stop is None:
+            around.engine.resume([paused.thread])
+        else:
+            around.stops.take(stop)
+
+    def _is_new(self, paused: of.Paused) -> bool:
+        """Tell whether it was not told already: the signal of a call of `abort` comes after it."""
+        if paused.reason != "crash" or paused.signal != signal.SIGABRT:
+            self._aborting.discard(paused.thread)
+            return True
+        is_known = paused.thread in self._aborting
+        self._aborting.add(paused.thread)
+        return not is_known
+
+    async def _lost(self, reason: str) -> None:
+        if reason == HOST_ENDED:
+            await self._end(None, error=reason)
+        elif reason == _REPLACED and not self._around.is_guest:
+            self._around.stops.ended()
+            self._say("the program became another by exec, which runs without the engine")
+        elif self._around.is_guest:
+            await self._end(reasons.exited(None, None, is_guest=True))
+        # Else how a program ended that we started is told by who waits for it.
+
+    async def _end(self, exited: Told | None, *, error: str | None = None) -> None:
+        self._is_over = True
+        around = self._around
+        around.stops.ended()
+        await around.drain()
+        for number, count in (await around.breakpoints.counted()).items():
+            around.tell(Logged(number, f"({count} more hits, too many a second to be logged)"))
+        if exited is not None:
+            around.tell(exited)
+        around.tell(Ended(error=error))

@@ -1,0 +1,239 @@
+"""Which binaries has the program loaded, and where in them is a line or a function?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from debugger.backends.frida.code import started
+from debugger.backends.frida.dwarf.image import Image
+from debugger.backends.frida.dwarf.lines import Found
+from debugger.backends.frida.dwarf.unwind import Module, Modules
+from debugger.backends.frida.engine.events import Module as Mapped
+from debugger.backends.frida.thrown import FUNCTIONS, PANIC
+from debugger.core.breakpoints import Bound, Spec
+from debugger.core.locate import near_names
+from debugger.errors import DebuggerError
+
+_OURS = ("frida-agent", "memfd:")
+_PARTS_OF_A_CRATE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One address that a breakpoint stands at, as the program runs it."""
+
+    address: int
+    module: Module
+
+    @property
+    def link(self) -> int:
+        """The address as the binary itself has it."""
+        return self.address - self.module.bias
+
+
+class Program:
+    """The binaries of one process; each is opened once, and read when something of it is asked."""
+
+    def __init__(self, pid: int, cache: Path | None) -> None:
+        self._exe = f"/proc/{pid}/exe"
+        self._cache = cache
+        self._images: dict[str, Image | None] = {}
+        self._loaded: dict[int, Module] = {}
+        self.modules = Modules(())
+        self.main: Module | None = None
+
+    def load(self, mapped: Iterable[Mapped]) -> list[Module]:
+        """Note what was mapped; return what of it is new and can be read."""
+        new = []
+        for one in mapped:
+            known = self._loaded.get(one.base)
+            if known is not None and known.end == one.base + one.size:
+                continue
+            image = self._image(one)
+            if image is None:
+                continue
+            module = Module(image, one.base, one.base + one.size)
+            # What lay there before has been unmapped, which nobody tells.
+            self._loaded = {
+                base: other
+                for base, other in self._loaded.items()
+                if other.end <= module.base or module.end <= base
+            }
+            self._loaded[module.base] = module
+            if self.main is None and _is_same(one.path, self._exe):
+                self.main = module
+            new.append(module)
+        if new:
+            self.modules = Modules(self._loaded.values())
+        return new
+
+    def _image(self, mapped: Mapped) -> Image | None:
+        if any(word in mapped.path for word in _OURS):
+            return None
+        if mapped.path not in self._images:
+            # Of a program that was built anew since it began only this still has the old file.
+            is_main = self.main is None and not self._images
+            is_gone = is_main and not _is_same(mapped.path, self._exe)
+            try:
+                image = Image(self._exe if is_gone else mapped.path, cache=self._cache)
+            except (DebuggerError, OSError):
+                image = None  # the kernel's own, or no file any more
+            self._images[mapped.path] = image
+        return self._images[mapped.path]
+
+    def close(self) -> None:
+        """Let go of what is kept of the binaries."""
+        for image in self._images.values():
+            if image is not None:
+                image.close()
+
+    # --- where is it ---
+
+    def places(self, spec: Spec, modules: Iterable[Module]) -> list[Place]:
+        """Find all places of a line or a function in these binaries."""
+        if spec.catch is not None:
+            return self._catching(spec.catch, modules)
+        if spec.function is not None:
+            return self._functions(spec, list(modules))
+        assert spec.file is not None
+        assert spec.line is not None
+        found = []
+        for module in modules:
+            if module.image.has_debug:
+                known = module.image.lines.find(spec.file, spec.line)
+                found += [Place(one.address + module.bias, module) for one in known.locations]
+        return found
+
+    def _catching(self, word: str, modules: Iterable[Module]) -> list[Place]:
+        name = FUNCTIONS[word]
+        if word != PANIC:
+            return self._symbols(name, modules)
+        # Rust mangles it, in three ways so far.
+        mangled = f"{len(name)}{name}"
+        return [
+            Place(one.address + module.bias, module)
+            for module in modules
+            for one in module.image.binary.symbols()
+            if one.is_function and (one.name == name or mangled in one.name)
+        ]
+
+    @staticmethod
+    def _symbols(name: str, modules: Iterable[Module]) -> list[Place]:
+        """Find where functions begin, with their arguments still in registers."""
+        return [
+            Place(one.address + module.bias, module)
+            for module in modules
+            for one in module.image.symbols.named(name)
+            if one.is_function
+        ]
+
+    def _functions(self, spec: Spec, modules: list[Module]) -> list[Place]:
+        name = spec.function or ""
+        asks_arguments = any("args[" in text for text in (spec.condition, spec.log) if text)
+        found = []
+        for module in modules:
+            if not module.image.has_debug:
+                continue
+            for one in module.image.functions.named(name):
+                # Where it begins the arguments are still in their registers, which `args[n]` names.
+                at = one.address if asks_arguments else one.body
+                found.append(Place(at + module.bias, module))
+        if found or any(self._has_function(name, module) for module in self._known(modules)):
+            return found
+        for module in sorted(modules, key=lambda one: one is not self.main):
+            found = self._symbols(name, [module])
+            if found:
+                break  # a library's function of the same name is another
+        return found
+
+    def _known(self, modules: list[Module]) -> list[Module]:
+        """List the binaries besides these, which were searched before."""
+        return [one for one in self.modules if one not in modules]
+
+    @staticmethod
+    def _has_function(name: str, module: Module) -> bool:
+        if module.image.has_debug and module.image.functions.named(name):
+            return True
+        return any(one.is_function for one in module.image.symbols.named(name))
+
+    def mains(self) -> list[Place]:
+        """Find where the program's own code begins, by its symbols or by who calls it."""
+        module = self.main
+        if module is None:
+            return []
+        found = self._mains(module) if module.image.has_debug else []
+        if not found:
+            found = [one.address for one in module.image.symbols.named("main") if one.is_function]
+        if not found:
+            at = started(module)
+            found = [at] if at is not None else []
+        return [Place(at + module.bias, module) for at in found]
+
+    @staticmethod
+    def _mains(module: Module) -> list[int]:
+        known = [one for one in module.image.functions.named("main") if not one.is_inlined]
+        plain = [one.body for one in known if one.name == "main"]
+        # Rust's own is `crate::main`, and the C function of that name only calls it.
+        of_crate = [one.body for one in known if len(one.name.split("::")) == _PARTS_OF_A_CRATE]
+        return plain or of_crate
+
+    def line_of(self, place: Place) -> tuple[str, int] | None:
+        """Return the file and line of a place, where they are known."""
+        image = place.module.image
+        found = image.lines.at(place.link) if image.has_debug else None
+        return (found.file, found.line) if found is not None and found.line else None
+
+    # --- why is it nowhere ---
+
+    def why(self, spec: Spec) -> Bound:
+        """Say why a breakpoint has no place, with the lines or names that have."""
+        if spec.catch is not None:
+            why = f"the program has no {FUNCTIONS[spec.catch]} yet"
+            return Bound(verified=False, why=why)
+        if spec.function is not None:
+            return self._why_function(spec.function)
+        if spec.file is None or spec.line is None:
+            return Bound(verified=False, address=spec.address, why=f"no code at {spec.address}")
+        unbound = Bound(verified=False, file=spec.file, line=spec.line)
+        name = Path(spec.file).name
+        found = [self._found(spec, one) for one in self.modules if one.image.has_debug]
+        if not self._has_debug:
+            why = "the program has no debug information: compile it with -g"
+            return replace(unbound, why=why)
+        near = next((one.nearest for one in found if one.nearest), ())
+        if not near:
+            return replace(unbound, why=f"no such file in the program: {name}")
+        return replace(unbound, why=f"no code at {name}:{spec.line}", nearest_lines=near)
+
+    @staticmethod
+    def _found(spec: Spec, module: Module) -> Found:
+        return module.image.lines.find(spec.file or "", spec.line or 0)
+
+    def _why_function(self, name: str) -> Bound:
+        why = f"no function {name} in the program"
+        if not self._has_debug:
+            why += ", which has no debug information: compile it with -g"
+        near: tuple[str, ...] = ()
+        if self.main is not None:
+            image = self.main.image
+            near = (
+                image.functions.near(name)
+                if image.has_debug
+                else near_names(name, image.symbols.names)
+            )
+        return Bound(verified=False, why=why, near_names=near)
+
+    @property
+    def _has_debug(self) -> bool:
+        return self.main is None or self.main.image.has_debug
+
+
+def _is_same(path: str, other: str) -> bool:
+    try:
+        return Path(path).samefile(other)
+    except OSError:
+        return False

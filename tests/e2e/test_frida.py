@@ -1,0 +1,285 @@
+"""Can a program be debugged from inside, by the commands alone, whatever becomes of it?"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asking import at, data, value
+from debuggees import build, source
+from engine_live import PROGRAMS
+from outside import running, state
+from refusals import refused
+
+pytestmark = [
+    pytest.mark.adapter("frida"),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it is for Linux"),
+]
+Cli = Callable[..., Any]
+FRIDA = ("--backend", "frida")
+# Two threads that pass the same line, each three times.
+_PAIR = """
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile long total;
+static void *work(void *argument) {
+    for (int i = 0; i < 3; i++) {
+        total += (long)argument; // @same
+        usleep(1000);
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, (void *)(i + 1));
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    printf("total %ld\\n", total);
+    return 0;
+}
+"""
+
+
+def compiled(folder: Path, text: str, *flags: str, name: str = "own.c") -> Path:
+    file, program = folder / name, folder / Path(name).stem
+    file.write_text(text)
+    subprocess.run(["gcc", "-g", "-pthread", *flags, file, "-o", program], check=True, timeout=60)
+    return program
+
+
+def begin(cli: Cli, program: str | Path, *words: str, check: int = 0) -> dict[str, Any]:
+    return data(cli("--json", "start", program, *FRIDA, *words, check=check))
+
+
+def go_on(cli: Cli, *words: str) -> dict[str, Any]:
+    return data(cli("--json", "continue", *words, check=0))
+
+
+@pytest.mark.parametrize(
+    ("how", "signal_name", "code"),
+    [("3", None, 3), ("segv", "SIGSEGV", None), ("abort", "SIGABRT", None)],
+)
+def test_the_end_is_told_as_it_is_without_us(
+    cli: Cli, how: str, signal_name: str | None, code: int | None
+):
+    told = begin(cli, build("exits.c"), "--", how)
+    if signal_name is not None:
+        assert (told["reason"], told["signal"]) == ("signal", signal_name)
+        assert any(frame["function"] == "main" for frame in told["stack"])
+        told = go_on(cli)
+    assert (told["reason"], told["exit_code"], told["signal"]) == ("exit", code, signal_name)
+
+
+def test_a_signal_that_is_not_caught_ends_the_program(cli: Cli):
+    told = begin(cli, build("exits.c"), "--", "term")
+    assert (told["reason"], told["signal"]) == ("exit", "SIGTERM")
+
+
+def test_what_cannot_be_entered_is_refused(cli: Cli, tmp_path: Path):
+    static = compiled(tmp_path, source("loop.c").read_text(), "-static", name="static.c")
+    words = {"exit": 1, "code": "NOT_SUPPORTED"}
+    refused(cli, "start", static, *FRIDA, **words, says="statically", hint="--adapter gdb")
+    refused(
+        cli, "start", tmp_path / "nothing", *FRIDA, exit=1, code="LAUNCH_FAILED", says="nothing"
+    )
+    says = "it is a python program"
+    refused(cli, "start", source("loop.py"), *FRIDA, **words, says=says, hint="--backend dap")
+    refused(
+        cli,
+        *("start", build("loop.c"), *FRIDA, "--adapter", "gdb"),
+        exit=2,
+        code="USAGE",
+        says="gdb",
+        hint="--adapter frida",
+    )
+
+
+def test_a_place_without_code_names_the_lines_that_have_some(cli: Cli):
+    told = begin(cli, build("loop.c"), "--break", at("loop.c", "step"), "--break", "calculat")
+    assert told["reason"] == "breakpoint"
+    added = data(cli("--json", "break", f"{source('loop.c')}:3", check=0))
+    assert not added["verified"]
+    assert added["nearest_lines"] == [5, 6]
+    assert "no code at loop.c:3" in added["why_unbound"]
+    listed = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
+    unbound = next(one for one in listed if one["function"] == "calculat")
+    assert unbound["near_names"] == ["calculate"]
+
+
+def test_without_debug_information_functions_are_still_found(cli: Cli, tmp_path: Path):
+    program = tmp_path / "bare"
+    shutil.copy(build("loop.c"), program)
+    subprocess.run(["strip", "-g", program], check=True, timeout=60)
+    told = begin(cli, program, "--break", "calculate", "--break", at("loop.c", "step"))
+    assert told["frame"]["function"] == "calculate"
+    assert any("no debug information" in note for note in told["notes"])
+
+
+@pytest.mark.parametrize("is_stripped", [False, True])
+def test_it_stops_at_its_entry_also_without_symbols(cli: Cli, tmp_path: Path, is_stripped: bool):
+    program = tmp_path / "entered"
+    shutil.copy(build("loop.c"), program)
+    if is_stripped:
+        subprocess.run(["strip", program], check=True, timeout=60)
+    told = begin(cli, program, "--stop-on-entry")
+    assert told["reason"] == "entry"
+    if not is_stripped:
+        assert told["frame"]["function"] == "main"
+    assert go_on(cli)["exit_code"] == 3
+
+
+def test_a_library_that_is_loaded_later_is_stopped_in(cli: Cli, tmp_path: Path):
+    library, program = tmp_path / "library.so", tmp_path / "loads"
+    shared = ("gcc", "-g", "-shared", "-fPIC", PROGRAMS / "library.c", "-o", library)
+    subprocess.run(shared, check=True, timeout=60)
+    subprocess.run(["gcc", "-g", PROGRAMS / "loads.c", "-o", program], check=True, timeout=60)
+    words = ("--break", "begins", "--break", "added", "--", str(library))
+    told = begin(cli, program, *words)
+    assert told["frame"]["function"] == "begins"  # before any of its code has run
+    told = go_on(cli)
+    assert told["frame"]["function"] == "added"
+    cli("breakpoint", "remove", "--all", check=0)
+    assert go_on(cli)["exit_code"] == 0
+
+
+def test_threads_at_one_breakpoint_are_told_one_after_the_other(cli: Cli, tmp_path: Path):
+    program = compiled(tmp_path, _PAIR)
+    stops = [begin(cli, program, "--break", f"{tmp_path / 'own.c'}:8")]
+    while stops[-1]["reason"] == "breakpoint":
+        stops.append(go_on(cli))
+    threads = [one["thread"] for one in stops[:-1]]
+    assert len(threads) == 6
+    assert sorted(map(threads.count, set(threads))) == [3, 3]
+    assert (stops[-1]["exit_code"], stops[-1]["output"][-1]["text"]) == (0, "total 9")
+
+
+def test_threads_are_continued_separately(cli: Cli, tmp_path: Path):
+    first = begin(cli, compiled(tmp_path, _PAIR), "--break", f"{tmp_path / 'own.c'}:8")
+    second = go_on(cli)
+    while second["thread"] == first["thread"]:
+        second = go_on(cli)
+    told = data(cli("--json", "pause", "--all", check=0))
+    assert told["thread"] == second["thread"]
+    cli("breakpoint", "remove", "--all", check=0)
+    assert go_on(cli)["exit_code"] == 0
+
+
+def test_a_breakpoint_is_removed_under_the_thread_that_waits_at_it(cli: Cli):
+    begin(cli, build("loop.c"), "--break", at("loop.c", "step"))
+    cli("breakpoint", "remove", "1", check=0)
+    assert go_on(cli)["exit_code"] == 3
+
+
+def test_a_program_that_is_killed_while_it_waits_has_ended(cli: Cli):
+    begin(cli, build("loop.c"), "--break", at("loop.c", "step"))
+    os.kill(data(cli("--json", "status", check=0))["pid"], signal.SIGKILL)
+    told = data(cli("--json", "wait", "--timeout", "20", check=0))
+    assert (told["reason"], told["signal"]) == ("exit", "SIGKILL")
+
+
+def test_a_restart_keeps_breakpoints_and_conditions(cli: Cli):
+    begin(cli, build("loop.c"), "--stop-on-entry")
+    cli("break", at("loop.c", "step"), "--condition", "i == 3", check=0)
+    for _ in range(2):
+        assert go_on(cli)["reason"] == "breakpoint"
+        assert value(cli, "i") == "3"
+        assert data(cli("--json", "restart", check=0))["reason"] == "entry"
+
+
+def test_input_is_read_to_its_end(cli: Cli):
+    begin(cli, build("stdin.c"), "--no-wait")
+    cli("input", "hello", check=0)
+    cli("input", "--eof", check=0)
+    told = data(cli("--json", "wait", "--timeout", "20", check=0))
+    lines = [one["text"] for one in data(cli("--json", "output", "--all"))["lines"]]
+    assert (told["exit_code"], lines) == (0, ["ready", "HELLO", "1 lines"])
+
+
+def test_a_hot_logpoint_is_bounded_and_says_what_it_left_out(cli: Cli, tmp_path: Path):
+    text = "#include <stdio.h>\nlong sum;\nint main(void) {\n"
+    text += "    for (long i = 0; i < 2000000; i++)\n        sum += i;\n"
+    text += '    printf("%ld\\n", sum);\n    return 0;\n}\n'
+    begin(cli, compiled(tmp_path, text), "--stop-on-entry")
+    cli("break", f"{tmp_path / 'own.c'}:5", "--log", "i={i}", check=0)
+    assert go_on(cli)["exit_code"] == 0
+    words = ("--json", "events", "--kind", "logpoint", "--limit", "1")
+    (last,) = data(cli(*words, check=0))["events"]
+    assert "more hits" in last["text"]
+
+
+@pytest.fixture
+def counting() -> Iterator[Any]:
+    with running(build("endless.c"), ready="counting") as process:
+        yield process
+
+
+def _is_clean(pid: int) -> bool:
+    return "frida" not in Path(f"/proc/{pid}/maps").read_text()
+
+
+def test_a_process_is_entered_looked_at_and_left(cli: Cli, counting: Any):
+    pid = str(counting.pid)
+    told = data(cli("--json", "attach", pid, *FRIDA, "--pause", check=0))
+    assert told["reason"] == "pause"
+    assert int(value(cli, "counter")) > 0
+    cli("break", at("endless.c", "count"), check=0)
+    assert go_on(cli)["reason"] == "breakpoint"
+    cli("detach", check=0)
+    assert state(counting.pid) == "R"
+    assert _is_clean(counting.pid)
+    told = data(cli("--json", "attach", pid, *FRIDA, "--pause", check=0))
+    assert told["frame"]["file"] == str(source("endless.c"))
+
+
+def test_a_program_that_was_started_goes_on_after_a_detach(cli: Cli):
+    begin(cli, build("endless.c"), "--break", at("endless.c", "count"))
+    pid = data(cli("--json", "status", check=0))["pid"]
+    cli("detach", check=0)
+    try:
+        assert state(pid) == "R"
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_a_process_goes_on_when_the_daemon_dies_while_it_waits(
+    cli: Cli, counting: Any, runtime_dir: Path, wait_until: Callable[..., None]
+):
+    cli("attach", str(counting.pid), *FRIDA, "--pause", check=0)
+    assert state(counting.pid) == "S"
+    os.kill(json.loads((runtime_dir / "daemon.json").read_text())["pid"], signal.SIGKILL)
+    wait_until(lambda: state(counting.pid) == "R", what="the process goes on")
+    wait_until(lambda: _is_clean(counting.pid), what="nothing of ours is in it")
+
+
+def test_children_run_free_over_the_breakpoints_that_they_inherit(cli: Cli, tmp_path: Path):
+    text = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int work(int n) { return n * 2; }
+int main(void) {
+    for (int i = 0; i < 5; i++) {
+        pid_t child = fork();
+        if (!child) _exit(work(i));
+        int status;
+        waitpid(child, &status, 0);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 2 * i) printf("died: %d\\n", status);
+    }
+    printf("%d\\n", WEXITSTATUS(system("exit 3")));
+    return work(4);
+}
+"""
+    told = begin(cli, compiled(tmp_path, text), "--break", "work")
+    assert (told["reason"], told["locals"][0]["value"]) == ("function_breakpoint", "4")
+    assert [one["text"] for one in told["output"]] == ["3"]
+    assert go_on(cli)["exit_code"] == 8
