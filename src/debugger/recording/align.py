@@ -1,0 +1,274 @@
+"""Where do two runs of one program part, and which value differed first? Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from debugger.recording.model import (
+    Changed,
+    Entered,
+    Function,
+    Passed,
+    Raised,
+    Recording,
+    Returned,
+    Value,
+)
+
+_COST_MAX = (
+    400  # differences that are looked for before it is said that the runs have little in common
+)
+_CONTEXT = 3
+_NEXT = 5
+_VALUES_MAX = 20
+_HUNKS_MAX = 20
+
+
+class Point(Struct, frozen=True):
+    """Something that a run did: `call`, `line`, `return` or `raise`, with its values."""
+
+    kind: str
+    function: Function
+    line: int = 0
+    call: int = 0
+    values: tuple[Value, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        """What has to be the same for two points to be the same."""
+        line = self.line if self.kind == "line" else 0
+        return (self.kind, self.function.file, self.function.name, line)
+
+
+class Difference(Struct, frozen=True):
+    """A value that differs at a point that both runs came to."""
+
+    point: Point
+    name: str
+    left: str | None
+    right: str | None
+
+
+class Divergence(Struct, frozen=True):
+    """The last that both did, what each did next, and the values that differed there."""
+
+    before: tuple[Point, ...]
+    left: tuple[Point, ...]
+    right: tuple[Point, ...]
+    values: tuple[Difference, ...]
+
+
+class Hunk(Struct, frozen=True):
+    """What one run did and the other did not, between points of both; how much on each side."""
+
+    left: int
+    right: int
+    first_left: Point | None = None
+    first_right: Point | None = None
+
+
+class Alignment(Struct, frozen=True):
+    """Two runs beside each other; `differences` are of points before the first divergence.
+
+    Without `is_whole` they have too little in common to be compared to their ends.
+    """
+
+    common: int
+    left_only: int
+    right_only: int
+    divergence: Divergence | None
+    differences: tuple[Difference, ...]
+    more_differences: int = 0
+    hunks: tuple[Hunk, ...] = ()
+    is_whole: bool = True
+
+
+def points(recording: Recording, *, thread: int = 1) -> list[Point]:
+    """List what one thread of a recording did, in order."""
+    found: list[Point] = []
+    owners: dict[int, Function] = {}
+    last: dict[int, int] = {}  # each call's last line among the points
+    for event in recording.events:
+        if isinstance(event, Entered):
+            if event.thread == thread:
+                function = owners[event.call] = recording.function(event.function)
+                found.append(Point("call", function, 0, event.call, event.arguments))
+            continue
+        if not isinstance(event, Passed | Changed | Returned | Raised):
+            continue
+        owner = owners.get(event.call)
+        if owner is None:
+            continue
+        if isinstance(event, Passed):
+            last[event.call] = len(found)
+            found.append(Point("line", owner, event.line, event.call))
+        elif isinstance(event, Changed):
+            at = last.get(event.call)
+            if at is not None:
+                values = (*found[at].values, *event.values)
+                found[at] = Point("line", owner, found[at].line, event.call, values)
+        elif isinstance(event, Returned):
+            value = (Value("returned", event.value),)
+            found.append(Point("return", owner, 0, event.call, value))
+        else:
+            value = (Value("raised", event.text),)
+            found.append(Point("raise", owner, event.line, event.call, value))
+    return found
+
+
+def align(left: Sequence[Point], right: Sequence[Point]) -> Alignment:
+    """Compare two runs; the cost is bounded by how much they differ."""
+    pairs, is_whole = _pairs([one.key for one in left], [one.key for one in right])
+    prefix = 0
+    while prefix < len(pairs) and pairs[prefix] == (prefix, prefix):
+        prefix += 1
+    differences = [
+        difference for at in range(prefix) for difference in _compare(left[at], right[at])
+    ]
+    return Alignment(
+        common=len(pairs),
+        left_only=len(left) - len(pairs),
+        right_only=len(right) - len(pairs),
+        divergence=_divergence(left, right, prefix),
+        differences=tuple(differences[:_VALUES_MAX]),
+        more_differences=max(len(differences) - _VALUES_MAX, 0),
+        hunks=_hunks(left, right, pairs),
+        is_whole=is_whole,
+    )
+
+
+def _compare(left: Point, right: Point) -> list[Difference]:
+    a = {value.name: value.text for value in left.values}
+    b = {value.name: value.text for value in right.values}
+    return [
+        Difference(left, name, a.get(name), b.get(name))
+        for name in dict.fromkeys([*a, *b])
+        if a.get(name) != b.get(name)
+    ]
+
+
+def _divergence(left: Sequence[Point], right: Sequence[Point], prefix: int) -> Divergence | None:
+    if prefix == len(left) == len(right):
+        return None
+    return Divergence(
+        before=tuple(left[max(prefix - _CONTEXT, 0) : prefix]),
+        left=tuple(left[prefix : prefix + _NEXT]),
+        right=tuple(right[prefix : prefix + _NEXT]),
+        values=tuple(_state_differences(left, right, prefix))[:_VALUES_MAX],
+    )
+
+
+def _state_differences(
+    left: Sequence[Point], right: Sequence[Point], prefix: int
+) -> list[Difference]:
+    """Compare what is known of the variables of the call in which the runs part."""
+    if not prefix:
+        return []
+    at = left[prefix - 1]
+    a, b = (_state(side, prefix, side[prefix - 1].call) for side in (left, right))
+    return [
+        Difference(at, name, a.get(name), b.get(name))
+        for name in dict.fromkeys([*a, *b])
+        if a.get(name) != b.get(name)
+    ]
+
+
+def _state(side: Sequence[Point], end: int, call: int) -> dict[str, str | None]:
+    known: dict[str, str | None] = {}
+    for point in side[:end]:
+        if point.call == call:
+            known.update({value.name: value.text for value in point.values})
+    return known
+
+
+def _hunks(
+    left: Sequence[Point], right: Sequence[Point], pairs: Sequence[tuple[int, int]]
+) -> tuple[Hunk, ...]:
+    found = []
+    a = b = 0
+    for next_a, next_b in (*pairs, (len(left), len(right))):
+        if (next_a, next_b) != (a, b):
+            found.append(
+                Hunk(
+                    next_a - a,
+                    next_b - b,
+                    left[a] if next_a > a else None,
+                    right[b] if next_b > b else None,
+                )
+            )
+            if len(found) == _HUNKS_MAX:
+                break
+        a, b = next_a + 1, next_b + 1
+    return tuple(found)
+
+
+def _pairs(left: Sequence[object], right: Sequence[object]) -> tuple[list[tuple[int, int]], bool]:
+    """Find a longest common sequence; as far as the bound reaches, if they differ by more.
+
+    The greedy algorithm of Myers, "An O(ND) Difference Algorithm and Its Variations", 1986.
+    """
+    start = 0
+    while start < min(len(left), len(right)) and left[start] == right[start]:
+        start += 1
+    end = 0
+    while end < min(len(left), len(right)) - start and left[-1 - end] == right[-1 - end]:
+        end += 1
+    a, b = left[start : len(left) - end], right[start : len(right) - end]
+    middle, is_whole = _middle(a, b)
+    pairs = [(at, at) for at in range(start)]
+    pairs += [(start + x, start + y) for x, y in middle]
+    pairs += [(len(left) - at, len(right) - at) for at in range(end, 0, -1)]
+    return pairs, is_whole
+
+
+def _middle(a: Sequence[object], b: Sequence[object]) -> tuple[list[tuple[int, int]], bool]:
+    reach = {1: 0}
+    trace: list[dict[int, int]] = []
+    for cost in range(min(len(a) + len(b), _COST_MAX) + 1):
+        trace.append(dict(reach))
+        for diagonal in range(-cost, cost + 1, 2):
+            x = _forward(reach, diagonal, cost)
+            y = x - diagonal
+            while x < len(a) and y < len(b) and a[x] == b[y]:
+                x, y = x + 1, y + 1
+            reach[diagonal] = x
+            if x >= len(a) and y >= len(b):
+                return _back(trace, x, y), True
+    last = len(trace) - 1
+    inside = [
+        diagonal
+        for diagonal, x in reach.items()
+        if not (diagonal - last) % 2 and x <= len(a) and 0 <= x - diagonal <= len(b)
+    ]
+    if not inside:
+        return [], False
+    best = max(inside, key=lambda diagonal: 2 * reach[diagonal] - diagonal)
+    return _back(trace, reach[best], reach[best] - best), False
+
+
+def _is_down(reach: dict[int, int], diagonal: int, cost: int) -> bool:
+    """Choose where a diagonal is come to from: a step down, or one to the right."""
+    if diagonal in {-cost, cost}:
+        return diagonal == -cost
+    return reach[diagonal - 1] < reach[diagonal + 1]
+
+
+def _forward(reach: dict[int, int], diagonal: int, cost: int) -> int:
+    is_down = _is_down(reach, diagonal, cost)
+    return reach[diagonal + 1] if is_down else reach[diagonal - 1] + 1
+
+
+def _back(trace: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]]:
+    pairs: list[tuple[int, int]] = []
+    for cost in range(len(trace) - 1, -1, -1):
+        reach, diagonal = trace[cost], x - y
+        came = _forward(reach, diagonal, cost)
+        came_y = came - diagonal
+        while x > came and y > came_y:
+            x, y = x - 1, y - 1
+            pairs.append((x, y))
+        x, y = (came, came_y - 1) if _is_down(reach, diagonal, cost) else (came - 1, came_y)
+    pairs.reverse()
+    return pairs

@@ -1,0 +1,187 @@
+"""What is a recording: the events of one process, in their order, in any language? Pure.
+
+A call is an event of its own, or one of several that share a number and a count; each belongs to
+the call that led there. Values are texts that were cut where they were read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from msgspec import Struct
+
+
+class Function(Struct, frozen=True):
+    """A function of the program; `file` is absolute, `line` where it is defined."""
+
+    number: int
+    name: str
+    file: str = ""
+    line: int = 0
+    is_users: bool = True
+
+
+class Value(Struct, frozen=True):
+    """A name and what it holds; None: it holds nothing any more."""
+
+    name: str
+    text: str | None
+
+
+class Entered(Struct, frozen=True):
+    """A call begins; `line` is the caller's, `at` nanoseconds since the recording began."""
+
+    call: int
+    parent: int
+    function: int
+    thread: int
+    at: int
+    line: int = 0
+    arguments: tuple[Value, ...] = ()
+
+
+class Passed(Struct, frozen=True):
+    """A line of a call is come to."""
+
+    call: int
+    at: int
+    line: int
+
+
+class Changed(Struct, frozen=True):
+    """What the line that a call passed last has changed."""
+
+    call: int
+    values: tuple[Value, ...]
+
+
+class Skipped(Struct, frozen=True):
+    """More lines were passed than are recorded."""
+
+    call: int
+    lines: int
+
+
+class Branched(Struct, frozen=True):
+    """A line that decides has led to another."""
+
+    call: int
+    line: int
+    to: int
+
+
+class Returned(Struct, frozen=True):
+    """A call ends with a value."""
+
+    call: int
+    at: int
+    value: str
+
+
+class Raised(Struct, frozen=True):
+    """An exception leaves a call, from this line of it."""
+
+    call: int
+    at: int
+    type: str
+    message: str
+    line: int = 0
+
+    @property
+    def text(self) -> str:
+        """What is said of it in one line."""
+        return f"{self.type}: {self.message}" if self.message else self.type
+
+
+class Merged(Struct, frozen=True):
+    """Calls that came the same way; the last such event of a number holds."""
+
+    call: int
+    parent: int
+    function: int
+    thread: int
+    at: int
+    count: int
+    raised: int = 0
+    total_ns: int = 0
+
+
+class Hit(Struct, frozen=True):
+    """Which lines of a function were passed at all."""
+
+    function: int
+    lines: tuple[int, ...]
+
+
+class Wrote(Struct, frozen=True):
+    """A line has changed what is watched; not sure where another thread may have."""
+
+    at: int
+    thread: int
+    function: int
+    line: int
+    old: str | None
+    new: str | None
+    stack: tuple[tuple[int, int], ...] = ()  # functions and lines, innermost first
+    is_sure: bool = True
+
+
+class Noted(Struct, frozen=True):
+    """Something about the recording: an exec, a condition that fails, a tracer of the program's."""
+
+    kind: str
+    at: int
+    text: str
+
+
+Event: TypeAlias = (
+    Entered
+    | Passed
+    | Changed
+    | Skipped
+    | Branched
+    | Returned
+    | Raised
+    | Merged
+    | Hit
+    | Wrote
+    | Noted
+)
+
+
+class Process(Struct, frozen=True):
+    """Which process was recorded; `words` is its command line, where it is known."""
+
+    pid: int = 0
+    parent: int = 0
+    language: str = ""
+    interpreter: str = ""
+    words: tuple[str, ...] = ()
+    is_fork: bool = False
+    time_ns: int = 0
+
+
+class Recording(Struct, frozen=True):
+    """What one process did.
+
+    `dropped` events did not fit; `seen` calls were asked for, of which `chosen` are recorded;
+    `stopped` functions were counted no more; without `is_whole` the process ended without a word,
+    and its last sums may be missing.
+    """
+
+    process: Process = Process()
+    functions: Mapping[int, Function] = {}
+    threads: Mapping[int, str] = {}
+    events: tuple[Event, ...] = ()
+    dropped: int = 0
+    seen: int = 0
+    chosen: int = 0
+    took_ns: int = 0
+    stopped: frozenset[int] = frozenset()
+    is_whole: bool = False
+    unread: int = 0  # lines that are no records
+
+    def function(self, number: int) -> Function:
+        """Return a function; one that is not described has its number for a name."""
+        return self.functions.get(number) or Function(number, f"#{number}")

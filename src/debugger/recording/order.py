@@ -1,0 +1,73 @@
+"""What is to be recorded, as a value that goes to a recorder as one JSON? Pure."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from msgspec import Struct
+
+
+class Lines(Enum):
+    """Which lines are recorded: none, which were passed at all, or each with what it changed."""
+
+    NONE = "none"
+    HIT = "hit"
+    EACH = "each"
+
+
+class Place(Struct, frozen=True):
+    """Functions by name (`*` stands for anything), by the end of their file's path, by a line."""
+
+    name: str = ""
+    file: str = ""
+    line: int = 0
+
+
+class Watch(Struct, frozen=True):
+    """A value that is watched: a name of the functions asked for, or of a module; then steps.
+
+    A step is `("attribute", name)` or `("item", key)`.
+    """
+
+    root: str
+    module: str = ""
+    steps: tuple[tuple[str, str | int], ...] = ()
+
+
+class Limits(Struct, frozen=True):
+    """How much is recorded at most; all else is counted."""
+
+    bytes: int = 32 << 20  # of one process's records
+    files: int = 64  # processes
+    text: int = 120  # characters of a value
+    items: int = 6  # of a container or object that are shown
+    depth: int = 2  # of containers in containers
+    each: int = 50  # calls of one function that are told singly
+    calls: int = 20_000  # told singly in all
+    events: int = 200_000
+    merged: int = 20_000  # ways to functions that are counted apart
+    counted: int = 100_000  # calls that came one way, after which they are counted no more
+    lines: int = 5_000  # of one call
+    writes: int = 1_000  # of what is watched
+
+
+class Order(Struct, frozen=True):
+    """What is to be recorded of a program.
+
+    `roots` hold the program's own code, without what lies in `left_out`, in the interpreter's own
+    folders or in installed packages. Without `functions`, all of it is recorded; with them, the
+    calls of these from the `nth` on, `most` of them, for which `when` holds, with their callees
+    down to `depth` (-1: all), and lines of the first `line_depth` levels.
+    """
+
+    roots: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    functions: tuple[Place, ...] = ()
+    nth: int = 1
+    most: int = 20
+    when: str = ""
+    depth: int = -1
+    lines: Lines = Lines.NONE
+    line_depth: int = 1
+    watch: Watch | None = None
+    limits: Limits = Limits()

@@ -1,0 +1,1 @@
+"""How is a Python program recorded: by what runs inside its own interpreter."""

@@ -1,0 +1,162 @@
+"""How does a recording begin in a program's interpreter, and how is none of it lost at the end?
+
+What takes a process away without a word is wrapped: os._exit, an exec, a fork. The rest is safe
+where it is written to, see `journal`.
+"""
+
+from __future__ import annotations
+
+import _frozen_importlib_external as _loading
+import atexit
+import os
+import sys
+from time import time_ns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_HERE: str = os.path.dirname(os.path.abspath(globals()["__file__"]))  # noqa: PTH100, PTH120
+
+
+class Part:
+    """What one of the files beside this one defines."""
+
+    def __init__(self, name: str) -> None:
+        path = os.path.join(_HERE, f"{name}.py")  # noqa: PTH118 - pathlib is slow to import
+        whole = f"debugger_recording_{name}"
+        code = _loading.SourceFileLoader(whole, path).get_code(whole)
+        self.__dict__.update({"__name__": whole, "__file__": path})
+        exec(code, self.__dict__)  # type: ignore[arg-type]  # noqa: S102 - it is ours
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+class Shared:
+    """What several parts define, under one name, so that no part has to load another."""
+
+    def __init__(self, *parts: Part) -> None:
+        for part in parts:
+            for name, one in vars(part).items():
+                if not name.startswith("_"):
+                    setattr(self, name, one)
+
+
+def read(path: str) -> dict[str, Any]:
+    """Read the order, without importing what the program may not have imported."""
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib is slow to import
+        text = file.read()
+    try:
+        from _json import make_scanner
+    except ImportError:  # another Python than CPython
+        import json
+
+        return dict(json.loads(text))
+    found: dict[str, Any] = make_scanner(_Scanning)(text, 0)[0]  # type: ignore[arg-type]
+    return found
+
+
+class _Scanning:
+    """What the scanner of `json` wants to know."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = None
+    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner's, for one file
+
+
+class Recorder:
+    """All that is recorded in this process, and what happens at its end."""
+
+    def __init__(self, order: dict[str, Any]) -> None:
+        texts, chosen, calls = Part("texts"), Part("chosen"), Part("calls")
+        limits = order["limits"]
+        self._order = order
+        self._pid = os.getpid()
+        self._journal = Part("journal").Journal(order["folder"], limits["bytes"], limits["files"])
+        write = texts.Texts(limits["text"], limits["items"], limits["depth"])
+        # What the parts want of each other, by name.
+        shared = Shared(Part("frames"), chosen, texts)
+        self._book = calls.Book(order, self._journal, chosen.Chosen(order), write, shared)
+        self._watch: Any = None
+        if order["watch"]:
+            self._watch = Part("watched").Watched(self._book, order["watch"], shared)
+        is_new = sys.version_info >= (3, 12)
+        made = Part("monitored").Monitored if is_new else Part("traced").Traced
+        self._events = made(self._book, self._watch, shared)
+        self._is_over = False
+
+    def begin(self) -> None:
+        """Write who we are, and ask for events."""
+        self._head(0)
+        self._wrap()
+        atexit.register(self._end)
+        if not self._events.begin():
+            self._book.note("refused", "other tools have taken both numbers of sys.monitoring")
+
+    def _head(self, parent: int) -> None:
+        known = {
+            "version": 1,
+            "language": "python",
+            "interpreter": ".".join(str(part) for part in sys.version_info[:3]),
+            "pid": os.getpid(),
+            "parent": parent or os.getppid(),
+            "is_fork": bool(parent),
+            "time_ns": time_ns(),
+            "words": [str(word)[:400] for word in getattr(sys, "orig_argv", ())][:40],
+        }
+        self._journal.write(["begin", known], last=True)
+
+    def _wrap(self) -> None:
+        # Of these, `os` itself uses the names in its own module.
+        self._before("_exit", lambda _arguments: self._book.end())
+        for name in ("execv", "execve"):
+            self._before(name, self._replaced)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forked)
+
+    def _before(self, name: str, act: Callable[[tuple[Any, ...]], object]) -> None:
+        real = getattr(os, name)
+
+        def wrapper(*arguments: Any, **named: Any) -> Any:
+            if not self._is_over and os.getpid() == self._pid:
+                act(arguments)
+            return real(*arguments, **named)
+
+        wrapper.__name__ = wrapper.__qualname__ = name
+        wrapper.__doc__ = real.__doc__
+        setattr(os, name, wrapper)
+
+    def _replaced(self, arguments: tuple[Any, ...]) -> None:
+        words = arguments[1] if len(arguments) > 1 and type(arguments[1]) in (list, tuple) else ()
+        said = " ".join(word for word in words if type(word) is str)
+        self._book.note("exec", said[:400])
+        self._book.end()
+
+    def _forked(self) -> None:
+        parent, self._pid = self._pid, os.getpid()
+        self._journal.open()
+        self._book.reset()
+        self._head(parent)
+
+    def _end(self) -> None:
+        if not self._is_over and os.getpid() == self._pid:
+            self._is_over = True
+            self._events.end()
+            self._book.end()
+            self._journal.close()
+
+
+def begin(path: str) -> None:
+    """Record this process as the order in a file says; without the file, nothing happens."""
+    try:
+        order = read(path)
+    except OSError:
+        return
+    Recorder(order).begin()

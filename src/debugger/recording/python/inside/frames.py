@@ -1,0 +1,46 @@
+"""What does a frame hold, read so that the program does not notice?"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_OPTIMIZED, _VARARGS, _VARKEYWORDS = 0x1, 0x4, 0x8
+# Before 3.13 a frame has one dictionary of its variables, which we read and the program may hold.
+_IS_SHARED = sys.version_info < (3, 13)
+_IS_OURS = sys.version_info[:2] == (3, 12)
+_LOOKS = frozenset({"locals", "vars", "eval", "exec", "dir", "_getframe", "currentframe"})
+
+
+def looks_at_itself(code: CodeType) -> bool:
+    """Tell whether a function sees it when its variables are read: so its lines are left out."""
+    return _IS_SHARED and not _LOOKS.isdisjoint(code.co_names)
+
+
+def variables(code: CodeType, frame: FrameType) -> dict[str, Any]:
+    """Return a frame's variables; what we made of them is not left to be held by the frame."""
+    found = frame.f_locals
+    if not code.co_flags & _OPTIMIZED:
+        return {name: one for name, one in list(found.items()) if not name.startswith("__")}
+    held = dict(found)
+    # In 3.12 the dictionary would keep what the program lets go. Before, it is written back to the
+    # frame when a trace function returns; since, it is a view.
+    if _IS_OURS and not looks_at_itself(code):
+        found.clear()
+    return held
+
+
+def arguments(code: CodeType, frame: FrameType) -> dict[str, Any]:
+    """Return a frame's arguments, in their order."""
+    flags = code.co_flags
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(flags & _VARARGS) + bool(flags & _VARKEYWORDS)
+    names = code.co_varnames[:count]
+    if not names:
+        return {}
+    held = variables(code, frame)
+    return {name: held[name] for name in names if name in held}

@@ -1,0 +1,184 @@
+"""How are calls and lines learned of before Python 3.12, by sys.settrace?
+
+Every call of every function costs a little there. A program that sets a tracer of its own (a
+debugger, a coverage tool) gets it, and its thread is not recorded for as long as it has one.
+"""
+
+from __future__ import annotations
+
+import sys
+from opcode import opname
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_OUTSIDE = -1
+# Before 3.10, who goes on after too deep a recursion, as we would have to, is aborted.
+_MAY_ABORT = sys.version_info < (3, 10)
+_ROOM = 200  # calls
+_RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR"})
+_YIELDS = frozenset({"YIELD_VALUE", "YIELD_FROM", "SEND", "ASYNC_GEN_WRAP"})
+
+
+def _last(code: CodeType, at: int) -> str:
+    """Name the instruction that a frame is left from.
+
+    One that awaits another stands before its YIELD_FROM until Python 3.11, to do it again.
+    """
+    after = code.co_code[at + 2 : at + 3]
+    if after and opname[after[0]] == "YIELD_FROM":
+        return "YIELD_FROM"
+    return opname[code.co_code[at]]
+
+
+class Traced:
+    """The trace functions of one process."""
+
+    def __init__(self, book: Any, watch: Any, parts: Any) -> None:
+        self._book = book
+        self._watch = watch
+        self._parts = parts
+        self._looks = parts.looks_at_itself
+        self._known: dict[CodeType, bool] = {}
+        self._errors: dict[int, BaseException] = {}  # by the frame that an exception is in
+        self._set = sys.settrace
+        self._get = sys.gettrace
+        # Always the same object, or the interpreter could not tell us what is set.
+        self._calls: Any = self._called
+        self._locals: Any = self._traced
+        self._for_threads: Any = None
+
+    def begin(self) -> bool:
+        """Trace this thread and those to come; what the program asks about tracing is answered."""
+        import threading
+
+        threading.settrace(self._calls)
+        self._wrap(threading)
+        self._set(self._calls)
+        return True
+
+    def _wrap(self, threading: Any) -> None:
+        real_set, real_get = self._set, self._get
+
+        def settrace(function: Any) -> None:
+            if function is None:
+                real_set(self._calls)
+            else:
+                self._book.note("tracer", "the program set a tracer of its own")
+                real_set(function)
+
+        def gettrace() -> Any:
+            found = real_get()
+            return None if found is self._calls or found is self._locals else found
+
+        def settrace_threads(function: Any) -> None:
+            self._for_threads = function
+            set_for_threads(self._calls if function is None else function)
+
+        set_for_threads = threading.settrace
+        sys.settrace, sys.gettrace = settrace, gettrace
+        threading.settrace = settrace_threads
+        if hasattr(threading, "gettrace"):
+            threading.gettrace = lambda: self._for_threads
+
+    def end(self) -> None:
+        """Trace this thread no more."""
+        if self._get() is self._calls:
+            self._set(None)
+
+    def _called(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        code = frame.f_code
+        wanted = self._known.get(code)
+        if wanted is None:
+            wanted = self._known[code] = self._book.chosen.is_ours(code)
+        if not wanted or event != "call" or code in self._book.stopped:
+            return None
+        if _MAY_ABORT and len(self._book.thread().stack) > sys.getrecursionlimit() - _ROOM:
+            return None
+        try:
+            return self._enter(code, frame)
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            return self._fault(error)
+
+    def _fault(self, error: Exception) -> None:
+        if _MAY_ABORT and isinstance(error, RecursionError):
+            raise error  # it is the program's own, at its own limit; we are no longer asked then
+        if self._book.fault(error):
+            self.end()
+
+    def _enter(self, code: CodeType, frame: FrameType) -> Any:
+        book = self._book
+        thread = book.thread()
+        if self._watch is not None:
+            if self._looks(code):
+                return None
+            self._watch.entered(thread, code, frame)
+            return self._locals
+        if code.co_flags & self._parts.GENERATES and book.resume(thread, frame):
+            frame.f_trace_lines = book.lines != "none" and not self._looks(code)
+            return self._locals
+        if thread.top.level == _OUTSIDE:
+            name = self._parts.name_of(code, self._parts.arguments(code, frame))
+            if not book.chosen.is_asked_for(code, name):
+                return None
+        spot = book.enter(thread, code, frame)
+        if spot is None:
+            return None
+        if spot.count > book.limits["counted"]:
+            book.stopped.add(code)
+            book.journal.write(["k", book.functions[code], book.stamp()], last=True)
+        is_hit = book.lines == "hit" and not self._looks(code)
+        frame.f_trace_lines = is_hit or spot.is_lined
+        return self._locals
+
+    def _traced(self, frame: FrameType, event: str, argument: Any) -> Any:
+        try:
+            thread, code = self._book.thread(), frame.f_code
+            if event == "line":
+                self._line(thread, code, frame)
+            elif event == "exception":
+                self._errors[id(frame)] = argument[1]
+            elif event == "return":
+                self._return(thread, code, frame, argument)
+        except Exception as error:  # noqa: BLE001
+            self._fault(error)
+        return self._locals
+
+    def _line(self, thread: Any, code: CodeType, frame: FrameType) -> None:
+        book, line = self._book, frame.f_lineno
+        if self._watch is not None:
+            self._watch.line(thread, code, line, frame)
+        elif book.lines == "hit":
+            book.hit(code, line, frame)
+        else:
+            book.line(thread, code, line, frame)
+
+    def _return(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
+        book = self._book
+        error = self._errors.pop(id(frame), None)
+        last = _last(code, frame.f_lasti)
+        is_over = not (code.co_flags & self._parts.GENERATES and last in _YIELDS)
+        if self._watch is not None:
+            self._watch.left(thread, frame)
+        elif (
+            error is not None
+            and value is None
+            and last not in _RETURNS
+            and (last not in _YIELDS or self._is_raising(error, frame))
+        ):
+            book.fail(thread, code, error, frame)
+        elif is_over:
+            book.leave(thread, code, value, frame)
+        else:
+            book.suspend(thread, code, frame)
+
+    def _is_raising(self, error: BaseException, frame: FrameType) -> bool:
+        """Tell whether an exception is leaving a frame that waits for another."""
+        trace = error.__traceback__
+        while trace is not None:
+            if trace.tb_frame is frame:
+                return True
+            trace = trace.tb_next
+        return False

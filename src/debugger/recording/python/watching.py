@@ -1,0 +1,46 @@
+"""What does an expression that is to be watched consist of? Pure."""
+
+from __future__ import annotations
+
+import ast
+
+from debugger.errors import Code, DebuggerError
+from debugger.recording.order import Watch
+
+_HINT = "watch a name, a field or an item by a constant key: total, self.items, rows[0], d['key']"
+
+
+def watch(expression: str, *, module: str = "") -> Watch:
+    """Take an expression apart; its first name is one of a function's, or of a module's.
+
+    Raises:
+        DebuggerError: USAGE for what runs code, and so cannot be read at every line.
+    """
+    try:
+        node = ast.parse(expression.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise _refused(expression) from error
+    steps: list[tuple[str, str | int]] = []
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.Attribute(value=inner, attr=name):
+                steps.append(("attribute", name))
+            case ast.Subscript(value=inner, slice=key):
+                steps.append(("item", _key(key, expression)))
+            case _:
+                raise _refused(expression)
+        node = inner
+    return Watch(node.id, module, tuple(reversed(steps)))
+
+
+def _key(node: ast.expr, expression: str) -> str | int:
+    match node:
+        case ast.Constant(value=str() | int() as key) if not isinstance(key, bool):
+            return key
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as key)):
+            return -key
+    raise _refused(expression)
+
+
+def _refused(expression: str) -> DebuggerError:
+    return DebuggerError(Code.USAGE, f"{expression!r} cannot be watched", hint=_HINT)

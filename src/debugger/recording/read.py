@@ -1,0 +1,139 @@
+"""What do the lines of a recorder mean? Pure; whatever else stands there is counted, not raised."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from debugger.recording.model import (
+    Changed,
+    Entered,
+    Event,
+    Function,
+    Hit,
+    Merged,
+    Noted,
+    Passed,
+    Process,
+    Raised,
+    Recording,
+    Returned,
+    Skipped,
+    Value,
+    Wrote,
+)
+
+
+def _values(pairs: Iterable[tuple[str, str | None]]) -> tuple[Value, ...]:
+    return tuple(Value(name, text) for name, text in pairs)
+
+
+def _entered(  # noqa: PLR0917 - the order is that of the record
+    call: int, parent: int, function: int, thread: int, at: int, line: int, pairs: _Pairs
+) -> Entered:
+    return Entered(call, parent, function, thread, at, line, _values(pairs))
+
+
+_Pairs = tuple[tuple[str, str | None], ...]
+# What stands behind the letter, and what it makes.
+_KINDS: Mapping[str, tuple[Any, Callable[..., Event]]] = {
+    "c": (
+        tuple[int, int, int, int, int, int, _Pairs],
+        _entered,
+    ),
+    "p": (tuple[int, int, int], Passed),
+    "v": (tuple[int, _Pairs], lambda call, pairs: Changed(call, _values(pairs))),
+    "s": (tuple[int, int], Skipped),
+    "r": (tuple[int, int, str], Returned),
+    "x": (tuple[int, int, str, str, int], Raised),
+    "m": (tuple[int, int, int, int, int, int, int, int], Merged),
+    "h": (tuple[int, tuple[int, ...]], Hit),
+    "w": (
+        tuple[int, int, int, int, str | None, str | None, tuple[tuple[int, int], ...], bool],
+        Wrote,
+    ),
+    "n": (tuple[str, int, str], Noted),
+}
+_FUNCTION = tuple[int, str, str, int]
+_THREAD = tuple[int, str]
+_STOPPED = tuple[int, int]
+_END = tuple[int, int, int, int]
+
+
+class _Reader:
+    """One process's records, as they come."""
+
+    def __init__(self) -> None:
+        self.process = Process()
+        self.functions: dict[int, Function] = {}
+        self.threads: dict[int, str] = {}
+        self.events: list[Event] = []
+        self.stopped: set[int] = set()
+        self.end: tuple[int, int, int, int] | None = None
+        self.unread = 0
+
+    def take(self, line: bytes) -> None:
+        """Read one line."""
+        try:
+            record = msgspec.json.decode(line, type=list[Any])
+        except msgspec.DecodeError:
+            record = _with_surrogates(line)
+        try:
+            kind, *rest = record
+            self._take(kind, rest)
+        except (msgspec.ValidationError, ValueError, TypeError):
+            self.unread += 1
+
+    def _take(self, kind: object, rest: list[Any]) -> None:
+        if kind in _KINDS:
+            shape, make = _KINDS[str(kind)]
+            self.events.append(make(*msgspec.convert(rest, shape)))
+        elif kind == "f":
+            function = Function(*msgspec.convert(rest, _FUNCTION))
+            self.functions[function.number] = function
+        elif kind == "t":
+            number, name = msgspec.convert(rest, _THREAD)
+            self.threads[number] = name
+        elif kind == "k":
+            self.stopped.add(msgspec.convert(rest, _STOPPED)[0])
+        elif kind == "begin":
+            self.process = msgspec.convert(rest[0] if rest else None, Process)
+        elif kind == "end":
+            self.end = msgspec.convert(rest, _END)
+        else:
+            self.unread += 1
+
+
+def _with_surrogates(line: bytes) -> list[Any]:
+    """Read what names half a character, as a file's name in Python may: it is written out."""
+    try:
+        text = json.loads(line)
+        escaped = json.dumps(text, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        return list(json.loads(escaped.replace(b"\\ud", b"\\\\ud")))
+    except (ValueError, TypeError, RecursionError):
+        return []
+
+
+def read(lines: Iterable[bytes]) -> Recording:
+    """Read what one process's recorder wrote, up to its end or its death."""
+    reader = _Reader()
+    for line in lines:
+        if line.strip(b"\0\n"):
+            reader.take(line)
+    took, dropped, seen, chosen = reader.end or (0, 0, 0, 0)
+    return Recording(
+        process=reader.process,
+        functions=reader.functions,
+        threads=reader.threads,
+        events=tuple(reader.events),
+        dropped=dropped,
+        seen=seen,
+        chosen=chosen,
+        took_ns=took or max((getattr(one, "at", 0) for one in reader.events), default=0),
+        stopped=frozenset(reader.stopped),
+        is_whole=reader.end is not None,
+        unread=reader.unread,
+    )

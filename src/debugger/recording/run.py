@@ -1,0 +1,229 @@
+"""How is a program run once, recorded, and nothing of it left over?"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from debugger.backends.guarded import Guarded
+from debugger.backends.stdio import Stdio
+from debugger.core.events import Stream
+from debugger.errors import Code, DebuggerError
+from debugger.recording.model import Recording
+from debugger.recording.order import Order
+from debugger.recording.read import read
+
+_ENTRY = str(Path(__file__).parent / "python" / "entry")
+_ORDER = "DEBUGGER_RECORDING"
+_TAIL_CHARACTERS = 64 << 10
+_CHUNK = 1 << 20
+_END_S = 2.0
+
+
+class Printed(Struct, frozen=True):
+    """What the program printed at once on one of its streams."""
+
+    stream: Stream
+    text: str
+
+
+class Ran(Struct, frozen=True):
+    """One run: how it ended, the end of its output, and what each of its processes did.
+
+    The first recording is the program's own, or the first that it started. A run that took longer
+    than it may was killed: `is_timed_out`.
+    """
+
+    status: int | None
+    signal: int | None
+    is_timed_out: bool
+    took_s: float
+    output: tuple[Printed, ...]
+    printed: int  # characters, with those that are no longer in `output`
+    recordings: tuple[Recording, ...]
+    faults: tuple[str, ...] = ()  # of the recorder, where it could not begin
+    killed: tuple[str, ...] = ()  # what the program left running, as `PID (name)`
+
+    def text(self, stream: Stream) -> str:
+        """Join what is left of one stream."""
+        return "".join(one.text for one in self.output if one.stream is stream)
+
+
+class _Tail:
+    """The end of what was printed."""
+
+    def __init__(self) -> None:
+        self.kept: deque[Printed] = deque()
+        self.printed = 0
+        self._held = 0
+
+    def __call__(self, stream: Stream, text: str) -> None:
+        self.printed += len(text)
+        self.kept.append(Printed(stream, text[-_TAIL_CHARACTERS:]))
+        self._held += len(self.kept[-1].text)
+        while self._held - len(self.kept[0].text) >= _TAIL_CHARACTERS:
+            self._held -= len(self.kept.popleft().text)
+
+
+def roots_of(argv: Sequence[str], cwd: str) -> tuple[str, ...]:
+    """Guess where a program's own code lies: where it is run, and beside a script that it names."""
+    here = Path(cwd)
+    found = [cwd] if here.parent != here and here != Path.home() else []
+    for word in argv:
+        path = here / word
+        if word.endswith(".py") and path.is_file():
+            found.append(str(path.parent.resolve()))
+            break
+    return tuple(dict.fromkeys(found)) or (cwd,)
+
+
+def environment(env: Mapping[str, str], order_file: str) -> dict[str, str]:
+    """Return the environment in which every Python that is started records itself."""
+    paths = [_ENTRY, *filter(None, [env.get("PYTHONPATH")])]
+    return {**env, "PYTHONPATH": os.pathsep.join(paths), _ORDER: order_file}
+
+
+async def record(
+    argv: Sequence[str],
+    order: Order,
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    stdin: bytes = b"",
+    timeout_s: float = 60.0,
+    scratch_root: Path | None = None,
+    as_terminal: bool = False,
+) -> Ran:
+    """Run a program to its end, or to the time-out, and return what its processes did.
+
+    All that it leaves running is killed, and its records are removed.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED where it cannot be run.
+    """
+    scratch = Path(tempfile.mkdtemp(prefix="record-", dir=scratch_root))
+    records = scratch / "records"
+    records.mkdir(mode=0o700)
+    (scratch / "input").write_bytes(stdin)
+    order_file = scratch / "order.json"
+    wanted = {"folder": str(records), **msgspec.to_builtins(order)}
+    order_file.write_bytes(msgspec.json.encode(wanted))
+    tail = _Tail()
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            # The guard is the parent of an adapter, and here there is none: `cat` waits for us.
+            guard = await Guarded.start(["cat"], cwd="/", env=env, scratch=scratch, tasks=tasks)
+            try:
+                return await _run(
+                    guard,
+                    Stdio(scratch, as_terminal=as_terminal, on_output=tail),
+                    tail,
+                    argv,
+                    cwd=cwd,
+                    env=environment(env, str(order_file)),
+                    timeout_s=timeout_s,
+                    scratch=scratch,
+                )
+            finally:
+                await guard.end()
+    except* DebuggerError as errors:
+        raise errors.exceptions[0] from None
+
+
+async def _run(
+    guard: Guarded,
+    stdio: Stdio,
+    tail: _Tail,
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout_s: float,
+    scratch: Path,
+) -> Ran:
+    files = (str(scratch / "input"), stdio.stdout, stdio.stderr)
+    began = time.monotonic()
+    try:
+        pid, ended = await guard.spawn(argv, cwd=cwd, env=env, stdio=files)
+        stdio.opened()
+        status, signal, is_timed_out = None, None, False
+        try:
+            async with asyncio.timeout(timeout_s):
+                status, signal = await asyncio.shield(ended)
+        except TimeoutError:
+            is_timed_out = True
+            await guard.kill(pid)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_END_S):
+                    status, signal = await asyncio.shield(ended)
+        took_s = time.monotonic() - began
+        await stdio.drain()
+        recordings = tuple(_recordings(scratch / "records"))
+        faults = tuple(_faults(scratch / "order.json.fault"))
+        ending = await guard.end()
+    finally:
+        stdio.close()
+    return Ran(
+        status=status,
+        signal=signal,
+        is_timed_out=is_timed_out,
+        took_s=took_s,
+        output=tuple(tail.kept),
+        printed=tail.printed,
+        recordings=recordings,
+        faults=faults,
+        killed=tuple(one for one in ending.killed if not one.endswith(" (cat)")),
+    )
+
+
+def _faults(path: Path) -> list[str]:
+    """Read why processes could not be recorded."""
+    return path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+
+
+def _recordings(folder: Path) -> Iterator[Recording]:
+    """Read what each process wrote, in the order in which they began."""
+    found = [read(_lines(path)) for path in folder.iterdir()]
+    yield from sorted(found, key=lambda one: (one.process.time_ns, one.process.pid))
+
+
+def _lines(path: Path) -> list[bytes]:
+    """Read a file up to where nothing was written yet; what a process was killed in is left out."""
+    chunks = []
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            end = chunk.find(b"\0")
+            chunks.append(chunk if end < 0 else chunk[:end])
+            if end >= 0:
+                break
+    return b"".join(chunks).split(b"\n")
+
+
+def require_recording(ran: Ran, argv: Sequence[str]) -> Recording:
+    """Return the recording that a run is asked for: of the first process with calls.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED where no Python of the run could be recorded.
+    """
+    for one in ran.recordings:
+        if one.functions:
+            return one
+    if ran.recordings:
+        return ran.recordings[0]
+    if ran.faults:
+        raise DebuggerError(Code.INTERNAL, f"the recorder could not begin: {ran.faults[0]}")
+    raise DebuggerError(
+        Code.NOT_SUPPORTED,
+        f"nothing of {argv[0]} could be recorded: it runs no Python 3.8 or later, or one that was "
+        "told not to look at PYTHONPATH (-I, -E) or to import site (-S)",
+        hint="leave these options out",
+    )

@@ -1,0 +1,104 @@
+"""Are two runs compared rightly, and at a bounded cost?"""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from debugger.recording import align as aligning
+from debugger.recording.align import Point, align, points
+from debugger.recording.model import (
+    Changed,
+    Entered,
+    Event,
+    Function,
+    Passed,
+    Recording,
+    Returned,
+    Value,
+)
+
+F = Function(1, "f", "/p/a.py", 1)
+
+
+def row(letters: str) -> list[Point]:
+    return [Point("line", F, ord(letter)) for letter in letters]
+
+
+def longest(a: str, b: str) -> int:
+    table = [0] * (len(b) + 1)
+    for x in a:
+        before = 0
+        for at, y in enumerate(b, 1):
+            before, table[at] = table[at], before + 1 if x == y else max(table[at], table[at - 1])
+    return table[-1]
+
+
+words = st.text(alphabet="abc", max_size=25)
+
+
+@given(words, words)
+def test_the_common_sequence_is_a_longest_one(a, b):
+    found = align(row(a), row(b))
+    assert found.is_whole
+    assert found.common == longest(a, b)
+    assert (found.left_only, found.right_only) == (len(a) - found.common, len(b) - found.common)
+
+
+@given(words, words)
+def test_a_bounded_comparison_gives_pairs_that_are_the_same_and_in_order(a, b):
+    pairs, _ = aligning._pairs(list(a), list(b))
+    bound = aligning._COST_MAX
+    aligning._COST_MAX = 2
+    try:
+        some, _ = aligning._pairs(list(a), list(b))
+    finally:
+        aligning._COST_MAX = bound
+    assert len(some) <= len(pairs)
+    for found in (pairs, some):
+        assert all(a[x] == b[y] for x, y in found)
+        assert all(one[0] < two[0] and one[1] < two[1] for one, two in pairwise(found))
+
+
+def test_long_runs_that_have_nothing_in_common_are_given_up_soon():
+    began = time.monotonic()
+    found = align(row("a" * 50_000), row("b" * 50_000))
+    assert (found.is_whole, found.common) == (False, 0)
+    assert time.monotonic() - began < 10
+
+
+def run(discount: str, line: int, total: str) -> Recording:
+    events: tuple[Event, ...] = (
+        Entered(1, 0, 1, 1, 0, 0, (Value("n", "3"),)),
+        Passed(1, 1, 2),
+        Changed(1, (Value("discount", discount),)),
+        Passed(1, 2, 3),
+        Passed(1, 3, line),
+        Changed(1, (Value("total", total),)),
+        Returned(1, 4, total),
+    )
+    return Recording(functions={1: F}, events=events)
+
+
+def test_the_first_divergence_has_its_context_and_the_value_that_differed_before_it():
+    found = align(points(run("10", 4, "90")), points(run("0", 6, "100")))
+    assert found.divergence is not None
+    assert [one.line for one in found.divergence.before] == [0, 2, 3]
+    assert (found.divergence.left[0].line, found.divergence.right[0].line) == (4, 6)
+    (value,) = found.divergence.values
+    assert (value.name, value.left, value.right) == ("discount", "10", "0")
+    (first,) = found.differences
+    assert (first.point.line, first.name, first.left, first.right) == (2, "discount", "10", "0")
+    assert [(hunk.left, hunk.right) for hunk in found.hunks] == [(1, 1)]
+
+
+def test_runs_that_do_the_same_have_no_divergence_but_their_values():
+    found = align(points(run("10", 4, "90")), points(run("10", 4, "91")))
+    assert found.divergence is None
+    assert [(one.name, one.left, one.right) for one in found.differences] == [
+        ("total", "90", "91"),
+        ("returned", "90", "91"),
+    ]
