@@ -1,0 +1,179 @@
+"""What does a question run: a command line, a process or a core file, and by which adapter?"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Protocol
+
+from msgspec import Struct
+
+from debugger.backends import choose
+from debugger.backends.base import Attach, Launch
+from debugger.backends.dap.profile import Profile
+from debugger.commands.begin import maker, with_default
+from debugger.commands.call import Call
+from debugger.core.breakpoints import Spec
+from debugger.errors import Code, DebuggerError
+from debugger.questions.asking import Question
+from debugger.setup import attaching, launching
+from debugger.targets import command as commands
+from debugger.targets.program import look
+
+_TIMEOUT_S = 60.0
+_LOOK_S = 10.0
+EMPTY = "/dev/null"
+# Python's own words for a crash in compiled code, which its debugger does not see.
+_OWN_WORDS = ("PYTHONFAULTHANDLER", "1")
+
+
+class Asked(Struct, frozen=True):
+    """What every question takes: what is run, how, and for how long."""
+
+    verb: str
+    words: tuple[str, ...] = ()
+    core: str | None = None
+    pid: int | None = None
+    timeout: float | None = None
+    stdin: str | None = None
+    cwd: str | None = None
+    env: tuple[str, ...] = ()
+    adapter: str | None = None
+    backend: str | None = None
+    keep: bool = False
+
+    def command(self) -> tuple[str, ...]:
+        """Return the command line that asks it again."""
+        said = ["debugger", self.verb]
+        options = (
+            ("--core", self.core),
+            ("--pid", self.pid),
+            ("--timeout", f"{self.timeout:g}" if self.timeout is not None else None),
+            ("--stdin", self.stdin),
+            ("--cwd", self.cwd),
+            *(("--env", pair) for pair in self.env),
+            ("--adapter", self.adapter),
+            ("--backend", self.backend),
+        )
+        for flag, value in options:
+            said += [flag, str(value)] if value is not None else []
+        return (*said, *(["--", *self.words] if self.words else []))
+
+
+class Breakpoints(Protocol):
+    """What a question has to stop at in the programs of a language."""
+
+    def __call__(self, language: str, *, keep: bool) -> tuple[Spec, ...]:
+        """Return the breakpoints; with `keep` the session is left where the answer was found."""
+
+
+async def question(call: Call, asked: Asked, breakpoints: Breakpoints) -> Question:
+    """Return what is to be run for a question; `breakpoints` are those for a language.
+
+    Raises:
+        DebuggerError: USAGE, NOT_FOUND, LAUNCH_FAILED, ADAPTER_NOT_FOUND, each with what to do.
+    """
+    patience = call.patience(_TIMEOUT_S if asked.timeout is None else asked.timeout)
+    if asked.core is not None and asked.pid is not None:
+        raise DebuggerError(
+            Code.USAGE,
+            "--core or --pid, not both",
+            hint=f"debugger {asked.verb} --core FILE PROGRAM",
+        )
+    if asked.core is not None or asked.pid is not None:
+        prepared = await _attached(call, asked)
+        target: Launch | Attach = prepared.target
+        profile, program = prepared.profile, prepared.target.program
+        language = look(program).language if program else ""
+    else:
+        wanted = _wanted(call, asked)
+        launch, profile = launching.prepare(with_default(call, wanted))
+        if wanted.python is not None and launch.python is not None:
+            await launching.check_python(launch)
+        target = launch
+        language = "python" if launch.program is None else look(launch.program).language
+    return Question(
+        sessions=call.sessions,
+        target=target,
+        make_backend=maker(call, profile),
+        name=asked.verb,
+        patience=patience,
+        keep=asked.keep,
+        breakpoints=breakpoints(language, keep=asked.keep),
+    )
+
+
+def _wanted(call: Call, asked: Asked) -> launching.Wanted:
+    env = call.env
+    path = env.get("PATH", os.defpath).split(os.pathsep)
+    folders = [os.path.join(call.cwd, folder) for folder in path]
+    machine = commands.Machine(call.cwd, lambda name: launching.which(name, env, call.cwd), folders)
+    read = commands.read(asked.words, machine, verb=asked.verb)
+    changed = [*(f"{name}={value}" for name, value in read.env), *asked.env]
+    program, module, args, python = read.program, read.module, read.args, read.python
+    profiles = choose.profiles(call.config.adapters)
+    profile = choose.profile(asked.adapter, profiles) if asked.adapter is not None else None
+    if read.interpreter and _is_for_the_interpreter(profile, asked.backend):
+        program, *rest = read.interpreter
+        module, args, python = None, tuple(rest), None
+    if read.interpreter and "PYTHONFAULTHANDLER" not in env:
+        changed.insert(0, "=".join(_OWN_WORDS))
+    return launching.Wanted(
+        cwd=call.cwd,
+        env=env,
+        program=program if module is None else None,
+        module=module,
+        args=args,
+        adapter=asked.adapter,
+        backend=choose.select(asked.backend, env, call.config.defaults.backend),
+        python=python,
+        stdin=asked.stdin if asked.stdin is not None else EMPTY,
+        changed_env=tuple(changed),
+        changed_cwd=asked.cwd,
+        adapters=call.config.adapters,
+    )
+
+
+def _is_for_the_interpreter(profile: Profile | None, backend: str | None) -> bool:
+    """Tell whether what was chosen debugs compiled code: then the interpreter is the program."""
+    if backend not in {None, choose.DAP}:
+        return True
+    return profile is not None and not {"python", "javascript"} & set(profile.languages)
+
+
+async def _attached(call: Call, asked: Asked) -> attaching.Prepared:
+    if asked.core is not None and len(asked.words) != 1:
+        raise DebuggerError(
+            Code.USAGE,
+            "a core file needs the program that left it",
+            hint=f"debugger {asked.verb} --core FILE PROGRAM",
+        )
+    if asked.pid is not None and asked.words:
+        raise DebuggerError(
+            Code.USAGE,
+            "--pid or a command, not both",
+            hint=f"debugger {asked.verb} --pid {asked.pid}",
+        )
+    wanted = attaching.Wanted(
+        cwd=call.cwd,
+        env=call.env,
+        what=str(asked.pid) if asked.pid is not None else asked.words[0],
+        core=asked.core,
+        adapter=asked.adapter,
+        backend=choose.select(asked.backend, call.env, call.config.defaults.backend),
+        adapters=call.config.adapters,
+        held={
+            one.pid: one.name
+            for one in call.sessions.listed()
+            if one.is_live and one.pid is not None
+        },
+    )
+    try:
+        async with asyncio.timeout(_LOOK_S):
+            return await asyncio.to_thread(attaching.prepare, wanted)
+    except TimeoutError:
+        raise DebuggerError(
+            Code.TIMEOUT,
+            f"the process was not found within {_LOOK_S:g} s",
+            hint=f"debugger {asked.verb} --pid N",
+        ) from None

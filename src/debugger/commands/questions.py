@@ -1,0 +1,114 @@
+"""Questions about a whole run: one command runs it, answers, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from debugger.backends import choose
+from debugger.commands.asking import Asked, question
+from debugger.commands.call import Call
+from debugger.core import answers
+from debugger.core.command import Arg, Opt, command
+from debugger.errors import Code, DebuggerError
+from debugger.questions import crashing, found
+from debugger.questions.evidence import files_of
+
+GROUP = "Questions"
+_KEPT_TOKENS = 4000
+
+
+@command("crash", group=GROUP)
+async def crash(
+    call: Call,
+    words: Annotated[
+        tuple[str, ...], Arg("CMD", "what to run, after --; with --core, the program")
+    ] = (),
+    *,
+    core: Annotated[
+        str | None, Opt("--core", help="what a program left when it crashed", metavar="FILE")
+    ] = None,
+    pid: Annotated[
+        int | None, Opt("--pid", help="wait for the crash of what runs", metavar="N")
+    ] = None,
+    timeout: Annotated[
+        float | None, Opt("--timeout", help="seconds to run (60)", metavar="S")
+    ] = None,
+    stdin: Annotated[
+        str | None, Opt("--stdin", help="file for its standard input, else empty", metavar="FILE")
+    ] = None,
+    cwd: Annotated[str | None, Opt("--cwd", help="directory to run in", metavar="D")] = None,
+    env: Annotated[
+        tuple[str, ...], Opt("--env", help="change the environment", metavar="K=V")
+    ] = (),
+    adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
+    backend: Annotated[str | None, Opt("--backend", help=" or ".join(choose.BACKENDS))] = None,
+    keep: Annotated[bool, Opt("--keep", help="leave it stopped where it crashed")] = False,
+) -> answers.Answer:
+    """Run a command to its crash, and say why it crashed.
+
+    CMD is what you would type: ./prog ARGS, python3 script.py, python -m MODULE, node x.js, a
+    script with a shebang, a Go file or package. A signal, an uncaught exception, a panic, a failed
+    assertion or a sanitizer's report is answered with its cause, source, values and callers. What
+    was started is ended; what was attached to runs on.
+    """
+    asked = Asked(
+        verb="crash",
+        words=words,
+        core=core,
+        pid=pid,
+        timeout=timeout,
+        stdin=stdin,
+        cwd=cwd,
+        env=env,
+        adapter=adapter,
+        backend=backend,
+        keep=keep,
+    )
+    answer = await crashing.crash(await question(call, asked, found.breakpoints))
+    number = call.evidence.keep(
+        asked.command(),
+        call.cwd,
+        summary=answer.cause or answer.outcome,
+        text=call.as_text(answer, _KEPT_TOKENS),
+        files=files_of(answer),
+    )
+    return msgspec.structs.replace(answer, evidence=number)
+
+
+@command("evidence list", group=GROUP, aliases=("evidence",), reads_only=True)
+async def evidence_list(call: Call) -> answers.Answer:
+    """List the answers of questions, and which of them are stale."""
+    return call.evidence.listed()
+
+
+@command("evidence show", group=GROUP, reads_only=True)
+async def evidence_show(
+    call: Call, number: Annotated[str, Arg("ID", "an answer: e1")]
+) -> answers.Answer:
+    """Show an answer again, as it was; it is stale if its source files changed since."""
+    return call.evidence.shown(number)
+
+
+@command("evidence export", group=GROUP, reads_only=True)
+async def evidence_export(
+    call: Call,
+    file: Annotated[str | None, Arg("FILE", "where to write it; none: it is printed")] = None,
+) -> answers.Answer:
+    """Write all answers as one Markdown report, with the commands that reproduce them."""
+    found = call.evidence.report()
+    if file is None:
+        return found
+    path = os.path.normpath(os.path.join(call.cwd, os.path.expanduser(file)))
+    try:
+        Path(path).write_text(found.text, encoding="utf-8")
+    except OSError as error:
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"cannot write {path}: {error.strerror}",
+            hint="debugger evidence export prints it",
+        ) from error
+    return msgspec.structs.replace(found, file=path, text="")

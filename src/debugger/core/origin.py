@@ -1,0 +1,22 @@
+"""Is a source file the user's own, or a library's? Pure: by where it lies."""
+
+from __future__ import annotations
+
+import re
+
+_LIBRARY = re.compile(
+    r"/(?:site-packages|dist-packages|node_modules|rustlib|\.cargo/registry|go/pkg/mod)/"
+    r"|^/usr/(?:include|lib|share|src)/|^/rustc/|/lib/python\d[\d.]*/|^(?:/usr/local|/usr/lib)/go[^/]*/src/"
+    r"|/go\d?[\d.]*/src/(?:runtime|fmt|os|sync|net|internal)/|^<|^node:|/sysdeps/|^\.\./|/libsanitizer/"
+)
+
+
+def is_library(file: str | None, cwd: str) -> bool:
+    """Tell whether a file belongs to a library or a runtime; what is below `cwd` is the user's.
+
+    A package that was installed below `cwd` is none the less a library.
+    """
+    if file is None:
+        return True
+    inside = file.removeprefix(f"{cwd.rstrip('/')}/")
+    return _LIBRARY.search(f"/{inside}" if inside != file else file) is not None

@@ -1,0 +1,128 @@
+"""What did a sanitizer report? Pure: from the lines that it wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+_ADDRESS = re.compile(r"ERROR: (?P<tool>\w+Sanitizer): (?P<what>[\w-]+(?: [a-z-]+)?)(?P<rest>.*)")
+_ACCESS = re.compile(r"^\s*(READ|WRITE) of size (\d+)")
+_REGION = re.compile(
+    r"is located (\d+) bytes (\S+(?: of)?|to the \w+ of|inside of) (\d+)-byte region"
+)
+_UNDEFINED = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: runtime error: (?P<what>.*)")
+_FRAME = re.compile(
+    r"^\s*#\d+ 0x[0-9a-f]+ in (?P<function>\S+).*?(?P<file>[^\s/]+:\d+)(?::\d+)?\s*$"
+)
+_TOUCHED = re.compile(r"\b0x([0-9a-f]+)")
+_LEAK = re.compile(r"SUMMARY: \w+Sanitizer: (\d+ byte\(s\) leaked in \d+ allocation\(s\))")
+_RACE = re.compile(r"WARNING: ThreadSanitizer: (?P<what>[\w -]+)")
+_RUNTIME = ("/sanitizer_common/", "/libsanitizer/", "asan_", "interceptor", "__libc", "_start")
+_KINDS = {
+    "heap-use-after-free": ("use_after_free", "use after free"),
+    "stack-use-after-return": ("use_after_return", "use of a local after its function returned"),
+    "stack-use-after-scope": ("use_after_scope", "use of a local after its scope"),
+    "heap-buffer-overflow": ("buffer_overflow", "heap buffer overflow"),
+    "stack-buffer-overflow": ("buffer_overflow", "stack buffer overflow"),
+    "global-buffer-overflow": ("buffer_overflow", "global buffer overflow"),
+    "dynamic-stack-buffer-overflow": ("buffer_overflow", "stack buffer overflow"),
+    "container-overflow": ("buffer_overflow", "container overflow"),
+    "attempting double-free": ("double_free", "double free"),
+    "attempting free": ("bad_free", "free of what malloc did not give"),
+    "stack-overflow": ("stack_overflow", "stack overflow"),
+}
+# What UBSan's handlers are called, until the report itself is written.
+_HANDLERS = {
+    "out_of_bounds": "index out of bounds",
+    "divrem_overflow": "division by zero or overflow",
+    "type_mismatch": "null or misaligned pointer",
+    "add_overflow": "integer overflow in an addition",
+    "sub_overflow": "integer overflow in a subtraction",
+    "mul_overflow": "integer overflow in a multiplication",
+    "negate_overflow": "integer overflow in a negation",
+    "shift_out_of_bounds": "shift out of bounds",
+    "pointer_overflow": "pointer overflow",
+    "nonnull_arg": "null where it may not be",
+    "vla_bound_not_positive": "array of no positive size",
+    "load_invalid_value": "a value that its type does not have",
+    "builtin_unreachable": "unreachable code was reached",
+    "missing_return": "a function returned nothing",
+}
+
+
+class Report(Struct, frozen=True):
+    """One report: its kind, what happened in a few words, and where the memory came from."""
+
+    kind: str
+    text: str
+    notes: tuple[str, ...] = ()
+    address: int | None = None
+
+
+def report(lines: Sequence[str], functions: Sequence[str] = ()) -> Report | None:
+    """Return the first report in a program's output; `functions` are those that are called."""
+    for at, line in enumerate(lines):
+        found = _ADDRESS.search(line)
+        if found:
+            return _address(found, lines[at + 1 :])
+        race = _RACE.search(line)
+        if race:
+            return Report("data_race", f"{race['what'].strip()} (TSan)")
+    return undefined(lines) or _handler(functions)
+
+
+def undefined(lines: Sequence[str]) -> Report | None:
+    """Return what UBSan reported first."""
+    found = next((match for line in lines if (match := _UNDEFINED.match(line))), None)
+    return Report("undefined_behaviour", f"{found['what']} (UBSan)") if found else None
+
+
+def _handler(functions: Sequence[str]) -> Report | None:
+    for function in functions:
+        _, is_handler, name = function.partition("__ubsan_handle_")
+        if is_handler:
+            name = name.removesuffix("_abort").removesuffix("_v1").removesuffix("_minimal")
+            words = _HANDLERS.get(name, name.replace("_", " "))
+            return Report("undefined_behaviour", f"{words} (UBSan)")
+    return None
+
+
+def _address(found: re.Match[str], rest: Sequence[str]) -> Report:
+    tool = found["tool"]
+    short = {"AddressSanitizer": "ASan", "LeakSanitizer": "LSan"}.get(tool, tool)
+    if tool == "LeakSanitizer":
+        leaked = next((match[1] for line in rest if (match := _LEAK.search(line))), "memory leaked")
+        return Report("leak", f"{leaked} (LSan)", tuple(_histories(rest, "leak of", "leaked")))
+    what = found["what"]
+    kind, words = next(
+        ((kind, words) for key, (kind, words) in _KINDS.items() if what.startswith(key)),
+        ("sanitizer", what.removesuffix(" on")),
+    )
+    access = next((match for line in rest[:3] if (match := _ACCESS.match(line))), None)
+    parts = [f"{words} ({short})"]
+    if access:
+        parts.append(f"{'read' if access[1] == 'READ' else 'write'} of {access[2]} bytes")
+    region = next((match for line in rest if (match := _REGION.search(line))), None)
+    if region:
+        where = region[2].removeprefix("to the ").removesuffix(" of")
+        side = {"right": "after", "left": "before", "inside": "into"}.get(where, where)
+        parts.append(f"{region[1]} bytes {side} a block of {region[3]}")
+    notes = [*_histories(rest, "freed by", "freed"), *_histories(rest, "allocated by", "allocated")]
+    touched = _TOUCHED.search(found["rest"])
+    address = int(touched[1], 16) if touched else None
+    return Report(kind, ", ".join(parts), tuple(notes), address)
+
+
+def _histories(lines: Sequence[str], heading: str, word: str) -> list[str]:
+    """Say by which of the user's functions memory was allocated or freed."""
+    for at, line in enumerate(lines):
+        if heading in line.lower():
+            frames = (_FRAME.match(one) for one in lines[at + 1 : at + 8])
+            own = next(
+                (one for one in frames if one and not any(name in one[0] for name in _RUNTIME)),
+                None,
+            )
+            return [f"{word} in {own['function']} {own['file']}"] if own else []
+    return []

@@ -1,0 +1,80 @@
+"""Where did a Python program crash, by its own traceback, if no debugger saw it? Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+_BEGINS = "Traceback (most recent call last):"
+_FRAME = re.compile(r'\s+File "(?P<file>[^"]+)", line (?P<line>\d+),? in (?P<function>\S+)')
+_REPEATED = re.compile(r"\s+\[Previous line repeated (\d+) more times?\]")
+_RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?:: (?P<message>.*))?$")
+_CURRENT = "Current thread 0x"  # the others stand before it
+_FATAL = re.compile(r"Fatal Python error: (?P<what>.*)")
+
+
+class Place(Struct, frozen=True):
+    """A frame of a traceback."""
+
+    function: str
+    file: str
+    line: int
+
+
+class Traceback(Struct, frozen=True):
+    """What a traceback tells, innermost frame first; `depth` counts what it left out, too."""
+
+    type: str
+    message: str
+    frames: tuple[Place, ...]
+    depth: int
+    is_fatal: bool = False
+
+
+def read(lines: Sequence[str]) -> Traceback | None:
+    """Return the last traceback of an output, or what Python's fault handler has written."""
+    fatal = next((at for at, line in enumerate(lines) if _FATAL.match(line)), None)
+    if fatal is not None:
+        return _fatal(lines[fatal:])
+    begins = [at for at, line in enumerate(lines) if line.strip().endswith(_BEGINS)]
+    return _traceback(lines[begins[-1] + 1 :]) if begins else None
+
+
+def _traceback(lines: Sequence[str]) -> Traceback | None:
+    frames: list[Place] = []
+    depth = 0
+    for line in lines:
+        frame, repeated = _FRAME.match(line), _REPEATED.match(line)
+        if frame:
+            frames.append(Place(frame["function"], frame["file"], int(frame["line"])))
+            depth += 1
+        elif repeated:
+            depth += int(repeated[1])
+        elif line and not line[0].isspace():
+            raised = _RAISED.match(line)
+            if raised is None or not frames:
+                return None
+            return Traceback(raised["type"], raised["message"] or "", tuple(frames[::-1]), depth)
+    return None
+
+
+def _fatal(lines: Sequence[str]) -> Traceback | None:
+    match = _FATAL.match(lines[0])
+    frames: list[Place] = []
+    current = next((at for at, line in enumerate(lines) if line.startswith(_CURRENT)), 0)
+    for line in lines[current + 1 :]:
+        frame = _FRAME.match(line)
+        if frame:
+            frames.append(Place(frame["function"], frame["file"], int(frame["line"])))
+        elif frames:
+            break
+    if match is None or not frames:
+        return None
+    return Traceback("", match["what"], tuple(frames), len(frames), is_fatal=True)
+
+
+def own(found: Traceback, is_library: Callable[[str], bool]) -> Place:
+    """Return the innermost frame that is the user's; the innermost where none is."""
+    return next((one for one in found.frames if not is_library(one.file)), found.frames[0])

@@ -1,0 +1,151 @@
+"""How is a program run for a question, and everything ended afterwards?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from debugger.backends.base import Attach, Launch
+from debugger.core import answers
+from debugger.core.breakpoints import Spec
+from debugger.core.clip import clip
+from debugger.core.events import Stream
+from debugger.core.model import Resume
+from debugger.core.state import State
+from debugger.errors import DebuggerError
+from debugger.session import family, report, stepping
+from debugger.session.session import MakeBackend, Session
+from debugger.session.sessions import Sessions
+from debugger.session.standing import runs
+from debugger.session.stepping import Patience
+
+_SAID = 400
+_LINE_MAX = 2000
+_PAUSE_S = 3.0
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is run for a question, and for how long; `name` is that of its private session.
+
+    `keep` leaves the session, stopped where the answer was found, for the ordinary commands.
+    """
+
+    sessions: Sessions
+    target: Launch | Attach
+    make_backend: MakeBackend
+    name: str
+    patience: Patience
+    keep: bool = False
+    breakpoints: tuple[Spec, ...] = ()
+
+
+@dataclass
+class Run:
+    """A program that runs for a question: its session, and the time that is left."""
+
+    session: Session
+    patience: Patience
+    ends_at: float
+    is_kept: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def left_s(self) -> float:
+        """The seconds that are left."""
+        return max(0.0, self.ends_at - asyncio.get_running_loop().time())
+
+    def at(self, stop: answers.Stop) -> Session:
+        """Return the session of the process that stopped: the program's, or a child's."""
+        return family.member(self.session, stop.session) or self.session
+
+    async def first(self) -> answers.Stop:
+        """Wait for the first stop, or the end."""
+        return await stepping.wait(self.session, self._patience(self.left_s), after=0)
+
+    async def go_on(self, at: Session, within_s: float | None = None) -> answers.Stop:
+        """Let a stopped process run on, to the next stop or the end.
+
+        Raises:
+            DebuggerError: What resuming raises; ADAPTER_DIED.
+        """
+        seconds = self.left_s if within_s is None else within_s
+        return await stepping.resume(at, Resume.CONTINUE, self._patience(seconds))
+
+    async def children(self, within_s: float) -> answers.Stop | None:
+        """Wait for a process that the ended program has left; None where none stops or ends."""
+        if not any(one.is_live for one in self.session.family.relatives(self.session)):
+            return None
+        try:
+            return await stepping.wait(self.session, self._patience(min(within_s, self.left_s)))
+        except DebuggerError:
+            return None
+
+    async def where(self) -> answers.Stop | None:
+        """Stop a program that runs and say where it is; None where it does not stop soon."""
+        session = family.running(self.session)
+        if session.state is not State.RUNNING or not runs(session.target):
+            return None
+        cursor = session.timeline.cursor()
+        try:
+            await session.pause()
+            stop = await stepping.wait(session, Patience(_PAUSE_S, asyncio.Event()), after=cursor)
+        except DebuggerError:
+            return None
+        return stop if stop.state == State.STOPPED.value else None
+
+    def said(self) -> tuple[str, ...]:
+        """Return the last lines that the program, and what is in it, has written."""
+        return tuple(line.text for line in self.output().lines)
+
+    def output(self) -> answers.Output:
+        """Return the end of the program's output, and how much there was."""
+        page = self.session.timeline.lines(since=0)
+        lines = [one for one in page.lines if one.stream is not Stream.CONSOLE]
+        return answers.Output(
+            lines=tuple(
+                answers.OutputLine(one.stream.value, clip(one.text, _LINE_MAX), one.seq)
+                for one in lines[-_SAID:]
+            ),
+            dropped=page.dropped,
+            total=len(lines),
+        )
+
+    def _patience(self, seconds: float) -> Patience:
+        return Patience(seconds, self.patience.interrupted)
+
+
+@asynccontextmanager
+async def running(question: Question) -> AsyncIterator[Run]:
+    """Run a program in a private session; it is ended and forgotten whatever happens.
+
+    What was attached to is let go of. A run that `is_kept` becomes the current session.
+
+    Raises:
+        DebuggerError: What starting, or attaching to, the program raises.
+    """
+    session = await question.sessions.create(
+        question.target, question.make_backend, name=None, private=question.name
+    )
+    run = None
+    try:
+        for spec in question.breakpoints:
+            session.breakpoints.add(spec)
+        await session.do(session.begin)
+        ends_at = asyncio.get_running_loop().time() + question.patience.seconds
+        run = Run(session, question.patience, ends_at)
+        yield run
+    finally:
+        # A client that has gone cancels us once, and this then runs to its end.
+        if run is not None and run.is_kept:
+            question.sessions.choose(session.name)
+        else:
+            await question.sessions.close(session, kill=isinstance(question.target, Launch))
+
+
+def ended(run: Run) -> answers.Stop | None:
+    """Tell how the program has ended; None while it has not."""
+    program = family.root(run.session)
+    return report.ended(program) if program.state is State.TERMINATED else None

@@ -1,0 +1,279 @@
+"""Why did a program crash? It is run to its end, and looked at wherever it may have crashed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET
+
+from debugger.backends.base import Attach, Launch
+from debugger.core import answers, tracebacks
+from debugger.core.causes import Facts, cause
+from debugger.core.origin import is_library
+from debugger.core.state import State
+from debugger.core.traces import without_traces
+from debugger.errors import Code, DebuggerError
+from debugger.questions import asking
+from debugger.questions.asking import Question, Run
+from debugger.questions.found import CRASHES, Found, Seen
+from debugger.session import source
+from debugger.session.standing import runs
+
+_SEEN_MAX = 20
+_STILL = "still running: "  # the note for who could wait for it
+_RESUMED_MAX = 10_000
+_END_S = 5.0  # a program that has crashed ends soon; a handler of its own may not
+_OUTPUT = 12
+_RECURSION = 100  # frames: there the callers are all the same
+_UNSEEN = "the debugger did not see it: this is from the program's own traceback"
+_COMPILED = (
+    "it crashed in compiled code, which this adapter does not see: "
+    "debugger crash --adapter gdb -- CMD debugs the interpreter"
+)
+_EMPTY = "its input is empty: --stdin FILE gives it one"
+_PANICKED = 101  # what Rust's runtime exits with
+
+
+async def crash(question: Question) -> answers.Crash:
+    """Run a program to its crash or its end, and say why it crashed.
+
+    Raises:
+        DebuggerError: What starting the program raises; ADAPTER_DIED.
+    """
+    async with asking.running(question) as run:
+        seen, last, lost = await _seen(run, question)
+        if question.keep and seen and last.state == State.STOPPED.value:
+            run.is_kept = True
+        if last.timed_out and not seen and isinstance(question.target, Launch):
+            return await _partial(run, last)
+        return _answer(run, seen, last, lost)
+
+
+async def _seen(run: Run, question: Question) -> tuple[list[Seen], answers.Stop, list[str]]:
+    """Run to the end; return where it may have crashed, the last stop, and what went wrong."""
+    found = Found()
+    stop = await run.first()
+    over: answers.Stop | None = None
+    for _ in range(_RESUMED_MAX):
+        if stop.state != State.STOPPED.value:
+            over = over or stop
+            left = await run.children(_END_S) if over.state == State.TERMINATED.value else None
+            if left is None or left.state != State.STOPPED.value:
+                return found.at_the_end(over, run.said(), run.session.adapter), over, []
+            stop = left
+        if await found.take(run, stop):
+            is_full = len(found.seen) == _SEEN_MAX
+            if question.keep or not runs(question.target) or is_full:
+                return found.seen, stop, []
+        within = _END_S if found.seen and found.seen[-1].is_fatal else run.left_s
+        try:
+            stop = await run.go_on(run.at(stop), min(within, max(run.left_s, _END_S)))
+        except DebuggerError as error:
+            if not found.seen:
+                raise
+            return found.seen, stop, [f"how it ended is not known: {error.message}"]
+    raise DebuggerError(
+        Code.TIMEOUT,
+        f"it stopped {_RESUMED_MAX:,} times, and never for a crash",
+        hint="debugger start PROGRAM shows for what it stops",
+    )
+
+
+def _answer(
+    run: Run, seen: Sequence[Seen], last: answers.Stop, lost: Sequence[str]
+) -> answers.Crash:
+    output = run.output()
+    is_over = last.state == State.TERMINATED.value
+    notes = [one for one in (*last.notes, *lost) if not one.startswith(_STILL)]
+    if not seen:
+        return _calm(run, last, output, notes)
+    # A sanitizer tells of a fault again that was seen when it happened.
+    seen = [one for one in seen if one.cause.kind != "sanitizer" or one is seen[0]]
+    is_well = is_over and last.exit_code == 0
+    chosen = seen[0] if is_well else seen[-1]
+    if chosen.is_caught:
+        is_well = True
+        notes.append("it was caught, and the program ended by itself after it")
+    is_child = chosen.scene.stop.session != run.session.name
+    if is_child and chosen.is_fatal:
+        is_well = False
+        notes.append("it was in a child process; how the program itself ended stands above")
+    if chosen.is_panic and is_over and last.exit_code not in {_PANICKED, None}:
+        is_well = True
+    said = tuple(line.text for line in output.lines)
+    if len(seen) == 1:  # what a sanitizer says of it may be written only now
+        told = cause(msgspec.structs.replace(chosen.scene.facts, said=said))
+    else:
+        told = chosen.cause
+    earlier = tuple(one.cause.text for one in seen if one is not chosen)
+    if not is_over and runs(run.session.target) and not run.is_kept:
+        notes.append(f"{_END_S:g} s later it had not ended")
+    scene, facts = chosen.scene, chosen.scene.facts
+    code, signal = (last.exit_code, last.signal) if is_over else (None, None)
+    if code is not None and code < 0:  # lldb-dap 19 tells so of a signal, at times
+        code, signal = None, signal or facts.signal
+    shown, traces = without_traces(output.lines, _repeated(chosen))
+    if "EOFError" in (facts.exception or ""):
+        notes.append(_EMPTY)
+    return answers.Crash(
+        outcome="survived" if is_well else "crashed",
+        cause=told.text,
+        kind=told.kind,
+        signal=facts.signal,
+        address=scene.address,
+        address_kind=facts.address_kind or None,
+        address_text=facts.address_words or None,
+        exception=_exception(chosen),
+        thread=scene.stop.thread,
+        frame=scene.frame,
+        source=scene.source,
+        values=scene.values,
+        locals=scene.locals,
+        locals_total=scene.locals_total,
+        inside=scene.inside,
+        callers=scene.callers,
+        frames_total=scene.frames_total,
+        threads=scene.threads,
+        threads_total=scene.threads_total,
+        output=shown[-_OUTPUT:],
+        output_total=output.total,
+        output_dropped=output.dropped,
+        traces_left_out=traces,
+        exit_code=code,
+        exit_signal=signal,
+        earlier=earlier,
+        adapter=run.session.adapter,
+        notes=(*told.notes, *dict.fromkeys(notes)),
+        session=run.session.name if run.is_kept else UNSET,
+    )
+
+
+def _repeated(chosen: Seen) -> str:
+    """Return the last line of a traceback, which the answer's first line tells."""
+    told = chosen.scene.facts
+    return f"{told.exception}: {told.message}" if told.message else told.exception or ""
+
+
+def _exception(chosen: Seen) -> answers.ExceptionView | None:
+    told = chosen.scene.stop.exception
+    facts = chosen.scene.facts
+    if chosen.is_panic:
+        return answers.ExceptionView("panic", facts.message)
+    if told is None or facts.signal is None:
+        return told
+    # The signal is told beside it; what is left are an exception's own words, and its causes.
+    if facts.exception is not None:
+        return answers.ExceptionView(facts.exception, facts.message, told.causes[1:])
+    return None
+
+
+def _calm(run: Run, last: answers.Stop, output: answers.Output, notes: list[str]) -> answers.Crash:
+    """Say that it did not crash, or not as far as can be seen."""
+    is_over = last.state == State.TERMINATED.value
+    target = run.session.target
+    if is_over and (last.signal is not None or last.exit_code != 0):
+        told = tracebacks.read([line.text for line in output.lines])
+        if told is not None:
+            return _told(run, told, last, output, notes)
+    if is_over and last.signal is not None:
+        notes.append(_killed(last.signal, run.session.adapter))
+    if not is_over and isinstance(target, Attach) and runs(target):
+        notes.append("it runs on, without the debugger")
+    return answers.Crash(
+        outcome="exited" if is_over else "running",
+        signal=last.signal if is_over else None,
+        frame=last.frame,
+        source=last.source,
+        output=output.lines[-_OUTPUT:],
+        output_total=output.total,
+        output_dropped=output.dropped,
+        exit_code=last.exit_code if is_over else None,
+        exit_signal=last.signal if is_over else None,
+        adapter=run.session.adapter,
+        timed_out=not is_over,
+        waited_s=last.waited_s,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _told(
+    run: Run,
+    told: tracebacks.Traceback,
+    last: answers.Stop,
+    output: answers.Output,
+    notes: Sequence[str],
+) -> answers.Crash:
+    """Tell of a crash that the debugger did not see, by the program's own words."""
+    cwd = run.session.target.cwd
+    place = tracebacks.own(told, lambda file: is_library(file, cwd) or "pydevd" in file)
+    frame = answers.FrameView(0, place.function, place.file, place.line)
+    counted = Counter(one.function for one in told.frames).most_common(1)[0][0]
+    found = cause(
+        Facts(
+            function=place.function,
+            place=f"{Path(place.file).name}:{place.line}",
+            exception=None if told.is_fatal else told.type,
+            message=f"{told.message} in compiled code" if told.is_fatal else told.message,
+            recursion=(counted, told.depth),
+        )
+    )
+    shown, traces = without_traces(output.lines, f"{told.type}: {told.message}")
+    return answers.Crash(
+        outcome="crashed",
+        cause=found.text,
+        kind="signal" if told.is_fatal else found.kind,
+        signal=last.signal,
+        exception=None if told.is_fatal else answers.ExceptionView(told.type, told.message),
+        frame=frame,
+        source=source.around(place.file, place.line, before=2, after=2),
+        callers=tuple(
+            answers.CallerView(answers.FrameView(at, one.function, one.file, one.line))
+            for at, one in enumerate(told.frames)
+            if one != place
+            and not is_library(one.file, cwd)
+            and "pydevd" not in one.file
+            and told.depth < _RECURSION
+        )[:6],
+        frames_total=told.depth,
+        output=shown[-_OUTPUT:],
+        output_total=output.total,
+        output_dropped=output.dropped,
+        traces_left_out=traces,
+        exit_code=last.exit_code,
+        exit_signal=last.signal,
+        adapter=run.session.adapter,
+        notes=tuple(dict.fromkeys([*notes, _UNSEEN])),
+    )
+
+
+def _killed(signal: str, adapter: str) -> str:
+    if signal in CRASHES and adapter in {"debugpy", "js-debug"}:
+        return _COMPILED
+    return f"{signal} came from outside, or from itself; no fault was seen"
+
+
+async def _partial(run: Run, last: answers.Stop) -> answers.Crash:
+    """Say where a program was that did not end in time."""
+    where = await run.where()
+    found = _calm(run, last, run.output(), list(last.notes))
+    if where is None:
+        return found
+    return msgspec.structs.replace(
+        found,
+        thread=where.thread,
+        frame=where.frame,
+        source=where.source,
+        locals=where.locals,
+        locals_total=where.locals_total,
+        callers=tuple(
+            answers.CallerView(one)
+            for one in where.stack
+            if where.frame is not None and one.index > where.frame.index and one.file is not None
+        )[:6],
+        notes=(*found.notes, _EMPTY)
+        if run.session.target.stdin == "/dev/null"  # type: ignore[union-attr]
+        else found.notes,
+    )

@@ -1,0 +1,81 @@
+"""Which address did a program stumble over, and what kind of address is it?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from debugger.backends.abilities import Registers
+from debugger.core import addresses, answers
+from debugger.core.model import Frame, Purpose, Stack
+from debugger.errors import DebuggerError
+from debugger.session.session import Session
+from debugger.session.standing import runs
+
+_FAULT = re.compile(r"fault address: (0x[0-9a-fA-F]+)")
+_POINTERS = ("rsp", "sp", "esp")
+_FAULTS = frozenset({"SIGSEGV", "SIGBUS"})
+
+
+async def address_of(
+    session: Session, stop: answers.Stop, stack: Stack
+) -> tuple[int | None, str, str]:
+    """Return the address that could not be used, its kind, and what is said of it."""
+    if stop.signal not in _FAULTS:
+        return None, "", ""
+    described = stop.description or ""
+    match = _FAULT.search(described)
+    address = int(match[1], 16) if match else await _told_by_the_kernel(session, stack)
+    if "invalid address" in described or (address == 0 and await _is_general(session, stack)):
+        # The processor does not tell the kernel which address it was.
+        return None, "non_canonical", "no address at all: not canonical"
+    if address is None:
+        return None, "", ""
+    frame = stack.frames[0] if stack.frames else None
+    is_code = frame is not None and frame.address is not None and int(frame.address, 16) == address
+    pointer = None if frame is None else await _stack_pointer(session, frame)
+    kind, words = addresses.classify(address, _mapped(session), stack=pointer, is_code=is_code)
+    return address, "not_executable" if is_code else kind, words
+
+
+async def _told_by_the_kernel(session: Session, stack: Stack) -> int | None:
+    """Ask gdb what LLDB says in its description."""
+    value = await _ask(session, stack, "(long) $_siginfo._sifields._sigfault.si_addr")
+    return int(value) & (1 << 64) - 1 if value and value.lstrip("-").isdigit() else None
+
+
+async def _is_general(session: Session, stack: Stack) -> bool:
+    """Tell whether a fault was a general protection fault: si_code is SI_KERNEL."""
+    return await _ask(session, stack, "$_siginfo.si_code") == "128"
+
+
+async def _ask(session: Session, stack: Stack, expression: str) -> str | None:
+    if session.adapter != "gdb" or not stack.frames:
+        return None
+    try:
+        value = await session.backend.evaluate(expression, stack.frames[0], Purpose.PRINT)
+    except DebuggerError:
+        return None
+    return value.value.strip()
+
+
+def _mapped(session: Session) -> list[addresses.Region]:
+    if session.pid is None or not runs(session.target):
+        return []
+    try:
+        text = Path(f"/proc/{session.pid}/maps").read_text(errors="replace")
+    except OSError:
+        return []
+    return addresses.regions(text.splitlines())
+
+
+async def _stack_pointer(session: Session, frame: Frame) -> int | None:
+    try:
+        groups = await session.backend.ability(Registers).registers(frame)
+    except DebuggerError:
+        return None
+    for group in groups:
+        for one in group.registers:
+            if one.name in _POINTERS and one.value.startswith("0x"):
+                return int(one.value.split()[0], 16)
+    return None

@@ -1,0 +1,318 @@
+"""What is to be seen where a program crashed: values, callers, the address, other threads?"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from debugger.core import answers
+from debugger.core.causes import Facts
+from debugger.core.model import Frame, Purpose, Stack, Variable
+from debugger.core.origin import is_library
+from debugger.core.statement import Reads, reads, statement
+from debugger.errors import DebuggerError
+from debugger.questions import values
+from debugger.questions.faults import address_of
+from debugger.session import report, source, views
+from debugger.session.session import Session
+
+_LEVELS = 40
+_DEPTH_MAX = 100_000
+_RECURSIVE = 8  # frames of one function among the innermost: it calls itself
+_EVALUATED_MAX = 16
+_EVALUATE_S = 5.0
+_THREADS_S = 2.0
+_THREADS_MAX = 60
+_CALLERS = 6
+_OF_A_CALLER = 5
+_SPAN = 2  # lines of source on either side
+_ASSERT = re.compile(r"\bassert\w*!?[ (]")
+_MAINS = frozenset({"argc", "argv", "envp"})  # unless the call names them
+_HASHES = (".py", ".pyw", ".rb")
+_LITERAL = re.compile(r"""[-\d"'`]|.*\.\.""")
+_NOT_A_VALUE = ("<error", "error:", "<optimized out>", "<not available>", "<cannot access")
+
+
+class Scene(Struct, frozen=True):
+    """What was seen at one stop; `facts` are what its cause is read from."""
+
+    stop: answers.Stop
+    facts: Facts
+    frame: answers.FrameView | None
+    source: tuple[answers.SourceLine, ...]
+    inside: answers.FrameView | None
+    address: str | None
+    values: tuple[answers.VariableView, ...]
+    locals: tuple[answers.VariableView, ...]
+    locals_total: int
+    callers: tuple[answers.CallerView, ...]
+    frames_total: int | None
+    threads: tuple[answers.ThreadGroup, ...] = ()
+    threads_total: int = 0
+
+
+async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Scene:
+    """Look at a stop in which a program crashed (a job).
+
+    Raises:
+        DebuggerError: What the backend raises where not even the stack can be told.
+    """
+    thread = stop.thread if stop.thread is not None else 0
+    stack = await session.backend.stack(thread, levels=_LEVELS)
+    inside, frame = _users(session, stack)
+    address, kind, words = await address_of(session, stop, stack)
+    if kind == "stack_overflow":
+        frame = _calling(stack, frame)
+    session.look.frame = frame
+    read = _reads(frame)
+    is_jump = kind == "not_executable"
+    known = await _evaluated(session, frame, read, is_jump=is_jump) if frame is not None else {}
+    own, total_locals = await _locals(session, frame, read)
+    recursion = await _recursion(session, thread, stack)
+    around = stack
+    if recursion is not None and kind == "stack_overflow":
+        around = await _outermost(session, thread, recursion)
+    groups, total = await _threads(session, thread)
+    runtime = [one.function for one in stack.frames if frame is None or one.index < frame.index]
+    named = (*(one.base for one in read.accesses), *read.operands)
+    facts = Facts(
+        function=frame.function if frame is not None else "",
+        place=_place(frame),
+        signal=stop.signal,
+        exception=stop.exception.type if stop.exception and not stop.signal else None,
+        message=stop.exception.message if stop.exception and not stop.signal else "",
+        address=address,
+        address_kind=kind,
+        address_words=words,
+        accesses=read.accesses,
+        operands=read.operands,
+        values={name: one.value for name, one in known.items()},
+        said=tuple(said),
+        runtime=tuple(runtime),
+        recursion=recursion,
+    )
+    return Scene(
+        stop=stop,
+        facts=facts,
+        frame=views.frame(frame) if frame is not None else None,
+        source=source.around(
+            frame.file if frame else None, frame.line if frame else None, before=_SPAN, after=_SPAN
+        ),
+        inside=views.frame(inside) if inside is not None else None,
+        address=hex(address) if address is not None else None,
+        values=tuple(
+            answers.VariableView(name, known[name].value)
+            for name in dict.fromkeys(named)
+            if name in known and not _is_local(name, own)
+        ),
+        locals=own,
+        locals_total=total_locals,
+        callers=await _callers(session, frame, around),
+        frames_total=stack.total if recursion is None else recursion[1],
+        threads=groups,
+        threads_total=total,
+    )
+
+
+def _users(session: Session, stack: Stack) -> tuple[Frame | None, Frame | None]:
+    """Return the library's frame that it happened in, if any, and the user's that called it."""
+    chosen = session.look.frame
+    if chosen is None or not is_library(chosen.file, session.target.cwd):
+        return None, chosen
+    own = next(
+        (
+            one
+            for one in stack.frames
+            if source.is_readable(one.file) and not is_library(one.file, session.target.cwd)
+        ),
+        None,
+    )
+    return (chosen, own) if own is not None else (None, chosen)
+
+
+def _calling(stack: Stack, frame: Frame | None) -> Frame | None:
+    """Return the frame that calls itself: the innermost one has no room for its own values."""
+    if frame is None:
+        return None
+    later = [one for one in stack.frames if one.index > frame.index]
+    return later[0] if later and source.is_readable(later[0].file) else frame
+
+
+def _place(frame: Frame | None) -> str:
+    if frame is None or frame.file is None:
+        return ""
+    return f"{Path(frame.file).name}:{frame.line}"
+
+
+def _is_local(name: str, own: Iterable[answers.VariableView]) -> bool:
+    return any(one.name == name for one in own)
+
+
+def _reads(frame: Frame | None) -> Reads:
+    text = _statement(frame)
+    asserted = _ASSERT.search(text)
+    text = text[asserted.start() :] if asserted else text
+    is_hash = frame is not None and (frame.file or "").endswith(_HASHES)
+    return reads(text, hash_comments=is_hash)
+
+
+def _statement(frame: Frame | None) -> str:
+    lines = source.lines(frame.file) if frame is not None and frame.file else None
+    if frame is None or lines is None or not frame.line or frame.line > len(lines):
+        return ""
+    is_hash = (frame.file or "").endswith(_HASHES)
+    return statement(lines[frame.line - 1 : frame.line + 5], hash_comments=is_hash)
+
+
+async def _evaluated(
+    session: Session, frame: Frame, read: Reads, *, is_jump: bool
+) -> dict[str, answers.VariableView]:
+    """Evaluate what a statement reads; what has no value here is left out."""
+    wanted: dict[str, None] = {}
+    for one in read.accesses:
+        wanted[one.base] = None
+        if one.how == "[]" and not _LITERAL.match(one.inner):
+            wanted[one.inner] = None
+        if one.how == "[]" and (frame.file or "").endswith(_HASHES[:2]):
+            wanted[f"len({one.base})"] = None
+        if is_jump:  # what was called through a pointer
+            wanted[one.whole] = None
+    wanted |= dict.fromkeys(read.operands)
+    known: dict[str, answers.VariableView] = {}
+    limit = asyncio.get_running_loop().time() + _EVALUATE_S
+    for expression in list(wanted)[:_EVALUATED_MAX]:
+        if asyncio.get_running_loop().time() > limit:
+            break
+        with suppress(DebuggerError):
+            value = await session.backend.evaluate(expression, frame, Purpose.PRINT)
+            text = value.value.strip()
+            if text and not values.is_dull(value) and not text.lower().startswith(_NOT_A_VALUE):
+                known[expression] = await values.expanded(session, value)
+    return known
+
+
+async def _recursion(session: Session, thread: int, stack: Stack) -> tuple[str, int] | None:
+    """Return the function that calls itself, and how deep the stack is."""
+    counted = Counter(one.function for one in stack.frames)
+    if not counted:
+        return None
+    function, count = counted.most_common(1)[0]
+    if count < _RECURSIVE:
+        return None
+    total = stack.total
+    if total is None or total <= _LEVELS:
+        with suppress(DebuggerError):
+            total = len((await session.backend.stack(thread, levels=_DEPTH_MAX)).frames)
+    return function, total or len(stack.frames)
+
+
+async def _outermost(session: Session, thread: int, recursion: tuple[str, int]) -> Stack:
+    """Return the frames from which a recursion began."""
+    function, total = recursion
+    try:
+        start = max(0, total - _CALLERS - 4)
+        stack = await session.backend.stack(thread, start=start, levels=_LEVELS)
+    except DebuggerError:
+        return Stack(())
+    return Stack(tuple(one for one in stack.frames if one.function != function), total)
+
+
+async def _locals(
+    session: Session, frame: Frame | None, read: Reads
+) -> tuple[tuple[answers.VariableView, ...], int]:
+    """Return the locals, those in the statement first, each with what is inside it."""
+    if frame is None:
+        return (), 0
+    try:
+        found = await report.frame_locals(session, frame)
+    except DebuggerError:
+        return (), 0
+    roots = {re.split(r"[.\[>-]", one)[0] for one in _named(read)}
+    by_name = {one.name: one for one in found if not values.is_dull(one)}
+    chosen = sorted(by_name.values(), key=lambda one: one.name not in roots)
+    shown = [await values.expanded(session, one) for one in chosen[: values.LOCALS_MAX]]
+    return tuple(shown), len(chosen)
+
+
+def _named(read: Reads) -> list[str]:
+    return [*(one.base for one in read.accesses), *read.operands]
+
+
+async def _callers(
+    session: Session, frame: Frame | None, stack: Stack
+) -> tuple[answers.CallerView, ...]:
+    """Return the callers that have source, each with its arguments and what its call reads."""
+    if frame is None:
+        return ()
+    found: list[answers.CallerView] = []
+    previous = frame
+    for one in stack.frames:
+        if one.index <= frame.index or not source.is_readable(one.file) or one.is_subtle:
+            continue
+        if is_library(one.file, session.target.cwd) and not is_library(
+            frame.file, session.target.cwd
+        ):
+            continue
+        if (one.function, one.line) == (previous.function, previous.line):
+            continue  # a recursion is told once
+        previous = one
+        found.append(await _caller(session, one))
+        if len(found) == _CALLERS:
+            break
+    return tuple(found)
+
+
+async def _caller(session: Session, frame: Frame) -> answers.CallerView:
+    text = _statement(frame)
+    own: Sequence[Variable] = []
+    arguments: Sequence[str] = []
+    with suppress(DebuggerError):  # of a function that awaits, js-debug knows the place alone
+        own = await report.frame_locals(session, frame)
+        arguments = await session.backend.arguments(frame) or []
+    named = {re.split(r"[.\[>-]", one)[0] for one in _named(_reads(frame))}
+    is_module = frame.function in {"<module>", "<anonymous>", "<main>", "(anonymous)"}
+    chosen = [
+        one
+        for one in own
+        if one.name in named or (one.name in arguments and not is_module and one.name not in _MAINS)
+    ]
+    by_name = {one.name: one for one in chosen if not values.is_dull(one)}
+    return answers.CallerView(
+        frame=views.frame(frame),
+        text=text,
+        values=tuple(
+            [await values.expanded(session, one) for one in list(by_name.values())[:_OF_A_CALLER]]
+        ),
+    )
+
+
+async def _threads(session: Session, crashed: int) -> tuple[tuple[answers.ThreadGroup, ...], int]:
+    """Return where the other threads are, those at one place together."""
+    try:
+        threads = await session.backend.threads()
+    except DebuggerError:
+        return (), 0
+    others = [one for one in threads if one.id != crashed]
+    groups: dict[tuple[object, ...], answers.ThreadGroup] = {}
+    limit = asyncio.get_running_loop().time() + _THREADS_S
+    for one in others[:_THREADS_MAX]:
+        if asyncio.get_running_loop().time() > limit:
+            break
+        with suppress(DebuggerError):
+            frames = (await session.backend.stack(one.id, levels=12)).frames
+            own = next((each for each in frames if source.is_readable(each.file)), None)
+            at = own or (frames[0] if frames else None)
+            key = (at.function, at.file, at.line) if at is not None else ()
+            group = groups.get(key) or answers.ThreadGroup(
+                0, views.frame(at) if at is not None else None
+            )
+            names = group.names if one.name in group.names else (*group.names, one.name)[:3]
+            groups[key] = msgspec.structs.replace(group, count=group.count + 1, names=names)
+    return tuple(sorted(groups.values(), key=lambda one: -one.count)), len(threads)

@@ -1,0 +1,260 @@
+"""How is an answer to a question about a whole run told: a crash, the evidence kept?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from debugger.core.answers import (
+    CallerView,
+    Crash,
+    EvidenceList,
+    EvidenceReport,
+    EvidenceShown,
+    EvidenceView,
+    FrameView,
+    OutputLine,
+    ThreadGroup,
+    VariableView,
+)
+from debugger.render.budget import Section, fixed
+from debugger.render.lists import inline, listing, source_of, streamed
+from debugger.render.page import Page
+from debugger.render.places import in_sentence, in_stack
+from debugger.render.values import IN_A_LIST, counted, short_name, shorten
+
+# What is cut last has the lowest number.
+_HEAD, _NOTES, _FACTS, _SOURCE, _VALUES, _CALLERS, _LOCALS, _OUTPUT, _THREADS = range(9)
+_CAUSE = 400
+_VALUE = 110
+_OF_A_CALLER = 70
+_CALL = 80
+_LINE = 160
+# Of these the cause says all that the exception's own words do.
+_EXPLAINED = frozenset(
+    {"index_out_of_range", "nothing", "null_pointer", "division_by_zero", "missing_key", "unwrap"}
+)
+_THREAD_GROUPS = 4
+_DEEP = 100  # frames
+_SPAN = 2  # lines of source on either side
+_HEADS = {"crashed": "crash", "survived": "survived", "exited": "no crash", "running": "no crash"}
+
+
+def crash(answer: Crash, page: Page) -> list[Section]:
+    """Return the parts of what is said of a crash, or that there was none."""
+    return [
+        fixed(_head(answer), _HEAD),
+        *_details(answer),
+        *_source(answer, page),
+        *_values(answer),
+        *_callers(answer),
+        *_earlier(answer),
+        *_threads(answer),
+        *_output(answer, page),
+        *_end(answer),
+        *[fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in answer.notes],
+        *_last(answer),
+    ]
+
+
+def _head(answer: Crash) -> str:
+    head = _HEADS.get(answer.outcome, answer.outcome)
+    if answer.cause is not None:
+        return f"{head}: {shorten(answer.cause, _CAUSE)}"
+    if answer.outcome == "running":
+        within = f" after {answer.waited_s:g} s" if answer.waited_s is not None else ""
+        where = f"; it was in {in_sentence(answer.frame)}" if answer.frame is not None else ""
+        return f"{head} yet: still running{within}{where}"
+    return f"{head}: {_ended(answer)}"
+
+
+def _ended(answer: Crash) -> str:
+    if answer.exit_signal is not None:
+        return f"ended by signal {short_name(answer.exit_signal)}"
+    if answer.exit_code is not None:
+        return f"exited with status {answer.exit_code}"
+    return "it ended"
+
+
+def _details(answer: Crash) -> list[Section]:
+    parts = []
+    if answer.signal is not None and answer.cause is not None:
+        where = f" at {answer.address}" if answer.address is not None else ""
+        words = f" ({answer.address_text})" if answer.address_text else ""
+        parts.append(f"{short_name(answer.signal)}{where}{words}")
+    told = answer.exception
+    if told is not None:
+        message = shorten(" ".join(told.message.split()), IN_A_LIST)
+        short = told.type.rpartition(".")[2].rpartition("::")[2]
+        is_said = message in (answer.cause or "") or answer.kind in _EXPLAINED
+        if not is_said or (short not in (answer.cause or "") and short != "panic"):
+            parts.append(
+                f"{short_name(told.type)}: {message}" if message else short_name(told.type)
+            )
+        parts += [f"caused by: {shorten(cause, IN_A_LIST)}" for cause in told.causes]
+    if answer.inside is not None:
+        parts.append(f"inside: {in_sentence(answer.inside)}")
+    return [listing(parts, lambda cut: f"… {counted(cut, 'more cause')}", rank=_FACTS)]
+
+
+def _source(answer: Crash, page: Page) -> list[Section]:
+    frame = answer.frame
+    current = next((one.line for one in answer.source if one.current), 0)
+    lines = [one for one in answer.source if abs(one.line - current) <= _SPAN]
+    where = (
+        [fixed(f"{frame.file}:{frame.line}", _FACTS)] if frame is not None and frame.file else []
+    )
+    return [*where, source_of(lines, page, rank=_SOURCE, more=lambda _: "")]
+
+
+def _values(answer: Crash) -> list[Section]:
+    return [
+        *_assigned("values", answer.values, len(answer.values), rank=_VALUES),
+        *_assigned("locals", answer.locals, answer.locals_total, rank=_LOCALS),
+    ]
+
+
+def _assigned(label: str, views: Sequence[VariableView], total: int, *, rank: int) -> list[Section]:
+    if not views:
+        return []
+    items = [_short(view, _VALUE) for view in views]
+    more = max(total, len(items))
+    return [inline(label, items, more, lambda cut: f"… {cut} more", rank=rank, floor=4)]
+
+
+def _short(view: VariableView, limit: int) -> str:
+    return f"{short_name(view.name)}={shorten(view.value, limit)}"
+
+
+def _callers(answer: Crash) -> list[Section]:
+    lines = [_caller(one) for one in answer.callers]
+    if lines:
+        lines[0] = f"called by {lines[0]}"
+        lines[1:] = [f"  by {line}" for line in lines[1:]]
+    deep = answer.frames_total or 0
+    is_deep = deep > _DEEP
+    note = [fixed(f"the stack is {deep:,} frames deep", _CALLERS)] if is_deep else []
+    return [listing(lines, lambda cut: f"  … {counted(cut, 'more caller')}", rank=_CALLERS), *note]
+
+
+def _caller(one: CallerView) -> str:
+    values = " ".join(_short(view, _OF_A_CALLER) for view in one.values)
+    text = f"{in_stack(one.frame)}: {shorten(one.text, _CALL)}" if one.text else in_stack(one.frame)
+    return f"{text}  [{values}]" if values else text
+
+
+def _earlier(answer: Crash) -> list[Section]:
+    lines = [f"before it: {shorten(one, IN_A_LIST)}" for one in answer.earlier]
+    return [listing(lines, lambda cut: f"… {counted(cut, 'more report')}", rank=_FACTS)]
+
+
+def _threads(answer: Crash) -> list[Section]:
+    if answer.threads_total <= 1 or not answer.threads:
+        return []
+    said = [_group(one) for one in answer.threads[:_THREAD_GROUPS]]
+    told = sum(one.count for one in answer.threads[:_THREAD_GROUPS])
+    left = answer.threads_total - 1 - told
+    more = [f"{left} elsewhere"] if left > 0 else []
+    return [fixed(f"other threads: {' · '.join([*said, *more])}", _THREADS)]
+
+
+def _group(one: ThreadGroup) -> str:
+    where = _place(one.frame)
+    return f"{one.count} in {where}" if one.count > 1 else where
+
+
+def _place(frame: FrameView | None) -> str:
+    return in_stack(frame) if frame is not None else "somewhere"
+
+
+def _output(answer: Crash, page: Page) -> list[Section]:
+    if not answer.output_total and not answer.output_dropped:
+        return []
+    shown = _told(answer.output, page)
+    lost = f", {answer.output_dropped:,} not kept" if answer.output_dropped else ""
+    traces = answer.traces_left_out
+    lost += f", {traces:,} of stack traces left out" if traces else ""
+    label = f"output: {counted(answer.output_total, 'line')}{lost}, the last:"
+    if not shown:
+        return [fixed(label.removesuffix(", the last:"), _OUTPUT)]
+    lines = [label, *shown]
+
+    def lay(kept: int) -> str:
+        last = lines[1:][max(len(lines) - 1 - kept, 0) :]
+        return "\n".join([label, *last]) if last else label.removesuffix(", the last:")
+
+    return [Section(lay, count=len(shown), rank=_OUTPUT, floor=3)]
+
+
+def _told(lines: Sequence[OutputLine], page: Page) -> list[str]:
+    """Return the lines that say something; of equal ones after each other, one."""
+    texts = [streamed(one, page) for one in lines if one.text.strip()]
+    shown = []
+    for text, same in groupby(texts):
+        count = len(list(same))
+        shown.append(f"  {shorten(text, _LINE)}" + (f" ({count} times)" if count > 1 else ""))
+    return shown
+
+
+def _end(answer: Crash) -> list[Section]:
+    if answer.cause is None or isinstance(answer.session, str):
+        return []
+    is_known = answer.exit_code is not None or answer.exit_signal is not None
+    if not is_known or (answer.exit_signal is not None and answer.exit_signal == answer.signal):
+        return []
+    return [fixed(f"in the end: {_ended(answer)}", _NOTES)]
+
+
+def _last(answer: Crash) -> list[Section]:
+    parts = []
+    if isinstance(answer.evidence, str):
+        parts.append(f"evidence: {answer.evidence}")
+    if isinstance(answer.session, str):
+        parts.append(f"kept, stopped there: debugger context, debugger stop ({answer.session})")
+    return [fixed(" · ".join(parts), _NOTES)] if parts else []
+
+
+def evidence_list(answer: EvidenceList, page: Page) -> list[Section]:  # noqa: ARG001 - one signature
+    """Return the parts of the list of what is kept."""
+    if not answer.evidence:
+        return [fixed("no evidence yet: debugger crash -- PROGRAM")]
+    lines = [_line(one) for one in answer.evidence]
+    gone = [fixed(f"{answer.dropped} older ones are not kept", _NOTES)] if answer.dropped else []
+    return [
+        listing(
+            lines,
+            lambda cut: f"… {counted(cut, 'older one')}: debugger evidence show ID",
+            from_end=True,
+        ),
+        *gone,
+    ]
+
+
+def _line(one: EvidenceView) -> str:
+    mark = " (stale)" if one.stale else ""
+    said = f"{shorten(one.command, _CALL)}: {shorten(one.summary, _LINE)}"
+    return f"{one.id}{mark} {one.time[11:19]} {said}"
+
+
+def evidence_shown(answer: EvidenceShown, page: Page) -> list[Section]:  # noqa: ARG001
+    """Return the parts of one answer that is shown again."""
+    one = answer.evidence
+    head = [f"{one.id} of {one.time} in {one.cwd}", f"$ {shorten(one.command, 2 * IN_A_LIST)}"]
+    if one.stale:
+        head.append(f"stale: changed since: {', '.join(one.stale)}; run it again")
+    lines = answer.text.splitlines()
+    return [
+        fixed("\n".join(head), _HEAD),
+        listing(lines, lambda cut: f"… {counted(cut, 'more line')}: --budget 4000", rank=_FACTS),
+    ]
+
+
+def evidence_report(answer: EvidenceReport, page: Page) -> list[Section]:  # noqa: ARG001
+    """Return the parts of the report: itself, or where it was written to."""
+    if answer.file is not None:
+        stale = f" ({answer.stale} of them stale)" if answer.stale else ""
+        return [fixed(f"wrote {counted(answer.count, 'answer')}{stale} to {answer.file}")]
+    lines = answer.text.splitlines()
+    return [
+        listing(lines, lambda cut: f"… {counted(cut, 'more line')}: debugger evidence export FILE")
+    ]

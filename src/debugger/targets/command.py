@@ -1,0 +1,324 @@
+"""What is to be debugged in a command line as one would type it: `python3 -m shop --day 3`?
+
+Pure: what is on this machine is asked of a `Look`.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from debugger.core.locate import near_names
+from debugger.errors import Code, DebuggerError
+
+_OPERATORS = frozenset({"|", "||", "&&", ";", "&", ">", ">>", "<", "<<", "2>&1", "&>", "2>", "|&"})
+_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_PYTHON = re.compile(r"(?:python|pypy)[0-9.]*t?\Z")
+_NODE = frozenset({"node", "nodejs"})
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "fish", "ksh"})
+_AROUND = frozenset(
+    {"sudo", "timeout", "nohup", "nice", "time", "xargs", "strace", "gdb", "lldb", "valgrind"}
+)
+_SCRIPTS = (".py", ".pyw", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".go")
+# What the interpreter's own options are in its environment, which its child processes get, too.
+_PYTHON_OPTIONS: Mapping[str, tuple[str, str]] = {
+    "-u": ("PYTHONUNBUFFERED", "1"),
+    "-B": ("PYTHONDONTWRITEBYTECODE", "1"),
+    "-O": ("PYTHONOPTIMIZE", "1"),
+    "-OO": ("PYTHONOPTIMIZE", "2"),
+    "-s": ("PYTHONNOUSERSITE", "1"),
+    "-v": ("PYTHONVERBOSE", "1"),
+    "-d": ("PYTHONDEBUG", "1"),
+    "-Xdev": ("PYTHONDEVMODE", "1"),
+    "-Xutf8": ("PYTHONUTF8", "1"),
+    "-Xfaulthandler": ("PYTHONFAULTHANDLER", "1"),
+    "-Xtracemalloc": ("PYTHONTRACEMALLOC", "1"),
+}
+_LONGEST_WORD = 60
+
+
+class Command(Struct, frozen=True):
+    """What is to be run: a program, or a Python module; `env` is what it gets besides.
+
+    `python` is the interpreter that was named; `interpreter` the program of a script or module that
+    was given with one, to debug it instead.
+    """
+
+    program: str | None = None
+    module: str | None = None
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    python: str | None = None
+    interpreter: tuple[str, ...] = ()
+
+
+class Look(Protocol):
+    """What is asked about the machine."""
+
+    def which(self, name: str) -> str | None:
+        """Return the file of a command, on the PATH or by its path; None if there is none."""
+
+    def first_line(self, path: str) -> str:
+        """Return the first line of a file that is text, else nothing."""
+
+    def near(self, name: str) -> Sequence[str]:
+        """Return the names of commands and files among which a name may have been meant."""
+
+    def is_there(self, path: str) -> bool:
+        """Tell whether there is such a file or directory."""
+
+
+def read(words: Sequence[str], look: Look, *, verb: str) -> Command:
+    """Return what a command line runs; `verb` is our own command, for the hints.
+
+    Raises:
+        DebuggerError: USAGE for none, for a shell's syntax and for what hides the program;
+            LAUNCH_FAILED for a program that is not there, naming near ones.
+    """
+    example = f"debugger {verb} -- ./program ARGUMENTS"
+    if not words or not words[0].strip():
+        raise DebuggerError(Code.USAGE, "which command?", hint=example)
+    _check_no_shell(words, look, verb)
+    env, left = _assignments(words, verb)
+    if not left:
+        raise DebuggerError(Code.USAGE, "which command? only variables were given", hint=example)
+    command = _program(left, look, verb)
+    return Command(
+        command.program,
+        command.module,
+        command.args,
+        (*env, *command.env),
+        command.python,
+        command.interpreter,
+    )
+
+
+def _check_no_shell(words: Sequence[str], look: Look, verb: str) -> None:
+    first, *rest = words
+    within = [] if look.is_there(first) else first.split()
+    operator = next((one for one in [*within, *rest] if one in _OPERATORS), None)
+    if operator is not None:
+        raise DebuggerError(
+            Code.USAGE,
+            f"{operator!r} is for a shell, and there is none here",
+            hint=f"debugger {verb} --stdin FILE -- PROGRAM; debugger start takes any argument",
+        )
+    if " " in first.strip() and not look.is_there(first):
+        raise DebuggerError(
+            Code.USAGE,
+            f"{_cut(first)!r} is one word: there is no shell here to part it",
+            hint=f"debugger {verb} -- {_cut(first)}",
+        )
+
+
+def _cut(word: str) -> str:
+    return word if len(word) <= _LONGEST_WORD else word[: _LONGEST_WORD - 1] + "…"
+
+
+def _assignments(words: Sequence[str], verb: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """Take `K=V` and `env K=V` off the beginning."""
+    left = list(words)
+    if os.path.basename(left[0]) == "env" and len(left) > 1:
+        left.pop(0)
+        if left[0].startswith("-"):
+            raise DebuggerError(
+                Code.USAGE,
+                f"env {left[0]} is not known here",
+                hint=f"debugger {verb} --env NAME=VALUE -- PROGRAM",
+            )
+    found = []
+    while left and _ASSIGNED.match(left[0]):
+        name, _, value = left.pop(0).partition("=")
+        found.append((name, value))
+    return found, left
+
+
+def _program(words: Sequence[str], look: Look, verb: str) -> Command:
+    name, *rest = words
+    base = os.path.basename(name)
+    if _PYTHON.match(base):
+        return _python(_there(name, look, verb), rest, look, verb)
+    if base in _NODE:
+        return _node(_there(name, look, verb), rest, look, verb)
+    if base == "go" and rest[:1] == ["run"]:
+        return _go_run(rest[1:], verb)
+    if base in _SHELLS | _AROUND:
+        kind = "a shell" if base in _SHELLS else f"what {base} starts"
+        raise DebuggerError(
+            Code.USAGE,
+            f"{kind} cannot be looked into here",
+            hint=f"debugger {verb} -- PROGRAM ARGUMENTS, the program itself",
+        )
+    path = _there(name, look, verb)
+    return _script(path, rest, look)
+
+
+def _there(name: str, look: Look, verb: str, *, before: str = "") -> str:
+    # What an interpreter is given is a file, never a command on the PATH.
+    path = look.which(os.path.join(".", name) if before else name)
+    if path is not None:
+        return path
+    near = near_names(os.path.basename(name), look.near(name))
+    meant = os.path.join(os.path.dirname(name), near[0]) if near else ""
+    kind = "file" if before else "command"
+    there = f"; there is {', '.join(near[:3])}" if near else ""
+    example = before + (meant or ("SCRIPT" if before else "./program ARGUMENTS"))
+    raise DebuggerError(
+        Code.LAUNCH_FAILED,
+        f"no such {kind}: {_cut(name)}{there}",
+        hint=f"debugger {verb} -- {example}",
+    )
+
+
+def _script(path: str, args: Sequence[str], look: Look) -> Command:
+    """Return what a program file runs: a script with a shebang of Python runs with that Python."""
+    plain = Command(program=path, args=tuple(args))
+    if path.endswith(_SCRIPTS) and not path.endswith((".py", ".pyw")):
+        return plain
+    line = look.first_line(path)
+    if not line.startswith("#!"):
+        return plain
+    words = line[2:].split()
+    if words and os.path.basename(words[0]) == "env":
+        words = [one for one in words[1:] if not one.startswith("-")]
+    if not words or not _PYTHON.match(os.path.basename(words[0])):
+        return plain
+    python = look.which(words[0])
+    if python is None:
+        return plain
+    return Command(
+        program=path,
+        args=tuple(args),
+        # A script of a virtual environment names its own interpreter; `env python3` names none.
+        python=python if os.path.isabs(words[0]) else None,
+        interpreter=(python, path, *args),
+    )
+
+
+def _python(python: str, words: Sequence[str], look: Look, verb: str) -> Command:
+    left = list(words)
+    env: list[tuple[str, str]] = []
+    while left and left[0].startswith("-") and left[0] not in {"-", "--"}:
+        option = left.pop(0)
+        if option == "-m" and left:
+            module, *args = left
+            return Command(
+                module=module,
+                args=tuple(args),
+                env=tuple(env),
+                python=python,
+                interpreter=(python, *words),
+            )
+        if option in {"-X", "-W"} and left:
+            option += left.pop(0)
+        if option.startswith("-W"):
+            env.append(("PYTHONWARNINGS", option[2:]))
+        elif option in _PYTHON_OPTIONS:
+            env.append(_PYTHON_OPTIONS[option])
+        else:
+            raise _not_an_option("python", option, verb, "python3 SCRIPT, or python3 -m MODULE")
+    if not left or left[0] in {"-", "--"}:
+        raise DebuggerError(
+            Code.USAGE,
+            "python without a script reads one from a terminal",
+            hint=f"debugger {verb} -- python3 SCRIPT",
+        )
+    script, *args = left
+    return Command(
+        program=_there(script, look, verb, before="python3 "),
+        args=tuple(args),
+        env=tuple(env),
+        python=python,
+        interpreter=(python, *words),
+    )
+
+
+def _not_an_option(which: str, option: str, verb: str, instead: str) -> DebuggerError:
+    what = "code on a command line has no source" if option in {"-c", "-e", "-p"} else "not known"
+    return DebuggerError(
+        Code.USAGE, f"{which} {option}: {what} here", hint=f"debugger {verb} -- {instead}"
+    )
+
+
+def _node(node: str, words: Sequence[str], look: Look, verb: str) -> Command:
+    left, options = list(words), []
+    while left and left[0].startswith("-"):
+        option = left.pop(0)
+        if option in {"-r", "--require", "--import", "--loader", "-C", "--conditions"} and left:
+            option += f" {left.pop(0)}"
+        elif option in {"-e", "-p", "--eval", "--print", "--test", "-i", "-"}:
+            raise _not_an_option("node", option, verb, "node SCRIPT")
+        options.append(option)
+    if not left:
+        raise DebuggerError(
+            Code.USAGE,
+            "node without a script reads one from a terminal",
+            hint=f"debugger {verb} -- node SCRIPT",
+        )
+    script, *args = left
+    env = [("NODE_OPTIONS", " ".join(options))] if options else []
+    return Command(
+        program=_there(script, look, verb, before="node "),
+        args=tuple(args),
+        env=tuple(env),
+        interpreter=(node, *words),
+    )
+
+
+def _go_run(words: Sequence[str], verb: str) -> Command:
+    left = list(words)
+    if not left or left[0].startswith("-"):
+        raise DebuggerError(
+            Code.USAGE,
+            "go run of what? its own options are not known here",
+            hint=f"debugger {verb} -- go run PACKAGE, or FILE.go",
+        )
+    program, *args = left
+    return Command(program=program, args=tuple(args))
+
+
+class Machine:
+    """What is on this machine, for a caller's directory and environment (`Look`)."""
+
+    def __init__(
+        self, cwd: str, which: Callable[[str], str | None], folders: Sequence[str]
+    ) -> None:
+        self._cwd = cwd
+        self._which = which
+        self._folders = folders
+
+    def which(self, name: str) -> str | None:
+        """Return the file of a command: in the caller's directory, else on the PATH."""
+        here = os.path.normpath(os.path.join(self._cwd, os.path.expanduser(name)))
+        if os.path.exists(here):
+            return here
+        return self._which(name) if "/" not in name else None
+
+    def first_line(self, path: str) -> str:
+        """Return the first line of a file that is text, else nothing."""
+        try:
+            with open(path, "rb") as file:
+                head = file.read(256) if os.path.isfile(path) else b""
+        except OSError:
+            return ""
+        return head.split(b"\n", 1)[0].decode(errors="replace") if head[:2] == b"#!" else ""
+
+    def near(self, name: str) -> Sequence[str]:
+        """Return the names beside a path, and of commands for a name without a folder."""
+        folder = os.path.dirname(name)
+        places = [os.path.join(self._cwd, folder), *([] if folder else self._folders)]
+        found: list[str] = []
+        for place in places:
+            try:
+                found += os.listdir(place)
+            except OSError:
+                continue
+        return found
+
+    def is_there(self, path: str) -> bool:
+        """Tell whether there is such a file or directory."""
+        return os.path.exists(os.path.join(self._cwd, path))

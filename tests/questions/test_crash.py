@@ -1,0 +1,264 @@
+"""Does `crash` answer whatever the program does, and leave nothing behind?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROGRAM = r"""
+#include <assert.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int at(int *place) {
+    return *place;
+}
+static int deep(int depth) {
+    char room[256];
+    memset(room, depth & 1, sizeof room);
+    return depth < 0 ? 0 : deep(depth + 1) + room[7];
+}
+static int share(int sum, int among) {
+    return sum / (among - 2);
+}
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "";
+    int first = 1, second = 2;
+    if (!strcmp(what, "null")) return at(NULL);
+    if (!strcmp(what, "deep")) return deep(0);
+    if (!strcmp(what, "zero")) return share(10, second);
+    if (!strcmp(what, "assert")) assert(first == second);
+    if (!strcmp(what, "abort")) abort();
+    if (!strcmp(what, "wild")) return at((int *)0x7fff12345678UL);
+    if (!strcmp(what, "literal")) strcpy((char *)"text", "other");
+    if (!strcmp(what, "jump")) ((void (*)(void))0x1234)();
+    if (!strcmp(what, "twice")) { void *block = malloc(8); free(block); free(block); }
+    if (!strcmp(what, "moves")) return chdir("/") ? 9 : at(NULL);
+    if (!strcmp(what, "usr1")) raise(SIGUSR1);
+    if (!strcmp(what, "daemon")) { if (daemon(1, 0) == 0) for (;;) pause(); }
+    if (!strcmp(what, "stays")) { puts("here"); fflush(stdout); for (;;) pause(); }
+    if (!strcmp(what, "reads")) printf("end of input: %d\n", getchar() == EOF);
+    for (int i = 0; !strcmp(what, "prints") && i < 200000; i++) printf("line %d\n", i);
+    if (!strcmp(what, "prints")) return at(NULL);
+    return 3;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crash")
+    source = folder / "prog.c"
+    source.write_text(PROGRAM)
+    words = ["gcc", "-g", "-O0", "-w", "-o", str(folder / "prog"), str(source)]
+    subprocess.run(words, check=True, timeout=60)
+    return folder / "prog"
+
+
+@pytest.mark.adapter("lldb-dap")
+@pytest.mark.parametrize(
+    ("what", "kind", "says"),
+    [
+        ("null", "null_pointer", "null pointer: *place, place=0x0"),
+        ("deep", "stack_overflow", "frames of deep"),
+        ("zero", "division_by_zero", "division by zero: among-2=0 among=2"),
+        ("assert", "assertion", "assertion failed: first == second with first=1 second=2"),
+        ("abort", "abort", "abort"),
+        ("wild", "bad_pointer", "bad pointer: *place, place=0x7fff12345678"),
+        ("literal", "read_only", "read-only memory"),
+        ("jump", "bad_jump", "call of what is no code: 0x1234"),
+        ("twice", "double_free", "free(): double free detected"),
+        ("moves", "null_pointer", "null pointer: *place"),
+        ("usr1", "signal", "SIGUSR1"),
+    ],
+)
+def test_a_crash_is_answered_with_its_cause(
+    cli: Callable[..., Any], program: Path, what: str, kind: str, says: str
+) -> None:
+    answer = cli("crash", "--json", "--", program, what, check=0).data["data"]
+    assert answer["outcome"] == "crashed"
+    assert says in answer["cause"]
+    assert answer["kind"] == kind
+    assert answer["evidence"] == "e1"
+    assert cli("sessions", check=0).out == "no sessions\n"
+
+
+@pytest.mark.adapter("lldb-dap")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["ends"], "no crash: exited with status 3"),
+        (["reads"], "end of input: 1"),
+        (["daemon"], "note: ended what the program left running"),
+        (["prints"], "null pointer: *place"),
+    ],
+)
+def test_whatever_it_does_there_is_an_answer(
+    cli: Callable[..., Any], program: Path, words: list[str], says: str
+) -> None:
+    answer = cli("crash", "--", program, *words, check=0)
+    assert says in answer.out
+    assert len(answer.out) < 4000
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_program_that_never_ends_is_answered_in_part(
+    cli: Callable[..., Any], program: Path
+) -> None:
+    answer = cli("crash", "--timeout", "1", "--", program, "stays", check=3)
+    assert answer.out.startswith("no crash yet: still running after 1 s; it was in ")
+    assert "  here" in answer.out
+    assert cli("sessions", check=0).out == "no sessions\n"
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_client_that_goes_away_leaves_nothing(
+    runtime_dir: Path, cli: Callable[..., Any], program: Path, wait_until: Callable[..., None]
+) -> None:
+    words = [sys.executable, "-m", "debugger", "crash", "--", str(program), "stays"]
+    asking = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: "running" in cli("sessions").out, 30)
+    finally:
+        asking.kill()
+        asking.wait()
+    wait_until(lambda: cli("sessions").out == "no sessions\n", 20)
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_the_current_session_stays_the_current_one(cli: Callable[..., Any], program: Path) -> None:
+    cli("start", program, "--stop-on-entry", check=0)
+    cli("crash", "--", program, "null", check=0)
+    assert cli("sessions", "--json").data["data"]["current"] == "prog"
+    assert cli("status", "--json").data["data"]["state"] == "stopped"
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_kept_session_is_stopped_where_it_crashed(cli: Callable[..., Any], program: Path) -> None:
+    answer = cli("crash", "--keep", "--json", "--", program, "null", check=0).data["data"]
+    assert answer["session"] == "crash"
+    assert "place = 0x0" in cli("print", "place", check=0).out
+    assert cli("stop", check=0).out == "ended: crash\n"
+
+
+@pytest.fixture
+def living(program: Path) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([program, "stays"], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"here\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_process_that_hangs_on_is_left_running(
+    cli: Callable[..., Any], living: subprocess.Popen[bytes]
+) -> None:
+    answer = cli("crash", "--pid", str(living.pid), "--timeout", "1", check=3)
+    assert "it runs on, without the debugger" in answer.out
+    assert living.poll() is None
+
+
+PYTHON = """
+import sys, threading
+class Order:
+    customer = None
+    items = [1, 2]
+def city(order):
+    return order.customer.address
+def run(what):
+    order, at, zero = Order(), 7, 0
+    settings = {"server": {"host": "here"}}
+    if what == "none": return city(order)
+    if what == "key": return settings["server"]["port"]
+    if what == "index": return order.items[at]
+    if what == "zero": return at / (zero * 2)
+    if what == "assert": assert at == zero, "they differ"
+    if what == "deep": return run(what)
+    if what == "native": import ctypes; ctypes.string_at(0)
+    if what == "thread":
+        thread = threading.Thread(target=run, args=("index",)); thread.start(); thread.join()
+    if what == "exits": sys.exit(4)
+    if what == "reads": input()
+run(sys.argv[1])
+"""
+
+
+@pytest.mark.adapter("debugpy")
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("none", "crash: None: order.customer is None, .address of it is read (AttributeError)"),
+        ("key", "crash: key 'port' is not in settings[\"server\"] (KeyError)"),
+        ("index", "crash: index 7 out of range, order.items has 2 (IndexError) with at=7"),
+        ("zero", "crash: division by zero: zero*2 is 0 (ZeroDivisionError) with zero=0"),
+        ("assert", "crash: assertion failed: they differ with at=7 zero=0"),
+        ("deep", "crash: stack overflow: "),
+        ("native", "crash: Segmentation fault in compiled code, in run"),
+        ("thread", "survived: index 7 out of range"),
+        ("exits", "no crash: exited with status 4"),
+        ("reads", "its input is empty"),
+    ],
+)
+def test_what_python_raises_is_explained(
+    cli: Callable[..., Any], tmp_path: Path, what: str, says: str
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(PYTHON)
+    assert says in cli("crash", "--", sys.executable, script, what, check=0, cwd=tmp_path).out
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "status"),
+    [
+        ([], "which command?", 2),
+        (["./prgo"], "there is prog", 1),
+        (["./prog | wc"], "'|' is for a shell", 2),
+        (["./prog", "&&", "ls"], "'&&' is for a shell", 2),
+        (["./prog null"], "is one word", 2),
+        (["bash", "-c", "x"], "a shell cannot be looked into", 2),
+        (["python3"], "reads one from a terminal", 2),
+        (["python3", "-c", "1"], "code on a command line has no source", 2),
+        (["python3", "porg.py"], "no such file: porg.py", 1),
+        (["go", "run"], "go run of what?", 2),
+        (["A=1"], "only variables were given", 2),
+    ],
+)
+def test_a_command_that_cannot_be_meant_is_refused(
+    cli: Callable[..., Any], tmp_path: Path, words: list[str], says: str, status: int
+) -> None:
+    prog = tmp_path / "prog"
+    prog.write_text("#!/bin/sh\n")
+    os.chmod(prog, 0o755)
+    answer = cli("crash", "--", *words, cwd=tmp_path, check=status)
+    assert says in answer.err
+    assert "hint: debugger crash" in answer.err
+
+
+@pytest.mark.adapter("debugpy")
+def test_evidence_is_kept_and_becomes_stale(cli: Callable[..., Any], tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("def run(order):\n    return order.total\nrun(None)\n")
+    cli("crash", "--", sys.executable, script, check=0, cwd=tmp_path)
+    listed = cli("evidence", check=0).out
+    assert "e1 " in listed
+    assert "stale" not in listed
+    script.write_text("def run(order):\n    return 0\nrun(None)\n")
+    assert "stale: changed since: " in cli("evidence", "show", "e1", check=0).out
+    report = tmp_path / "report.md"
+    cli("evidence", "export", report, check=0)
+    text = report.read_text()
+    assert f"cd {tmp_path}" in text
+    assert f"debugger crash -- {sys.executable} {script}" in text
+    assert "order is None" in text
+    assert "**Stale**" in text
+    cli("evidence", "show", "e7", check=1)

@@ -1,0 +1,176 @@
+"""Is the cause of a crash told in one line, from what was seen where it stopped?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from debugger.core.causes import Facts, cause, is_null, is_zero
+from debugger.core.statement import reads
+
+
+def told(statement: str, **facts: Any) -> tuple[str, str]:
+    read = reads(statement, hash_comments=facts.pop("is_python", False))
+    known = {"accesses": read.accesses, "operands": read.operands, **facts}
+    found = cause(Facts(function="work", place="a.c:7", **known))
+    assert found.text.endswith(", in work a.c:7")
+    return found.kind, found.text.removesuffix(", in work a.c:7")
+
+
+def test_a_null_pointer_is_named_with_its_value() -> None:
+    assert told(
+        "x = list->head->next;",
+        signal="SIGSEGV",
+        address=8,
+        values={"list": "0x5555 {...}", "list->head": "0x0"},
+    ) == ("null_pointer", "null pointer: list->head->next, list->head=0x0")
+
+
+def test_of_several_accesses_the_one_near_the_address_is_the_cause() -> None:
+    assert told(
+        "*to = from[i];",
+        signal="SIGSEGV",
+        address=0x7F0000001004,
+        address_kind="unmapped",
+        address_words="not mapped",
+        values={"to": "0x7ffff000", "from": "0x7f0000001000", "i": "1"},
+    ) == (
+        "bad_pointer",
+        "bad pointer: from[i], from=0x7f0000001000 i=1, 0x7f0000001004, not mapped",
+    )
+
+
+def test_a_pointer_that_is_no_address_is_found_without_the_address() -> None:
+    kind, text = told(
+        "return a->x + b->x;",
+        signal="SIGSEGV",
+        address_kind="non_canonical",
+        values={"a": "0x7fff0000", "b": "0xdead00000000beef"},
+    )
+    assert kind == "non_canonical"
+    assert "b->x, b=0xdead00000000beef" in text
+
+
+def test_a_division_by_zero_names_the_divisor() -> None:
+    assert told("r = a / (n - 2);", signal="SIGFPE", values={"n-2": "0", "n": "2", "a": "5"}) == (
+        "division_by_zero",
+        "division by zero: n-2=0 n=2",
+    )
+
+
+def test_a_failed_assertion_is_told_with_its_operands() -> None:
+    said = ("prog: a.c:7: work: Assertion `a == b' failed.",)
+    assert told("assert(a == b);", signal="SIGABRT", said=said, values={"a": "1", "b": "2"}) == (
+        "assertion",
+        "assertion failed: a == b with a=1 b=2",
+    )
+
+
+def test_a_recursion_is_told_by_its_depth() -> None:
+    facts = {"signal": "SIGSEGV", "address": 0x7FFE0000, "address_kind": "stack_overflow"}
+    assert told("return walk(n);", recursion=("walk", 8730), **facts) == (
+        "stack_overflow",
+        "stack overflow: 8,730 frames of walk",
+    )
+
+
+@pytest.mark.parametrize(
+    ("exception", "message", "statement", "values", "text"),
+    [
+        (
+            "KeyError", "'port'", "cfg['server'][name]", {"name": "'port'"},
+            "key 'port' is not in cfg['server'] (KeyError) with name='port'",
+        ),
+        (
+            "IndexError", "list index out of range", "items[at]",
+            {"len(items)": "3", "at": "7"},
+            "index 7 out of range, items has 3 (IndexError) with at=7",
+        ),
+        (
+            "AttributeError", "'NoneType' object has no attribute 'city'", "a.home.city",
+            {"a": "<A>", "a.home": "None"},
+            "None: a.home is None, .city of it is read (AttributeError)",
+        ),
+        (
+            "TypeError", "Cannot read properties of undefined (reading 'city')", "a.home.city",
+            {"a": "{…}", "a.home": "undefined"},
+            "undefined: a.home is undefined, .city of it is read (TypeError)",
+        ),
+        (
+            "runtime.boundsError", "runtime error: index out of range [5] with length 3",
+            "numbers[at]", {"at": "5"}, "index 5 out of range, numbers has 3 with at=5",
+        ),
+        (
+            "runtime.errorString",
+            "runtime error: invalid memory address or nil pointer dereference",
+            "order.customer.name", {"order": "{...}", "order.customer": "*main.Customer nil"},
+            "nil pointer: order.customer is nil, .name of it is read",
+        ),
+        (
+            "panic", "called `Option::unwrap()` on a `None` value", "map.get(key).unwrap()",
+            {"key": '"tsp"'}, 'unwrap() of None with key="tsp"',
+        ),
+        (
+            "panic", "assertion `left == right` failed: sums\n  left: 1\n right: 2", "x", {},
+            "assertion failed: left == right (sums), left=1 right=2",
+        ),
+        (
+            "std::out_of_range",
+            "vector::_M_range_check: __n (which is 7) >= this->size() (which is 3)",
+            "items.at(n)", {"n": "7", "items": "size=3"},
+            "index 7 out of range, items has 3 (out_of_range) with n=7",
+        ),
+        ("ZeroDivisionError", "division by zero", "a / b", {"b": "0"},
+         "division by zero: b is 0 (ZeroDivisionError)"),
+        ("shop.Refused", "no such order: 7", "raise Refused(n)", {}, "Refused: no such order: 7"),
+    ],
+)  # fmt: skip
+def test_an_exception_is_told_in_terms_of_its_statement(
+    exception: str, message: str, statement: str, values: dict[str, str], text: str
+) -> None:
+    facts = {"exception": exception, "message": message, "values": values}
+    assert told(statement, **facts)[1] == text
+
+
+def test_a_sanitizers_report_names_the_pointer_and_its_history() -> None:
+    said = (
+        "==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000014 at pc 0x5",
+        "READ of size 4 at 0x602000000014 thread T0",
+        "0x602000000014 is located 4 bytes inside of 12-byte region [0x602000000010,0x6c)",
+        "freed by thread T0 here:",
+        "    #0 0x7ffff in free ../libsanitizer/asan/asan_malloc_linux.cpp:52",
+        "    #1 0x55555 in drop /src/a.c:9",
+    )
+    read = reads("x = p[1] + q->n;")
+    found = cause(
+        Facts(
+            function="work",
+            accesses=read.accesses,
+            values={"p": "0x602000000010", "q": "0x7ffe0000"},
+            said=said,
+        )
+    )
+    assert found.kind == "use_after_free"
+    assert found.text == (
+        "use after free (ASan), read of 4 bytes, 4 bytes into a block of 12: p[1], "
+        "p=0x602000000010, in work"
+    )
+    assert found.notes == ("freed in drop a.c:9",)
+
+
+@pytest.mark.parametrize(
+    "value", ["0x0", "0x0000000000000000", "(node *) 0x0", "NULL", "nil", "None", "*main.T nil"]
+)
+def test_nothing_is_known_in_every_language(value: str) -> None:
+    assert is_null(value)
+
+
+@pytest.mark.parametrize("value", ["0x10", "0x01f0", "7", "nothing", "'None'", "size=0"])
+def test_something_is_not_taken_for_nothing(value: str) -> None:
+    assert not is_null(value)
+
+
+def test_zero_is_a_number() -> None:
+    assert all(map(is_zero, ("0", "0.0", "-0", "0n")))
+    assert not any(map(is_zero, ("0.5", "10", "0x0", "")))

@@ -1,0 +1,148 @@
+"""Are addresses, traces, tracebacks, panics and files' origins read for what they are?"""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.core.addresses import Region, classify, regions
+from debugger.core.answers import OutputLine
+from debugger.core.origin import is_library
+from debugger.core.sanitizers import report
+from debugger.core.thrown import panic_message, uncaught
+from debugger.core.tracebacks import read
+from debugger.core.traces import without_traces
+
+MAPS = [
+    "555555554000-555555555000 r--p 00000000 08:01 12  /bin/prog",
+    "555555555000-555555556000 rw-p 00000000 08:01 12  /bin/prog",
+    "7fffff7ff000-7ffffffff000 rw-p 00000000 00:00 0   [stack]",
+]
+
+
+def test_a_memory_map_is_read() -> None:
+    assert regions([*MAPS, "nonsense"])[0] == Region(
+        0x555555554000, 0x555555555000, "r--p", "/bin/prog"
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "kind"),
+    [
+        (0, "null"),
+        (24, "near_null"),
+        (0xDEAD00000000BEEF, "non_canonical"),
+        (0x555555554010, "read_only"),
+        (0x555555555010, "mapped"),
+        (0x555555556010, "unmapped"),
+        (0x7FFFFF7FEFF8, "stack_overflow"),
+    ],
+)
+def test_an_address_is_classified(address: int, kind: str) -> None:
+    assert classify(address, regions(MAPS), stack=0x7FFFFF7FF010)[0] == kind
+
+
+def test_beyond_the_stack_is_an_overflow_only_at_the_stacks_end() -> None:
+    assert classify(0x7FFFFF7FEFF8, regions(MAPS), stack=0x7FFFFFFF0000)[0] == "unmapped"
+
+
+def lines(text: str) -> list[OutputLine]:
+    return [OutputLine("stderr", line, at) for at, line in enumerate(text.splitlines())]
+
+
+def test_stack_traces_are_left_out_and_counted() -> None:
+    text = """before
+Traceback (most recent call last):
+  File "a.py", line 1, in f
+    g()
+ValueError: no
+after
+Error: x
+    at f (/a.js:1:2)
+==7==ERROR: AddressSanitizer: x
+  anything
+==7==ABORTING
+last"""
+    kept, count = without_traces(lines(text), "ValueError: no")
+    assert [one.text for one in kept] == ["before", "after", "Error: x", "last"]
+    assert count == 8
+
+
+def test_a_traceback_is_read_with_what_was_repeated() -> None:
+    found = read(
+        """Traceback (most recent call last):
+  File "/a.py", line 9, in <module>
+    f()
+  File "/a.py", line 2, in f
+    f()
+  [Previous line repeated 980 more times]
+RecursionError: maximum recursion depth exceeded""".splitlines()
+    )
+    assert found is not None
+    assert (found.type, found.depth, found.frames[0].line) == ("RecursionError", 982, 2)
+
+
+def test_of_a_fatal_error_the_current_thread_is_told() -> None:
+    found = read(
+        """Fatal Python error: Segmentation fault
+
+Thread 0x01 (most recent call first):
+  File "/lib/threading.py", line 3 in wait
+
+Current thread 0x02 (most recent call first):
+  File "/a.py", line 5 in go
+  File "/a.py", line 9 in <module>
+""".splitlines()
+    )
+    assert found is not None
+    assert found.is_fatal
+    assert [one.line for one in found.frames] == [5, 9]
+
+
+@pytest.mark.parametrize("text", ["", "Traceback (most recent call last):", "x: y"])
+def test_what_is_no_traceback_is_none(text: str) -> None:
+    assert read(text.splitlines()) is None
+
+
+def test_the_last_panic_is_read_in_both_forms() -> None:
+    new = ["thread 'main' (7) panicked at src/a.rs:3:5:", "no", "such", "note: run with"]
+    assert panic_message(new) == ("src/a.rs:3:5", "no\nsuch")
+    old = ["thread 'main' panicked at 'no such', src/a.rs:3:5"]
+    assert panic_message(old) == ("src/a.rs:3:5", "no such")
+    assert panic_message(["nothing"]) is None
+
+
+def test_an_uncaught_exception_of_cpp_is_read() -> None:
+    said = ["terminate called after throwing an instance of 'shop::Refused'", "  what():  no"]
+    assert uncaught(said) == ("shop::Refused", "no")
+    assert uncaught(["x"]) is None
+
+
+def test_what_ubsan_says_is_told_from_its_words_or_its_handler() -> None:
+    said = report(["a.c:6:103: runtime error: division by zero"])
+    assert said is not None
+    assert said.text == "division by zero (UBSan)"
+    handled = report([], ["__ubsan_on_report", "__ubsan::__ubsan_handle_out_of_bounds_abort"])
+    assert handled is not None
+    assert handled.text == "index out of bounds (UBSan)"
+
+
+@pytest.mark.parametrize(
+    ("file", "is_one"),
+    [
+        ("/home/u/app/a.py", False),
+        ("/home/u/app/node_modules/x/a.js", True),
+        ("/home/u/app/venv/lib/python3.11/site-packages/x.py", True),
+        ("/usr/include/c++/12/bits/stl_vector.h", True),
+        ("/usr/local/go/src/runtime/panic.go", True),
+        ("/rustc/598/library/core/src/panicking.rs", True),
+        ("/opt/other/b.c", False),
+        ("<frozen importlib>", True),
+        (None, True),
+    ],
+)
+def test_a_library_is_told_from_the_users_own(file: str | None, is_one: bool) -> None:
+    assert is_library(file, "/home/u/app") is is_one
+
+
+def test_what_is_below_the_directory_is_the_users_wherever_that_is() -> None:
+    assert not is_library("/usr/share/app/a.py", "/usr/share/app")

@@ -1,0 +1,69 @@
+"""Is it seen what a statement reads, and nothing named that would have an effect?"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from debugger.core.statement import reads, statement
+
+
+def accesses(text: str, *, is_python: bool = False) -> list[tuple[str, str, str]]:
+    found = reads(text, hash_comments=is_python).accesses
+    return [(one.base, one.how, one.inner) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("value = first->value; // first->other", [("first", "->", "value")]),
+        ("return *place;", [("place", "*", "")]),
+        ("int *place = from->next;", [("from", "->", "next")]),
+        ("area = width * height;", []),
+        ("a->b[i + 1].c", [("a", "->", "b"), ("a->b", "[]", "i+1"), ("a->b[i+1]", ".", "c")]),
+        ("return sum / (among - 2);", [("among-2", "/", "")]),
+        ("x % n", [("n", "/", "")]),
+        ("order?.lines[at].sku", [
+            ("order", ".", "lines"), ("order?.lines", "[]", "at"), ("order?.lines[at]", ".", "sku"),
+        ]),
+        ("`to ${customer.name}`", [("customer", ".", "name")]),
+        ('"to->nowhere"', []),
+        ("let x: Vec<'a> = y.z;", [("y", ".", "z")]),
+    ],
+)  # fmt: skip
+def test_what_is_read_is_named(text: str, found: list[tuple[str, str, str]]) -> None:
+    assert accesses(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("x = a // b  # c / d", [("b", "/", "")]),
+        ("f'{order.total:>8}'", [("order", ".", "total")]),
+        ("cfg['a']['b']", [("cfg", "[]", "'a'"), ("cfg['a']", "[]", "'b'")]),
+    ],
+)
+def test_python_is_read_as_python(text: str, found: list[tuple[str, str, str]]) -> None:
+    assert accesses(text, is_python=True) == found
+
+
+def test_nothing_with_an_effect_is_named() -> None:
+    found = reads("list[next()] = pop(queue)->head + (*at++) + table[i = 3].name;")
+    assert not any(
+        "(" in name or "=" in name or "++" in name
+        for name in (*found.operands, *(one.base for one in found.accesses if one.how != "[]"))
+    )
+
+
+def test_a_statement_over_several_lines_is_joined() -> None:
+    lines = ["total = add(first,  // one", "    second[at],", "    third);", "next();"]
+    assert statement(lines) == "total = add(first, second[at], third);"
+    assert statement(["if (x->y) {", "    z();"]) == "if (x->y) {"
+
+
+@given(st.text(max_size=200), st.booleans())
+def test_any_text_can_be_read(text: str, is_python: bool) -> None:
+    found = reads(text, hash_comments=is_python)
+    assert len(found.accesses) <= 12
+    assert len(found.operands) <= 12

@@ -1,0 +1,150 @@
+"""Is a command line understood as it is typed, and what hides its program refused?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from debugger.errors import Code, DebuggerError
+from debugger.targets.command import Command, read
+
+
+@dataclass
+class Fake:
+    """A machine with these files, by what they are called on it."""
+
+    files: dict[str, str] = field(
+        default_factory=lambda: {
+            "python3": "/usr/bin/python3",
+            "node": "/usr/bin/node",
+            "ls": "/bin/ls",
+            "pytest": "/venv/bin/pytest",
+            "tool": "/usr/bin/tool",
+            "/venv/bin/python": "/venv/bin/python",
+            "./script.py": "/here/script.py",
+            "./x.js": "/here/x.js",
+            "./prog": "/here/prog",
+        }
+    )
+    shebangs: dict[str, str] = field(
+        default_factory=lambda: {
+            "/venv/bin/pytest": "#!/venv/bin/python",
+            "/usr/bin/tool": "#!/usr/bin/env -S python3",
+        }
+    )
+
+    def which(self, name: str) -> str | None:
+        return self.files.get(name)
+
+    def first_line(self, path: str) -> str:
+        return self.shebangs.get(path, "")
+
+    def near(self, name: str) -> Sequence[str]:
+        del name
+        return ["prog", "script.py", "x.js"]
+
+    def is_there(self, path: str) -> bool:
+        return path in self.files
+
+
+def meant(*words: str) -> Command:
+    return read(words, Fake(), verb="crash")
+
+
+def test_a_program_gets_its_arguments() -> None:
+    assert meant("./prog", "-x", "a b") == Command(program="/here/prog", args=("-x", "a b"))
+
+
+def test_a_bare_name_is_looked_for_on_the_path() -> None:
+    assert meant("ls", "-l").program == "/bin/ls"
+
+
+def test_a_script_of_an_interpreter_is_the_program() -> None:
+    command = meant("python3", "script.py", "--fast")
+    assert (command.program, command.args) == ("/here/script.py", ("--fast",))
+    assert command.python == "/usr/bin/python3"
+    assert command.interpreter == ("/usr/bin/python3", "script.py", "--fast")
+
+
+def test_a_module_is_one() -> None:
+    command = meant("python3", "-m", "shop", "-v")
+    assert (command.program, command.module, command.args) == (None, "shop", ("-v",))
+
+
+def test_the_interpreters_own_options_become_its_environment() -> None:
+    command = meant("python3", "-u", "-X", "dev", "-Werror", "script.py")
+    assert command.env == (
+        ("PYTHONUNBUFFERED", "1"),
+        ("PYTHONDEVMODE", "1"),
+        ("PYTHONWARNINGS", "error"),
+    )
+    command = meant("node", "--require", "./a.js", "--enable-source-maps", "x.js")
+    assert command.env == (("NODE_OPTIONS", "--require ./a.js --enable-source-maps"),)
+
+
+def test_a_shebang_names_the_interpreter() -> None:
+    command = meant("pytest", "-k", "one")
+    assert (command.program, command.python) == ("/venv/bin/pytest", "/venv/bin/python")
+    # `env python3` is whatever the caller's is: nothing is said of it.
+    assert meant("tool").python is None
+
+
+def test_variables_may_stand_before_the_program() -> None:
+    for words in (("A=1", "B=x=y", "./prog"), ("env", "A=1", "B=x=y", "./prog")):
+        command = meant(*words)
+        assert command.program == "/here/prog"
+        assert command.env == (("A", "1"), ("B", "x=y"))
+
+
+def test_go_run_runs_what_it_names() -> None:
+    assert meant("go", "run", "./cmd/shop", "-v") == Command(program="./cmd/shop", args=("-v",))
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "which command?"),
+        (["  "], "which command?"),
+        (["A=1"], "only variables"),
+        (["./prog", "|", "wc"], "'|' is for a shell"),
+        (["./prog", ">", "out"], "'>' is for a shell"),
+        (["./prog a; ls"], "is one word"),
+        (["./prog && ls"], "'&&' is for a shell"),
+        (["sh", "-c", "./prog"], "a shell cannot"),
+        (["timeout", "5", "./prog"], "what timeout starts"),
+        (["env", "-i", "./prog"], "env -i"),
+        (["python3"], "reads one from a terminal"),
+        (["python3", "-"], "reads one from a terminal"),
+        (["python3", "-c", "1"], "python -c"),
+        (["python3", "-Q", "script.py"], "python -Q"),
+        (["node"], "reads one from a terminal"),
+        (["node", "--test", "x.js"], "node --test"),
+        (["go", "run", "-race", "."], "go run of what?"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_what_to_do(words: list[str], says: str) -> None:
+    with pytest.raises(DebuggerError) as caught:
+        meant(*words)
+    assert caught.value.code is Code.USAGE
+    assert says in caught.value.message
+    assert (caught.value.hint or "").startswith("debugger crash")
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "hint"),
+    [
+        (["./prgo"], "there is prog", "debugger crash -- ./prog"),
+        (["nothing-like-it"], "no such command", "debugger crash -- ./program ARGUMENTS"),
+        (["python3", "scrip.py"], "there is script.py", "debugger crash -- python3 script.py"),
+    ],
+)
+def test_a_command_that_is_not_there_is_named_with_near_ones(
+    words: list[str], says: str, hint: str
+) -> None:
+    with pytest.raises(DebuggerError) as caught:
+        meant(*words)
+    assert caught.value.code is Code.LAUNCH_FAILED
+    assert says in caught.value.message
+    assert caught.value.hint == hint
