@@ -65,6 +65,12 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.targets",
         "debugger.core",
     ),
+    "debugger.recording": (
+        "debugger.backends.guarded",
+        "debugger.backends.stdio",
+        "debugger.targets",
+        "debugger.core",
+    ),
     "debugger.backends.mapped": (
         "debugger.backends.abilities",
         "debugger.backends.base",
@@ -74,6 +80,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.abilities",
         "debugger.backends.base",
         "debugger.backends.dap",
+        "debugger.backends.frida.able",
         "debugger.backends.lldb_cli",
         "debugger.core",
     ),
@@ -96,6 +103,14 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.targets",
         "debugger.core",
     ),
+    "debugger.questions": (
+        "debugger.backends.abilities",
+        "debugger.backends.base",
+        "debugger.session",
+        "debugger.timeline",
+        "debugger.targets",
+        "debugger.core",
+    ),
     "debugger.setup": (
         "debugger.backends",
         "debugger.paths",
@@ -112,8 +127,11 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.mapped",
         "debugger.config",
         "debugger.core",
+        "debugger.questions",
         "debugger.session",
         "debugger.setup",
+        "debugger.targets.command",
+        "debugger.targets.program",
         "debugger.timeline",
     ),
     "debugger.surface": ("debugger.core", "debugger.commands"),
@@ -139,6 +157,8 @@ HOLDERS = frozenset({"debugger", "debugger.backends"})
 # What may be imported besides, but only inside a function: for start-up time.
 LATE: Mapping[str, tuple[str, ...]] = {
     "debugger.client": ("debugger.surface", "debugger.daemon.process", "debugger.mcp"),
+    # What it brings is an extra, which may not be installed.
+    "debugger.backends.choose": ("debugger.backends.frida",),
 }
 
 # Run by path, in a process that knows nothing of us: nobody imports them, nor do they import us.
@@ -162,6 +182,16 @@ BY_PATH = frozenset(
         "debugger.backends.lldb_cli.inside.lldb_program",
         "debugger.backends.lldb_cli.inside.lldb_steps",
         "debugger.backends.lldb_cli.inside.lldb_values",
+        "debugger.recording.python.entry.sitecustomize",
+        "debugger.recording.python.inside.begin",
+        "debugger.recording.python.inside.calls",
+        "debugger.recording.python.inside.chosen",
+        "debugger.recording.python.inside.frames",
+        "debugger.recording.python.inside.journal",
+        "debugger.recording.python.inside.monitored",
+        "debugger.recording.python.inside.texts",
+        "debugger.recording.python.inside.traced",
+        "debugger.recording.python.inside.watched",
     }
 )
 ENTRIES = frozenset({"debugger.__main__", "debugger.daemon.__main__", "debugger.client"})
@@ -403,8 +433,8 @@ def test_a_module_is_small_and_says_what_it_is_for(name: str) -> None:
     assert shape_faults(MODULES[name]) == []
 
 
-# Nothing leads there yet: the frida backend comes next.
-AHEAD = ("debugger.backends.frida",)
+# Nothing leads there yet: their commands come next.
+AHEAD = ("debugger.recording",)
 
 
 def test_every_module_is_reached() -> None:

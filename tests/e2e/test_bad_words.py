@@ -70,11 +70,44 @@ def test_options_and_values_out_of_range_are_refused(stopped):
         ("set", "i\n", "2"),
         ("raw", "help\nversion"),
         ("raw", "help\x1b"),
+        ("read", "i\n"),
+        ("read", "i", "i\nversion"),
+        ("read", "i", "--type", "int\nversion"),
+        ("write", "i\n", "1"),
+        ("write", "i", "1\nversion"),
+        ("write", "0x10:i32", "1\n"),
+        ("call", "calculate\n"),
+        ("call", "calculate", "1", "2\nversion"),
+        ("call", "calculate(1\n)"),
+        ("log", "calculate", "a\nversion"),
+        ("log", "calculate", "a", "--condition", "1\n"),
+        ("trace", "add", "calculate", "main\nversion"),
+        ("trace", "add", "@file:a.c\x1b"),
     ],
 )
 def test_an_expression_of_several_lines_is_refused(stopped, words):
     refused(stopped, *words, **USAGE, says="one line, without control characters", hint="debugger")
     assert stopped("print", "i", check=0).out == "i = 1\n"
+
+
+@lldb
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("trace", "add", *["main"] * 51), "1 to 50 patterns"),
+        (("trace", "add", "x" * 501), "501 characters where 500 are allowed"),
+        (("trace", "add", "main", "--limit", "0"), "--limit is 1 to 2000"),
+        (("trace", "remove"), "IDs or --all"),
+        (("read", *["i"] * 51), "1 to 50 values"),
+        (("read", "i" * 4001), "4,001 characters where 4,000 are allowed"),
+        (("read", "0x10:i32", "--type", "i64"), "has a type of its own"),
+        (("read", "i", "--type", "1;2"), "no type '1;2'"),
+        (("write", "i", "1" * 4001), "4,001 characters"),
+        (("call", "calculate", *["1"] * 33), "at most 32 arguments"),
+    ],
+)
+def test_too_many_words_and_words_that_are_too_long_are_refused(stopped, words, says):
+    refused(stopped, *words, **USAGE, says=says, hint="debugger")
 
 
 @lldb

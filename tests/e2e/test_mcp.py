@@ -261,7 +261,7 @@ async def test_a_prompt_holds_what_it_was_given(runtime_dir) -> None:
         ("debug_read", {"targets": [{}]}, "give one of variable, address"),
         ("debug_read", {"targets": [{"address": "0x1", "type": "f16"}]}, "no type 'f16'"),
         ("debug_read", {"targets": [{"address": "0x1", "type": "u8"}]}, "0x1"),
-        ("debug_write", {"targets": [{"address": "0x1", "type": "u8", "value": 300}]}, "0x1"),
+        ("debug_write", {"targets": [{"address": "0x1", "type": "u8", "value": 300}]}, "is no u8"),
         ("debug_query", {"eventType": ["nosuch"]}, "no kind of event 'nosuch'"),
         ("debug_query", {"limit": 501}, "1 to 500"),
         ("debug_command", {"command": ""}, "which command?"),

@@ -55,6 +55,7 @@ class FakeBackend:
         self.let_go = asyncio.Event()
         self.is_closed = False
         self.is_stepping_at_once = False
+        self.known = [Thread(1, "main")]
 
     async def _asked(self, name: str) -> None:
         self.calls.append(name)
@@ -67,10 +68,15 @@ class FakeBackend:
     # -- what the test does ------------------------------------------------------------------
 
     def stop(
-        self, line: int = 1, reason: Reason = Reason.BREAKPOINT, *, hits: Sequence[int] = ()
+        self,
+        line: int = 1,
+        reason: Reason = Reason.BREAKPOINT,
+        *,
+        hits: Sequence[int] = (),
+        thread: int = 1,
     ) -> None:
         self.line = line
-        self.sink(Stopped(reason, reason.value, thread=1, hits=tuple(hits)))
+        self.sink(Stopped(reason, reason.value, thread=thread, hits=tuple(hits)))
 
     def hit(self, wanted: Breakpoint, line: int = 1) -> None:
         assert wanted.bound is not None
@@ -136,7 +142,7 @@ class FakeBackend:
 
     async def threads(self) -> list[Thread]:
         await self._asked("threads")
-        return [Thread(1, "main")]
+        return list(self.known)
 
     async def stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
         del thread

@@ -58,6 +58,15 @@ STATUS = a.Status(
     "main", "stopped", "/src/app", ("-n", "5 6"), "/src", 42, "lldb-dap", "dap", 2, 3, "breakpoint"
 )
 BACKTRACE = a.Backtrace(1, (SUM_TO, MAIN), 2)
+EVIDENCE = a.EvidenceView(
+    "e1",
+    "debugger crash -- ./a",
+    "/src",
+    "2026-01-02T03:04:05+00:00",
+    "null pointer: x",
+    ("/src/a.c",),
+    ("/src/a.c",),
+)
 EXAMPLES: tuple[a.Answer, ...] = (
     STOP,
     a.Value("sum", "4950", "int"),
@@ -121,4 +130,44 @@ EXAMPLES: tuple[a.Answer, ...] = (
         )
     ),
     a.Installation("delve", "checked", ("go install dlv",), works=False, problem="no go here"),
+    a.Traces(
+        (
+            a.TracedView(1, "audio::*", 3, ("audio::mix", "audio::fade"), 2, ("audio::mix",)),
+            a.TracedView(None, "wrok", 0, why="no function is called so", near_names=("work",)),
+            a.TracedView(3, "work", 1, ("work",)),
+        ),
+        4,
+    ),
+    a.Readings(
+        (
+            a.Reading("counter", "3", "int"),
+            a.Reading("pair", "{…}", "Pair", "v1", (a.VariableView("x", "1", "int"),), 1),
+            a.Reading("nosuch", None, error="no such name"),
+        )
+    ),
+    a.Crash(
+        "crashed",
+        cause="null pointer: node->next, node=0x0, in pop main.c:42",
+        kind="null_pointer",
+        signal="SIGSEGV",
+        address="0x8",
+        address_text="near null: 8 bytes from a null pointer",
+        frame=SUM_TO,
+        source=SOURCE,
+        locals=(a.VariableView("node", "0x0"),),
+        locals_total=1,
+        callers=(a.CallerView(MAIN, "pop(list);", (a.VariableView("list", "0x5 {head: 0x0}"),)),),
+        threads=(a.ThreadGroup(3, MAIN),),
+        threads_total=4,
+        output=(a.OutputLine("stdout", "same", 1), a.OutputLine("stdout", "same", 2)),
+        output_total=5,
+        traces_left_out=3,
+        exit_signal="SIGSEGV",
+        earlier=("index out of bounds (UBSan)",),
+        notes=("freed in drop main.c:9",),
+        evidence="e1",
+    ),
+    a.EvidenceList((EVIDENCE,), dropped=2),
+    a.EvidenceShown(EVIDENCE, "crash: x\nmore"),
+    a.EvidenceReport(2, "", "/tmp/report.md", stale=1, bytes=90),
 )

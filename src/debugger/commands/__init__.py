@@ -13,7 +13,9 @@ _MODULES = (
     "catching",
     "looking",
     "machine",
+    "live",
     "output",
+    "questions",
     "system",
     "setup",
 )

@@ -50,7 +50,7 @@ async def attach(
     ] = None,
     wait_for: Annotated[bool, Opt("--wait-for", help="wait until the app runs")] = False,
     adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
-    backend: Annotated[str | None, Opt("--backend", help=" or ".join(choose.BACKENDS))] = None,
+    backend: Annotated[str | None, Opt("--backend", help=choose.NAMED)] = None,
     breaks: Annotated[
         tuple[str, ...], Opt("--break", "-b", help="set a breakpoint first", metavar="LOC")
     ] = (),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 from msgspec import UNSET
 
 from debugger.backends import choose
@@ -15,6 +16,24 @@ from debugger.core.state import State
 from debugger.errors import DebuggerError
 from debugger.session import views
 from debugger.session.session import MakeBackend, Session
+from debugger.setup import launching
+
+
+def with_default(call: Call, wanted: launching.Wanted) -> launching.Wanted:
+    """Take the configured adapter where it fits the program."""
+    name = call.config.defaults.adapter
+    if wanted.adapter is not None or name is None or wanted.module is not None:
+        return wanted
+    choose.profile(name, choose.profiles(call.config.adapters))  # an unknown one is an error
+    try:
+        # A backend that was selected, and that fits, comes before the adapter of another.
+        if choose.backend_of(launching.prepare(wanted)[1]) is not None:
+            return wanted
+        configured = msgspec.structs.replace(wanted, adapter=name)
+        launching.prepare(configured)
+    except DebuggerError:
+        return wanted
+    return configured
 
 
 def maker(call: Call, profile: Profile) -> MakeBackend:

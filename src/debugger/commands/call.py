@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from debugger.config import Config
+from debugger.core.answers import Answer
 from debugger.core.breakpoints import Spec
 from debugger.core.locate import Place, parse
 from debugger.core.source_map import SourceMap, source_map
 from debugger.errors import Code, DebuggerError
+from debugger.questions.evidence import Evidence
 from debugger.session import source
 from debugger.session.session import Session
 from debugger.session.sessions import Sessions
@@ -33,6 +35,9 @@ class Call:
     interrupted: asyncio.Event
     stream: Callable[[str], Awaitable[None]]
     stop_daemon: Callable[[], None]
+    # Answers of questions are kept as text, which only the daemon's edge can make.
+    evidence: Evidence
+    as_text: Callable[[Answer, int], str]
     is_json: bool = False
 
     def session(self) -> Session:

@@ -10,13 +10,12 @@ from msgspec import UNSET
 
 from debugger.backends import choose
 from debugger.backends.base import Attach, Launch
-from debugger.commands.begin import begin, maker, unbound_notes
+from debugger.commands.begin import begin, maker, unbound_notes, with_default
 from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.command import Arg, Opt, command
 from debugger.core.model import Reason
-from debugger.errors import DebuggerError
-from debugger.session import report, stepping
+from debugger.session import looking, report, stepping
 from debugger.session.family import descendants, root
 from debugger.session.look import place_of, program_of, strangers
 from debugger.session.session import Session
@@ -34,7 +33,7 @@ async def start(
     *,
     module: Annotated[str | None, Opt("--module", "-m", help="run a Python module")] = None,
     adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
-    backend: Annotated[str | None, Opt("--backend", help=" or ".join(choose.BACKENDS))] = None,
+    backend: Annotated[str | None, Opt("--backend", help=choose.NAMED)] = None,
     stop_on_entry: Annotated[bool, Opt("--stop-on-entry", help="stop at the beginning")] = False,
     breaks: Annotated[
         tuple[str, ...], Opt("--break", "-b", help="set a breakpoint first", metavar="LOC")
@@ -74,7 +73,7 @@ async def start(
         changed_cwd=cwd,
         adapters=call.config.adapters,
     )
-    launch, profile = launching.prepare(_with_default(call, wanted))
+    launch, profile = launching.prepare(with_default(call, wanted))
     if python is not None and launch.python is not None:
         await launching.check_python(launch)
     current = launching.default_file(launch)
@@ -94,23 +93,6 @@ async def start(
     if answer.reason == Reason.EXIT.value:
         return answer  # the end tells of unbound breakpoints itself
     return msgspec.structs.replace(answer, notes=(*answer.notes, *unbound_notes(session)))
-
-
-def _with_default(call: Call, wanted: launching.Wanted) -> launching.Wanted:
-    """Take the configured adapter where it fits the program."""
-    name = call.config.defaults.adapter
-    if wanted.adapter is not None or name is None or wanted.module is not None:
-        return wanted
-    choose.profile(name, choose.profiles(call.config.adapters))  # an unknown one is an error
-    try:
-        # A backend that was selected, and that fits, comes before the adapter of another.
-        if launching.prepare(wanted)[1].name == choose.BY_COMMAND_LINE.name:
-            return wanted
-        configured = msgspec.structs.replace(wanted, adapter=name)
-        launching.prepare(configured)
-    except DebuggerError:
-        return wanted
-    return configured
 
 
 @command("stop", group=GROUP)
@@ -166,6 +148,7 @@ def describe(session: Session) -> answers.Status:
     target = session.target
     launch = target if isinstance(target, Launch) else None
     exited = session.exited
+    paused = looking.paused_alone(session)
     return answers.Status(
         session=session.name,
         state=session.state.value,
@@ -182,7 +165,9 @@ def describe(session: Session) -> answers.Status:
         signal=exited.signal if exited is not None and exited.signal else UNSET,
         error=session.error or UNSET,
         parent=session.parent.name if session.parent is not None else UNSET,
+        crash=session.crash or UNSET,
         simulator=(target.simulator if isinstance(target, Attach) else None) or UNSET,
+        paused_threads=paused if paused is not None and session.is_live else UNSET,
     )
 
 

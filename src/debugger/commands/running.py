@@ -124,14 +124,21 @@ async def jump(
 
 
 @command("pause", group=GROUP)
-async def pause(call: Call, *, timeout: _Timeout = None) -> answers.Answer:
+async def pause(
+    call: Call,
+    *,
+    every: Annotated[bool, Opt("--all", help="every thread, where each stops on its own")] = False,
+    timeout: _Timeout = None,
+) -> answers.Answer:
     """Stop the running program and show where it is.
 
     A program that waits inside a library may take long to stop: without --timeout, 10 seconds at
     most are waited.
     """
     most = min(_PAUSE_S, call.config.timeouts.await_default_secs)
-    return await stepping.pause(call.session(), call.patience(most if timeout is None else timeout))
+    patience = call.patience(most if timeout is None else timeout)
+    how = stepping.pause_all if every else stepping.pause
+    return await how(call.session(), patience)
 
 
 @command("await", aliases=("wait",), group=GROUP)

@@ -14,7 +14,14 @@ COUNT_MAX = 1 << 16  # bytes in one answer
 WRITE_MAX = 1 << 16
 _ROW = 16
 _STRING_ROW = 64
+_SHOWN = 60
 _HEX = re.compile(r"(?:0x)?([0-9a-fA-F]+)\Z")
+
+# The types that a value at an address may have, as `struct` names them.
+VALUES = {
+    "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I",
+    "i64": "q", "u64": "Q", "f32": "f", "f64": "d", "pointer": "Q",
+}  # fmt: skip
 
 
 class Layout(Struct, frozen=True):
@@ -131,3 +138,44 @@ def parse_bytes(text: str) -> bytes:
             hint="debugger memory write 0xADDR de ad be ef",
         )
     return data
+
+
+def size_of(kind: str) -> int:
+    """Return how many bytes a value of one of VALUES has."""
+    return struct.calcsize("<" + VALUES[kind])
+
+
+def unpacked(data: bytes, kind: str) -> str:
+    """Write the value that bytes hold, as one of VALUES."""
+    (value,) = struct.unpack("<" + VALUES[kind], data)
+    if kind == "pointer":
+        return f"0x{value:x}"
+    return _shortest(value) if kind == "f32" else str(value)
+
+
+def _shortest(value: float) -> str:
+    """Write a number of single precision with as few digits as make it again."""
+    written = (f"{value:.{digits}g}" for digits in range(6, 9))
+    again = (text for text in written if struct.pack("<f", float(text)) == struct.pack("<f", value))
+    return next(again, f"{value:.9g}")
+
+
+def packed(text: str, kind: str) -> bytes:
+    """Return the bytes of a value of one of VALUES, as a user writes it: `-7`, `0x2a`, `1.5`.
+
+    Raises:
+        DebuggerError: USAGE for what is no such value.
+    """
+    code = VALUES[kind]
+    try:
+        number: float = float(text) if code in "fd" else _whole(text)
+        return struct.pack("<" + code, number)
+    except (struct.error, ValueError, OverflowError) as error:
+        raise DebuggerError(
+            Code.USAGE, f"{text[:_SHOWN]!r} is no {kind}", hint=f"debugger write 0xADDR:{kind} 0"
+        ) from error
+
+
+def _whole(text: str) -> int:
+    digits = text.strip()
+    return int(digits, 0) if digits.lower().lstrip("+-").startswith("0x") else int(digits)

@@ -12,17 +12,19 @@ from debugger import commands, config, paths
 from debugger.backends import choose
 from debugger.commands.call import Call
 from debugger.config import Config
-from debugger.core.answers import Answer, Stop
+from debugger.core.answers import Answer, Crash, Stop
 from debugger.core.command import COMMANDS
 from debugger.daemon.handler import Handler, Publish, Reply, Request
 from debugger.errors import Code, DebuggerError, Exit
+from debugger.questions.evidence import Evidence
 from debugger.render import Style, text, to_data
 from debugger.session.sessions import Sessions
 from debugger.surface import cli
 from debugger.surface.cli import Invocation
-from debugger.timeline import Timeline
+from debugger.timeline import Timeline, remove_left
 
 _BUDGET = 1000
+_WIDTH = 100
 _JSON_BUDGET = 20_000
 _BUDGET_MIN, _BUDGET_MAX = 10, 1_000_000
 
@@ -35,14 +37,23 @@ class Dispatcher:
         self._publish = publish
         self._settings = Config()
         self._sessions = Sessions(on_change=self._changed, timeline=self._timeline)
+        self._evidence = Evidence()
         self._scratch_root = Path(paths.runtime_dir()) / "scratch"
+        self._timelines = Path(paths.runtime_dir()) / "timelines"
+        remove_left(self._timelines)
 
     def _changed(self) -> None:
         self._publish(self._sessions.described())
 
     def _timeline(self) -> Timeline:
         kept = self._settings.output
-        return Timeline(kept.max_events, int(kept.max_bytes_mb * 2**20))
+        return Timeline(
+            kept.max_events,
+            int(kept.max_bytes_mb * 2**20),
+            max_traced=kept.max_traced,
+            max_traced_bytes=int(kept.max_traced_mb * 2**20),
+            folder=self._timelines,
+        )
 
     async def handle(self, request: Request) -> Reply:
         """Answer a request."""
@@ -96,6 +107,8 @@ class Dispatcher:
             stream=request.stream,
             is_json=wanted.is_json,
             stop_daemon=partial(stops.append, True),  # noqa: FBT003 - a mark
+            evidence=self._evidence,
+            as_text=_kept_text,
         )
         answer: Answer = await wanted.command.run(call, **arguments)
         return answer, bool(stops)
@@ -122,13 +135,17 @@ def _reply(answer: Answer, request: Request, wanted: Invocation, *, stops_daemon
     else:
         style = Style.TERMINAL if request.tty and wanted.is_color else Style.PLAIN
         shown = text(answer, budget=wanted.budget or _BUDGET, style=style, width=request.width)
-    is_running = isinstance(answer, Stop) and answer.timed_out
+    is_running = isinstance(answer, (Stop, Crash)) and answer.timed_out
     return Reply(
         result=data,
         text=shown if shown.endswith("\n") or not shown else shown + "\n",
         exit=int(Exit.STILL_RUNNING if is_running else Exit.DONE),
         stop_daemon=stops_daemon,
     )
+
+
+def _kept_text(answer: Answer, budget: int) -> str:
+    return text(answer, budget=budget, style=Style.PLAIN, width=_WIDTH)
 
 
 def _dumps(value: object) -> str:

@@ -10,7 +10,9 @@ from debugger.errors import Code, DebuggerError
 from debugger.mcp.daemon import Daemon, Reply
 
 # What can be run without meaning one session.
-_OF_NO_SESSION = frozenset({"attach", "config", "doctor", "sessions", "setup", "start", "use"})
+_OF_NO_SESSION = frozenset(
+    {"attach", "config", "crash", "doctor", "sessions", "setup", "start", "use"}
+)
 
 
 @dataclass(frozen=True)

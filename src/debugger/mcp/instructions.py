@@ -17,7 +17,9 @@ debug_query show a value over time without stopping.
 4. Who changes a value: debug_command "watch EXPR", then debug_continue. Which exception: \
 debug_command "catch raised" (or throw, panic). A hang: debug_attach {pid, pause: true}, then \
 debug_stack {allThreads: true}.
-5. debug_detach lets the program run on; debug_session {action: "stop"} ends it.
+5. What must not stop (C, C++, Rust on Linux): debug_launch {backend: "frida"}, debug_trace, \
+debug_read, debug_write while it runs.
+6. debug_detach lets the program run on; debug_session {action: "stop"} ends it.
 
 debug_command runs any other command; "help" lists them. A hint "debugger X" means debug_command \
 "X". Without sessionId the session begun last is meant. The sessions are shared with the shell \

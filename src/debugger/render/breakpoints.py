@@ -92,10 +92,10 @@ def breakpoint_list(answer: BreakpointList, page: Page) -> list[Section]:
 
 
 def removed(answer: Removed, _page: Page) -> list[Section]:
-    """Return which breakpoints were removed."""
+    """Return which breakpoints, or traces, were removed."""
     if not answer.removed:
-        return [fixed("no breakpoints to remove")]
-    noun = "breakpoint" if len(answer.removed) == 1 else "breakpoints"
+        return [fixed(f"no {answer.noun}s to remove")]
+    noun = answer.noun if len(answer.removed) == 1 else f"{answer.noun}s"
     numbers = [str(number) for number in answer.removed]
 
     def lay(kept: int) -> str:

@@ -69,13 +69,17 @@ def _locals(frame: FrameView) -> str:
 def backtrace(answer: Backtrace, _page: Page) -> list[Section]:
     """Return a thread's stack, one frame a line."""
     if not answer.frames:
-        return [fixed(f"thread {answer.thread}: no frames")]
+        return [fixed(f"thread {answer.thread}: {_without_frames(answer)}")]
     return _stack(answer, "debugger backtrace", rank=1)
+
+
+def _without_frames(answer: Backtrace) -> str:
+    return answer.state if isinstance(answer.state, str) else "no frames"
 
 
 def _stack(answer: Backtrace, command: str, *, rank: int) -> list[Section]:
     if not answer.frames:
-        return [fixed("  no frames", rank)]
+        return [fixed(f"  {_without_frames(answer)}", rank)]
     lines = list(_frame_lines(answer.frames, answer.current))
     deepest = answer.frames[-1].index + 1
     below = max((answer.total or 0) - deepest, 0)
@@ -94,7 +98,7 @@ def backtraces(answer: Backtraces, _page: Page) -> list[Section]:
     """Return the stacks of all threads, equal ones once."""
     merged: dict[tuple[object, ...], list[Backtrace]] = {}
     for one in answer.threads:
-        merged.setdefault((one.total, *map(_key, one.frames)), []).append(one)
+        merged.setdefault((one.state, one.total, *map(_key, one.frames)), []).append(one)
     sections: list[Section] = []
     for rank, same in enumerate(merged.values()):
         ids = ", ".join(str(one.thread) for one in same[:_THREADS])

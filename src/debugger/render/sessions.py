@@ -17,6 +17,7 @@ from debugger.core.answers import (
     Status,
 )
 from debugger.render.budget import Section, fixed
+from debugger.render.crash import crashed
 from debugger.render.lists import listing, table
 from debugger.render.page import Page, wider
 from debugger.render.places import basename
@@ -24,6 +25,7 @@ from debugger.render.values import IN_A_LIST, counted, escape, short_name, short
 
 _LINE = 300
 _ARGUMENTS = 100
+_THREADS = 8
 
 
 def status(answer: Status, _page: Page) -> list[Section]:
@@ -43,11 +45,21 @@ def status(answer: Status, _page: Page) -> list[Section]:
         f"adapter: {short_name(answer.adapter)} ({short_name(answer.backend)})",
         f"breakpoints: {answer.breakpoints}, unread output: {unread}",
     ]
+    if isinstance(answer.paused_threads, tuple):
+        lines.append(_paused(answer.paused_threads))
     if isinstance(answer.parent, str):
         lines.append(f"parent: {short_name(answer.parent)}")
     if isinstance(answer.simulator, str):
         lines.append(f"simulator: {short_name(answer.simulator)}")
-    return [fixed(line, rank) for rank, line in enumerate(lines)]
+    head, *rest = [fixed(line, rank) for rank, line in enumerate(lines)]
+    return [head, *crashed(answer.crash), *rest]
+
+
+def _paused(threads: tuple[int, ...]) -> str:
+    named = ", ".join(map(str, threads[:_THREADS]))
+    more = ", …" if len(threads) > _THREADS else ""
+    which = f" ({named}{more})" if threads else ""
+    return f"paused threads: {len(threads)}{which}"
 
 
 def _head(one: Status) -> str:

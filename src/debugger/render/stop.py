@@ -5,6 +5,7 @@ from __future__ import annotations
 from debugger.core.answers import BreakpointView, Change, Stop, WatchedView
 from debugger.render.breakpoints import why
 from debugger.render.budget import Section, fixed
+from debugger.render.crash import crashed
 from debugger.render.lists import inline, listing, locals_of, output_of, source_of
 from debugger.render.page import Page
 from debugger.render.places import function_of, in_sentence, in_stack, place_of
@@ -32,6 +33,7 @@ def sections(stop: Stop, page: Page) -> list[Section]:
         *_values(stop, page),
         *_stack(stop),
         *output_of(stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT),
+        *crashed(stop.crash, _FACTS),
         *_notes(stop),
     ]
 
@@ -176,7 +178,7 @@ def _running(stop: Stop, page: Page) -> list[Section]:
         head = f"running: no stop{within}"
         last = [fixed("debugger await waits on; debugger pause stops it", _NOTES)]
     output = output_of(stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT)
-    return [fixed(head), *output, *_notes(stop), *last]
+    return [fixed(head), *output, *crashed(stop.crash, _FACTS), *_notes(stop), *last]
 
 
 def _ended(stop: Stop, page: Page) -> list[Section]:
@@ -191,6 +193,7 @@ def _ended(stop: Stop, page: Page) -> list[Section]:
     ]
     return [
         fixed(head),
+        *crashed(stop.crash, _FACTS),
         *_causes(stop),
         *output_of(stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT),
         listing(

@@ -16,7 +16,7 @@ _UNSET = VariableView(name="", value="").ref  # only core may know what its valu
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LEAVES = frozenset({bool, float, int, str})
-_FOR_TEXT_ONLY = frozenset({"show_type", "stack_own"})
+_FOR_TEXT_ONLY = frozenset({"noun", "show_type", "stack_own"})
 _SHORTEST = 20  # characters of a string, before whole keys are left out
 _ITEM = 20  # characters of a string are cut for each item of a list
 _PATHS = 10

@@ -10,7 +10,9 @@ from debugger.render import (
     breakpoints,
     frames,
     installs,
+    live,
     machine,
+    questions,
     sessions,
     stop,
     stream,
@@ -52,6 +54,12 @@ _SECTIONS: Mapping[type, Callable[[Any, Page], list[Section]]] = {
     answers.Disassembled: machine.disassembled,
     answers.ModulesView: machine.modules,
     answers.ExceptionInfo: machine.exception,
+    answers.Crash: questions.crash,
+    answers.EvidenceList: questions.evidence_list,
+    answers.EvidenceShown: questions.evidence_shown,
+    answers.EvidenceReport: questions.evidence_report,
+    answers.Traces: live.traces,
+    answers.Readings: live.readings,
 }
 
 

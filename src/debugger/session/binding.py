@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from debugger.backends.abilities import Exceptions, InstructionBreakpoints
+from collections.abc import Sequence
+
+from debugger.backends.abilities import Exceptions, InstructionBreakpoints, Tracing
 from debugger.backends.base import Backend
 from debugger.core.breakpoints import Bound, Breakpoint, Breakpoints, Kind, Spec
 from debugger.core.model import Frame
@@ -16,6 +18,7 @@ class Binding:
     def __init__(self, breakpoints: Breakpoints) -> None:
         self._breakpoints = breakpoints
         self._backend: Backend | None = None
+        self._traced: dict[str, int | None] = {}
         self.watching = Watching(breakpoints)
 
     def forget(self) -> None:
@@ -35,6 +38,17 @@ class Binding:
             self._place(one, backend)
         for at in self._breakpoints.lists():
             await self._send(at)
+        for pattern, limit in self._traced.items():
+            await backend.ability(Tracing).trace([pattern], limit=limit)
+
+    def traced(self, patterns: Sequence[str], limit: int | None) -> None:
+        """Note which functions are traced, for when the program is started again."""
+        self._traced |= dict.fromkeys(patterns, limit)
+
+    def untraced(self, patterns: Sequence[str]) -> None:
+        """Note which functions are traced no longer."""
+        for pattern in patterns:
+            self._traced.pop(pattern, None)
 
     async def add(self, spec: Spec, *, internal: bool = False) -> Breakpoint:
         """Want a breakpoint and send it; one that does not bind is kept and says why.

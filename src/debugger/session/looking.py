@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from debugger.backends.abilities import Exceptions
+from debugger.backends.abilities import Exceptions, PauseAll
 from debugger.core import answers
 from debugger.core.answers import ExceptionInfo
 from debugger.core.model import Frame, Reason, Stack, Variable
@@ -169,6 +169,9 @@ async def all_backtraces(session: Session, *, limit: int) -> answers.Backtraces:
     for one in threads[:_THREADS_MAX]:
         if shown and asyncio.get_running_loop().time() > limit_s:
             break
+        if one.is_running:
+            shown.append(answers.Backtrace(one.id, (), None, state=State.RUNNING.value))
+            continue
         stack = await session.backend.stack(one.id, levels=min(limit, FRAMES_MAX))
         frames = tuple(views.frame(frame) for frame in stack.frames)
         shown.append(answers.Backtrace(thread=one.id, frames=frames, total=stack.total))
@@ -179,24 +182,33 @@ async def threads(session: Session) -> answers.Threads:
     """List the threads and where they are, at most 100 with a place."""
     session.require(State.STOPPED, State.RUNNING, to="list the threads")
     found = await session.backend.threads()
-    is_stopped = session.state is State.STOPPED
+    stop_alone = paused_alone(session) is not None
     shown = []
     limit_s = asyncio.get_running_loop().time() + _THREADS_S
     for number, one in enumerate(found):
         frame = None
         in_time = asyncio.get_running_loop().time() < limit_s
+        is_stopped = not one.is_running and (stop_alone or session.state is State.STOPPED)
         if is_stopped and number < _THREADS_MAX and in_time:
             frame = await _user_frame_of(session, one.id)
         shown.append(
             answers.ThreadView(
                 id=one.id,
                 name=one.name[: views.NAME_MAX],
-                state=session.state.value,
+                state=(State.STOPPED if is_stopped else State.RUNNING).value,
                 frame=frame,
                 current=one.id == session.look.thread,
             )
         )
     return answers.Threads(threads=tuple(shown), total=len(found))
+
+
+def paused_alone(session: Session) -> tuple[int, ...] | None:
+    """Return the threads that wait, where each stops on its own; None where all stop at once."""
+    try:
+        return tuple(session.backend.ability(PauseAll).waiting)
+    except DebuggerError:
+        return None
 
 
 async def _user_frame_of(session: Session, thread: int) -> answers.FrameView | None:

@@ -17,12 +17,14 @@ from debugger.backends.base import (
     Event,
     Launch,
     Logged,
+    Passed,
     Printed,
     Rebound,
     Resumed,
     Sink,
     Started,
 )
+from debugger.core.answers import Crashed
 from debugger.core.breakpoints import Breakpoint, Breakpoints
 from debugger.core.events import Stream
 from debugger.core.model import Exited, Reason, Resume, Stopped
@@ -75,6 +77,7 @@ class Session(Standing):
         self.last_stop: Stopped | None = None
         self.hits: tuple[int, ...] = ()
         self.exited: Exited | None = None
+        self.crash: Crashed | None = None
         self.left_behind: tuple[str, ...] = ()
         self.is_reported = self.is_noted = True
         self.is_closed = False
@@ -156,7 +159,7 @@ class Session(Standing):
         self.binding.forget()
         self.refs.new_stop()
         self.look = Look(file=self.look.file)
-        self.exited = self.error = self.last_stop = None
+        self.exited = self.error = self.last_stop = self.crash = None
         self.left_behind = self.hits = ()
         self.pid = self.pid if self.parent is not None else None  # a child's is its only one
         self.pauses = 0
@@ -229,7 +232,7 @@ class Session(Standing):
 
         return take
 
-    def _take(self, event: Event) -> None:  # noqa: C901 - one case for each event
+    def _take(self, event: Event) -> None:  # noqa: C901, PLR0912 - one case for each event
         match event:
             case Printed(stream, text):
                 self._record.printed(stream, text)
@@ -242,6 +245,8 @@ class Session(Standing):
             case Resumed():
                 if self.state is State.STOPPED:
                     self._left_stop()
+            case Passed(passages, lost):
+                self._record.passed(passages, lost)
             case ConditionFailed(number, message):
                 self._record.condition_failed(number, message)
             case Rebound(bound):
@@ -284,7 +289,7 @@ class Session(Standing):
                 self._worker.later(drop, on_error=self._complain)
                 if not one.internal:
                     drop_later_elsewhere(self, one)
-        self._record.stop(self.last_stop, self.hits)
+        self.crash = self._record.stop(self.last_stop, self.hits) or self.crash
 
     def drop_later(self, number: int) -> None:
         """Stop wanting a breakpoint that is wanted no more in another process of the family."""
@@ -384,12 +389,12 @@ class Session(Standing):
         self.last_stop = Stopped(Reason.GOTO, "goto", self.look.thread)
         self.hits = ()
 
-    async def pause(self) -> None:
-        """Ask a running program to stop, past the queue.
+    async def pause(self, by: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Ask a program to stop, past the queue; `by` another way, which may stop more of it.
 
         Raises:
             DebuggerError: WRONG_STATE, PROGRAM_EXITED.
         """
-        self.require(State.RUNNING, to="pause")
+        self.require(State.RUNNING, *([State.STOPPED] if by else ()), to="pause")
         self.pauses += 1
-        await self.backend.pause()
+        await (by or self.backend.pause)()

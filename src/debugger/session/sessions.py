@@ -15,7 +15,7 @@ from debugger.backends.base import Attach, ChildAppeared, Closed, Launch
 from debugger.core.locate import near_names
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
-from debugger.session.family import Cursors, descendants, ending
+from debugger.session.family import Cursors, descendants, ending, root
 from debugger.session.look import program_of, unnamed
 from debugger.session.session import MakeBackend, Session
 from debugger.timeline import Timeline
@@ -50,6 +50,7 @@ class Sessions:
         self._on_change = on_change
         self._timeline = timeline
         self._adoptions: set[asyncio.Task[None]] = set()
+        self._private: set[str] = set()
 
     @property
     def current(self) -> str | None:
@@ -82,9 +83,17 @@ class Sessions:
         return found
 
     async def create(
-        self, target: Launch | Attach, make_backend: MakeBackend, *, name: str | None
+        self,
+        target: Launch | Attach,
+        make_backend: MakeBackend,
+        *,
+        name: str | None,
+        private: str | None = None,
     ) -> Session:
         """Make a session and the current one; an ended one of the same name is replaced.
+
+        A `private` one gets this name, or one with a number, and never becomes the current one
+        unless it is chosen.
 
         Raises:
             DebuggerError: USAGE for a name in use or a bad one, or too many sessions.
@@ -96,7 +105,7 @@ class Sessions:
                 f"there are {LIVE_MAX} live sessions already",
                 hint="debugger stop --session NAME ends one, debugger sessions lists them",
             )
-        chosen = self._free_name(name, target)
+        chosen = self._numbered(private) if private else self._free_name(name, target)
         ended = self._sessions.pop(chosen, None)
         session = Session(
             chosen,
@@ -108,7 +117,11 @@ class Sessions:
         )
         # It has its name before anything is awaited: another `start` must not take it.
         self._sessions[chosen] = session
-        self._current = chosen
+        if private:
+            self._private.add(chosen)
+        else:
+            self._private.discard(chosen)
+            self._current = chosen
         try:
             if ended is not None:
                 await self._discard(ended)
@@ -136,7 +149,10 @@ class Sessions:
             return name
         program = getattr(target, "module", None) or target.program
         own = program if program and not program.startswith("/proc/") else None
-        base = Path(own).stem if own else unnamed(target)
+        return self._numbered(Path(own).stem if own else unnamed(target))
+
+    def _numbered(self, base: str) -> str:
+        """Return a name that no live session has."""
         number, chosen = 1, base
         while chosen in self._sessions and not _is_over(self._sessions[chosen]):
             number += 1
@@ -155,13 +171,17 @@ class Sessions:
             closed = await session.close(kill=kill)
         for one in [session, *descendants(session)]:
             self._sessions.pop(one.name, None)
+            self._private.discard(one.name)
         if session.parent is None:
             session.timeline.close()
-        if self._current not in self._sessions and session.parent is not None:
-            self._current = session.parent.name
+        parent = session.parent
+        is_lost = self._current not in self._sessions
+        if is_lost and parent is not None and not self._is_private(parent):
+            self._current = parent.name
         if self._current not in self._sessions:
-            live = [one.name for one in self._sessions.values() if one.is_live]
-            rest = live or list(self._sessions)
+            known = [one for one in self._sessions.values() if not self._is_private(one)]
+            live = [one.name for one in known if one.is_live]
+            rest = live or [one.name for one in known]
             self._current = rest[-1] if rest else None
         self._on_change()
         return closed
@@ -195,13 +215,11 @@ class Sessions:
 
     async def _adopt(self, parent: Session, child: ChildAppeared) -> None:
         number = 1
-        root = parent
-        while root.parent is not None:
-            root = root.parent
-        while f"{root.name}.{number}" in self._sessions:
+        family = root(parent).name
+        while f"{family}.{number}" in self._sessions:
             number += 1
         session = Session(
-            f"{root.name}.{number}",
+            f"{family}.{number}",
             target=_target_of(parent, child),
             make_backend=lambda *_: child.backend,
             timeline=parent.timeline,
@@ -235,6 +253,8 @@ class Sessions:
 
     def use(self, session: Session) -> None:
         """Make a session the current one if one of its family was."""
+        if self._is_private(session):
+            return
         current = self._sessions.get(self._current or "")
         if current is None or current.timeline is session.timeline:
             self._current = session.name
@@ -246,8 +266,12 @@ class Sessions:
             DebuggerError: NO_SESSION.
         """
         session = self.get(name)
+        self._private.discard(root(session).name)
         self._current = session.name
         return session
+
+    def _is_private(self, session: Session) -> bool:
+        return root(session).name in self._private
 
     def changed(self) -> None:
         """Note that a session's name, program, pid or life has changed."""

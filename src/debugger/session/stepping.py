@@ -9,7 +9,7 @@ from functools import partial
 
 import msgspec
 
-from debugger.backends.abilities import Jump, StepTargets
+from debugger.backends.abilities import Jump, PauseAll, StepTargets
 from debugger.core import answers
 from debugger.core.breakpoints import Breakpoint, Spec
 from debugger.core.breakpoints import Kind as BreakpointKind
@@ -268,6 +268,29 @@ async def pause(session: Session, patience: Patience) -> answers.Stop:
             waited = patience.seconds - _rest(patience, limit).seconds
             return report.running(session, waited_s=round(waited, 1))
     return await wait(session, _rest(patience, limit), after=cursor)
+
+
+async def pause_all(session: Session, patience: Patience) -> answers.Stop:
+    """Stop every thread, also where some have stopped already, and report where one is."""
+    try:
+        by = session.backend.ability(PauseAll).pause_all
+    except DebuggerError as error:
+        if error.code is Code.NOT_SUPPORTED:
+            return await pause(session, patience)  # it stops all of them anyway
+        raise
+    session.require(State.RUNNING, State.STOPPED, to="pause")
+    if session.state is State.STOPPED:
+        threads = await session.do(session.backend.threads)
+        if not any(one.is_running for one in threads):
+            return await session.do(lambda: report.stop(session, is_full=True))
+    cursor = session.timeline.cursor()
+    await session.pause(by)
+    event = await _next_event(session, patience, after=cursor)
+    if event is None and session.state is State.STOPPED:
+        return await session.do(lambda: report.stop(session, is_full=True))
+    if event is None:
+        return report.running(session, waited_s=round(patience.seconds, 1))
+    return await wait(session, patience, after=cursor)
 
 
 async def wait(session: Session, patience: Patience, *, after: int | None = None) -> answers.Stop:

@@ -125,6 +125,11 @@ def _formed(
     return own or value.value, shown
 
 
+async def inside(session: Session, value: Variable) -> tuple[list[answers.VariableView], int]:
+    """Show what is inside a value, one level deep, and how much there is."""
+    return await _children(session, value, 1) if value.handle else ([], 0)
+
+
 async def _children(
     session: Session, value: Variable, depth: int
 ) -> tuple[list[answers.VariableView], int]:

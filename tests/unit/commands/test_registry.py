@@ -16,17 +16,19 @@ CHANGES = {
     "start", "attach", "stop", "detach", "restart", "use", "breakpoint add", "breakpoint remove",
     "breakpoint enable", "breakpoint disable", "continue", "next", "step", "finish", "until",
     "pause", "await", "frame", "up", "down", "eval", "set", "thread", "raw", "output", "input",
-    "daemon stop",
+    "daemon stop", "trace add", "trace remove", "log", "write", "call",
 }  # fmt: skip
 READS = {
     "status", "sessions", "breakpoint list", "context", "source", "backtrace", "locals", "args",
     "print", "vars", "threads", "events", "doctor", "config", "daemon status", "daemon logs",
+    "trace list", "read",
 }  # fmt: skip
 SAMPLES = {str: "x", int: 1, float: 1.5, bool: True}
 
 
 def required(found):
-    return {one.name: SAMPLES[one.value_type] for one in found.parameters if one.is_required}
+    samples = ((one, SAMPLES[one.value_type]) for one in found.parameters if one.is_required)
+    return {one.name: [value] if one.is_repeated else value for one, value in samples}
 
 
 @pytest.mark.parametrize("found", ALL, ids=lambda one: one.name)

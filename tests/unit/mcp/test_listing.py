@@ -18,7 +18,7 @@ NAMES = [
     f"debug_{name}"
     for name in (
         *("launch", "attach", "session", "detach", "breakpoint", "logpoint", "trace", "continue"),
-        *("stack", "variables", "evaluate", "command", "read", "write", "query"),
+        *("stack", "variables", "evaluate", "command", "read", "write", "query", "crash"),
     )
 ]
 
@@ -76,6 +76,7 @@ def test_what_can_end_or_change_a_program_is_marked_destructive() -> None:
         "debug_evaluate",
         "debug_write",
         "debug_command",
+        "debug_crash",
     }
 
 

@@ -63,6 +63,32 @@ TEXTS = {
         "delve is not ready; it would be installed so:\n  go install dlv\n"
         "it would not work: no go here"
     ),
+    a.Traces: (
+        "trace 1: audio::*, 3 functions (audio::mix, audio::fade, … 1 more), "
+        "2 left out (--limit 5 takes them), "
+        "sampled, for they are called too often: audio::mix\n"
+        "not traced: wrok, no function is called so, near names: work\n"
+        "trace 3: work, 1 function"
+    ),
+    a.Readings: "counter = 3\npair = {…}\n  x = 1\nnosuch: no such name",
+    a.Crash: (
+        "crash: null pointer: node->next, node=0x0, in pop main.c:42\n"
+        "SIGSEGV at 0x8 (near null: 8 bytes from a null pointer)\n/src/main.c:42\n"
+        "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"
+        "-> 42    sum += calculate(i);\n   43  }\nlocals: node=0x0\n"
+        "called by main main.c:60: pop(list);  [list=0x5 {head: 0x0}]\n"
+        "before it: index out of bounds (UBSan)\nother threads: 3 in main main.c:60\n"
+        "output: 5 lines, 3 of stack traces left out, the last:\n  same (2 times)\n"
+        "note: freed in drop main.c:9\nevidence: e1"
+    ),
+    a.EvidenceList: (
+        "e1 (stale) 03:04:05 debugger crash -- ./a: null pointer: x\n2 older ones are not kept"
+    ),
+    a.EvidenceShown: (
+        "e1 of 2026-01-02T03:04:05+00:00 in /src\n$ debugger crash -- ./a\n"
+        "stale: changed since: /src/a.c; run it again\ncrash: x\nmore"
+    ),
+    a.EvidenceReport: "wrote 2 answers (1 of them stale) to /tmp/report.md",
 }
 
 
@@ -114,6 +140,13 @@ def test_every_kind_of_answer_is_one_line_of_json(answer):
         (a.Threads((), 0), "no threads"),
         (a.BreakpointList(()), "no breakpoints"),
         (a.Removed(()), "no breakpoints to remove"),
+        (a.Removed((), noun="trace"), "no traces to remove"),
+        (a.Removed((3,), noun="trace"), "removed: trace 3"),
+        (a.Traces((), 0), "nothing is traced"),
+        (
+            a.Backtraces((a.Backtrace(7, (), None, state="running"),), 1),
+            "thread 7:\n  running",
+        ),
         (a.Sessions((), None), "no sessions"),
         (a.Output((), 0), "no new output"),
         (a.Output((), 4), "(4 lines lost: over the limits)\nno new output"),

@@ -34,11 +34,15 @@ class House:
         self.backends.append(backend)
         return backend
 
-    async def create(self, name: str | None = None, target: Launch = LAUNCH) -> Session:
-        return await self.sessions.create(target, self.make, name=name)
+    async def create(
+        self, name: str | None = None, target: Launch = LAUNCH, *, private: str | None = None
+    ) -> Session:
+        return await self.sessions.create(target, self.make, name=name, private=private)
 
-    async def started(self, name: str | None = None) -> tuple[Session, FakeBackend]:
-        session = await self.create(name)
+    async def started(
+        self, name: str | None = None, *, private: str | None = None
+    ) -> tuple[Session, FakeBackend]:
+        session = await self.create(name, private=private)
         await session.do(session.begin)
         return session, self.backends[-1]
 

@@ -249,3 +249,21 @@ async def test_of_many_that_are_stopped_too_some_are_named(house):
         "one.5 is stopped too: debugger use one.5",
         "2 more are stopped: debugger sessions",
     ]
+
+
+async def test_a_private_session_becomes_the_current_one_only_when_it_is_chosen(house):
+    first, _ = await house.started("one")
+    private, backend = await house.started(private="ask")
+    again, _ = await house.started(private="ask")
+    assert (private.name, again.name) == ("ask", "ask-2")
+    assert house.sessions.current == "one"
+    house.sessions.use(private)
+    child, _ = await child_of(house, backend)
+    house.sessions.use(child)
+    assert house.sessions.current == "one"
+    await house.sessions.close(first, kill=True)
+    assert house.sessions.current is None
+    await house.sessions.close(child, kill=True)
+    assert house.sessions.current is None
+    house.sessions.choose("ask-2")
+    assert house.sessions.get(None) is again

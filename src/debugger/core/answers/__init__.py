@@ -24,6 +24,7 @@ from debugger.core.answers.frames import (
     VariableView,
 )
 from debugger.core.answers.installs import AdapterList, AdapterView, Installation
+from debugger.core.answers.live import Reading, Readings, TracedView, Traces
 from debugger.core.answers.machine import (
     Disassembled,
     InstructionView,
@@ -36,9 +37,19 @@ from debugger.core.answers.machine import (
     RegistersView,
     RegisterView,
 )
+from debugger.core.answers.questions import (
+    CallerView,
+    Crash,
+    EvidenceList,
+    EvidenceReport,
+    EvidenceShown,
+    EvidenceView,
+    ThreadGroup,
+)
 from debugger.core.answers.stops import (
     BreakpointList,
     BreakpointView,
+    Crashed,
     ExceptionInfo,
     ExceptionView,
     OutputLine,
@@ -94,6 +105,12 @@ Answer = (
     | ModulesView
     | AdapterList
     | Installation
+    | Crash
+    | EvidenceList
+    | EvidenceShown
+    | EvidenceReport
+    | Traces
+    | Readings
 )
 
 __all__ = [
@@ -105,9 +122,12 @@ __all__ = [
     "Backtraces",
     "BreakpointList",
     "BreakpointView",
+    "CallerView",
     "Change",
     "Check",
     "Children",
+    "Crash",
+    "Crashed",
     "CurrentFrame",
     "DaemonStatus",
     "Disassembled",
@@ -115,6 +135,10 @@ __all__ = [
     "Ended",
     "EventView",
     "Events",
+    "EvidenceList",
+    "EvidenceReport",
+    "EvidenceShown",
+    "EvidenceView",
     "ExceptionInfo",
     "ExceptionView",
     "FrameView",
@@ -128,6 +152,8 @@ __all__ = [
     "Output",
     "OutputLine",
     "Raw",
+    "Reading",
+    "Readings",
     "RegisterGroupView",
     "RegisterView",
     "RegistersView",
@@ -140,8 +166,11 @@ __all__ = [
     "Status",
     "Stop",
     "Text",
+    "ThreadGroup",
     "ThreadView",
     "Threads",
+    "TracedView",
+    "Traces",
     "Value",
     "VariableView",
     "Variables",

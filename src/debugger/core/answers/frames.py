@@ -104,12 +104,16 @@ class Source(Struct, frozen=True):
 
 
 class Backtrace(Struct, frozen=True):
-    """The stack of a thread; `total` is None where the backend does not know the depth."""
+    """The stack of a thread; `total` is None where the backend does not know the depth.
+
+    `state` is there, "running", of a thread that runs on while others have stopped: it has none.
+    """
 
     thread: int
     frames: tuple[FrameView, ...]
     total: int | None
     current: int = 0
+    state: str | UnsetType = UNSET
 
 
 class Backtraces(Struct, frozen=True):

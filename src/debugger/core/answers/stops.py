@@ -64,12 +64,25 @@ class WatchedView(Struct, frozen=True):
     value: str
 
 
+class Crashed(Struct, frozen=True):
+    """What the program crashed of in this run; event number `seq` holds all that was seen."""
+
+    signal: str | None
+    description: str
+    thread: int | None
+    seq: int
+    address: str | UnsetType = UNSET
+    function: str | UnsetType = UNSET
+    file: str | UnsetType = UNSET
+    line: int | UnsetType = UNSET
+
+
 class Stop(Struct, frozen=True):
     """Where the program stopped, and why: the answer of every command that runs it.
 
     `state` is stopped, running (the wait ended first: `timed_out`, or `--no-wait`) or terminated.
     `is_repeat`: in the frame of the stop before; the text then shows `changed`, not `locals`.
-    `unbound` and `never_hit` come with the end of the program.
+    `unbound` and `never_hit` come with the end of the program; `crash` is one that came before.
     """
 
     session: str
@@ -100,6 +113,7 @@ class Stop(Struct, frozen=True):
     never_hit: tuple[BreakpointView, ...] = ()
     timed_out: bool = False
     waited_s: float | None = None
+    crash: Crashed | UnsetType = UNSET
     notes: tuple[str, ...] = ()
 
 
@@ -110,9 +124,10 @@ class BreakpointList(Struct, frozen=True):
 
 
 class Removed(Struct, frozen=True):
-    """Breakpoints that were removed."""
+    """Breakpoints that were removed, or what else `noun` names."""
 
     removed: tuple[int, ...]
+    noun: str = "breakpoint"
 
 
 class ExceptionInfo(Struct, frozen=True):

@@ -6,11 +6,11 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from debugger.core.answers.stops import OutputLine
+from debugger.core.answers.stops import Crashed, OutputLine
 
 
 class Status(Struct, frozen=True):
-    """A session as it is now."""
+    """A session as it is now; `paused_threads` are there where each thread stops on its own."""
 
     session: str
     state: str
@@ -28,6 +28,8 @@ class Status(Struct, frozen=True):
     error: str | UnsetType = UNSET
     parent: str | UnsetType = UNSET
     simulator: str | UnsetType = UNSET
+    paused_threads: tuple[int, ...] | UnsetType = UNSET
+    crash: Crashed | UnsetType = UNSET
 
 
 class Sessions(Struct, frozen=True):
@@ -44,6 +46,7 @@ class Output(Struct, frozen=True):
     dropped: int
     total: int = 0
     cleared: bool = False
+    crash: Crashed | UnsetType = UNSET
 
 
 class EventView(Struct, frozen=True):
@@ -64,7 +67,8 @@ class EventView(Struct, frozen=True):
 class Events(Struct, frozen=True):
     """A page of the timeline; `next` is the cursor to go on from.
 
-    `total` counts all that was asked for; of it `earlier` came before the page.
+    `total` counts all that was asked for; of it `earlier` came before the page. With
+    `total_is_least` there are more than were counted.
     """
 
     events: tuple[EventView, ...]
@@ -72,6 +76,8 @@ class Events(Struct, frozen=True):
     dropped: int
     total: int
     earlier: int = 0
+    total_is_least: bool = False
+    crash: Crashed | UnsetType = UNSET
 
 
 class Ended(Struct, frozen=True):

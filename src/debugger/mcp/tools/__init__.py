@@ -10,6 +10,7 @@ from debugger.mcp.tools import (
     breakpoints,
     doctor,
     looking,
+    questions,
     running,
     timeline,
     values,
@@ -20,7 +21,7 @@ from debugger.mcp.tools import (
 
 CORE = Toolset(
     one
-    for part in (beginning, breakpoints, running, looking, values, timeline)
+    for part in (beginning, breakpoints, running, looking, values, timeline, questions)
     for one in part.TOOLS
 )
 # Without Xcode, or to wait for a stop, its user needs two of ours.

@@ -88,6 +88,7 @@ async def debug_session(
     call: ToolCall,
     *,
     action: Literal["status", "list", "use", "wait", "pause", "restart", "stop"] = "status",
+    all_threads: Annotated[bool, "pause them all, where each stops on its own"] = False,
     timeout_ms: int | None = None,
 ) -> Told:
     """Show, list, choose, await, pause, restart or end (kill) a session."""
@@ -105,7 +106,7 @@ async def debug_session(
         call.remember(call.session)
         return Told(reply.text, reply.data)
     if action == "pause":
-        return stopped(await call.ask("pause", waits=True))
+        return stopped(await call.ask("pause", waits=True, every=all_threads))
     command = "restart" if action == "restart" else "await"
     return stopped(await call.ask(command, waits=True, timeout=seconds(timeout_ms)))
 

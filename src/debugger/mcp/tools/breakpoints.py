@@ -79,21 +79,25 @@ async def debug_logpoint(
 async def debug_trace(
     call: ToolCall,
     *,
-    add: Annotated[tuple[str, ...], "functions"] = (),
+    add: Annotated[tuple[str, ...], "functions; with backend frida also audio::*, @file:a.c"] = (),
     remove: _Ids = (),
+    limit: Annotated[int | None, "functions a pattern"] = None,
 ) -> Told:
-    """Log every entry of functions, without stopping; debug_query shows them."""
-    if not add and not remove:
-        raise DebuggerError(Code.USAGE, "give add or remove", hint='{"add": ["FUNCTION"]}')
-    for name in add:
-        if "*" in name or name.startswith("@"):
-            raise DebuggerError(
-                Code.NOT_SUPPORTED,
-                f"this debugger traces functions by name, not by a pattern: {name}",
-                hint='debug_trace {"add": ["FUNCTION"]}',
-            )
-    entries = [LogPlace(function=name, message=f"enter {name}") for name in add]
-    return await _changed(call, "traced", entries, remove)
+    """Record the calls of functions, without stopping; debug_query shows them. Lists them, too."""
+    numbers = tuple(number(one) for one in remove)
+    replies = [await call.ask("trace_remove", ids=numbers)] if numbers else []
+    if add:
+        replies.append(await call.ask("trace_add", patterns=add, limit=limit))
+    elif not numbers:
+        replies.append(await call.ask("trace_list"))
+    traced = [_traced(one) for reply in replies for one in reply.data.get("traced", ())]
+    return Told.joined(replies, {"traced": traced, "removed": [str(one) for one in remove]})
+
+
+def _traced(one: dict[str, Any]) -> dict[str, Any]:
+    renamed = {"left_out": "leftOut", "near_names": "nearNames"}
+    kept = {renamed.get(key, key): value for key, value in one.items() if key != "id"}
+    return kept | ({"id": str(one["id"])} if one["id"] is not None else {})
 
 
 async def _changed(

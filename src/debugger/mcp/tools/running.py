@@ -11,6 +11,7 @@ from debugger.mcp.tool import Toolset
 
 TOOLS = Toolset()
 COMMANDS = {"continue": "continue", "step-over": "next", "step-into": "step", "step-out": "finish"}
+_CHOOSE = 'debug_command {{"command": "thread {}"}} chooses it'
 STATUS = {"stopped": "paused", "terminated": "exited"}
 # What every tool answers that ends in a stop.
 STOP = {
@@ -29,18 +30,23 @@ async def debug_continue(
     call: ToolCall,
     *,
     action: Literal["continue", "step-over", "step-into", "step-out"] = "continue",
+    thread: Annotated[int | None, "only this one"] = None,
     wait: Annotated[bool, "for the stop"] = True,
     timeout_ms: int | None = None,
 ) -> Told:
     """Run to the next stop or end; answers where and why, source, changed locals, stack, output."""
     command = COMMANDS[action]
+    if thread is not None and action != "continue":
+        raise DebuggerError(
+            Code.USAGE, f"{action} is of the current thread", hint=_CHOOSE.format(thread)
+        )
     if not wait and command == "continue":
-        return stopped(await call.ask(command, no_wait=True))
+        return stopped(await call.ask(command, no_wait=True, thread=thread))
     seconds = 0 if not wait else timeout_ms / 1000 if timeout_ms is not None else None
     try:
-        return stopped(await call.ask(command, waits=True, timeout=seconds))
+        return stopped(await call.ask(command, waits=True, timeout=seconds, thread=thread))
     except DebuggerError as error:
-        if action != "continue" or error.code is not Code.WRONG_STATE:
+        if action != "continue" or thread is not None or error.code is not Code.WRONG_STATE:
             raise
         if (await call.ask("status")).data["state"] != "running":
             raise

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from msgspec import Struct
 
 from debugger.errors import Code, DebuggerError
 from debugger.mcp.call import Told, ToolCall, one_of
-from debugger.mcp.daemon import Reply
 from debugger.mcp.tool import Toolset
 
 TOOLS = Toolset()
-# The seed's names of types, as formats of memory and of Python's struct.
-_TYPES = {
-    "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I",
-    "i64": "q", "u64": "Q", "f32": "f", "f64": "d", "pointer": "Q",
-}  # fmt: skip
-_PAUSED = "Local variable writes require a paused breakpoint."
+_DEFAULT = "u64"
+_WHOLE = frozenset({"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"})
+_REAL = frozenset({"f32", "f64"})
 
 
 class Target(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -43,28 +39,29 @@ async def debug_read(
     call: ToolCall,
     targets: Annotated[tuple[Target, ...], "type of an address: i8…u64, f32, f64, pointer"],
 ) -> Told:
-    """Read several variables or addresses at once."""
+    """Read several variables or addresses at once; with backend frida also while it runs."""
     _some(targets)
-    replies = [await _read(call, one) for one in targets]
-    results = [_result(one, reply) for one, reply in zip(targets, replies, strict=True)]
-    return Told.joined(replies, {"results": results})
+    reply = await call.ask("read", names=tuple(_name(one) for one in targets))
+    pairs = zip(targets, reply.data["values"], strict=True)
+    return Told(reply.text, {"results": [_result(one, found) for one, found in pairs]})
 
 
-async def _read(call: ToolCall, target: Target) -> Reply:
-    if one_of(variable=target.variable, address=target.address) == "variable":
-        return await call.ask("print", expression=target.variable)
-    return await _memory(call, str(target.address), _size(target.type), _form(target.type))
+def _name(one: Target | Write) -> str:
+    """Write a target as the commands `read` and `write` take it."""
+    if one_of(variable=one.variable, address=one.address) == "variable":
+        return str(one.variable)
+    return f"{one.address}:{one.type or _DEFAULT}"
 
 
-def _result(target: Target, reply: Reply) -> dict[str, Any]:
+def _result(target: Target, found: Mapping[str, Any]) -> dict[str, Any]:
+    if "error" in found:
+        named = {"variable": target.variable, "address": target.address}
+        return {key: name for key, name in named.items() if name} | {"error": found["error"]}
     if target.variable:
-        kept = {key: reply.data[key] for key in ("value", "type", "ref") if key in reply.data}
+        kept = {key: found[key] for key in ("value", "type", "ref") if key in found}
         return {"variable": target.variable, **kept}
-    return {
-        "address": target.address,
-        "value": _first(reply, target.type),
-        "type": target.type or "u64",
-    }
+    kind = target.type or _DEFAULT
+    return {"address": target.address, "value": _plain(found["value"], kind), "type": kind}
 
 
 @TOOLS.tool("debug_write", title="Write values", result={"results": list[Any]}, destructive=True)
@@ -73,84 +70,30 @@ async def debug_write(
 ) -> Told:
     """Write several variables or addresses; answers with previousValue and newValue."""
     _some(targets)
-    replies, results = [], []
-    for one in targets:
-        reply, result = await _write(call, one)
-        replies.append(reply)
-        results.append(result)
+    names = [_name(one) for one in targets]
+    replies = [
+        await call.ask("write", name=name, value=_literal(one.value))
+        for name, one in zip(names, targets, strict=True)
+    ]
+    results = [_written(one, reply.data) for one, reply in zip(targets, replies, strict=True)]
     return Told.joined(replies, {"results": results})
 
 
-async def _write(call: ToolCall, target: Write) -> tuple[Reply, dict[str, Any]]:
-    if one_of(variable=target.variable, address=target.address) == "address":
-        return await _write_memory(call, target)
+def _written(target: Write, found: Mapping[str, Any]) -> dict[str, Any]:
+    previous, new = found.get("previous"), found.get("value")
+    if target.variable:
+        return {"variable": target.variable, "previousValue": previous, "newValue": new}
+    kind = target.type or _DEFAULT
+    values = {"previousValue": _plain(previous, kind), "newValue": _plain(new, kind)}
+    return {"address": target.address, **values}
+
+
+def _plain(value: Any, kind: str) -> Any:
+    """Return a number of one of the protocol's types as a number; an address stays a text."""
     try:
-        reply = await call.ask("set", name=target.variable, value=_literal(target.value))
-    except DebuggerError as error:
-        if error.code is not Code.WRONG_STATE:
-            raise
-        raise DebuggerError(Code.WRONG_STATE, _PAUSED, hint=error.hint) from error
-    return reply, {
-        "variable": target.variable,
-        "previousValue": reply.data.get("previous"),
-        "newValue": reply.data.get("value"),
-    }
-
-
-async def _write_memory(call: ToolCall, target: Write) -> tuple[Reply, dict[str, Any]]:
-    address, size = str(target.address), _size(target.type)
-    previous = await _memory(call, address, size, _form(target.type))
-    code = _TYPES[target.type or "u64"]
-    try:
-        number: Any = float(target.value) if code in "fd" else int(target.value)
-        data = struct.pack(f"<{code}", number)
-    except (struct.error, ValueError, OverflowError) as error:
-        raise DebuggerError(
-            Code.USAGE,
-            f"{target.value!r} is no {target.type or 'u64'}",
-            hint=f"type is one of {', '.join(_TYPES)}",
-        ) from error
-    await call.ask("memory_write", address=address, data=data.hex())
-    now = await _memory(call, address, size, _form(target.type))
-    return now, {
-        "address": address,
-        "previousValue": _first(previous, target.type),
-        "newValue": _first(now, target.type),
-    }
-
-
-async def _memory(call: ToolCall, address: str, size: int, form: str) -> Reply:
-    """Read one value.
-
-    Raises:
-        DebuggerError: EVALUATION_FAILED if not all of it is mapped.
-    """
-    reply = await call.ask("memory_read", address=address, count=1, form=form)
-    if reply.data["size"] < size:
-        raise DebuggerError(
-            Code.EVALUATION_FAILED,
-            f"{reply.data['size']} of {size} bytes at {address} are mapped",
-            hint=f'debug_command {{"command": "memory read {address}"}}',
-        )
-    return reply
-
-
-def _first(reply: Reply, name: str | None) -> Any:
-    code = _TYPES[name or "u64"]
-    (value,) = struct.unpack(f"<{code}", bytes.fromhex(reply.data["bytes"]))
-    return f"0x{value:x}" if name == "pointer" else value
-
-
-def _size(name: str | None) -> int:
-    if name is not None and name not in _TYPES:
-        raise DebuggerError(
-            Code.USAGE, f"no type {name!r} for an address", hint=f"one of {', '.join(_TYPES)}"
-        )
-    return struct.calcsize(f"<{_TYPES[name or 'u64']}")
-
-
-def _form(name: str | None) -> str:
-    return "u64" if name in {None, "pointer"} else str(name)
+        return float(value) if kind in _REAL else int(value) if kind in _WHOLE else value
+    except (TypeError, ValueError):
+        return value
 
 
 def _literal(value: object) -> str:
