@@ -36,6 +36,7 @@ class Spec(Struct, frozen=True):
 
     `watch` is the expression of a watchpoint, meant in a frame of `function`; `catch` is the word
     for exceptions to stop at (throw, panic, a filter's name), `type` the only type of them.
+    `is_complete`: every hit is logged, however many a second there are.
     """
 
     file: str | None = None
@@ -52,6 +53,7 @@ class Spec(Struct, frozen=True):
     access: Access = Access.WRITE
     catch: str | None = None
     type: str | None = None
+    is_complete: bool = False
 
     @property
     def kind(self) -> Kind:

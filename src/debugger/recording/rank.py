@@ -6,11 +6,21 @@ The measure is Ochiai's: of failing and passing runs that passed a place, agains
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from debugger.recording.model import Entered, Function, Hit, Merged, Passed, Recording
+from debugger.recording.model import (
+    Entered,
+    Function,
+    Hit,
+    Merged,
+    Passed,
+    Raised,
+    Recording,
+    Returned,
+    Value,
+)
 
 _VALUES = 4
 _RUNS_VALUES = 200  # entry values of one argument that are kept for one run
@@ -25,16 +35,20 @@ class Place(Struct, frozen=True):
 
 
 class Spectrum(Struct, frozen=True):
-    """What one run came to, and the values that its functions were entered with."""
+    """What one run came to, and the values that its functions were entered and left with."""
 
     passed: bool
     functions: frozenset[Place]
     lines: frozenset[Place]
     entries: dict[Place, dict[str, tuple[str, ...]]]
+    order: dict[Place, int] = {}  # in which it came to its functions
 
 
 class EntryDifference(Struct, frozen=True):
-    """An argument's values that only failing runs had, and that only passing ones had."""
+    """Values of an argument that only failing runs had, and that only passing ones had.
+
+    What came of the calls is called `returned` and `raised`.
+    """
 
     name: str
     failing: tuple[str, ...]
@@ -52,7 +66,7 @@ class Suspect(Struct, frozen=True):
 
 
 class Ranking(Struct, frozen=True):
-    """The most suspicious places first; places of the same score in the order of their files."""
+    """The most suspicious places first; places of the same score as failing runs came to them."""
 
     functions: tuple[Suspect, ...]
     lines: tuple[Suspect, ...]
@@ -65,6 +79,7 @@ def spectrum(recordings: Iterable[Recording], *, passed: bool) -> Spectrum:
     functions: set[Place] = set()
     lines: set[Place] = set()
     entries: dict[Place, dict[str, dict[str, None]]] = {}
+    order: dict[Place, int] = {}
     for recording in recordings:
         owners: dict[int, Function] = {}
         for event in recording.events:
@@ -72,8 +87,17 @@ def spectrum(recordings: Iterable[Recording], *, passed: bool) -> Spectrum:
                 function = owners[event.call] = recording.function(event.function)
                 place = Place(function.file, function.name)
                 functions.add(place)
+                order.setdefault(place, len(order))
                 if isinstance(event, Entered):
-                    _enter(entries.setdefault(place, {}), event)
+                    _enter(entries.setdefault(place, {}), event.arguments)
+            elif isinstance(event, Returned | Raised) and event.call in owners:
+                function = owners[event.call]
+                told = (
+                    Value("returned", event.value)
+                    if isinstance(event, Returned)
+                    else Value("raised", event.text)
+                )
+                _enter(entries.setdefault(Place(function.file, function.name), {}), (told,))
             elif isinstance(event, Passed) and event.call in owners:
                 function = owners[event.call]
                 lines.add(Place(function.file, function.name, event.line))
@@ -84,11 +108,11 @@ def spectrum(recordings: Iterable[Recording], *, passed: bool) -> Spectrum:
         place: {name: tuple(texts) for name, texts in names.items()}
         for place, names in entries.items()
     }
-    return Spectrum(passed, frozenset(functions), frozenset(lines), known)
+    return Spectrum(passed, frozenset(functions), frozenset(lines), known, order)
 
 
-def _enter(names: dict[str, dict[str, None]], event: Entered) -> None:
-    for value in event.arguments:
+def _enter(names: dict[str, dict[str, None]], values: Iterable[Value]) -> None:
+    for value in values:
         texts = names.setdefault(value.name, {})
         if value.text is not None and len(texts) < _RUNS_VALUES:
             texts[value.text] = None
@@ -98,10 +122,14 @@ def rank(spectra: Sequence[Spectrum], *, most: int = 20) -> Ranking:
     """Rank the places that failing runs came to."""
     failing = [one for one in spectra if not one.passed]
     passing = [one for one in spectra if one.passed]
+    order: dict[Place, int] = {}
+    for one in failing:
+        for place, number in one.order.items():
+            order.setdefault(place, number)
     functions = _suspects(
-        [one.functions for one in failing], [one.functions for one in passing], most
+        [one.functions for one in failing], [one.functions for one in passing], order, most
     )
-    lines = _suspects([one.lines for one in failing], [one.lines for one in passing], most)
+    lines = _suspects([one.lines for one in failing], [one.lines for one in passing], order, most)
     return Ranking(
         tuple(
             Suspect(one.place, one.score, one.failing, one.passing, _entries(one, spectra))
@@ -121,14 +149,24 @@ def ochiai(failing: int, passing: int, failed: int) -> float:
 
 
 def _suspects(
-    failing: Sequence[frozenset[Place]], passing: Sequence[frozenset[Place]], most: int
+    failing: Sequence[frozenset[Place]],
+    passing: Sequence[frozenset[Place]],
+    order: Mapping[Place, int],
+    most: int,
 ) -> tuple[Suspect, ...]:
     found = []
     for place in frozenset[Place]().union(*failing):
         bad = sum(place in one for one in failing)
         good = sum(place in one for one in passing)
         found.append(Suspect(place, ochiai(bad, good, len(failing)), bad, good))
-    found.sort(key=lambda one: (-one.score, one.place.file, one.place.line, one.place.function))
+    last = len(order)
+
+    def key(one: Suspect) -> tuple[float, int, str, int, str]:
+        place = one.place
+        number = order.get(Place(place.file, place.function), last)
+        return (-one.score, number, place.file, place.line, place.function)
+
+    found.sort(key=key)
     return tuple(found[:most])
 
 

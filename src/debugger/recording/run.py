@@ -102,10 +102,12 @@ async def record(
     timeout_s: float = 60.0,
     scratch_root: Path | None = None,
     as_terminal: bool = False,
+    interrupted: asyncio.Event | None = None,
 ) -> Ran:
     """Run a program to its end, or to the time-out, and return what its processes did.
 
-    All that it leaves running is killed, and its records are removed.
+    All that it leaves running is killed, and its records are removed. Once `interrupted` it is
+    ended as if its time was up.
 
     Raises:
         DebuggerError: LAUNCH_FAILED where it cannot be run.
@@ -132,6 +134,7 @@ async def record(
                     env=environment(env, str(order_file)),
                     timeout_s=timeout_s,
                     scratch=scratch,
+                    interrupted=interrupted or asyncio.Event(),
                 )
             finally:
                 await guard.end()
@@ -149,22 +152,20 @@ async def _run(
     env: Mapping[str, str],
     timeout_s: float,
     scratch: Path,
+    interrupted: asyncio.Event,
 ) -> Ran:
     files = (str(scratch / "input"), stdio.stdout, stdio.stderr)
     began = time.monotonic()
     try:
         pid, ended = await guard.spawn(argv, cwd=cwd, env=env, stdio=files)
         stdio.opened()
-        status, signal, is_timed_out = None, None, False
-        try:
-            async with asyncio.timeout(timeout_s):
-                status, signal = await asyncio.shield(ended)
-        except TimeoutError:
-            is_timed_out = True
+        status, signal = None, None
+        is_timed_out = not await _ends(ended, interrupted, timeout_s)
+        if is_timed_out:
             await guard.kill(pid)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_END_S):
-                    status, signal = await asyncio.shield(ended)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_END_S):
+                status, signal = await asyncio.shield(ended)
         took_s = time.monotonic() - began
         await stdio.drain()
         recordings = tuple(_recordings(scratch / "records"))
@@ -183,6 +184,22 @@ async def _run(
         faults=faults,
         killed=tuple(one for one in ending.killed if not one.endswith(" (cat)")),
     )
+
+
+async def _ends(
+    ended: asyncio.Future[tuple[int | None, int | None]],
+    interrupted: asyncio.Event,
+    timeout_s: float,
+) -> bool:
+    """Wait for the end of a program; False where the time is up first."""
+    stops = asyncio.ensure_future(interrupted.wait())
+    try:
+        await asyncio.wait(
+            {ended, stops}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
+        )
+    finally:
+        stops.cancel()
+    return ended.done()
 
 
 def _faults(path: Path) -> list[str]:
@@ -223,7 +240,7 @@ def require_recording(ran: Ran, argv: Sequence[str]) -> Recording:
         raise DebuggerError(Code.INTERNAL, f"the recorder could not begin: {ran.faults[0]}")
     raise DebuggerError(
         Code.NOT_SUPPORTED,
-        f"nothing of {argv[0]} could be recorded: it runs no Python 3.8 or later, or one that was "
+        f"nothing of {argv[0] if argv else 'it'} could be recorded: it runs no Python 3.8 or later, or one that was "
         "told not to look at PYTHONPATH (-I, -E) or to import site (-S)",
         hint="leave these options out",
     )

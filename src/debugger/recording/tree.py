@@ -155,6 +155,26 @@ def without(roots: Sequence[Call], left_out: frozenset[int]) -> tuple[list[Call]
     return found, count
 
 
+def within(roots: Sequence[Call], begin: int, end: int) -> list[Call]:
+    """Keep the calls that began between two times, and those around them; the trees are new."""
+    made: dict[int, Call] = {}
+    found: list[Call] = []
+    for call in walk(roots):
+        if not begin <= call.at <= end:
+            continue
+        chain: list[Call] = []
+        above: Call | None = call
+        while above is not None and id(above) not in made:
+            chain.append(above)
+            above = above.parent
+        parent = made[id(above)] if above is not None else None
+        for one in reversed(chain):
+            made[id(one)] = new = _copy(one, parent)
+            (parent.children if parent is not None else found).append(new)
+            parent = new
+    return found
+
+
 def _copy(call: Call, parent: Call | None) -> Call:
     return Call(
         id=call.id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Final, TypeAlias
 
@@ -73,6 +73,7 @@ class Unit:
             at += self.word + 1
         self.first = at
         self._by_offset: dict[int, Entry] | None = None
+        self.is_read = False
 
     @property
     def is_known(self) -> bool:
@@ -124,9 +125,18 @@ class Unit:
         """Find the entry at an offset of .debug_info, within this unit."""
         return self._scanned().get(offset)
 
+    def all_entries(self) -> Iterable[Entry]:
+        """Give all of the unit's entries, in their order."""
+        return self._scanned().values()
+
     def _scanned(self) -> dict[int, Entry]:
         if self._by_offset is not None:
             return self._by_offset
+        last = self.units.last_read
+        if last is not None and last is not self and last.offset == self.offset:
+            self.top, found, self.is_read = last.top, last._scanned(), True  # noqa: SLF001 - of our own kind
+            self._by_offset = found
+            return found
         info, abbrevs = self.sections["info"], self.abbrevs.all()
         found: dict[int, Entry] = {self.top.offset: self.top}
         self.top.children = []
@@ -149,7 +159,7 @@ class Unit:
             at = abbrev.skip(info, at, self.word)
             if abbrev.has_children:
                 parents.append(entry)
-        self._by_offset = found
+        self._by_offset, self.is_read = found, True
         return found
 
 
@@ -284,6 +294,7 @@ class Units:
         self._cache = cache if cache is not None else Cache(None, "")
         self._abbrevs: dict[tuple[int, int, int], forms.Abbrevs] = {}
         self._known: dict[int, Unit] = {}
+        self.last_read: Unit | None = None
 
     def __iter__(self) -> Iterator[Unit]:
         return iter(self._all)
@@ -333,6 +344,15 @@ class Units:
         if found is None:
             found = self._known[offset] = Unit(self.sections, self, offset)
         return found
+
+    def reading(self, offset: int) -> Unit:
+        """Give a unit whose entries are read for a moment: only those of the last one are kept."""
+        known = self._known.get(offset)
+        if known is not None and known.is_read:
+            return known
+        if self.last_read is None or self.last_read.offset != offset:
+            self.last_read = Unit(self.sections, self, offset)
+        return self.last_read
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -125,7 +125,7 @@ class Functions:
         unit = self._units.at(address)
         if unit is None:
             return ()
-        all_spans = self._lines.spans(unit.offset)
+        all_spans = self._lines.spans_at(unit.offset, address)
         return tuple(
             self._function(unit.offset, [one for one in all_spans if one.entry == span.entry])
             for span in spans.around(all_spans, address)

@@ -198,6 +198,31 @@ class Lines:
 
         return self._cache.get(f"spans {unit}", list[Span], read)
 
+    def spans_at(self, unit: int, address: int) -> list[Span]:
+        """Give the code of those functions of a unit that have code at an address.
+
+        Of a large unit the first costs much less than all.
+        """
+        found: list[Span] = []
+        for low, high, offset in self._outline(unit):
+            if low <= address < high:
+                found += self._spans_of(unit, offset)
+        return found
+
+    def _outline(self, unit: int) -> list[tuple[int, int, int]]:
+        return self._cache.get(
+            f"outline {unit}",
+            list[tuple[int, int, int]],
+            lambda: spans.outline(self._units.reading(unit)),
+        )
+
+    def _spans_of(self, unit: int, offset: int) -> list[Span]:
+        def read() -> list[Span]:
+            entry = self._units.reading(unit).entry(offset)
+            return spans.of_function(entry) if entry is not None else []
+
+        return self._cache.get(f"function {offset}", list[Span], read)
+
     def find(self, file: str, line: int) -> Found:
         """Find the code of a line; `file` may be the last parts of a path."""
         fitting = locate.matching(file, self.files)
@@ -230,9 +255,9 @@ class Lines:
 
     def _locations(self, program: _Program, addresses: list[int]) -> list[Location]:
         """Keep the first address in each block, function or copy, behind its prologue."""
-        all_spans = self.spans(program.unit)
         first: dict[int, tuple[int, Span | None]] = {}
         for address in addresses:
+            all_spans = self.spans_at(program.unit, address)
             around = spans.around(all_spans, address)
             span = around[0] if around else None
             # As gdb does: a copy of the line in another block may be on another path.

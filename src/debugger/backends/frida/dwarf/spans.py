@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -11,6 +12,8 @@ from debugger.backends.frida.dwarf.entries import Entry, Unit
 
 _TYPES = (dw.TAG_STRUCTURE, dw.TAG_CLASS, dw.TAG_UNION, dw.TAG_ENUMERATION)
 _OUTER = (dw.TAG_NAMESPACE, *_TYPES)
+# By the entry that a function originates from: its name, where it is declared, its linkage name.
+_Names: TypeAlias = dict[int, tuple[str, int, int, str]]
 
 
 class Span(Struct, frozen=True, array_like=True):
@@ -55,41 +58,62 @@ def qualified(entry: Entry) -> str:
     return "::".join(reversed(parts))
 
 
-def of_unit(unit: Unit) -> list[Span]:
-    """List the code of a unit's functions, by address, outer before inner."""
+def outline(unit: Unit) -> list[tuple[int, int, int]]:
+    """List where a unit's functions have code, and the entry of each, nested ones too."""
+    return [
+        (low, high, entry.offset)
+        for entry in unit.all_entries()
+        if entry.tag == dw.TAG_SUBPROGRAM and (entry.has(dw.AT_LOW_PC) or entry.has(dw.AT_RANGES))
+        for low, high in entry.ranges()
+        if low
+    ]
+
+
+def of_function(entry: Entry, names: _Names | None = None) -> list[Span]:
+    """List the code of one function, of what is inlined into it, and of its blocks."""
+    names = {} if names is None else names
     found: list[Span] = []
-    names: dict[int, tuple[str, int, int, str]] = {}
-    waiting: list[tuple[Entry, int, int]] = [(unit.entries(), 0, 0)]
+    waiting: list[tuple[Entry, int, int]] = [(entry, 0, 0)]
     while waiting:
-        entry, depth, level = waiting.pop()
+        one, depth, level = waiting.pop()
         inner = depth
-        if entry.tag in {dw.TAG_SUBPROGRAM, dw.TAG_INLINED}:
-            is_inlined = entry.tag == dw.TAG_INLINED
-            found.extend(_spans(entry, depth if is_inlined else 0, names))
-            inner = depth + 1 if is_inlined else 1
+        if one.tag in {dw.TAG_SUBPROGRAM, dw.TAG_INLINED}:
+            found.extend(_spans(one, depth, names))
+            inner = depth + 1
             level = 0
-        elif entry.tag == dw.TAG_LEXICAL_BLOCK and _has_variables(entry):
+        elif one.tag == dw.TAG_LEXICAL_BLOCK and _has_variables(one):
             level += 1
             found.extend(
-                Span(low, high, low, "", entry.offset, depth - 1, block=level)
-                for low, high in entry.ranges()
+                Span(low, high, low, "", one.offset, depth - 1, block=level)
+                for low, high in one.ranges()
             )
         waiting.extend(
-            (child, inner, level) for child in entry.children if child.children or _is(child)
+            (child, inner, level)
+            for child in one.children
+            if child.tag != dw.TAG_SUBPROGRAM and (child.children or child.tag == dw.TAG_INLINED)
         )
-    found.sort(key=lambda span: (span.low, span.depth, -span.high))
-    return found
+    return _in_order(found)
+
+
+def of_unit(unit: Unit) -> list[Span]:
+    """List the code of a unit's functions, by address, outer before inner."""
+    names: _Names = {}
+    offsets = dict.fromkeys(offset for _, _, offset in outline(unit))
+    entries = [unit.entry(offset) for offset in offsets]
+    return _in_order(
+        [span for entry in entries if entry is not None for span in of_function(entry, names)]
+    )
+
+
+def _in_order(found: list[Span]) -> list[Span]:
+    return sorted(found, key=lambda span: (span.low, span.depth, -span.high))
 
 
 def _has_variables(entry: Entry) -> bool:
     return any(one.tag == dw.TAG_VARIABLE for one in entry.children)
 
 
-def _is(entry: Entry) -> bool:
-    return entry.tag in {dw.TAG_SUBPROGRAM, dw.TAG_INLINED}
-
-
-def _spans(entry: Entry, depth: int, names: dict[int, tuple[str, int, int, str]]) -> Iterator[Span]:
+def _spans(entry: Entry, depth: int, names: _Names) -> Iterator[Span]:
     ranges = [one for one in entry.ranges() if one[0]]
     if not ranges:
         return

@@ -188,7 +188,9 @@ def _frames(
     own = lookup - module.bias
     image = module.image
     unit = image.units.at(own) if image.has_debug else None
-    copies: list[Span] = _one_function(around(image.lines.spans(unit.offset), own)) if unit else []
+    copies: list[Span] = (
+        _one_function(around(image.lines.spans_at(unit.offset, own), own)) if unit else []
+    )
     place = image.lines.at(own) if unit else None
     file, line = (place.file, place.line) if place is not None else ("", 0)
     if unit is None or not copies:

@@ -137,7 +137,7 @@ def _read(address: int, module: Module | None) -> Body:
     image, bias, own = module.image, module.bias, address - module.bias
     unit = image.units.at(own) if image.has_debug else None
     if unit is not None:
-        spans = image.lines.spans(unit.offset)
+        spans = image.lines.spans_at(unit.offset, own)
         whole = [one for one in spans if not one.depth and not one.block]
         span = next((one for one in whole if one.low <= own < one.high), None)
         if span is not None:
