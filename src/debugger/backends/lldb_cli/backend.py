@@ -84,6 +84,7 @@ class LldbBackend:
         self.steps = self._breakpoints.steps
         self.conditions = self._breakpoints.conditions
         self.thrown = self._breakpoints.thrown
+        self.changing = self._breakpoints.changing
         self._judge = Judge(self)
 
     def tell(self, event: Event) -> None:

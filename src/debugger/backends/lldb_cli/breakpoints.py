@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -51,7 +52,8 @@ class Breakpoints:
 
     `conditions` are our number and the condition of each that has one, by LLDB's number; `thrown`
     which types of exceptions are asked for, by the same; `steps` sees to it that no step is lost
-    at a breakpoint that does not stop.
+    at a breakpoint that does not stop. While `changing` is held LLDB has some that are not noted
+    yet, and the program may have run to one before it had its condition.
     """
 
     def __init__(self, inside: Asked) -> None:
@@ -59,14 +61,25 @@ class Breakpoints:
         self.steps = Steps(inside, logging=_LOGGING)
         self.conditions: dict[int, tuple[int, str]] = {}
         self.thrown: dict[int, set[str | None]] = {}
+        self.changing = asyncio.Lock()
 
     async def replace(
         self, name: str, wanted: Sequence[Breakpoint], file: str | None
     ) -> list[Bound]:
         """Replace a list, of a source file or of none; the answers come in the same order."""
         asked = [parse.wanted(one, file) for one in wanted]
-        told = await self._inside.ask("breakpoints", name=name, wanted=asked)
-        places = parse.places(told)
+        async with self.changing:
+            told = await self._inside.ask("breakpoints", name=name, wanted=asked)
+            places = parse.places(told)
+            self._note(places, wanted)
+        bounds = [
+            await self._bound(parse.bound(found, one), one.at or one.spec)
+            for found, one in zip(places, wanted, strict=True)
+        ]
+        await self.steps.note(name, wanted, bounds)
+        return bounds
+
+    def _note(self, places: Sequence[parse.Place], wanted: Sequence[Breakpoint]) -> None:
         for found in places:
             self.conditions.pop(found.id, None)
             self.thrown.pop(found.id, None)
@@ -75,12 +88,6 @@ class Breakpoints:
                 self.conditions[found.id] = (one.id, one.spec.condition)
             if one.spec.catch is not None:
                 self.thrown.setdefault(found.id, set()).add(one.spec.type)
-        bounds = [
-            await self._bound(parse.bound(found, one), one.at or one.spec)
-            for found, one in zip(places, wanted, strict=True)
-        ]
-        await self.steps.note(name, wanted, bounds)
-        return bounds
 
     async def _bound(self, bound: Bound, at: Spec) -> Bound:
         if at.kind is Kind.EXCEPTION:

@@ -1,10 +1,12 @@
 """Does a stop count, or does the program go on because nobody asked for it?
 
-LLDB stops where a condition cannot be evaluated, and at exceptions of every type.
+LLDB stops where a condition cannot be evaluated, at exceptions of every type, and at a breakpoint
+that was set while the program runs before it has its condition.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -17,9 +19,15 @@ from debugger.backends.lldb.steps import Steps
 from debugger.core.model import ExceptionDetails, Purpose, Reason, Stopped
 from debugger.errors import DebuggerError
 
+_FALSE = frozenset({"0", "false"})
+
 
 class Judged(Inside, Protocol):
     """What a judge may ask."""
+
+    @property
+    def changing(self) -> asyncio.Lock:
+        """Held while LLDB has breakpoints that are not noted yet."""
 
     @property
     def thrown(self) -> dict[int, set[str | None]]:
@@ -47,6 +55,8 @@ class Judge:
 
     async def judge(self, stop: Stopped) -> Stopped | None:
         """Return a stop as it is to be told; None where the program goes on."""
+        async with self._inside.changing:
+            pass  # what has just been set is noted now
         caught = {kind for hit in stop.hits for kind in self._inside.thrown.get(hit, ())}
         if caught:
             stop = msgspec.structs.replace(stop, reason=Reason.EXCEPTION)
@@ -54,10 +64,10 @@ class Judge:
         real = await self._inside.steps.judged(stop)
         if real is None:
             return await self._passed(stop)
-        failures = await self._failures(real)
-        for failure in failures:
+        failures = await self._unmet(real)
+        for failure in failures or ():
             self._inside.tell(failure)
-        if failures or (caught and not await self._is_asked_for(real, caught)):
+        if failures is not None or (caught and not await self._is_asked_for(real, caught)):
             return await self._passed(real)
         return real
 
@@ -77,21 +87,25 @@ class Judge:
         details = await self._inside.exception(stop)
         return details is None or any(one in types for one in _names(details.type))
 
-    async def _failures(self, stop: Stopped) -> list[ConditionFailed]:
-        """Return which conditions could not be evaluated, if that is all that the stop is for."""
+    async def _unmet(self, stop: Stopped) -> list[ConditionFailed] | None:
+        """Return which conditions could not be evaluated where none holds; None if the stop is due.
+
+        It is due without a condition, or where one is true.
+        """
         conditions = self._inside.conditions
         known = [conditions[hit] for hit in stop.hits if hit in conditions]
         if not known or len(known) < len(stop.hits) or stop.thread is None:
-            return []
+            return None
         frames = (await self._inside.stack(stop.thread, levels=1)).frames
         failures: list[ConditionFailed] = []
         for number, condition in known:
             try:
-                await self._inside.evaluate(condition, frames[0], Purpose.PRINT)
+                found = await self._inside.evaluate(condition, frames[0], Purpose.PRINT)
             except DebuggerError as error:
                 failures.append(ConditionFailed(number, f"{condition}: {error.message}"))
             else:
-                return []
+                if found.value not in _FALSE:
+                    return None
         return failures
 
 
