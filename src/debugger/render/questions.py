@@ -21,7 +21,7 @@ from debugger.render.budget import Section, fixed
 from debugger.render.lists import inline, listing, source_of, streamed
 from debugger.render.page import Page
 from debugger.render.places import in_sentence, in_stack
-from debugger.render.values import IN_A_LIST, counted, short_name, shorten
+from debugger.render.values import IN_A_LIST, counted, escape, short_name, shorten
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _FACTS, _SOURCE, _VALUES, _CALLERS, _LOCALS, _OUTPUT, _THREADS = range(9)
@@ -233,16 +233,19 @@ def evidence_list(answer: EvidenceList, page: Page) -> list[Section]:  # noqa: A
 def _line(one: EvidenceView) -> str:
     mark = " (stale)" if one.stale else ""
     said = f"{shorten(one.command, _CALL)}: {shorten(one.summary, _LINE)}"
-    return f"{one.id}{mark} {one.time[11:19]} {said}"
+    return f"{escape(one.id)}{mark} {escape(one.time[11:19])} {said}"
 
 
 def evidence_shown(answer: EvidenceShown, page: Page) -> list[Section]:  # noqa: ARG001
     """Return the parts of one answer that is shown again."""
     one = answer.evidence
-    head = [f"{one.id} of {one.time} in {one.cwd}", f"$ {shorten(one.command, 2 * IN_A_LIST)}"]
+    head = [
+        escape(f"{one.id} of {one.time} in {one.cwd}"),
+        f"$ {shorten(one.command, 2 * IN_A_LIST)}",
+    ]
     if one.stale:
-        head.append(f"stale: changed since: {', '.join(one.stale)}; run it again")
-    lines = answer.text.splitlines()
+        head.append(escape(f"stale: changed since: {', '.join(one.stale)}; run it again"))
+    lines = [escape(line, tabs=True) for line in answer.text.splitlines()]
     return [
         fixed("\n".join(head), _HEAD),
         listing(lines, lambda cut: f"… {counted(cut, 'more line')}: --budget 4000", rank=_FACTS),
@@ -253,8 +256,8 @@ def evidence_report(answer: EvidenceReport, page: Page) -> list[Section]:  # noq
     """Return the parts of the report: itself, or where it was written to."""
     if answer.file is not None:
         stale = f" ({answer.stale} of them stale)" if answer.stale else ""
-        return [fixed(f"wrote {counted(answer.count, 'answer')}{stale} to {answer.file}")]
-    lines = answer.text.splitlines()
+        return [fixed(f"wrote {counted(answer.count, 'answer')}{stale} to {escape(answer.file)}")]
+    lines = [escape(line, tabs=True) for line in answer.text.splitlines()]
     return [
         listing(lines, lambda cut: f"… {counted(cut, 'more line')}: debugger evidence export FILE")
     ]
