@@ -1,0 +1,147 @@
+"""Who wrote a value that is seen at a place?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from debugger.backends import choose
+from debugger.backends.base import Launch
+from debugger.commands.asking import Asked, question
+from debugger.commands.call import Call
+from debugger.core import answers
+from debugger.core.breakpoints import Spec
+from debugger.core.command import Arg, Opt, command
+from debugger.core.words import one_line
+from debugger.errors import Code, DebuggerError
+from debugger.questions.asking import Question
+from debugger.questions.writing import python, watching
+from debugger.questions.writing.watching import Wanted
+
+GROUP = "Questions"
+_KEPT_TOKENS = 4000
+_COUNT_MAX = 100_000
+
+
+@command("who-wrote", group=GROUP)
+async def who_wrote(
+    call: Call,
+    expression: Annotated[str, Arg("EXPR", "a variable, a field, an element, as at LOC")],
+    words: Annotated[tuple[str, ...], Arg("CMD", "what to run, after --")] = (),
+    *,
+    at: Annotated[
+        str | None, Opt("--at", help="where it is seen: FILE:LINE or FUNCTION", metavar="LOC")
+    ] = None,
+    hit: Annotated[
+        int | None, Opt("--hit", help="at the Nth time that LOC is reached (1)", metavar="N")
+    ] = None,
+    until: Annotated[
+        str | None, Opt("--until", help="writes after LOC only up to here", metavar="LOC")
+    ] = None,
+    limit: Annotated[
+        int | None, Opt("--limit", help="writes seen before LOC, and after (1000)", metavar="N")
+    ] = None,
+    timeout: Annotated[
+        float | None, Opt("--timeout", help="seconds for each run (60)", metavar="S")
+    ] = None,
+    stdin: Annotated[
+        str | None, Opt("--stdin", help="file for its standard input, else empty", metavar="FILE")
+    ] = None,
+    cwd: Annotated[str | None, Opt("--cwd", help="directory to run in", metavar="D")] = None,
+    env: Annotated[
+        tuple[str, ...], Opt("--env", help="change the environment", metavar="K=V")
+    ] = (),
+    adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
+    backend: Annotated[str | None, Opt("--backend", help=" or ".join(choose.BACKENDS))] = None,
+) -> answers.Answer:
+    """Say who wrote a value last before a place, and all that wrote it.
+
+    Compiled programs are run twice, with the memory watched by the processor; Python is recorded
+    once. Each line that wrote is told with how often, the first and the last values, and its
+    callers.
+    """
+    if at is None:
+        raise DebuggerError(
+            Code.USAGE, "seen at which place?", hint=f"debugger who-wrote {expression} --at LOC …"
+        )
+    one_line(expression)
+    for flag, number in (("--hit", hit), ("--limit", limit)):
+        if number is not None and not 1 <= number <= _COUNT_MAX:
+            raise DebuggerError(
+                Code.USAGE,
+                f"{flag} is 1 to {_COUNT_MAX:,}, not {number}",
+                hint="debugger who-wrote --help",
+            )
+    asked = Asked(
+        verb="who-wrote",
+        words=words,
+        timeout=timeout,
+        stdin=stdin,
+        cwd=cwd,
+        env=env,
+        adapter=adapter,
+        backend=backend,
+    )
+    made = await question(call, asked, _no_breakpoints)
+    wanted = _wanted(call, made, expression, at, hit, until, limit)
+    answer = await _answer(call, asked, made, wanted)
+    own = asked.command()
+    options = (("--at", at), ("--hit", hit), ("--until", until), ("--limit", limit))
+    said = [str(word) for flag, one in options if one is not None for word in (flag, one)]
+    frames = [answer.frame, *(one.frame for one in answer.writers)]
+    evidence = call.evidence.keep(
+        (*own[:2], expression, *said, *own[2:]),
+        call.cwd,
+        summary=answer.cause,
+        text=call.as_text(answer, _KEPT_TOKENS),
+        files=dict.fromkeys(one.file for one in frames if one is not None and one.file),
+    )
+    return msgspec.structs.replace(answer, evidence=evidence)
+
+
+def _wanted(  # noqa: PLR0917 - as they were given
+    call: Call,
+    made: Question,
+    expression: str,
+    at: str,
+    hit: int | None,
+    until: str | None,
+    limit: int | None,
+) -> Wanted:
+    target = made.target
+    script = target.program
+    near = [target.cwd]
+    current = script if script is not None and script.endswith((".py", ".js", ".go")) else None
+
+    def spec(words: str) -> Spec:
+        return call.spec(words, near=near, current=current, program=script)
+
+    return Wanted(
+        expression=expression,
+        at=spec(at),
+        place=at,
+        hit=hit or 1,
+        until=spec(until) if until is not None else None,
+        limit=limit or Wanted.limit,
+    )
+
+
+async def _answer(call: Call, asked: Asked, made: Question, wanted: Wanted) -> answers.WhoWrote:
+    target = made.target
+    assert isinstance(target, Launch)  # what is run, and not attached to
+    if target.python is not None and asked.adapter is None:
+        call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        scratch = call.scratch_root
+        return await python.who_wrote(target, made.patience, wanted, scratch=scratch)
+    if (target.program or "").endswith((".js", ".mjs", ".cjs", ".ts")):
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            "V8 cannot watch a value: js-debug has no watchpoints",
+            hint=f"debugger probe --at LOC '{wanted.expression}' -- CMD shows it at lines",
+        )
+    return await watching.who_wrote(made, wanted)
+
+
+def _no_breakpoints(language: str, *, keep: bool) -> tuple[Spec, ...]:  # noqa: ARG001 - Breakpoints
+    return ()

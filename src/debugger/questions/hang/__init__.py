@@ -1,0 +1,1 @@
+"""Why does a program hang?"""

@@ -1,0 +1,267 @@
+"""Why does a program hang? It is watched from outside, then sampled, and judged."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from debugger.backends.base import Attach, Launch
+from debugger.core import answers
+from debugger.core.hangs import Verdict, Wait, judge
+from debugger.core.samples import Place, Sampled, activity, looping
+from debugger.core.state import State
+from debugger.errors import DebuggerError
+from debugger.questions import asking
+from debugger.questions.asking import Question, Run
+from debugger.questions.hang import go, native, node, python, stopping
+from debugger.questions.hang.outside import Outside, look
+from debugger.questions.hang.telling import told
+from debugger.session import source
+from debugger.session.standing import runs
+from debugger.session.stepping import Patience
+
+_WINDOW_S = 0.5
+_BETWEEN_S = 0.15
+_SAMPLES = 5
+_QUIET = 2  # samples of a program that computes nothing
+_SAMPLING_S = 6.0
+_PYTHON_S = 3.0
+_NODE_S = 2.0
+_UNSEEN = "the debugger could not look into it: {} — this is what the system tells"
+
+
+@dataclass
+class Seen:
+    """All that was seen of a program that hangs."""
+
+    sampled: list[Sampled] = field(default_factory=list)
+    samples: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+async def hang(question: Question, after_s: float) -> answers.Hang:
+    """Say why a program hangs: one that runs already, or one started, `after_s` later.
+
+    Raises:
+        DebuggerError: What starting, or attaching to, the program raises.
+    """
+    began = asyncio.get_running_loop().time()
+    interrupted = question.patience.interrupted
+    target = question.target
+    outside = None
+    if isinstance(target, Attach):
+        outside = await look(target.pid or 0, _WINDOW_S, interrupted)
+        if outside.is_stopped:
+            return _stopped(outside, began)
+    elif any(one in (target.program or "") for one in (".js", ".mjs", ".cjs", ".ts")):
+        target = msgspec.structs.replace(target, env=node.with_hook(target.env))
+    patience = Patience(after_s + _SAMPLING_S, interrupted)
+    wanted = Question(question.sessions, target, question.make_backend, question.name, patience)
+    try:
+        async with asking.running(wanted) as run:
+            if isinstance(target, Launch):
+                last = await _ran(run, after_s)
+                if last is not None:
+                    return _ended(run, last, began)
+            if outside is None:
+                outside = await look(run.session.pid or 0, _WINDOW_S, interrupted)
+            seen = await _seen(run, outside)
+            if run.session.state is State.TERMINATED:
+                return _ended(run, await run.first(), began)
+            return _answer(run, seen, outside, began)
+    except DebuggerError as error:
+        if outside is None or not outside.after:
+            raise
+        return _from_outside(outside, error, began)
+
+
+async def _ran(run: Run, after_s: float) -> answers.Stop | None:
+    """Let a program run for so long; the answer is its end, if it came to it."""
+    limit = asyncio.get_running_loop().time() + after_s
+    run.ends_at = limit
+    stop = await run.first()
+    while stop.state == State.STOPPED.value and asyncio.get_running_loop().time() < limit:
+        stop = await run.go_on(run.at(stop), max(0.0, limit - asyncio.get_running_loop().time()))
+    run.ends_at = limit + _SAMPLING_S
+    return stop if stop.state == State.TERMINATED.value else None
+
+
+async def _seen(run: Run, outside: Outside) -> Seen:
+    """Sample the program by the ways of its language, within a bound."""
+    seen = Seen()
+    adapter = run.session.adapter
+    try:
+        async with asyncio.timeout(_SAMPLING_S):
+            if adapter == "debugpy":
+                await _python(run, outside, seen)
+            elif adapter == "js-debug" and not outside.any_computes:
+                await _node(run, outside, seen)
+            else:
+                await _stopping(run, outside, seen)
+    except (DebuggerError, TimeoutError) as error:
+        reason = error.message if isinstance(error, DebuggerError) else "it did not answer in time"
+        seen.notes.append(_UNSEEN.format(reason))
+    return seen
+
+
+async def _python(run: Run, outside: Outside, seen: Seen) -> None:
+    taken: list[python.Snapshot] = []
+    wanted = _SAMPLES if outside.any_computes else _QUIET
+    for at in range(wanted):
+        if at and not await stopping.between(run, _BETWEEN_S):
+            break
+        async with asyncio.timeout(_PYTHON_S):
+            taken.append(await python.sample(run))
+    await python.forget(run)
+    seen.sampled = python.joined(taken, outside, run.session.target.cwd)
+    seen.samples = len(taken)
+
+
+async def _node(run: Run, outside: Outside, seen: Seen) -> None:
+    try:
+        async with asyncio.timeout(_NODE_S):
+            seen.sampled, notes = await node.waiting(run)
+    except TimeoutError:
+        seen.sampled = _by_calls(outside)
+        notes = ["it does not come back to its event loop: a call that waits, and is not async"]
+    seen.notes += notes
+    seen.samples = 1
+
+
+async def _stopping(run: Run, outside: Outside, seen: Seen) -> None:
+    taken: list[stopping.Stacks] = []
+    session = run.session
+    computing = [one for one in outside.after if outside.computes(one)]
+    # LLDB's numbers of threads are the kernel's.
+    valued = computing if computing and session.adapter == "lldb-dap" else None
+    try:
+        for at in range(_SAMPLES if computing else _QUIET):
+            if at:
+                await stopping.go_on(session)
+                if not await stopping.between(run, _BETWEEN_S):
+                    break
+            if not await stopping.stop(run):
+                break
+            taken.append(await session.do(lambda: stopping.sample(session, valued=valued)))
+        if not taken:
+            seen.sampled = _by_calls(outside)
+            return
+        seen.samples = len(taken)
+        if session.adapter == "delve":
+            seen.sampled = await session.do(lambda: go.sampled(session, taken))
+        else:
+            seen.sampled = await session.do(lambda: native.sampled(session, taken, outside))
+    finally:
+        if isinstance(session.target, Attach):
+            await stopping.go_on(session)
+
+
+def _by_calls(outside: Outside) -> list[Sampled]:
+    """Return what the system tells of the threads, where the debugger tells nothing."""
+    return [
+        Sampled(
+            key=str(number),
+            name="the main thread" if number == outside.pid else f"thread {number} ({one.name})",
+            wait=None if outside.computes(number) else _by_call(outside, number),
+            cpu=outside.cpu_of(number),
+            computes=outside.computes(number),
+        )
+        for number, one in outside.after.items()
+    ]
+
+
+def _by_call(outside: Outside, number: int) -> Wait | None:
+    wait = outside.waits.get(number)
+    return Wait("lock", "something in its own memory") if wait and wait.kind == "futex" else wait
+
+
+def _answer(run: Run, seen: Seen, outside: Outside, began: float) -> answers.Hang:
+    output = run.output()
+    shown = _told(seen.sampled or _by_calls(outside), outside)
+    notes = list(seen.notes)
+    if isinstance(run.session.target, Attach) and runs(run.session.target):
+        notes.append("it runs on, without the debugger")
+    return msgspec.structs.replace(
+        shown,
+        samples=seen.samples,
+        output=output.lines[-6:],
+        output_total=output.total,
+        adapter=run.session.adapter,
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        notes=tuple(notes),
+    )
+
+
+def _told(sampled: Sequence[Sampled], outside: Outside) -> answers.Hang:
+    """Judge what was sampled, and put it into the words of an answer."""
+    activities = [activity(one, source.lines) for one in sampled]
+    verdict = judge(activities, computes=outside.any_computes)
+    by_key = {one.key: one for one in sampled}
+    about = by_key.get(verdict.about or "")
+    place = _place(about, by_key, verdict)
+    found = next((one.loop for one in activities if one.key == verdict.about), None)
+    return told(
+        verdict,
+        sampled,
+        activities,
+        place=place,
+        loop=found if verdict.kind in {"busy", "moving"} else None,
+        outside=outside,
+    )
+
+
+def _place(about: Sampled | None, by_key: Mapping[str, Sampled], verdict: Verdict) -> Place | None:
+    """Return where what it is about is in the user's code; of a loop, its own frame."""
+    if about is None:
+        return None
+    if verdict.kind in {"busy", "moving"}:
+        found, place = looping(about.stacks, source.lines)
+        if found is not None and place is not None:
+            return msgspec.structs.replace(place, line=found.line)
+    for key in (about.key, *reversed(verdict.chain)):
+        one = by_key.get(key)
+        own = next((each for each in one.last if each.is_own), None) if one is not None else None
+        if own is not None:
+            return own
+    return next(iter(about.last), None)
+
+
+def _ended(run: Run, last: answers.Stop, began: float) -> answers.Hang:
+    output = run.output()
+    how = f"by signal {last.signal}" if last.signal else f"with status {last.exit_code}"
+    return answers.Hang(
+        kind="ended",
+        cause=f"no hang: it ended {how}",
+        exit_code=last.exit_code,
+        exit_signal=last.signal,
+        output=output.lines[-6:],
+        output_total=output.total,
+        adapter=run.session.adapter,
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        notes=last.notes,
+    )
+
+
+def _stopped(outside: Outside, began: float) -> answers.Hang:
+    return answers.Hang(
+        kind="stopped",
+        cause="it is stopped by a signal, or by a debugger: nothing of it runs",
+        pid=outside.pid,
+        window_s=round(outside.window_s, 1),
+        total=len(outside.after),
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        notes=(f"kill -CONT {outside.pid} lets it go on, if no debugger holds it",),
+    )
+
+
+def _from_outside(outside: Outside, error: DebuggerError, began: float) -> answers.Hang:
+    """Answer by what the system tells, where the debugger cannot look into the process."""
+    shown = _told(_by_calls(outside), outside)
+    return msgspec.structs.replace(
+        shown,
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        notes=(_UNSEEN.format(error.message), *((error.hint,) if error.hint else ())),
+    )

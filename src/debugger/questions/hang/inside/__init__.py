@@ -1,0 +1,1 @@
+"""What runs inside a program that hangs, to tell of it."""

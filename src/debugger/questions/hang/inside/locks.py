@@ -1,0 +1,219 @@
+"""Which lock does a thread of this Python wait for, and which does it hold? Run in the debuggee.
+
+Nothing of the program's own is called: names are looked up where they are stored.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+_WORDS = 60
+_OWN = re.compile(r"/(?:threading|queue)\.py$")
+_OWNER = re.compile(r"owner=(\d+)")
+_REENTRANT = ("RLock", "_RLock")
+_LOCKS = ("lock", "Lock", "Condition", "Semaphore", "BoundedSemaphore", *_REENTRANT)
+_INNER = 4  # frames of the standard library in which a thread may wait
+_statements: dict[str, dict[int, list[Any]]] = {}
+
+
+def wait_of(stack: list[FrameType]) -> dict[str, Any] | None:
+    """Return what a thread waits for, by the Python functions that it is in."""
+    for frame in stack[:_INNER]:
+        file, name = frame.f_code.co_filename, frame.f_code.co_name
+        if file.endswith("/threading.py") and name == "join":
+            return _joined(frame)
+        if file.endswith("/queue.py"):
+            kind = "receive" if name == "get" else "send"
+            return _waits(kind, named(frame.f_locals.get("self"), stack) or "a queue")
+        if file.endswith("/subprocess.py"):
+            return _child(frame)
+    inner = stack[0]
+    if inner.f_code.co_filename.endswith("/threading.py") and inner.f_code.co_name == "wait":
+        return _condition(stack)
+    lock, text = _asked(inner)
+    if lock is None:
+        return None
+    return {**_waits("lock", text), "owners": _owner(lock), "lock": id(lock)}
+
+
+def _waits(kind: str, text: str) -> dict[str, Any]:
+    return {"kind": kind, "text": text, "owners": []}
+
+
+def _condition(stack: list[FrameType]) -> dict[str, Any]:
+    # An event waits for a condition of its own.
+    is_inside = len(stack) > 1 and stack[1].f_code.co_filename.endswith("/threading.py")
+    holder = (stack[1] if is_inside else stack[0]).f_locals.get("self")
+    kind = type(holder).__name__.lower()
+    return _waits("condition", named(holder, stack) or f"a threading.{kind}")
+
+
+def _joined(frame: FrameType) -> dict[str, Any]:
+    thread = frame.f_locals.get("self")
+    owner = f"t{getattr(thread, 'ident', None)}"
+    return {**_waits("join", getattr(thread, "name", "")), "owners": [owner]}
+
+
+def _child(frame: FrameType | None) -> dict[str, Any]:
+    process = None
+    while process is None and frame is not None:
+        process = frame.f_locals.get("self")
+        frame = frame.f_back
+    words = getattr(process, "args", "")
+    shown = words if isinstance(words, str) else " ".join(map(str, words))
+    return _waits("child", f"its child {getattr(process, 'pid', '')} ({shown[:_WORDS]})")
+
+
+def named(wanted: Any, stack: list[FrameType]) -> str:
+    """Return the name by which a frame knows an object: `self.ready`, `jobs`."""
+    if wanted is None:
+        return ""
+    for frame in stack:
+        if _OWN.search(frame.f_code.co_filename):
+            continue
+        own = list(frame.f_locals.items())
+        found = [name for name, value in own if value is wanted]
+        found += [
+            f"{name}.{field}"
+            for name, value in own
+            for field, inner in list(_fields(value).items())
+            if inner is wanted
+        ]
+        found += [name for name, value in list(frame.f_globals.items()) if value is wanted]
+        if found:
+            return found[0]
+    return ""
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found if type(found) is dict else {}
+
+
+def _owner(lock: Any) -> list[str]:
+    owner = _OWNER.search(repr(lock)) if type(lock).__name__ in _REENTRANT else None
+    return [f"t{owner[1]}"] if owner and owner[1] != "0" else []
+
+
+def _asked(frame: FrameType) -> tuple[Any, str]:
+    """Return the lock that the line of a frame asks for, and how the source calls it."""
+    for node in _at(frame.f_code.co_filename).get(frame.f_lineno or 0, ()):
+        for lock, text in _in_statement(node, frame):
+            if _is_taken(lock):
+                return lock, text
+    return None, ""
+
+
+def _in_statement(node: Any, frame: FrameType) -> list[tuple[Any, str]]:
+    """Return the locks that a statement takes, and how it calls them."""
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        asked = [one.context_expr for one in node.items]
+    else:
+        asked = [
+            one.func.value
+            for one in ast.walk(node)
+            if isinstance(one, ast.Call)
+            and isinstance(one.func, ast.Attribute)
+            and one.func.attr == "acquire"
+        ]
+    return [(_resolved(one, frame), ast.unparse(one)) for one in asked]
+
+
+def _is_taken(value: Any) -> bool:
+    kind = type(value)
+    is_own = kind.__module__ in {"_thread", "threading", "asyncio.locks"}
+    if not is_own or kind.__name__ not in _LOCKS:
+        return False
+    if kind.__name__ in {"lock", "Lock"}:
+        return bool(value.locked())
+    return kind.__name__ not in _REENTRANT or "unlocked" not in repr(value)
+
+
+def held(frame: FrameType) -> list[Any]:
+    """Return the locks that a frame holds, by where its line is in the source."""
+    line, first = frame.f_lineno or 0, frame.f_code.co_firstlineno
+    found: list[Any] = []
+    for number, nodes in list(_at(frame.f_code.co_filename).items()):
+        for node in nodes if first <= number <= line else ():
+            if isinstance(node, (ast.With, ast.AsyncWith)):
+                begins, ends = node.body[0].lineno, node.body[-1].end_lineno or line
+                takes = begins <= line <= ends
+            else:
+                takes = number < line and not _is_freed(node, frame, line)
+            if takes:
+                found += [lock for lock, _ in _in_statement(node, frame)]
+    return [one for one in found if _is_taken(one)]
+
+
+def _is_freed(node: Any, frame: FrameType, line: int) -> bool:
+    """Tell whether a line between an `acquire` and this one releases it."""
+    texts = [f"{text}.release()" for _, text in _in_statement(node, frame)]
+    return any(
+        text in ast.unparse(one)
+        for number, nodes in _at(frame.f_code.co_filename).items()
+        if node.lineno < number < line
+        for one in nodes
+        for text in texts
+    )
+
+
+def _at(file: str) -> dict[int, list[Any]]:
+    """Return the statements of a file that may take a lock, or free one, by line."""
+    if file not in _statements:
+        found: dict[int, list[Any]] = {}
+        try:
+            with open(file, encoding="utf-8") as source:  # noqa: PTH123 - the program's own pathlib
+                tree = ast.parse(source.read())
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            tree = ast.Module([], [])
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.With, ast.AsyncWith, ast.Expr, ast.Assign, ast.Return)):
+                found.setdefault(node.lineno, []).append(node)
+            elif isinstance(node, (ast.If, ast.While)):
+                found.setdefault(node.lineno, []).append(node.test)
+        _statements[file] = found
+    return _statements[file]
+
+
+def _resolved(node: Any, frame: FrameType) -> Any:  # noqa: PLR0911 - one for each kind of node
+    """Return the object that an expression names, without running anything of the program."""
+    if isinstance(node, ast.Name):
+        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Attribute):
+        owner = _resolved(node.value, frame)
+        if type(owner) is type(sys):
+            return vars(owner).get(node.attr)
+        return _fields(owner).get(node.attr, _of_class(owner, node.attr))
+    if isinstance(node, ast.Subscript):
+        owner, key = _resolved(node.value, frame), _resolved(node.slice, frame)
+        if type(owner) in {list, tuple, dict} and type(key) in {int, str}:
+            try:
+                return owner[key]
+            except (KeyError, IndexError, TypeError):
+                return None
+    return None
+
+
+def _of_class(owner: Any, name: str) -> Any:
+    for kind in type(owner).__mro__:
+        found: Any = kind.__dict__.get(name)
+        if type(found).__name__ == "member_descriptor":
+            try:
+                return found.__get__(owner)
+            except AttributeError:
+                return None
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,117 @@
+"""Where are the threads and tasks of this Python, and what do they wait for? Run in the debuggee.
+
+Only values of built-in types are written out: nothing of the program's own is called.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+_FRAMES = 40
+_TEXT = 60
+_VALUES = 24
+_HIDDEN = re.compile(r"pydevd|debugpy|/_pydev|<string>$|<frozen (?!.*zipimport)|runpy")
+_DEBUGGER = re.compile(r"pydevd|debugpy")
+_PLAIN = (int, float, bool, str, bytes, type(None))
+_SIZED = (list, tuple, dict, set, frozenset)
+
+
+def snapshot(locks: Any, tasks: Any) -> str:
+    """Return the threads and tasks as JSON; `locks` and `tasks` are the modules beside this one."""
+    known = {one.ident: one for one in threading.enumerate()}
+    held: dict[int, list[str]] = {}
+    threads: list[dict[str, Any]] = []
+    awaiting: list[dict[str, Any]] = []
+    for ident, frame in sys._current_frames().items():  # noqa: SLF001 - there is no other way
+        stack = _stack(frame)
+        is_ours = ident == threading.get_ident() or (ident not in known and _is_debuggers(frame))
+        if is_ours or not stack:
+            continue
+        threads.append(_thread(ident, known.get(ident), stack, locks))
+        key = threads[-1]["key"]
+        for one in stack:
+            for lock in locks.held(one):
+                held.setdefault(id(lock), []).append(key)
+        loop = tasks.loop_of(stack)
+        if loop is not None:
+            found = tasks.tasks(loop, key, held, locks, _shown)
+            owners = [one["key"] for one in found]
+            threads[-1]["wait"] = {"kind": "loop", "text": "", "owners": owners}
+            awaiting += found
+    for each in (*threads, *awaiting):
+        wait = each["wait"]
+        taken = wait.pop("lock", None) if wait else None
+        if taken is not None and not wait["owners"]:
+            wait["owners"] = held.get(taken, [])
+    threads.sort(key=lambda one: not one["is_main"])
+    return json.dumps({"threads": threads, "tasks": awaiting})
+
+
+def _thread(ident: int, thread: Any, stack: list[FrameType], locks: Any) -> dict[str, Any]:
+    return {
+        "key": f"t{ident}",
+        "name": thread.name if thread is not None else f"thread {ident}",
+        "native": getattr(thread, "native_id", None),
+        "is_main": ident == threading.main_thread().ident,
+        "frames": [_shown(one) for one in stack],
+        "wait": locks.wait_of(stack),
+    }
+
+
+def _stack(frame: FrameType | None) -> list[FrameType]:
+    found: list[FrameType] = []
+    while frame is not None and len(found) < _FRAMES:
+        if not _HIDDEN.search(frame.f_code.co_filename):
+            found.append(frame)
+        frame = frame.f_back
+    return found
+
+
+def _is_debuggers(frame: FrameType | None) -> bool:
+    """Tell whether a thread that the program does not know is one of the debugger's."""
+    while frame is not None:
+        code = frame.f_code
+        # Every thread of the program is begun by this one.
+        if _DEBUGGER.search(code.co_filename) and "StartupWithTrace" not in code.co_name:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _shown(frame: FrameType) -> dict[str, Any]:
+    code = frame.f_code
+    name = getattr(code, "co_qualname", code.co_name)
+    return {
+        "function": name.replace("<locals>.", ""),
+        "file": code.co_filename,
+        "line": frame.f_lineno or 0,
+        "values": _values(frame),
+    }
+
+
+def _values(frame: FrameType) -> dict[str, str]:
+    try:
+        pairs = list(frame.f_locals.items())
+    except RuntimeError:  # another thread changed a module's names meanwhile
+        return {}
+    shown: dict[str, str] = {}
+    for name, value in pairs:
+        text = _text(value) if not name.startswith("__") else None
+        if text is not None and len(shown) < _VALUES:
+            shown[name] = text
+    return shown
+
+
+def _text(value: Any) -> str | None:
+    kind = type(value)
+    if kind in _PLAIN:
+        return repr(value[:_TEXT] if kind in {str, bytes} else value)[:_TEXT]
+    return f"{kind.__name__} of {len(value)}" if kind in _SIZED else None

@@ -1,0 +1,105 @@
+"""What do the asyncio tasks of this Python await? Run in the debuggee."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import Any
+
+_FRAMES = 40
+_TASKS = 200
+_INNERMOST = 2  # frames of the event loop, where it waits for events
+
+
+def loop_of(stack: list[FrameType]) -> Any:
+    """Return the event loop that a thread waits in; None where it computes, or has none."""
+    inner = stack[0].f_code.co_filename
+    if not inner.endswith(("/selectors.py", "/asyncio/base_events.py")):
+        return None
+    for frame in stack[: _INNERMOST + 1]:
+        if frame.f_code.co_filename.endswith("/asyncio/base_events.py"):
+            return frame.f_locals.get("self")
+    return None
+
+
+def tasks(
+    loop: Any, thread: str, held: dict[int, list[str]], locks: Any, shown: Callable[[Any], Any]
+) -> list[dict[str, Any]]:
+    """Return the tasks of a loop, those that no other awaits first; `held` notes their locks."""
+    asyncio = sys.modules["asyncio"]
+    found: list[dict[str, Any]] = []
+    for task in list(asyncio.all_tasks(loop))[:_TASKS]:
+        key, coro = f"a{id(task)}", task.get_coro()
+        frames = _frames(coro)
+        for one in frames:
+            for lock in locks.held(one):
+                held.setdefault(id(lock), []).append(key)
+        found.append(
+            {
+                "key": key,
+                "name": task.get_name(),
+                "loop": thread,
+                "frames": [shown(one) for one in frames],
+                "wait": _wait(task, frames, locks, asyncio),
+                "coro": getattr(coro, "__qualname__", ""),
+            }
+        )
+    awaited = {owner for one in found for owner in one["wait"]["owners"]}
+    found.sort(key=lambda one: (one["key"] in awaited, one["name"]))
+    return found
+
+
+def _frames(coro: Any) -> list[FrameType]:
+    """Return the frames of a coroutine and of what it awaits, innermost first."""
+    frames: list[FrameType] = []
+    while coro is not None and len(frames) < _FRAMES:
+        names = ("cr_frame", "ag_frame", "gi_frame")
+        frame = next(filter(None, (getattr(coro, name, None) for name in names)), None)
+        if frame is None:
+            break
+        frames.append(frame)
+        coro = getattr(coro, "cr_await", None) or getattr(coro, "gi_yieldfrom", None)
+    return frames[::-1]
+
+
+def _wait(task: Any, frames: list[FrameType], locks: Any, asyncio: Any) -> dict[str, Any]:
+    inner = _by_function(frames, locks) if frames else None
+    if inner is not None:
+        return inner
+    future = getattr(task, "_fut_waiter", None)
+    children = getattr(future, "_children", None) or ([future] if future is not None else [])
+    waiting = [one for one in children if isinstance(one, asyncio.Task) and not one.done()]
+    if waiting:
+        return {"kind": "task", "text": "", "owners": [f"a{id(one)}" for one in waiting]}
+    if future is None:
+        return _waits("running", "is ready to run")
+    text = locks.named(future, frames)
+    told = "a future that nobody has set"
+    return _waits("future", f"`{text}`, {told}" if text else told)
+
+
+def _by_function(frames: list[FrameType], locks: Any) -> dict[str, Any] | None:
+    """Return what is awaited where asyncio's own function tells; None where it does not."""
+    file, name = frames[0].f_code.co_filename, frames[0].f_code.co_name
+    holder = frames[0].f_locals.get("self")
+    if file.endswith("/asyncio/locks.py"):
+        kind = type(holder).__name__
+        text = locks.named(holder, frames[1:]) or f"an asyncio.{kind}"
+        wait = _waits("lock" if kind == "Lock" else "event", text)
+        return {**wait, "lock": id(holder)} if kind == "Lock" else wait
+    if file.endswith("/asyncio/queues.py"):
+        text = locks.named(holder, frames[1:]) or "an asyncio.Queue"
+        return _waits("receive" if name == "get" else "send", text)
+    if file.endswith("/asyncio/tasks.py") and name == "sleep":
+        return _waits("sleep", "")
+    if file.endswith("/asyncio/streams.py") or "/asyncio/selector_events" in file:
+        return _waits("io", f"waits in {name} of a stream")
+    return None
+
+
+def _waits(kind: str, text: str) -> dict[str, Any]:
+    return {"kind": kind, "text": text, "owners": []}

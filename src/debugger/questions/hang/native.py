@@ -1,0 +1,156 @@
+"""Who holds the lock that a thread of a native program waits for?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from msgspec import Struct
+
+from debugger.core.hangs import Wait
+from debugger.core.model import Frame
+from debugger.core.origin import is_library
+from debugger.core.samples import Sampled
+from debugger.core.statement import statement
+from debugger.core.waits import SystemCall, kind_of
+from debugger.errors import DebuggerError
+from debugger.questions.hang.outside import Outside
+from debugger.questions.hang.stopping import Stacks
+from debugger.session import report, source
+from debugger.session.session import Session
+from debugger.targets.threads import words_at
+
+_LOCKS = frozenset({"lock", "rwlock"})
+_NATIVE = _LOCKS | {"condition", "semaphore", "group", "join", "send", "receive", "signal"}
+_OWNER = 2  # of the words of glibc's struct __pthread_mutex_s: __lock, __count, __owner
+_WRITER = 6  # of struct __pthread_rwlock_arch_t: __cur_writer
+_WRITER_FUTEXES = (8, 12)  # bytes: __wrphase_futex, __writers_futex
+_ASKED = re.compile(
+    r"(?:(?:lock|wait|acquire|join)\w*(?:<[^<>()]*>)?(?:\s+\w+)?|EnterCriticalSection)\s*"
+    r"[({]\s*([^(){},;]+)[,)}]"
+)
+_ASKED_OF = re.compile(r"([\w.\->:*\[\]]+?)(?:\.|->)(?:r?lock|read|write|wait|recv|send|join)\w*\(")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_GUARD = re.compile(r"(?:Mutex|RwLock\w*)Guard|lock_guard|unique_lock|scoped_lock")
+_GUARDED_MAX = 6  # own frames of a thread that are searched for guards
+_HEADER = 16  # bytes before a lock's futex in its own object
+
+
+class _Known(Struct, frozen=True):
+    """What is known of all threads: their numbers here by the kernel's, and who guards what."""
+
+    outside: Outside
+    by_number: Mapping[int, str]
+    guards: Mapping[int, list[int]]
+
+
+def asked(frame: Frame | None) -> str:
+    """Return what a frame's line asks for, as the source calls it: `&store->lock`."""
+    lines = source.lines(frame.file) if frame is not None and frame.file else None
+    if frame is None or lines is None or not frame.line or frame.line > len(lines):
+        return ""
+    text = statement(lines[frame.line - 1 : frame.line + 3], hash_comments=False)
+    found = _ASKED.search(text) or _ASKED_OF.search(text)
+    return found[1].strip() if found else ""
+
+
+async def sampled(session: Session, stacks: Sequence[Stacks], outside: Outside) -> list[Sampled]:
+    """Put the samples of each thread together, with what it waits for and who holds that (a job).
+
+    The program is stopped where it was at the last sample.
+    """
+    last = stacks[-1]
+    guards = await _guards(session, last)
+    numbers = {one.id: _number(one.name, one.id, outside) for one in last.threads}
+    by_number = {kernel: str(ours) for ours, kernel in numbers.items()}
+    known = _Known(outside, by_number, guards)
+    found = []
+    for one in last.threads:
+        number = numbers[one.id]
+        wait = None
+        if not outside.computes(number):
+            frames = last.frames.get(one.id, ())
+            wait = _wait(session, frames, number, known)
+        found.append(
+            Sampled(
+                key=str(one.id),
+                name="the main thread"
+                if one is last.threads[0]
+                else _named(one.name, number, last.threads[0].name),
+                stacks=tuple(each.places[one.id] for each in stacks if one.id in each.places),
+                wait=wait,
+                cpu=outside.cpu_of(number),
+                computes=outside.computes(number) if number in outside.after else None,
+            )
+        )
+    return found
+
+
+def _number(name: str, number: int, outside: Outside) -> int:
+    """Return the kernel's number of a thread: gdb has its own, and names the kernel's."""
+    if number in outside.after:
+        return number
+    named = [int(one) for one in re.findall(r"\d+", name)]
+    return next((one for one in named if one in outside.after), number)
+
+
+def _named(name: str, number: int, process: str) -> str:
+    """Name a thread; one without a name of its own is called as its process is."""
+    is_own = name and name != process and not name.startswith("Thread")
+    return f"thread {number} ({name})" if is_own else f"thread {number}"
+
+
+def _wait(session: Session, frames: Sequence[Frame], number: int, known: _Known) -> Wait | None:
+    own = next((one for one in frames if not is_library(one.file, session.target.cwd)), None)
+    above = [one.function for one in frames if own is None or one.index < own.index]
+    call = known.outside.call_of(number)
+    kind = kind_of(above, call)
+    if call is None and not above:
+        return None  # it computes in the user's own code
+    joined = known.by_number.get(call.joins or 0) if call is not None else None
+    if joined is not None:
+        return Wait("join", "", (joined,))
+    by_call = known.outside.waits.get(number)
+    if kind not in _NATIVE and by_call is not None and kind != "futex":
+        return by_call
+    if not kind or (call is None and kind not in _NATIVE):
+        return None
+    text = asked(own)
+    if kind in _LOCKS | {"futex"} and call is not None and call.name == "futex":
+        owners = _owners(call, kind, known)
+        text = f"{text or 'a lock'} ({call.arguments[0]:#x})"
+        return Wait("lock" if owners or kind == "lock" else kind, text, owners)
+    return Wait(kind, text)
+
+
+def _owners(call: SystemCall, kind: str, known: _Known) -> tuple[str, ...]:
+    """Return who holds the lock at a futex: by glibc's own note, or by a guard in a frame."""
+    address, pid = call.arguments[0], known.outside.pid
+    for at, holders in known.guards.items():
+        if 0 <= address - at <= _HEADER:
+            return tuple(str(one) for one in holders)
+    if kind == "rwlock":
+        found = (words_at(pid, address - one, _WRITER + 1)[-1:] for one in _WRITER_FUTEXES)
+        writers = [known.by_number[one[0]] for one in found if one and one[0] in known.by_number]
+        return tuple(writers[:1])
+    words = words_at(pid, address, _OWNER + 1)
+    if len(words) > _OWNER and words[0] and words[_OWNER] in known.by_number:
+        return (known.by_number[words[_OWNER]],)
+    return ()
+
+
+async def _guards(session: Session, last: Stacks) -> dict[int, list[int]]:
+    """Return who has a guard of which lock among its locals, by the lock's address."""
+    found: dict[int, list[int]] = {}
+    for thread, frames in last.frames.items():
+        own = [one for one in frames if (one.file or "").endswith(".rs")]
+        own = [one for one in own if not is_library(one.file, session.target.cwd)]
+        for frame in own[:_GUARDED_MAX]:
+            with suppress(DebuggerError):
+                for one in await report.frame_locals(session, frame):
+                    address = _ADDRESS.search(one.value) if _GUARD.search(one.type) else None
+                    # What is not initialised yet has an address of anything.
+                    if address and thread not in found.get(int(address[0], 16), []):
+                        found.setdefault(int(address[0], 16), []).append(thread)
+    return found

@@ -1,0 +1,134 @@
+"""What does a Node that does not compute wait for: which promises, which resources?"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from debugger.core.hangs import Wait
+from debugger.core.model import Purpose
+from debugger.core.origin import is_library
+from debugger.core.samples import Place, Sampled
+from debugger.questions.asking import Run
+from debugger.session import source
+
+PENDING = str(Path(__file__).parent / "inside" / "pending.cjs")
+_ASK = "(globalThis[Symbol.for('debugger.pending')] || (() => ''))({}, {})"
+_PART = 500  # characters, of which js-debug 1.112 cuts none
+_PARTS_MAX = 100
+_RESOURCES = (
+    "JSON.stringify(process.getActiveResourcesInfo().reduce("
+    "(all, one) => ({...all, [one]: (all[one] || 0) + 1}), {}))"
+)
+_AWAIT = re.compile(r"\bawait\s+(.+)")
+_CALLED = re.compile(r"([\w$]+)\s*\(")
+_NOT_SEEN = (
+    "which promises are pending is only known of a program that was started for it: "
+    "debugger hang -- node SCRIPT"
+)
+_TEXT = 80
+_EMPTY = "nothing is left that could settle it: no timer, no socket, no file"
+
+
+def with_hook(env: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which Node notes where promises are made."""
+    before = env.get("NODE_OPTIONS", "")
+    return {**env, "NODE_OPTIONS": f'{before} --require "{PENDING}"'.strip()}
+
+
+async def waiting(run: Run) -> tuple[list[Sampled], list[str]]:
+    """Return the awaits that are pending, and what is to be said beside them.
+
+    Raises:
+        DebuggerError: TIMEOUT where the program does not get to its event loop.
+    """
+    resources = json.loads(await _asked(run, _RESOURCES) or "{}")
+    told = await _told(run)
+    pending = json.loads(told) if told else None
+    notes = []
+    if resources:
+        kept = ", ".join(f"{count} {name}" for name, count in resources.items())
+        notes.append(f"its event loop is kept by: {kept}")
+    if pending is None:
+        return [_main(())], [*notes, _NOT_SEEN]
+    if not resources:
+        notes.append(_EMPTY)
+    cwd = run.session.target.cwd
+    made: dict[str, tuple[int, tuple[Place, ...], str]] = {}
+    for count, told_places in pending:
+        places = _places(told_places, cwd)
+        key = repr([(one.file, one.line) for one in places])
+        if text := _awaited(places):
+            # Each await makes two promises or three.
+            made[key] = (max(count, made[key][0] if key in made else 0), places, text)
+    awaits = list(made.values())
+    functions = {_plain(places[0].function): str(at) for at, (_, places, _) in enumerate(awaits)}
+    found = []
+    for at, (count, places, text) in enumerate(awaits):
+        called = [one for one in _CALLED.findall(text) if functions.get(one, str(at)) != str(at)]
+        name = _plain(places[0].function) + (f" ({count} times)" if count > 1 else "")
+        is_chained = bool(called)
+        wait = (
+            Wait("task", text, (functions[called[0]],))
+            if is_chained
+            else Wait("future", f"`{text}`, which has not settled")
+        )
+        found.append(Sampled(str(at), name, "await", (places,), wait))
+    found.sort(key=lambda one: one.wait is not None and one.wait.kind != "future")
+    return [_main(tuple(one.key for one in found)), *found], notes
+
+
+def _main(owners: tuple[str, ...]) -> Sampled:
+    return Sampled("main", "the main thread", wait=Wait("loop", "", owners))
+
+
+async def _told(run: Run) -> str:
+    """Return what the program tells of its promises; "" where it was not started for it."""
+    parts: list[str] = []
+    while len(parts) < _PARTS_MAX and all(len(one) == _PART for one in parts):
+        parts.append(await _asked(run, _ASK.format(len(parts) * _PART, _PART)))
+    return "".join(parts)
+
+
+async def _asked(run: Run, expression: str) -> str:
+    session = run.session
+    value = await session.do(lambda: session.backend.evaluate(expression, None, Purpose.EVALUATE))
+    try:
+        found = ast.literal_eval(value.value)
+    except (ValueError, SyntaxError):
+        return ""
+    return found if isinstance(found, str) else ""
+
+
+def _places(places: list[list[object]], cwd: str) -> tuple[Place, ...]:
+    return tuple(
+        Place(str(name), str(file), int(str(line)), not is_library(str(file), cwd))
+        for name, file, line, _ in places
+    )
+
+
+def _awaited(places: tuple[Place, ...]) -> str:
+    """Return what the innermost own place awaits, as the source has it; "" where it does not."""
+    first = places[0] if places else None
+    lines = source.lines(first.file) if first is not None and first.file else None
+    if first is None or lines is None or not first.line or first.line > len(lines):
+        return ""
+    found = _AWAIT.search(lines[first.line - 1])
+    return _expression(found[1]) if found else ""
+
+
+def _expression(text: str) -> str:
+    """Return what stands before the bracket, comma or semicolon that ends an expression."""
+    depth = 0
+    for at, letter in enumerate(text):
+        if depth == 0 and letter in ")]},;":
+            return text[:at].strip()
+        depth += (letter in "([{") - (letter in ")]}")
+    return text[:_TEXT].strip()
+
+
+def _plain(function: str) -> str:
+    return function.rpartition(".")[2]

@@ -1,0 +1,160 @@
+"""What do the threads and asyncio tasks of a Python wait for? It is asked in the process itself."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from debugger.core.hangs import Wait
+from debugger.core.model import Purpose
+from debugger.core.origin import is_library
+from debugger.core.samples import Place, Sampled
+from debugger.core.waits import kind_of
+from debugger.errors import Code, DebuggerError
+from debugger.questions.asking import Run
+from debugger.questions.hang.outside import Outside
+
+_PARTS = ("locks", "tasks", "snapshot")
+_NAME = "debugger_hang_snapshot"
+_INSIDE = Path(__file__).parent / "inside"
+_LOADER = """
+import sys, types
+made = sys.modules.get(NAME)
+if made is None:
+    made = types.ModuleType(NAME)
+    for part, text in TEXTS.items():
+        module = types.ModuleType(part)
+        exec(compile(text, "<string>", "exec"), module.__dict__)
+        setattr(made, part, module)
+    sys.modules[NAME] = made
+with open(PATH, "w") as file:
+    file.write(made.snapshot.snapshot(made.locks, made.tasks))
+"""
+_FUTEX = "waits in compiled code, or for the interpreter's lock"
+
+
+class _Frame(Struct):
+    function: str
+    file: str
+    line: int
+    values: dict[str, str] = {}
+
+
+class _Waits(Struct):
+    kind: str
+    text: str = ""
+    owners: list[str] = []
+
+
+class _Thread(Struct):
+    key: str
+    name: str
+    native: int | None = None
+    frames: list[_Frame] = []
+    wait: _Waits | None = None
+    coro: str = ""
+
+
+class Snapshot(Struct):
+    """The threads and tasks at one moment."""
+
+    threads: list[_Thread]
+    tasks: list[_Thread]
+
+
+async def sample(run: Run) -> Snapshot:
+    """Take one sample of all threads and tasks; nothing stops.
+
+    Raises:
+        DebuggerError: TIMEOUT where the interpreter does not answer, ADAPTER_FAILED.
+    """
+    session = run.session
+    with tempfile.TemporaryDirectory(prefix="debugger-hang-") as folder:
+        path = Path(folder) / "snapshot.json"
+        texts = {one: (_INSIDE / f"{one}.py").read_text("utf-8") for one in _PARTS}
+        known = {"NAME": _NAME, "TEXTS": texts, "PATH": str(path)}
+        asked = f"exec({_LOADER!r}, {known!r})"
+        answer = await session.do(lambda: session.backend.evaluate(asked, None, Purpose.EVALUATE))
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=Snapshot)
+        except (OSError, msgspec.DecodeError) as error:
+            raise DebuggerError(
+                Code.ADAPTER_FAILED, f"Python did not tell of its threads: {answer.value[:200]}"
+            ) from error
+
+
+async def forget(run: Run) -> None:
+    """Remove what the samples left in the process."""
+    session = run.session
+    asked = f"__import__('sys').modules.pop({_NAME!r}, None)"
+    await session.do(lambda: session.backend.evaluate(asked, None, Purpose.EVALUATE))
+
+
+def joined(snapshots: Sequence[Snapshot], outside: Outside, cwd: str) -> list[Sampled]:
+    """Put the samples of each thread and task together; the waits are the last sample's."""
+    if not snapshots:
+        return []
+    found = [
+        _sampled(one, "thread", [each.threads for each in snapshots], outside, cwd)
+        for one in snapshots[-1].threads
+    ]
+    found += [
+        _sampled(one, "task", [each.tasks for each in snapshots], outside, cwd)
+        for one in snapshots[-1].tasks
+    ]
+    return found
+
+
+def _sampled(
+    last: _Thread, noun: str, samples: Sequence[Sequence[_Thread]], outside: Outside, cwd: str
+) -> Sampled:
+    stacks = [
+        tuple(_place(frame, cwd) for frame in each.frames)
+        for sample in samples
+        for each in sample
+        if each.key == last.key
+    ]
+    native = last.native or 0
+    wait = Wait(last.wait.kind, last.wait.text, tuple(last.wait.owners)) if last.wait else None
+    if noun == "thread":
+        wait = _wait(last, wait, outside)
+    elif wait is not None and wait.kind == "running":
+        wait = None
+    name = last.name
+    if noun == "task" and last.coro:
+        name = f"{last.coro} ({last.name})" if last.name.startswith("Task-") else last.name
+    return Sampled(
+        key=last.key,
+        name=name,
+        noun=noun,
+        stacks=tuple(stacks),
+        wait=wait,
+        cpu=outside.cpu_of(native),
+        computes=noun == "thread" and outside.computes(native),
+    )
+
+
+def _wait(last: _Thread, wait: Wait | None, outside: Outside) -> Wait | None:
+    """Return what a thread waits for: what Python knows, else what the system call tells."""
+    by_call = outside.waits.get(last.native or 0)
+    call = outside.call_of(last.native or 0)
+    if outside.computes(last.native or 0):
+        return None
+    if wait is not None:
+        return wait
+    if by_call is None or call is None:
+        return None
+    if by_call.kind == "futex":
+        functions = [one.function for one in last.frames]
+        return Wait(kind_of(functions, None) or "interpreter", _FUTEX)
+    return by_call
+
+
+def _place(frame: _Frame, cwd: str) -> Place:
+    own = not is_library(frame.file, cwd)
+    values: Mapping[str, str] = frame.values if own else {}
+    return Place(frame.function, frame.file, frame.line or None, own, values)

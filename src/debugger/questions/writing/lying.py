@@ -1,0 +1,99 @@
+"""Where does a value lie: on whose stack, on the heap, in the program; and which line is before?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from debugger.backends.abilities import RawCommands
+from debugger.core.breakpoints import Bound
+from debugger.core.model import Frame, Purpose
+from debugger.errors import DebuggerError
+from debugger.session.session import Session
+
+_FRAMES = 40
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_LLDB = ("image lookup --address {:#x}", r" at [^\n]*?:(\d+)")
+# How a debugger tells the line of an address.
+_BEFORE = {
+    "lldb-dap": _LLDB,
+    "codelldb": _LLDB,
+    "lldb-cli": _LLDB,
+    "gdb": ("info line *{:#x}", r"Line (\d+) "),
+}
+_BEYOND = 64 << 20  # bytes: what is zero at first lies behind the program's file
+
+
+async def line_before(session: Session, frame: Frame) -> int | None:
+    """Return the line of the instruction that wrote (a job): the processor stops behind it."""
+    asked = _BEFORE.get(session.adapter)
+    if asked is None or frame.address is None:
+        return frame.line
+    command = asked[0].format(int(frame.address, 16) - 1)
+    try:
+        said = await session.backend.ability(RawCommands).raw(command, frame)
+    except DebuggerError:
+        return frame.line
+    told = re.search(asked[1], said)
+    return int(told[1]) if told else frame.line
+
+
+async def address(session: Session, bound: Bound, expression: str, frame: Frame) -> int:
+    """Return where a watched expression lies (a job); 0 where it is not known."""
+    text = bound.address or bound.again or ""
+    if not _ADDRESS.search(text):
+        try:
+            place = await session.backend.evaluate(f"uintptr(&{expression})", frame, Purpose.PRINT)
+        except DebuggerError:
+            return 0
+        text = place.value
+    return _number(text)
+
+
+async def owner(session: Session, thread: int, place: int) -> str:
+    """Return the function of whose frame on a thread's stack a place is a part (a job)."""
+    stack = await session.backend.stack(thread, levels=_FRAMES)
+    last = stack.frames[0].function if stack.frames else ""
+    for frame in stack.frames:
+        try:
+            value = await session.backend.evaluate("$sp", frame, Purpose.PRINT)
+        except DebuggerError:
+            break
+        # The stack grows down: this frame and its callers begin above.
+        if _number(value.value) > place:
+            break
+        last = frame.function
+    return last
+
+
+def _number(text: str) -> int:
+    found = _ADDRESS.search(text)
+    if found:
+        return int(found[0], 16)
+    return int(text) if text.strip().isdecimal() else 0
+
+
+def _maps(pid: int | None) -> Sequence[tuple[int, int, str]]:
+    try:
+        lines = Path(f"/proc/{pid}/maps").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ()
+    found = []
+    for line in lines:
+        fields = line.split(maxsplit=5)
+        first, _, last = fields[0].partition("-")
+        found.append((int(first, 16), int(last, 16), fields[5] if len(fields) > 5 else ""))  # noqa: PLR2004
+    return found
+
+
+def is_in(pid: int | None, address: int, region: str) -> bool:
+    """Tell whether an address is in a region of a process, as its map calls it."""
+    return any(first <= address < last and name == region for first, last, name in _maps(pid))
+
+
+def is_in_program(pid: int | None, address: int) -> bool:
+    """Tell whether it lies in the program's own data, which is at the same place in each run."""
+    maps = _maps(pid)
+    own = [one for one in maps if one[2] == maps[0][2]] if maps else []
+    return bool(own) and own[0][0] <= address < own[-1][1] + _BEYOND

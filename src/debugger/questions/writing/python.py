@@ -1,0 +1,150 @@
+"""Who wrote a value of a Python program? It is recorded in one run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from debugger.backends.base import Launch
+from debugger.core import answers
+from debugger.core.writers import Site, Write
+from debugger.errors import Code, DebuggerError
+from debugger.questions.writing.telling import told
+from debugger.questions.writing.watching import Wanted
+from debugger.recording.model import Noted, Recording, Wrote
+from debugger.recording.order import Limits, Order, Place
+from debugger.recording.python.watching import watch
+from debugger.recording.run import record, require_recording, roots_of
+from debugger.session.stepping import Patience
+
+_UNTIL = "--until is for compiled programs: of Python all writes are told, up to --limit"
+_OTHER = (
+    "it was {} after the last assignment that was seen, and {} at the place: something else wrote "
+    "it, as a library, setattr by another name, or a thread does"
+)
+
+
+class _Reached(msgspec.Struct):
+    """What the recorder tells of the place."""
+
+    line: int = 0
+    found: bool = False
+    value: str | None = None
+    known: str | None = None
+    cut: int = 0
+    full: bool = False
+
+
+async def who_wrote(
+    launch: Launch, patience: Patience, wanted: Wanted, *, scratch: Path
+) -> answers.WhoWrote:
+    """Run a program recorded, and tell the assignments to what is named at a place.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the place is never reached, or there is no such name there;
+            USAGE for an expression that runs code.
+    """
+    at = wanted.at
+    place = Place(name=at.function or "", file=at.file or "", line=at.line or 0)
+    meant = msgspec.structs.replace(watch(wanted.expression), place=place, hit=wanted.hit)
+    what = ["-m", launch.module] if launch.module is not None else [str(launch.program)]
+    argv = [str(launch.python), *what, *launch.args]
+    ran = await record(
+        argv,
+        Order(
+            roots=roots_of(argv, launch.cwd),
+            functions=(place,),
+            watch=meant,
+            limits=Limits(writes=wanted.limit),
+        ),
+        cwd=launch.cwd,
+        env=launch.env,
+        stdin=Path(launch.stdin).read_bytes() if launch.stdin is not None else b"",
+        timeout_s=patience.seconds,
+        scratch_root=scratch,
+        interrupted=patience.interrupted,
+    )
+    require_recording(ran, argv)
+    chosen = next((one for one in ran.recordings if _reached(one) is not None), None)
+    if chosen is None:
+        raise _never(wanted, ran.is_timed_out)
+    reached = _reached(chosen)
+    assert reached is not None
+    if not reached.found:
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"there is no {wanted.expression} at {wanted.place}",
+            hint=f"debugger who-wrote NAME --at {wanted.place} -- CMD: a name that is known there",
+        )
+    writes = _writes(chosen)
+    answer = told(wanted.expression, wanted.place, reached.value, writes)
+    notes = list(_notes(wanted, reached, writes))
+    return msgspec.structs.replace(
+        answer,
+        method="recording the assignments, in one run",
+        timed_out=ran.is_timed_out,
+        took_s=round(ran.took_s, 1),
+        adapter="recorder",
+        notes=tuple(notes),
+    )
+
+
+def _reached(recording: Recording) -> _Reached | None:
+    found = (
+        one.text for one in recording.events if isinstance(one, Noted) and one.kind == "reached"
+    )
+    text = next(found, None)
+    return msgspec.json.decode(text, type=_Reached) if text is not None else None
+
+
+def _writes(recording: Recording) -> list[Write]:
+    writes = []
+    is_after = False
+    for one in recording.events:
+        if isinstance(one, Noted) and one.kind == "reached":
+            is_after = True
+        elif isinstance(one, Wrote):
+            stack = [recording.function(number) for number, _ in one.stack]
+            lines = [line for _, line in one.stack]
+            writes.append(
+                Write(
+                    stack=tuple(
+                        Site(function.name, function.file, line)
+                        for function, line in zip(stack, lines, strict=True)
+                    ),
+                    old=one.old,
+                    new=one.new,
+                    thread=one.thread,
+                    is_sure=one.is_sure,
+                    is_after=is_after,
+                )
+            )
+    return writes
+
+
+def _notes(wanted: Wanted, reached: _Reached, writes: list[Write]) -> list[str]:
+    notes = []
+    if wanted.until is not None:
+        notes.append(_UNTIL)
+    before = [one for one in writes if not one.is_after]
+    if before and before[-1].new != reached.value:
+        notes.append(_OTHER.format(before[-1].new, reached.value))
+    if reached.cut or reached.full:
+        notes.append(f"of the writes before it only the last {len(before):,} are told")
+    return notes
+
+
+def _never(wanted: Wanted, timed_out: bool) -> DebuggerError:  # noqa: FBT001 - how the run ended
+    if timed_out:
+        return DebuggerError(
+            Code.TIMEOUT,
+            f"{wanted.place} was not reached in time",
+            hint="debugger who-wrote --timeout 300 …",
+        )
+    times = f" {wanted.hit} times" if wanted.hit > 1 else ""
+    return DebuggerError(
+        Code.NOT_FOUND,
+        f"the program ended, and {wanted.place} was not reached{times}",
+        hint="debugger path -- CMD shows what ran",
+    )

@@ -1,0 +1,272 @@
+"""Who wrote a value of a native program? Its memory is watched, in as many runs as it takes."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from debugger.core import answers
+from debugger.core.breakpoints import Bound, Spec
+from debugger.core.model import Frame, Purpose, Reason
+from debugger.core.origin import is_library
+from debugger.core.state import State
+from debugger.core.writers import Site, Write
+from debugger.errors import Code, DebuggerError
+from debugger.questions import asking
+from debugger.questions.asking import Question, Run
+from debugger.questions.writing import lying
+from debugger.questions.writing.telling import told
+from debugger.session import looking
+from debugger.session.session import Session
+
+_STACK = 8
+_DEEP = 40
+_STOPS_MAX = 20_000
+_HEAP_BEGINS = "((void (*)(void *))free)(((void *(*)(unsigned long))malloc)(100000)), 0"
+_MAIN = "main"
+_GO_MAIN = "main.main"
+_VARIES = (
+    "where it lies differs from run to run, so the writes before the place are not known: "
+    "give a place that comes earlier, where it is made"
+)
+_BEHIND = "delve stops behind the write: where a line ends with it, the next line is told"
+_DIFFERS = "the program does not do the same in each run: the value at the place was {} then"
+_EARLIER = "what wrote it before {} is not seen"
+
+
+@dataclass
+class Watched:
+    """What was seen in one run: the value at the place, where it lies, and who wrote it."""
+
+    value: str | None = None
+    again: str | None = None
+    adapter: str = ""
+    owner: str = ""  # the function in whose frame it lies, if it lies on the stack
+    is_on_heap: bool = False
+    is_reached: bool = False
+    writes: list[Write] = field(default_factory=list)
+    lines: dict[str, int | None] = field(default_factory=dict)  # of what wrote, by what is next
+    ended: answers.Stop | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked: whose writes, seen from which place, at which of its hits, until where."""
+
+    expression: str
+    at: Spec
+    place: str
+    hit: int = 1
+    until: Spec | None = None
+    limit: int = 1000
+
+
+async def who_wrote(question: Question, wanted: Wanted) -> answers.WhoWrote:
+    """Run a program to a place, and on; then again, for what was written before the place.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the place is never reached, EVALUATION_FAILED if the expression
+            has no place in memory there, NOT_SUPPORTED where the debugger cannot watch it.
+    """
+    began = asyncio.get_running_loop().time()
+    later = await _later(question, wanted)
+    notes = list(later.notes)
+    earlier = Watched()
+    if later.again is None:
+        notes.append(_VARIES)
+    else:
+        earlier = await _earlier(question, wanted, later)
+        notes += earlier.notes
+        if earlier.is_reached and earlier.value != later.value:
+            notes.append(_DIFFERS.format(earlier.value))
+    writes = [*earlier.writes, *later.writes]
+    answer = told(wanted.expression, wanted.place, later.value, writes)
+    last = later.ended
+    return msgspec.structs.replace(
+        answer,
+        adapter=later.adapter,
+        method="a hardware watchpoint" + (", in two runs" if later.again else ""),
+        timed_out=bool(last and last.timed_out),
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+async def _later(question: Question, wanted: Wanted) -> Watched:
+    """Run to the place, watch the value there, and go on."""
+    specs = [wanted.at, *([wanted.until] if wanted.until is not None else [])]
+    found = Watched()
+    async with asking.running(replace(question, breakpoints=tuple(specs))) as run:
+        stop = await _reach(run, wanted)
+        session = run.session
+        frame = await session.do(lambda: looking.frame_of(session))
+        value = await session.do(
+            lambda: session.backend.evaluate(wanted.expression, frame, Purpose.PRINT)
+        )
+        found.value = value.value
+        bound = await _watch(session, wanted.expression, frame)
+        found.adapter = session.adapter
+        address = await session.do(lambda: lying.address(session, bound, wanted.expression, frame))
+        if lying.is_in(session.pid, address, "[stack]"):
+            thread = stop.thread if stop.thread is not None else 0
+            found.owner = await session.do(lambda: lying.owner(session, thread, address))
+        found.is_on_heap = lying.is_in(session.pid, address, "[heap]")
+        if session.adapter == "delve":
+            found.notes.append(_BEHIND)
+        is_fixed = session.adapter != "delve" or lying.is_in_program(session.pid, address)
+        found.again = bound.again if is_fixed else None
+        await _collect(run, found, wanted, stop, is_after=True)
+    return found
+
+
+async def _earlier(question: Question, wanted: Wanted, later: Watched) -> Watched:
+    """Run again, with the memory watched from the start of the program, or of the function."""
+    found = Watched(again=later.again, owner=later.owner)
+    first = _GO_MAIN if later.adapter == "delve" else _MAIN
+    start = later.owner or first
+    begins = Spec(function=start, temporary=True)
+    async with asking.running(replace(question, breakpoints=(wanted.at, begins))) as run:
+        stop = await run.first()
+        if stop.state != State.STOPPED.value:
+            found.notes.append(_EARLIER.format(wanted.place))
+            return found
+        session = run.session
+        frame = await session.do(lambda: looking.frame_of(session))
+        assert later.again is not None
+        try:
+            if later.is_on_heap:
+                await _begin_heap(session, frame)
+            await _watch(session, later.again, frame)
+        except DebuggerError as error:
+            found.notes.append(f"{_EARLIER.format(wanted.place)}: {error.message}")
+            return found
+        await _collect(run, found, wanted, stop, is_after=False)
+    return found
+
+
+async def _reach(run: Run, wanted: Wanted) -> answers.Stop:
+    stop = await run.first()
+    hits = 0
+    for _ in range(_STOPS_MAX):
+        if stop.state != State.STOPPED.value:
+            break
+        hits += 1 in stop.hit_breakpoints
+        if hits >= wanted.hit:
+            return stop
+        stop = await run.go_on(run.at(stop))
+    raise _never(stop, wanted, hits)
+
+
+def _never(stop: answers.Stop, wanted: Wanted, hits: int) -> DebuggerError:
+    if stop.state == State.RUNNING.value:
+        return DebuggerError(
+            Code.TIMEOUT,
+            f"{wanted.place} was not reached in time",
+            hint="debugger who-wrote --timeout 300 …",
+        )
+    unbound = [one.why_unbound for one in stop.unbound if isinstance(one.why_unbound, str)]
+    why = f": {unbound[0]}" if unbound else ""
+    if hits:
+        why = f" {wanted.hit} times, but {hits}"
+    return DebuggerError(
+        Code.NOT_FOUND,
+        f"the program ended, and {wanted.place} was not reached{why}",
+        hint="debugger path -- CMD shows what ran",
+    )
+
+
+async def _begin_heap(session: Session, frame: Frame) -> None:
+    """Have the heap mapped before the program needs it: only then can it be watched.
+
+    What is freed at once, and too large to be kept for reuse, moves nothing that comes later.
+    """
+    await session.do(lambda: session.backend.evaluate(_HEAP_BEGINS, frame, Purpose.EVALUATE))
+
+
+async def _watch(session: Session, expression: str, frame: Frame) -> Bound:
+    spec = Spec(watch=expression)
+
+    async def job() -> Bound:
+        added = await session.binding.watching.add(spec, session.backend, frame)
+        assert added.bound is not None
+        if not added.bound.verified:
+            raise DebuggerError(
+                Code.EVALUATION_FAILED,
+                f"cannot watch {expression}: {added.bound.why}",
+                hint="debugger who-wrote 'this->field' --at LOC -- CMD",
+            )
+        return added.bound
+
+    return await session.do(job)
+
+
+async def _collect(
+    run: Run, found: Watched, wanted: Wanted, stop: answers.Stop, *, is_after: bool
+) -> None:
+    """Let the program run, and note each write, up to the end of what is asked."""
+    hits = 1 if 1 in stop.hit_breakpoints else 0
+    for _ in range(_STOPS_MAX):
+        if not is_after and hits >= wanted.hit:
+            found.is_reached = True
+            found.value = await _value(run, wanted)
+            return
+        if len(found.writes) >= wanted.limit:
+            found.notes.append(f"after {wanted.limit:,} writes it was looked at no more: --limit N")
+            return
+        stop = await run.go_on(run.session)
+        if stop.state != State.STOPPED.value:
+            found.ended = stop
+            if stop.timed_out:
+                found.notes.append("the time was up: --timeout S")
+            return
+        if stop.watched:
+            await _note(run, found, stop, is_after=is_after)
+        if is_after and 2 in stop.hit_breakpoints:  # noqa: PLR2004 - the second is `until`
+            return
+        hits += 1 in stop.hit_breakpoints
+        is_other = stop.reason in {Reason.SIGNAL.value, Reason.EXCEPTION.value}
+        if is_other and not stop.watched:
+            found.notes.append(f"it stopped there for {stop.signal or 'an exception'}")
+            return
+
+
+async def _note(run: Run, found: Watched, stop: answers.Stop, *, is_after: bool) -> None:
+    change = stop.watched[0]
+    session = run.session
+    thread = stop.thread if stop.thread is not None else 0
+    stack = await session.do(lambda: session.backend.stack(thread, levels=_DEEP))
+    if found.owner and not any(one.function == found.owner for one in stack.frames):
+        return  # other functions used the same memory
+    own = [one for one in stack.frames if not is_library(one.file, session.target.cwd)]
+    shown = own or list(stack.frames[:1])
+    sites = [Site(one.function, one.file, one.line) for one in shown[:_STACK]]
+    if shown and shown[0].index == 0:
+        pc = shown[0].address or ""
+        if pc not in found.lines:
+            found.lines[pc] = await session.do(lambda: lying.line_before(session, shown[0]))
+        line = found.lines[pc]
+        sites[0] = msgspec.structs.replace(sites[0], line=line)
+    found.writes.append(
+        Write(
+            stack=tuple(sites),
+            old=change.previous,
+            new=change.value,
+            thread=stop.thread,
+            is_after=is_after,
+        )
+    )
+
+
+async def _value(run: Run, wanted: Wanted) -> str | None:
+    session = run.session
+    try:
+        frame = await session.do(lambda: looking.frame_of(session))
+        value = await session.do(
+            lambda: session.backend.evaluate(wanted.expression, frame, Purpose.PRINT)
+        )
+    except DebuggerError:
+        return None
+    return value.value

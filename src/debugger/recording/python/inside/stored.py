@@ -1,0 +1,269 @@
+"""Which assignments wrote a value that a place is reached with: of a name, a field, an item?
+
+Before a line that may assign to what is so called, what it holds is noted; after it, it is looked
+at again. So every object's writes are known, from its making on, when the place is reached and
+tells which object is meant. Nothing of the program's own is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from collections import deque
+from weakref import ref
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_KEPT = 50_000
+_HELD = 10_000
+_STACK = 12
+_MISSING = object()
+_CHANGING = frozenset(
+    ("append", "insert", "extend", "pop", "remove", "clear", "update", "setdefault", "sort", "add")
+)
+
+
+class Stored:
+    """The writes in one process."""
+
+    def __init__(self, book: Any, wanted: dict[str, Any], parts: Any) -> None:
+        self._book = book
+        self._parts = parts
+        self._root: str = wanted["root"]
+        self._steps: list[Any] = wanted["steps"]
+        self._line: int = wanted["place"]["line"]
+        self._left_hits: int = wanted["hit"]
+        self._final = self._steps[-1] if self._steps else None
+        self._meant: int | None = None  # the object that the place was reached with
+        self._kept: deque[tuple[int, list[Any]]] = deque(maxlen=_KEPT)
+        self._files: dict[str, dict[int, list[ast.expr]]] = {}
+        self._pending: dict[int, list[tuple[int, Any, int]]] = {}  # by frame: what a line may write
+        self._numbers: dict[int, tuple[int, Any]] = {}  # of holders, by id
+        self._frames: dict[int, int] = {}
+        self._last: dict[int, str | None] = {}
+        self._next = 1
+        self._count = 0
+
+    # -- what the program does ---------------------------------------------------------------------
+
+    def entered(self, thread: Any, code: CodeType, frame: FrameType) -> None:
+        """Note a call; the place may be a function."""
+        thread.stack.append((thread.root, 0))
+        if not self._steps:
+            self._frames.setdefault(id(frame), self._new())
+        if not self._line and self._meant is None:
+            name = self._parts.name_of(code, self._parts.arguments(code, frame))
+            if self._book.chosen.is_asked_for(code, name):
+                self._reached(code, frame)
+
+    def line(self, thread: Any, code: CodeType, line: int, frame: FrameType) -> None:
+        """Look at what the frame's line before wrote, and note what this one may write."""
+        self._check(thread, code, frame)
+        if line == self._line and self._meant is None:
+            name = self._parts.name_of(code, self._parts.arguments(code, frame))
+            if self._book.chosen.is_asked_for(code, name):
+                self._reached(code, frame)
+        targets = self._targets(code).get(line)
+        if targets:
+            self._pending[id(frame)] = [
+                (self._number(holder), holder, line)
+                for target in targets
+                if (holder := self._holder(target, code, frame)) is not _MISSING
+            ]
+
+    def left(self, thread: Any, frame: FrameType) -> None:
+        """Look at what a call's last line wrote."""
+        self._check(thread, frame.f_code, frame)
+        if thread.stack:
+            thread.stack.pop()
+        self._frames.pop(id(frame), None)
+
+    # -- what is written ---------------------------------------------------------------------------
+
+    def _check(self, thread: Any, code: CodeType, frame: FrameType) -> None:
+        for number, holder, line in self._pending.pop(id(frame), ()):
+            text = self._text(self._read(holder, code))
+            known = self._last.get(number)
+            if text == known:
+                continue
+            self._last[number] = text
+            book = self._book
+            stack = self._stack(frame, line)
+            record = [
+                "w", book.stamp(), thread.number, stack[0][0], line, known, text, stack, True
+            ]  # fmt: skip
+            if self._meant is None:
+                self._kept.append((number, record))
+            elif self._meant == number:
+                self._write(record)
+
+    def _write(self, record: list[Any]) -> None:
+        self._count += 1
+        if self._count <= self._book.limits["writes"]:
+            self._book.write(record)
+
+    def _reached(self, code: CodeType, frame: FrameType) -> None:
+        self._left_hits -= 1
+        if self._left_hits > 0:
+            return
+        holder = self._meant_by(code, frame)
+        book = self._book
+        told: dict[str, Any] = {"line": frame.f_lineno, "found": holder is not _MISSING}
+        if holder is not _MISSING:
+            self._meant = self._number(holder)
+            told["value"] = self._text(self._read(holder, code))
+            told["known"] = self._last.get(self._meant)
+            records = [record for number, record in self._kept if number == self._meant]
+            told["cut"] = max(len(records) - book.limits["writes"], 0)
+            for record in records[-book.limits["writes"] :]:
+                book.write(record)
+            told["full"] = len(self._kept) == _KEPT
+        else:
+            self._meant = 0
+        self._kept.clear()
+        book.write(["n", "reached", book.stamp(), json.dumps(told)])
+
+    def _meant_by(self, code: CodeType, frame: FrameType) -> Any:
+        """Return what holds the value of the whole expression in a frame."""
+        own = self._parts.variables(code, frame)
+        if not self._steps:
+            if self._root in own and code.co_name != "<module>":
+                return frame
+            return frame.f_globals if self._root in frame.f_globals else _MISSING
+        value = own.get(self._root, frame.f_globals.get(self._root, _MISSING))
+        for step in self._steps[:-1]:
+            value = self._step(value, step)
+        return value
+
+    def _read(self, holder: Any, code: CodeType) -> Any:
+        if self._final is not None:
+            return self._step(holder, self._final)
+        if type(holder) is dict:
+            return holder.get(self._root, _MISSING)
+        return self._parts.variables(code, holder).get(self._root, _MISSING)
+
+    def _step(self, value: Any, step: list[Any]) -> Any:
+        kind, key = step
+        if value is _MISSING:
+            return _MISSING
+        if kind == "attribute":
+            there, found = self._parts.field(value, key)
+            return found if there else _MISSING
+        if type(value) is dict and type(key) in (str, int):
+            return value.get(key, _MISSING)
+        if type(value) in (list, tuple) and type(key) is int and -len(value) <= key < len(value):
+            return value[key]
+        return _MISSING
+
+    def _text(self, value: Any) -> str | None:
+        return None if value is _MISSING else self._book.texts(value)
+
+    # -- who holds it ------------------------------------------------------------------------------
+
+    def _new(self) -> int:
+        self._next += 1
+        return self._next
+
+    def _number(self, holder: Any) -> int:
+        """Return the number of a holder, which no other gets as long as it lives."""
+        key = id(holder)
+        if type(holder) is type(sys._getframe()):  # noqa: SLF001 - there is no other way
+            return self._frames.setdefault(key, self._new())
+        known = self._numbers.get(key)
+        if known is not None:
+            return known[0]
+        number = self._new()
+        try:
+            kept: Any = ref(holder, lambda _gone: self._numbers.pop(key, None))
+        except TypeError:
+            kept = holder
+        if len(self._numbers) < _HELD:
+            self._numbers[key] = (number, kept)
+        self._last[number] = self._text(self._read(holder, sys._getframe().f_code))  # noqa: SLF001
+        return number
+
+    def _holder(self, target: ast.expr, code: CodeType, frame: FrameType) -> Any:
+        if isinstance(target, ast.Name) and not self._steps:
+            is_local = target.id in code.co_varnames or target.id in code.co_cellvars
+            return frame if is_local else frame.f_globals
+        found = self._resolved(target, code, frame)
+        return found if found is not None else _MISSING
+
+    def _resolved(self, node: ast.expr, code: CodeType, frame: FrameType) -> Any:
+        if isinstance(node, ast.Name):
+            own = self._parts.variables(code, frame)
+            return own.get(node.id, frame.f_globals.get(node.id, _MISSING))
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Attribute):
+            owner = self._resolved(node.value, code, frame)
+            return self._step(owner, ["attribute", node.attr])
+        if isinstance(node, ast.Subscript):
+            owner = self._resolved(node.value, code, frame)
+            key = self._resolved(node.slice, code, frame)
+            return self._step(owner, ["item", key])
+        return _MISSING
+
+    # -- which lines may write ---------------------------------------------------------------------
+
+    def _targets(self, code: CodeType) -> dict[int, list[ast.expr]]:
+        """Return by line what a file's assignments to the name, field or item assign to."""
+        file = code.co_filename
+        if file not in self._files:
+            found: dict[int, list[ast.expr]] = {}
+            try:
+                with open(file, "rb") as source:  # noqa: PTH123 - the program's own pathlib
+                    tree: ast.AST = ast.parse(source.read())
+            except (OSError, SyntaxError, ValueError, RecursionError):
+                tree = ast.Module([], [])
+            for node in ast.walk(tree):
+                target = self._target(node)
+                for line in {getattr(node, "lineno", 0), *self._starts(node)} if target else ():
+                    found.setdefault(line, []).append(target)  # type: ignore[arg-type]
+            self._files[file] = found
+        return self._files[file]
+
+    def _starts(self, node: ast.AST) -> tuple[int, ...]:
+        # Of a call over several lines, the line that ends it may be told again.
+        end = getattr(node, "end_lineno", None)
+        return (end,) if isinstance(node, ast.Call) and end else ()
+
+    def _target(self, node: ast.AST) -> ast.expr | None:
+        """Return what holds what a node may write."""
+        if self._final is None:
+            is_stored = isinstance(node, ast.Name) and node.id == self._root and _stores(node)
+            return node if is_stored and isinstance(node, ast.Name) else None
+        kind, key = self._final
+        if isinstance(node, ast.Call):
+            return _set_by(node, kind)
+        if not isinstance(node, (ast.Attribute, ast.Subscript)) or not _stores(node):
+            return None
+        if isinstance(node, ast.Attribute):
+            return node.value if kind == "attribute" and node.attr == key else None
+        return node.value if kind == "item" else None
+
+    def _stack(self, frame: FrameType | None, line: int) -> list[list[int]]:
+        found: list[list[int]] = []
+        while frame is not None and len(found) < _STACK:
+            if self._book.chosen.is_ours(frame.f_code):
+                number = self._book.number(frame.f_code, None)
+                found.append([number, frame.f_lineno or 0 if found else line])
+            frame = frame.f_back
+        return found
+
+
+def _stores(node: Any) -> bool:
+    return not isinstance(node.ctx, ast.Load)
+
+
+def _set_by(node: ast.Call, kind: str) -> ast.expr | None:
+    """Return what a call may change: `setattr` a field's holder, a method its own container."""
+    if kind == "attribute":
+        is_set = isinstance(node.func, ast.Name) and node.func.id == "setattr"
+        return node.args[0] if is_set and node.args else None
+    is_method = isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING
+    return node.func.value if is_method and isinstance(node.func, ast.Attribute) else None

@@ -1,0 +1,94 @@
+"""How is told why a program hangs: the verdict, the place, the loop, and what each thread does?"""
+
+from __future__ import annotations
+
+from debugger.core.answers import Hang, HangGroup, LoopView
+from debugger.render.budget import Section, fixed
+from debugger.render.lists import listing, source_of, streamed
+from debugger.render.page import Page
+from debugger.render.places import in_stack
+from debugger.render.values import IN_A_LIST, counted, short_name, shorten
+
+# What is cut last has the lowest number.
+_HEAD, _NOTES, _FACTS, _LOOP, _SOURCE, _GROUPS, _OUTPUT = range(7)
+_CAUSE = 500
+_VALUE = 60
+_STATE = 200
+_LINE = 160
+
+
+def hang(answer: Hang, page: Page) -> list[Section]:
+    """Return the parts of what is said of a program that hangs, or does not."""
+    frame = answer.frame
+    where = (
+        [fixed(f"{frame.file}:{frame.line}", _SOURCE)] if frame is not None and frame.file else []
+    )
+    return [
+        fixed(shorten(answer.cause, _CAUSE), _HEAD),
+        fixed(_facts(answer), _FACTS),
+        *where,
+        source_of(answer.source, page, rank=_SOURCE, more=lambda _: ""),
+        *(_loop(answer.loop) if answer.loop is not None else []),
+        *_groups(answer),
+        *_output(answer, page),
+        *[fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in answer.notes],
+        *([fixed(f"evidence: {answer.evidence}", _NOTES)] if answer.evidence else []),
+    ]
+
+
+def _facts(answer: Hang) -> str:
+    parts = []
+    if answer.cpu is not None:
+        parts.append(f"processor {answer.cpu:.0%} over {answer.window_s:g} s")
+    if answer.pid is not None:
+        parts.append(f"pid {answer.pid}")
+    if answer.samples:
+        parts.append(f"{counted(answer.samples, 'sample')} by {answer.adapter}")
+    if answer.took_s is not None:
+        parts.append(f"took {answer.took_s:g} s")
+    return " · ".join(parts)
+
+
+def _loop(found: LoopView) -> list[Section]:
+    first, last = found.lines[0], found.lines[-1]
+    seen = f"{first}" if first == last else f"{first} to {last}"
+    parts = [f"seen at lines {seen}" if first != last else f"seen at line {seen}"]
+    if found.changed:
+        changed = (
+            f"{short_name(one.name)} {shorten(one.first, _VALUE)} → {shorten(one.last, _VALUE)}"
+            for one in found.changed
+        )
+        parts.append("changes: " + ", ".join(changed))
+    else:
+        parts.append("no variable changes")
+    if found.same:
+        same = (f"{short_name(one.name)}={shorten(one.value, _VALUE)}" for one in found.same)
+        parts.append("the same: " + " ".join(same))
+    return [
+        listing([f"loop: {parts[0]}", *(f"  {one}" for one in parts[1:])], lambda _: "", rank=_LOOP)
+    ]
+
+
+def _groups(answer: Hang) -> list[Section]:
+    lines = [_group(one) for one in answer.groups]
+    return [listing(lines, lambda cut: f"… {cut} more: --budget 2000", rank=_GROUPS, floor=4)]
+
+
+def _group(one: HangGroup) -> str:
+    names = ", ".join(short_name(name) for name in one.names)
+    more = ", …" if one.count > len(one.names) else ""
+    who = names if one.count == 1 else f"{one.count} {one.noun}s ({names}{more})"
+    cpu = f" (processor {one.cpu:.0%})" if one.cpu is not None else ""
+    at = " < ".join(in_stack(frame) for frame in one.frames)
+    head = f"{who}{cpu}: {shorten(one.state, _STATE)}" if one.state else f"{who}{cpu}"
+    return f"{head}\n  at {at}" if at else head
+
+
+def _output(answer: Hang, page: Page) -> list[Section]:
+    shown = [
+        f"  {shorten(streamed(one, page), _LINE)}" for one in answer.output if one.text.strip()
+    ]
+    if not shown:
+        return []
+    label = f"output: {counted(answer.output_total, 'line')}, the last:"
+    return [listing([label, *shown], lambda _: "", rank=_OUTPUT, floor=1)]

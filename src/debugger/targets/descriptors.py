@@ -1,0 +1,158 @@
+"""What is at the other end of a file descriptor that a thread waits for?"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from debugger.core.waits import SystemCall
+from debugger.targets.process import look_at
+
+_PROCESSES_MAX = 2000
+_POLLED_MAX = 8
+_POLLED_SIZE = 8  # struct pollfd, poll(2)
+_LISTENING = "0A"
+_INODE = re.compile(r"\[(\d+)\]")
+_WRITES = 0o3  # of the flags of open(2): the access mode
+_VERBS = {
+    **dict.fromkeys(("read", "readv", "pread64", "recvfrom", "recvmsg"), "reads from"),
+    **dict.fromkeys(("write", "writev", "pwrite64", "sendto", "sendmsg"), "writes to"),
+    **dict.fromkeys(("accept", "accept4"), "accepts connections on"),
+    "connect": "connects",
+    "fsync": "syncs",
+}
+_POLLS = frozenset({"poll", "ppoll"})
+_EPOLLS = frozenset({"epoll_wait", "epoll_pwait", "epoll_pwait2"})
+
+
+def blocked_on(pid: int, call: SystemCall) -> str:
+    """Say which descriptors a system call waits for, and what they are: `reads from fd 3: …`."""
+    if call.name in _VERBS and call.arguments:
+        number = call.arguments[0]
+        other = call.name in {"write", "writev", "pwrite64"}
+        return f"{_VERBS[call.name]} fd {number}: {describe(pid, number, is_writing=other)}"
+    numbers: Sequence[int] = ()
+    if call.name in _POLLS:
+        numbers = _polled(pid, call)
+    elif call.name in _EPOLLS and call.arguments:
+        numbers = _registered(pid, call.arguments[0])
+    told = [f"fd {number}: {describe(pid, number)}" for number in numbers[:_POLLED_MAX]]
+    return f"waits for {'; '.join(told)}" if told else f"waits in {call.name}"
+
+
+def _polled(pid: int, call: SystemCall) -> list[int]:
+    address, count = call.arguments[0], min(call.arguments[1], _POLLED_MAX)
+    try:
+        with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as file:
+            file.seek(address)
+            data = file.read(_POLLED_SIZE * count)
+    except (OSError, ValueError, OverflowError):
+        return []
+    whole = data[: len(data) // _POLLED_SIZE * _POLLED_SIZE]
+    return [number for number, _, _ in struct.iter_unpack("=ihh", whole) if number >= 0]
+
+
+def _registered(pid: int, number: int) -> list[int]:
+    """Return what an epoll descriptor watches, proc_pid_fdinfo(5)."""
+    text = _text(f"/proc/{pid}/fdinfo/{number}")
+    return [int(one) for one in re.findall(r"^tfd:\s*(\d+)", text, re.MULTILINE)]
+
+
+def describe(pid: int, number: int, *, is_writing: bool = False) -> str:
+    """Say what a descriptor is: a file's path, a pipe and who holds its other end, a socket."""
+    try:
+        target = os.readlink(f"/proc/{pid}/fd/{number}")
+    except OSError:
+        return "not open"
+    inode = _INODE.search(target)
+    if target.startswith("pipe:"):
+        return f"a pipe, {_other_end(pid, target, is_writing=is_writing)}"
+    if target.startswith("socket:") and inode:
+        return _socket(pid, inode[1])
+    if target.startswith("anon_inode:"):
+        return target.removeprefix("anon_inode:").strip("[]")
+    return target
+
+
+def _other_end(pid: int, target: str, *, is_writing: bool) -> str:
+    """Say which processes hold the other end of a pipe."""
+    wanted = "read" if is_writing else "write"
+    names = []
+    for other in _pids():
+        ends = [one for one in _same(other, target) if _is_for(other, one, writing=not is_writing)]
+        if not ends:
+            continue
+        found = look_at(other)
+        if other == pid:
+            names.append(f"itself (fd {', '.join(map(str, ends))})")
+        else:
+            names.append(f"{found.name if found is not None else '?'} (pid {other})")
+    if not names:
+        return f"nobody has its {wanted} end"
+    return f"{wanted} end held by {', '.join(names[:3])}"
+
+
+def _same(pid: int, target: str) -> Iterator[int]:
+    try:
+        numbers = os.listdir(f"/proc/{pid}/fd")
+    except OSError:
+        return
+    for number in numbers:
+        try:
+            if os.readlink(f"/proc/{pid}/fd/{number}") == target:
+                yield int(number)
+        except OSError:
+            continue
+
+
+def _is_for(pid: int, number: int, *, writing: bool) -> bool:
+    flags = re.search(r"^flags:\s*([0-7]+)", _text(f"/proc/{pid}/fdinfo/{number}"), re.MULTILINE)
+    mode = int(flags[1], 8) & _WRITES if flags else 0
+    return mode != 0 if writing else mode != 1
+
+
+def _pids() -> list[int]:
+    return [int(one) for one in os.listdir("/proc") if one.isdecimal()][:_PROCESSES_MAX]
+
+
+def _socket(pid: int, inode: str) -> str:
+    for table in ("tcp", "tcp6", "udp", "udp6"):
+        for line in _text(f"/proc/{pid}/net/{table}").splitlines()[1:]:
+            fields = line.split()
+            if len(fields) > 9 and fields[9] == inode:  # noqa: PLR2004 - proc_pid_net(5)
+                return _connection(table.rstrip("6"), fields[1], fields[2], fields[3])
+    for line in _text(f"/proc/{pid}/net/unix").splitlines()[1:]:
+        fields = line.split()
+        if len(fields) > 6 and fields[6] == inode:  # noqa: PLR2004 - proc_pid_net(5)
+            return f"a Unix socket {fields[7]}" if len(fields) > 7 else "a Unix socket"  # noqa: PLR2004
+    return "a socket"
+
+
+def _connection(kind: str, local: str, remote: str, state: str) -> str:
+    here, there = address(local), address(remote)
+    if state == _LISTENING or remote.endswith(":0000"):
+        return f"a {kind.upper()} socket at {here}"
+    return f"a {kind.upper()} socket, peer {there}"
+
+
+def address(text: str) -> str:
+    """Read an address of /proc/net/tcp: words of the machine's order in hexadecimal, and a port."""
+    packed, _, port = text.partition(":")
+    raw = bytes.fromhex(packed)
+    count = len(raw) // 4
+    words = struct.pack(f"={count}I", *struct.unpack(f">{count}I", raw))
+    family = socket.AF_INET if len(words) == 4 else socket.AF_INET6  # noqa: PLR2004 - bytes
+    shown = socket.inet_ntop(family, words)
+    shown = f"[{shown}]" if family == socket.AF_INET6 else shown
+    return f"{shown}:{int(port, 16)}"
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8", "replace")
+    except OSError:
+        return ""

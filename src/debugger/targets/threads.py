@@ -1,0 +1,67 @@
+"""What do a process's threads do, as /proc tells without stopping them?"""
+
+from __future__ import annotations
+
+import os
+import platform
+import struct
+from pathlib import Path
+
+from msgspec import Struct
+
+from debugger.core.waits import SystemCall, system_call
+
+_STATE, _USER, _SYSTEM = 0, 11, 12  # the fields of proc_pid_stat(5), counted from the state
+_THREADS_MAX = 2000
+
+
+class ThreadState(Struct, frozen=True):
+    """One thread: its name, a letter for its state, its processor time in seconds."""
+
+    number: int
+    name: str
+    state: str
+    cpu_s: float
+    call: SystemCall | None = None
+
+
+def threads(pid: int) -> dict[int, ThreadState]:
+    """Look at the threads of a process, the first one first; nothing where there is no /proc."""
+    try:
+        numbers = sorted(map(int, os.listdir(f"/proc/{pid}/task")))
+    except OSError:
+        return {}
+    found = (_thread(pid, number) for number in numbers[:_THREADS_MAX])
+    return {one.number: one for one in found if one is not None}
+
+
+def _thread(pid: int, number: int) -> ThreadState | None:
+    folder = Path(f"/proc/{pid}/task/{number}")
+    try:
+        before, _, rest = (folder / "stat").read_text("utf-8", "replace").rpartition(")")
+    except OSError:
+        return None
+    fields = rest.split()
+    ticks = int(fields[_USER]) + int(fields[_SYSTEM])
+    try:
+        call = system_call((folder / "syscall").read_text(), platform.machine())
+    except OSError:
+        call = None
+    return ThreadState(
+        number=number,
+        name=before.partition("(")[2],
+        state=fields[_STATE],
+        cpu_s=ticks / os.sysconf("SC_CLK_TCK"),
+        call=call,
+    )
+
+
+def words_at(pid: int, address: int, count: int) -> tuple[int, ...]:
+    """Read 32-bit numbers of a process's memory; nothing where they cannot be read."""
+    try:
+        with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as file:
+            file.seek(address)
+            data = file.read(4 * count)
+    except (OSError, ValueError, OverflowError):
+        return ()
+    return struct.unpack(f"={len(data) // 4}i", data[: len(data) // 4 * 4])

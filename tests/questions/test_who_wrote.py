@@ -1,0 +1,219 @@
+"""Does `who-wrote` name the line that wrote a value last, and all others?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+C = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct order { char code[8]; long total; };
+static long all;
+static void add(struct order *order, int count, long cents) {
+    order->total += count * cents;
+    all += 1;
+}
+static void name(struct order *order, const char *text) {
+    char *to = order->code;
+    while (*text)
+        *to++ = *text++;
+    *to = 0;
+}
+static long check(const struct order *order) {
+    return order->total;
+}
+static void twice(int *number) {
+    *number *= 2;
+}
+static int local(void) {
+    int number = 3;
+    twice(&number);
+    number += 1;
+    return number;
+}
+int main(void) {
+    struct order *order = calloc(1, sizeof *order);
+    for (int round = 0; round < 5; round++)
+        add(order, 2, 150);
+    name(order, "A-1004-XY");
+    printf("%ld\n", check(order));
+    add(order, 1, 5);
+    return local();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wrote")
+    source = folder / "prog.c"
+    source.write_text(C)
+    words = ["gcc", "-g", "-O0", "-w", "-o", str(folder / "prog"), str(source)]
+    subprocess.run(words, check=True, timeout=60)
+    return folder / "prog"
+
+
+def _line(text: str, part: str) -> int:
+    (found,) = [number for number, one in enumerate(text.splitlines(), 1) if part in one]
+    return found
+
+
+def _wrote(cli: Callable[..., Any], *words: object, cwd: Path | None = None) -> dict[str, Any]:
+    told = cli("who-wrote", "--json", *map(str, words), check=0, cwd=cwd, timeout=90)
+    data: dict[str, Any] = told.data["data"]
+    assert cli("sessions", check=0).out == "no sessions\n"
+    return data
+
+
+@pytest.mark.parametrize(
+    "adapter", [pytest.param(one, marks=pytest.mark.adapter(one)) for one in ("lldb-dap", "gdb")]
+)
+def test_a_write_past_the_end_of_another_field_is_found(
+    cli: Callable[..., Any], program: Path, adapter: str
+) -> None:
+    answer = _wrote(
+        cli,
+        "order->total",
+        "--at",
+        "check",
+        "--adapter",
+        adapter,
+        "--",
+        program,
+        cwd=program.parent,
+    )
+    at = _line(C, "*to = 0;")
+    assert answer["cause"].endswith(f"in name prog.c:{at}"), answer
+    assert (answer["writes"], answer["later"]) == (7, 1)
+    first, *_, last, after = answer["writers"]
+    assert (first["frame"]["function"], first["count"]) == ("add", 5)
+    assert (first["old"], first["final_new"]) == ("0", "1500")
+    assert (last["last"], after["after"]) == (True, True)
+    assert answer["notes"] == []
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_local_is_watched_from_its_function_on_and_through_its_address(
+    cli: Callable[..., Any], program: Path
+) -> None:
+    at = _line(C, "return number;")
+    answer = _wrote(cli, "number", "--at", f"prog.c:{at}", "--", program, cwd=program.parent)
+    places = [(one["frame"]["function"], one["new"]) for one in answer["writers"]]
+    assert places == [("local", "3"), ("twice", "6"), ("local", "7")]
+    assert answer["value"] == "7"
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_the_nth_time_and_an_end_bound_what_is_told(cli: Callable[..., Any], program: Path) -> None:
+    words = ["all", "--at", "add", "--hit", "3", "--until", "name", "--", program]
+    answer = _wrote(cli, *words, cwd=program.parent)
+    assert (answer["value"], answer["writes"], answer["later"]) == ("2", 2, 3)
+    words = ["all", "--at", "check", "--limit", "2", "--", program]
+    assert any("--limit" in one for one in _wrote(cli, *words, cwd=program.parent)["notes"])
+
+
+@pytest.mark.adapter("lldb-dap")
+@pytest.mark.parametrize(
+    ("words", "says", "status"),
+    [
+        (["total"], "seen at which place?", 2),
+        (["nosuch", "--at", "check", "--", "./prog"], "nosuch", 1),
+        (["all", "--at", "nosuch", "--", "./prog"], "nosuch was not reached", 1),
+        (["all", "--at", "add", "--hit", "99", "--", "./prog"], "not reached 99 times, but 6", 1),
+        (["all", "--at", "add", "--limit", "0", "--", "./prog"], "--limit is 1 to", 2),
+        (["1 + 1", "--at", "add", "--", "./prog"], "error: ", 1),
+    ],
+)
+def test_what_cannot_be_answered_says_why(
+    cli: Callable[..., Any], program: Path, words: list[str], says: str, status: int
+) -> None:
+    assert says in cli("who-wrote", *words, check=status, cwd=program.parent).err
+    assert cli("sessions", check=0).out == "no sessions\n"
+
+
+PYTHON = """
+class Stock:
+    def __init__(self, total):
+        self.total = total
+        self.shelves = {"a": 1}
+    def add(self, count):
+        self.total += count
+    def fill(self, count):
+        self.shelves["a"] = count
+        self.shelves.update(a=count + 1)
+def restore(stock, saved):
+    for name, value in saved.items():
+        setattr(stock, name, value)
+def audit(stock):
+    expected = 5
+    expected = expected + stock.total
+    return expected
+def main():
+    other, stock = Stock(9), Stock(0)
+    for count in range(3):
+        stock.add(count + 1)
+        other.add(7)
+    restore(stock, {"total": 1})
+    stock.fill(4)
+    audit(stock)
+    stock.add(8)
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "at", "value", "function", "writes"),
+    [
+        ("stock.total", "audit", "1", "restore", 5),
+        ("stock.shelves['a']", "audit", "5", "fill", 2),
+        ("expected", "script.py:17", "6", "audit", 2),
+    ],
+)
+def test_the_assignments_of_one_object_are_told_and_no_others(  # noqa: PLR0917 - parameters
+    cli: Callable[..., Any],
+    tmp_path: Path,
+    expression: str,
+    at: str,
+    value: str,
+    function: str,
+    writes: int,
+) -> None:
+    (tmp_path / "script.py").write_text(PYTHON)
+    words = [expression, "--at", at, "--", sys.executable, "script.py"]
+    answer = _wrote(cli, *words, cwd=tmp_path)
+    assert (answer["value"], answer["writes"]) == (value, writes), answer
+    assert answer["frame"]["function"].endswith(function)
+    (last,) = [one for one in answer["writers"] if one["last"]]
+    assert last["final_new"] == value
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["total", "--at", "audit"], "there is no total at audit"),
+        (["stock.total", "--at", "nosuch"], "nosuch was not reached"),
+        (["stock.sum()", "--at", "audit"], "cannot be watched"),
+    ],
+)
+def test_what_python_does_not_have_is_said(
+    cli: Callable[..., Any], tmp_path: Path, words: list[str], says: str
+) -> None:
+    (tmp_path / "script.py").write_text(PYTHON)
+    answer = cli("who-wrote", *words, "--", sys.executable, "script.py", cwd=tmp_path)
+    assert answer.exit != 0
+    assert says in answer.err
+
+
+def test_node_has_no_watchpoints(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "prog.js").write_text("let sum = 1;\n")
+    words = ["who-wrote", "sum", "--at", "prog.js:1", "--", "node", "prog.js"]
+    answer = cli(*words, cwd=tmp_path, check=1)
+    assert "V8 cannot watch a value" in answer.err
+    assert "debugger probe" in answer.err

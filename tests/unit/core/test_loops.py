@@ -1,0 +1,72 @@
+"""Which loop is a thread in, and does anything there lead to its end?"""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.core.loops import Loop, Round, loop
+
+SEARCH = """int find(int *list, int low, int high)
+{
+    for (int round = 0; round < 9; round++) {
+        prepare(list);
+    }
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (list[middle] < 5)
+            low = middle;
+    }
+    return low;
+}""".splitlines()
+NESTED = """def main(rows):
+    for row in range(rows):
+        for column in range(9):
+            total += row * column
+""".splitlines()
+
+
+def _loop(source: list[str], *rounds: tuple[int, dict[str, str]]) -> Loop:
+    found = loop(source, [Round(line, values) for line, values in rounds])
+    assert found is not None
+    return found
+
+
+def test_the_loop_is_the_innermost_around_all_lines_seen() -> None:
+    found = _loop(SEARCH, (7, {}), (9, {}))
+    assert (found.line, found.text, found.lines) == (6, "while (low < high) {", (7, 9))
+
+
+def test_what_its_condition_reads_is_told_as_the_same() -> None:
+    rounds = [(line, {"tries": str(line), "low": "2", "high": "3"}) for line in (7, 8, 9)]
+    found = _loop(SEARCH, *rounds)
+    assert found.names == ("low", "high")
+    assert dict(found.same) == {"low": "2", "high": "3"}
+    assert [one.name for one in found.changed] == ["tries"]
+    assert not found.is_moving
+
+
+def test_a_condition_that_goes_on_in_one_direction_moves() -> None:
+    found = _loop(SEARCH, *[(7, {"low": low, "high": "99"}) for low in ("1", "5", "9")])
+    assert found.is_moving
+
+
+@pytest.mark.parametrize("values", [("1", "5", "2"), ("1", "5", "1"), ("4", "4", "5")])
+def test_one_that_goes_back_and_forth_or_hardly_at_all_does_not(values: tuple[str, ...]) -> None:
+    assert not _loop(SEARCH, *[(7, {"low": low, "high": "99"}) for low in values]).is_moving
+
+
+def test_an_outer_loop_that_goes_on_is_told_before_an_inner_one_that_goes_round() -> None:
+    rounds = [(4, {"row": str(3 * at), "column": str(at * 5 % 7)}) for at in range(4)]
+    found = _loop(NESTED, *rounds)
+    assert (found.line, found.is_moving) == (2, True)
+
+
+def test_a_loop_on_one_line_is_found() -> None:
+    found = _loop(["function f() { let n = 0; while (n < 1) { g(); } }"], (1, {"n": "0"}))
+    assert (found.text, found.names) == ("while (n < 1)", ("n",))
+
+
+def test_lines_in_no_loop_have_none() -> None:
+    assert loop(SEARCH, [Round(11)]) is None
+    assert loop(SEARCH, []) is None
+    assert loop(SEARCH, [Round(99)]) is None
