@@ -1,0 +1,59 @@
+"""The tool that shows what expressions were at places of a whole run."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from debugger.mcp.call import Told, ToolCall
+from debugger.mcp.tool import Toolset
+from debugger.mcp.tools.beginning import seconds
+
+TOOLS = Toolset()
+
+
+@TOOLS.tool(
+    "debug_probe",
+    title="Values over a run",
+    result={"outcome": str, "hits": int, "probe": dict[str, Any]},
+    session_key=None,
+    destructive=True,
+)
+async def debug_probe(
+    call: ToolCall,
+    command: Annotated[tuple[str, ...], "words, as typed; no shell"] = (),
+    *,
+    at: Annotated[dict[str, str], "FILE:LINE or FUNCTION: 'expr, expr'"],
+    when: Annotated[str | None, "condition of hits"] = None,
+    limit: Annotated[int | None, "hits of each place"] = None,
+    start: Annotated[str | None, "first hit, or time: 100, 2.5s"] = None,
+    end: Annotated[str | None, "last hit, or time"] = None,
+    pid: Annotated[int | None, "a process, instead"] = None,
+    output: Annotated[bool, "show what it wrote"] = False,
+    cwd: str | None = None,
+    env: dict[str, str] = {},  # noqa: B006 - msgspec copies it
+    stdin: Annotated[str | None, "FILE"] = None,
+    adapter: str | None = None,
+    timeout_ms: int | None = None,
+) -> Told:
+    """Run a command; a table of expressions' values each time that it comes to a place."""
+    reply = await call.anew().ask(
+        "probe",
+        waits=True,
+        words=command,
+        at=tuple(at.items()),
+        when=(when,) if when is not None else (),
+        limit=limit,
+        start=start,
+        end=end,
+        pid=pid,
+        output=output,
+        cwd=cwd,
+        env=tuple(f"{name}={value}" for name, value in env.items()),
+        stdin=stdin,
+        adapter=adapter,
+        timeout=seconds(timeout_ms),
+    )
+    hits = sum(place.get("hits", 0) for place in reply.data.get("places", ()))
+    return Told(
+        reply.text, {"outcome": reply.data.get("outcome"), "hits": hits, "probe": reply.data}
+    )

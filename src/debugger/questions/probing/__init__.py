@@ -1,0 +1,1 @@
+"""Which values have expressions at places of a run, each time that the program comes there?"""

@@ -1,0 +1,212 @@
+"""What is answered of a run with probes: its rows, what sums them up, how near it came? Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from debugger.core import answers
+from debugger.core.locate import near_names
+from debugger.core.state import State
+from debugger.questions.probing.ending import Ending, Nearness
+from debugger.questions.probing.recorded import Recorded
+from debugger.questions.probing.table import Table
+from debugger.questions.probing.wanted import Wanted
+from debugger.recording import model
+
+_OUTPUT = 30
+_LINES = 8
+
+
+def of_ending(
+    ending: Ending, wanted: Sequence[Wanted], table: Table, *, means: str
+) -> answers.Probe:
+    """Answer from a run under a debugger."""
+    last, entries = ending.last, ending.entries
+    is_over = last.state == State.TERMINATED.value
+    known = {one.id: one for one in ending.breakpoints}
+    places = []
+    for place, one in enumerate(wanted):
+        found = known.get(place + 1)
+        bound = found.bound if found is not None else None
+        failed, problem = ending.failures.get(place + 1, (0, None))
+        why = None
+        if not table.hits(place):
+            why = (
+                _never(one, bound.line if bound is not None else None, failed, entries.get(place))
+                if bound is not None and bound.verified
+                else (bound.why if bound is not None and bound.why else "it did not bind")
+            )
+        places.append(
+            answers.ProbePlace(
+                asked=one.asked,
+                columns=table.columns(place),
+                file=(bound.file if bound else None) or one.spec.file,
+                line=(bound.line if bound else None) or one.spec.line,
+                function=one.spec.function,
+                when=one.when,
+                hits=table.hits(place),
+                taken=table.taken(place),
+                failed_conditions=failed,
+                condition_error=problem,
+                why=why,
+                nearest_lines=bound.nearest_lines if bound and not bound.verified else (),
+                near_names=bound.near_names if bound and not bound.verified else (),
+            )
+        )
+    return answers.Probe(
+        outcome=_outcome(last, is_over=is_over),
+        places=tuple(places),
+        rows=table.rows(),
+        rows_total=table.total,
+        means=means,
+        adapter=ending.adapter,
+        took_s=round(ending.took_s, 3),
+        exit_code=last.exit_code if is_over else None,
+        exit_signal=last.signal if is_over else None,
+        stopped=ending.stopped,
+        frame=ending.frame,
+        output=ending.output.lines[-_OUTPUT:],
+        output_total=ending.output.total,
+        output_dropped=ending.output.dropped,
+        timed_out=last.timed_out,
+        waited_s=last.waited_s,
+        notes=tuple(note for note in ending.notes if not note.startswith("still running")),
+    )
+
+
+def _outcome(last: answers.Stop, *, is_over: bool) -> str:
+    if not is_over:
+        return "running"
+    if last.signal is not None:
+        return "signalled"
+    return "exited" if last.exit_code is not None else "ended"
+
+
+def _never(one: Wanted, line: int | None, failed: int, near: Nearness | None) -> str:
+    if failed:
+        return "its condition could never be evaluated"
+    if one.when is not None:
+        return f"it was never passed with {one.when}"
+    where = f"line {line}" if line is not None else one.asked
+    if near is None:
+        return f"the program has {where}, and never came there"
+    if near.is_entered:
+        return f"{near.function} was entered (line {near.line}), and never came to {where}"
+    return f"{near.function} was never entered (line {near.line})"
+
+
+def of_recording(
+    found: Recorded, wanted: Sequence[Wanted], table: Table, *, waited_s: float
+) -> answers.Probe:
+    """Answer from a run that recorded itself."""
+    ran = found.ran
+    places = [_seen(one, found.seen.get(place), table, place) for place, one in enumerate(wanted)]
+    ended = "signalled" if ran.signal is not None else "exited"
+    return answers.Probe(
+        outcome="running" if ran.is_timed_out else ended,
+        places=tuple(places),
+        rows=table.rows(),
+        rows_total=table.total,
+        means="recorder",
+        took_s=round(ran.took_s, 3),
+        exit_code=ran.status if not ran.is_timed_out else None,
+        exit_signal=signal_name(ran.signal) if not ran.is_timed_out else None,
+        output=found.output.lines[-_OUTPUT:],
+        output_total=found.output.total,
+        output_dropped=found.output.dropped,
+        timed_out=ran.is_timed_out,
+        waited_s=waited_s if ran.is_timed_out else None,
+        notes=found.notes,
+    )
+
+
+def signal_name(number: int | None) -> str | None:
+    """Return a signal's name."""
+    if number is None:
+        return None
+    import signal  # only for its names
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _seen(
+    one: Wanted, seen: model.ProbeSeen | None, table: Table, place: int
+) -> answers.ProbePlace:
+    columns = table.columns(place)
+    missing = [column for column in columns if column.error and "NameError" in column.error]
+    names = seen.names if seen is not None and missing else ()
+    near = tuple(
+        name for column in missing for name in near_names(column.expression, names, most=2)
+    )
+    return answers.ProbePlace(
+        asked=one.asked,
+        columns=columns,
+        file=(seen.file if seen is not None else None) or one.spec.file,
+        line=(seen.line if seen is not None else None) or one.spec.line,
+        function=(seen.function if seen is not None else None) or one.spec.function,
+        when=one.when,
+        hits=table.hits(place),
+        taken=table.taken(place),
+        passed=seen.passed if seen is not None else 0,
+        failed_conditions=seen.failed if seen is not None else 0,
+        condition_error=(seen.problem or None) if seen is not None and seen.failed else None,
+        why=_why(one, seen) if not table.hits(place) else None,
+        nearest_lines=seen.nearest if seen is not None else (),
+        near_names=near,
+        names_in_scope=names,
+    )
+
+
+def _why(one: Wanted, seen: model.ProbeSeen | None) -> str:
+    """Say how near the run came to a place that it never came to."""
+    what = Path(one.spec.file).name if one.spec.file is not None else one.asked
+    if seen is None or not seen.function:
+        return _outside(one, seen, what)
+    if seen.passed and seen.failed == seen.passed:
+        return f"its condition could never be evaluated: {seen.problem}"
+    if seen.passed:
+        times = "once" if seen.passed == 1 else f"{seen.passed:,} times"
+        when = f"with {one.when}" if one.when is not None else "within the range"
+        return f"it was passed {times}, never {when}"
+    if not seen.entered:
+        return f"{seen.function} was never entered"
+    lines = [str(line) for line in seen.lines]
+    cut = f"{', '.join(lines[:_LINES])}{', …' if len(lines) > _LINES else ''}"
+    times = "once" if seen.entered == 1 else f"{seen.entered:,} times"
+    what = f"line{'s' if len(lines) > 1 else ''} {cut}" if lines else "no line"
+    return f"{seen.function} was entered {times}, and passed only {what}"
+
+
+def _outside(one: Wanted, seen: model.ProbeSeen | None, what: str) -> str:
+    if seen is not None and seen.problem:
+        return seen.problem
+    if one.spec.function is not None:
+        return f"no function {one.spec.function} of the program's own was entered"
+    if seen is None or not seen.is_loaded:
+        return f"{what} was never run or imported"
+    return f"{what} was run, and the function with line {seen.line} never entered"
+
+
+def as_csv(answer: answers.Probe) -> str:
+    """Return the rows as CSV: place, hit, seconds, thread, and a column for each expression."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = [column.expression for place in answer.places for column in place.columns]
+    writer.writerow(["place", "hit", "at_s", "thread", *names])
+    starts, count = [], 0
+    for place in answer.places:
+        starts.append(count)
+        count += len(place.columns)
+    for row in answer.rows:
+        values = [""] * count
+        values[starts[row.place] : starts[row.place] + len(row.values)] = row.values
+        asked = answer.places[row.place].asked
+        thread = "" if row.thread is None else row.thread
+        writer.writerow([asked, row.hit, row.at_s, thread, *values])
+    return out.getvalue()

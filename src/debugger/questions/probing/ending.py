@@ -1,0 +1,103 @@
+"""How does a program that is looked at on its way get to its end, and what is known then?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from debugger.backends.base import Launch
+from debugger.core import answers
+from debugger.core.breakpoints import Breakpoint
+from debugger.core.state import State
+from debugger.errors import Code, DebuggerError
+from debugger.questions.asking import Run
+
+_STOPS_MAX = 50
+
+
+class Nearness(Struct, frozen=True):
+    """Whether the function was entered that a place is in, at the first line of its body."""
+
+    function: str
+    line: int
+    is_entered: bool
+
+
+class Ending(Struct, frozen=True):
+    """How a run ended, what it wrote, where its places were, and what stopped it on the way.
+
+    `passed` are the numbers of the markers that it came to.
+    """
+
+    last: answers.Stop
+    output: answers.Output
+    took_s: float
+    adapter: str
+    breakpoints: tuple[Breakpoint, ...] = ()
+    stopped: str | None = None
+    frame: answers.FrameView | None = None
+    failures: Mapping[int, tuple[int, str]] = {}
+    entries: Mapping[int, Nearness] = {}
+    passed: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
+
+
+async def to_the_end(run: Run, began: float, *, markers: frozenset[int] = frozenset()) -> Ending:
+    """Let a program run to its end; what stops it, a signal or exception, is noted and passed.
+
+    `markers` are the numbers of breakpoints of ours, each of which stops it once.
+
+    Raises:
+        DebuggerError: ADAPTER_DIED, and what resuming raises.
+    """
+    stop = await run.first()
+    return await finished(run, stop, began, markers=markers)
+
+
+async def finished(
+    run: Run, stop: answers.Stop, began: float, *, markers: frozenset[int] = frozenset()
+) -> Ending:
+    """Let a program run on from a stop that nobody asked for, to its end."""
+    stopped: answers.Stop | None = None
+    notes: list[str] = []
+    passed: set[int] = set()
+    for _ in range(_STOPS_MAX):
+        if stop.state != State.STOPPED.value:
+            break
+        met = markers & {*stop.hit_breakpoints}
+        passed |= met
+        stopped = stop if not met else stopped
+        try:
+            stop = await run.go_on(run.at(stop))
+        except DebuggerError as error:
+            if error.code is Code.ADAPTER_DIED:
+                raise
+            notes.append(f"how it ended is not known: {error.message}")
+            break
+    took_s = time.monotonic() - began
+    frame = stopped.frame if stopped is not None else None
+    if stop.timed_out and isinstance(run.session.target, Launch):
+        where = await run.where()
+        frame = where.frame if where is not None else frame
+    return Ending(
+        last=stop,
+        output=run.output(),
+        took_s=took_s,
+        adapter=run.session.adapter,
+        breakpoints=tuple(run.session.breakpoints.listed()),
+        stopped=_words(stopped),
+        passed=frozenset(passed),
+        frame=frame,
+        notes=(*stop.notes, *notes),
+    )
+
+
+def _words(stop: answers.Stop | None) -> str | None:
+    if stop is None:
+        return None
+    if stop.exception is not None:
+        said = f"{stop.exception.type}: {stop.exception.message}"
+        return said.removesuffix(": ")
+    return stop.signal or stop.description or stop.raw_reason

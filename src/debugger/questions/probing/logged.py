@@ -1,0 +1,237 @@
+"""What do logpoints of a debugger tell, while the program runs on? Also those of the Frida engine.
+
+What they print is taken before it gets to the session, whose timeline would drop the first of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import msgspec
+
+from debugger.backends.base import (
+    Attach,
+    Backend,
+    ChildAppeared,
+    ConditionFailed,
+    Event,
+    Logged,
+    Sink,
+)
+from debugger.core.breakpoints import Breakpoint, Spec
+from debugger.errors import DebuggerError
+from debugger.questions import asking
+from debugger.questions.asking import Question, Run
+from debugger.questions.probing import marks, nearness
+from debugger.questions.probing.ending import Ending, Nearness, to_the_end
+from debugger.questions.probing.table import Table
+from debugger.questions.probing.wanted import Wanted
+from debugger.session import source
+from debugger.session.session import Session
+from debugger.session.stepping import Patience
+
+_BURST = 20_000
+# Their breakpoints can be changed while the program runs. Of delve a hit is then told twice, and
+# LLDB may stop for one that is there no more.
+_LIVE = frozenset({"frida", "js-debug", "debugpy"})
+_DROP_S = 5.0
+
+
+@dataclass
+class _Told:
+    """What the logpoints of one question have told so far; they are numbered from 1."""
+
+    table: Table
+    wanted: Sequence[Wanted]
+    adapter: str
+    began: float
+    failures: dict[int, tuple[int, str]] = field(default_factory=dict)
+    told: dict[int, int] = field(default_factory=dict)  # hits, by place
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    dropped: dict[int, Breakpoint] = field(default_factory=dict)  # as they were
+
+    def take(self, event: Event) -> bool:
+        """Take an event if it is ours."""
+        if isinstance(event, ConditionFailed) and self._is_ours(event.number):
+            count, _ = self.failures.get(event.number or 0, (0, ""))
+            self.failures[event.number or 0] = (count + 1, event.message)
+            return False
+        if not isinstance(event, Logged) or event.number is None:
+            return False
+        if event.number > len(self.wanted):
+            return False
+        place = event.number - 1
+        missed = marks.missed(event.text)
+        # Who numbers the hits, or counts those that had no room, knows of no condition.
+        is_plain = self.wanted[place].when is None
+        if missed:
+            self.table.count(place, self.told.get(place, 0) + missed if is_plain else 0)
+            return True
+        self.told[place] = self.told.get(place, 0) + 1
+        hit = event.hit if is_plain else None
+        if self.table.is_over(place):
+            self.table.count(place, hit or self.table.hits(place) + 1)
+            return True
+        count = len(self.wanted[place].expressions)
+        thread, cells = marks.cells(event.text, count, self.adapter)
+        self.table.take(
+            place,
+            cells,
+            at_s=time.monotonic() - self.began,
+            hit=hit,
+            thread=event.thread if event.thread is not None else thread,
+        )
+        if self.table.is_over(place):
+            self.over.set()
+        return True
+
+    def done(self) -> list[int]:
+        """Return the numbers of those whose later hits do not count."""
+        return [place + 1 for place in range(len(self.wanted)) if self.table.is_over(place)]
+
+    @property
+    def is_all_over(self) -> bool:
+        """Whether no later hit of any place counts."""
+        return all(self.table.is_over(place) for place in range(len(self.wanted)))
+
+    def _is_ours(self, number: int | None) -> bool:
+        return number is not None and 1 <= number <= len(self.wanted)
+
+
+class _Tapped:
+    """A child's backend, whose events we see first, too; all else goes through."""
+
+    def __init__(self, inner: Backend, take: Callable[[Event], bool]) -> None:
+        self._inner = inner
+        self._take = take
+
+    def report_to(self, sink: Sink) -> None:
+        """Report to another sink from now on."""
+        self._inner.report_to(_tapped(sink, self._take))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def _tapped(sink: Sink, take: Callable[[Event], bool]) -> Sink:
+    def tell(event: Event) -> None:
+        if isinstance(event, ChildAppeared):
+            backend = cast("Backend", _Tapped(event.backend, take))
+            sink(msgspec.structs.replace(event, backend=backend))
+        elif not take(event):
+            sink(event)
+
+    return tell
+
+
+async def logged(
+    question: Question, wanted: Sequence[Wanted], table: Table, *, adapter: str, language: str
+) -> Ending:
+    """Run a program with logpoints to its end, or until the time is up.
+
+    Raises:
+        DebuggerError: What starting the program raises; ADAPTER_DIED.
+    """
+    told = _Told(table, wanted, adapter, time.monotonic())
+    make, enough = question.make_backend, asyncio.Event()
+    entries = await asyncio.to_thread(_entries, wanted)
+    numbers = {place: len(wanted) + at for at, place in enumerate(entries, 1)}
+    markers = [_marker(wanted[place], found) for place, found in entries.items()]
+    tapped = replace(
+        question,
+        make_backend=lambda sink, tasks: make(_tapped(sink, told.take), tasks),
+        breakpoints=(*(_logpoint(one, adapter, language) for one in wanted), *markers),
+        patience=Patience(question.patience.seconds, enough),
+    )
+    async with asking.running(tapped) as run:
+        began = time.monotonic()
+        ends_early = isinstance(question.target, Attach)
+        tasks = [
+            asyncio.create_task(
+                _drop(run, told, enough if ends_early else None, is_live=adapter in _LIVE)
+            ),
+            asyncio.create_task(_pass_on(question.patience.interrupted, enough)),
+        ]
+        try:
+            ending = await to_the_end(run, began, markers=frozenset(numbers.values()))
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+    last = ending.last
+    if ends_early and told.is_all_over and last.timed_out:
+        last = msgspec.structs.replace(last, timed_out=False)
+    breakpoints = tuple(told.dropped.get(one.id, one) for one in ending.breakpoints)
+    left = {one.id for one in breakpoints if one.bound is not None and one.bound.verified}
+    return msgspec.structs.replace(
+        ending,
+        last=last,
+        breakpoints=breakpoints,
+        failures=dict(told.failures),
+        entries={
+            place: Nearness(entries[place].function, entries[place].line, number in ending.passed)
+            for place, number in numbers.items()
+            if number in ending.passed or number in left
+        },
+    )
+
+
+def _entries(wanted: Sequence[Wanted]) -> dict[int, nearness.Entry]:
+    """Find where the functions are entered that lines are in, as far as the sources tell."""
+    taken = {(one.spec.file, one.spec.line) for one in wanted}
+    found: dict[int, nearness.Entry] = {}
+    for place, one in enumerate(wanted):
+        if one.spec.file is None or one.spec.line is None:
+            continue
+        lines = source.lines(one.spec.file)
+        entry = nearness.entry(lines, one.spec.line) if lines is not None else None
+        if entry is not None and (one.spec.file, entry.line) not in taken:
+            taken.add((one.spec.file, entry.line))
+            found[place] = entry
+    return found
+
+
+def _marker(one: Wanted, entry: nearness.Entry) -> Spec:
+    """Return what stops once where a function is entered, and is taken away at that stop."""
+    return Spec(file=one.spec.file, line=entry.line, temporary=True)
+
+
+async def _pass_on(first: asyncio.Event, second: asyncio.Event) -> None:
+    await first.wait()
+    second.set()
+
+
+def _logpoint(one: Wanted, adapter: str, language: str) -> Spec:
+    text = marks.text(one.expressions, adapter, language)
+    return msgspec.structs.replace(one.spec, log=text, condition=one.when, burst=_BURST)
+
+
+async def _drop(run: Run, told: _Told, enough: asyncio.Event | None, *, is_live: bool) -> None:
+    """Switch a logpoint off when no later hit of it counts: the program then runs undisturbed.
+
+    With `enough` that is the end of the question, when it is so of all.
+    """
+    while True:
+        await told.over.wait()
+        told.over.clear()
+        if enough is not None and told.is_all_over:
+            enough.set()
+        if not is_live:
+            continue
+        for number in told.done():
+            if number not in told.dropped:
+                told.dropped[number] = run.session.breakpoints.get(number)
+                for session in (run.session, *run.session.family.relatives(run.session)):
+                    await _drop_of(session, number)
+
+
+async def _drop_of(session: Session, number: int) -> None:
+    """Switch one off: it stays known, so that the end can tell where it was."""
+    with suppress(DebuggerError, TimeoutError):
+        async with asyncio.timeout(_DROP_S):
+            await session.do(lambda: session.binding.enable(number, on=False))

@@ -1,0 +1,89 @@
+"""How is a logpoint asked for several values, so that what they hold cannot be mistaken? Pure.
+
+A mark stands before each value, and at the end, that no value can hold: a debugger writes control
+characters as escapes, and where it would not, the expression does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from debugger.questions.probing.table import Cell
+
+_MARK = "\x1f"
+_WORD = "|~6b1f0a2e|"  # where no control character is taken
+_THREADS = {
+    "gdb": "$_thread",
+    "delve": "runtime.curg.goid",
+    "debugpy": "__import__('threading').get_ident()",
+}
+_LLDBS = frozenset({"lldb-dap", "lldb", "codelldb"})
+_MORE = re.compile(r"\((\d+) more hits, too many a second to be logged\)\Z")
+# How the debuggers write that there is no value.
+_ERROR = re.compile(r"<(error: .*|No symbol .*|[A-Za-z]*Error: .*|could not .*)>\Z", re.DOTALL)
+_DELVE_ERROR = re.compile(r"\{(could not .*|.* has no .*|unknown .*)\}\Z", re.DOTALL)
+# The address of a text says nothing that is the same in the next run.
+_POINTED = re.compile(r"0x[0-9a-f]+ (?=\")")
+_LLDB_ERROR = re.compile(r"(?:error: )+(?:<user expression \d+>:\d+:\d+: )?([^\n\\]+)")
+_JS = (
+    "(()=>{try{const v=(%s);return typeof v==='string'?JSON.stringify(v):"
+    "typeof v==='bigint'?String(v)+'n':typeof v==='function'?'function '+v.name:"
+    "typeof v==='object'&&v!==null?(v instanceof Map||v instanceof Set?"
+    "v.constructor.name+JSON.stringify([...v]).slice(0,300):"
+    "JSON.stringify(v).slice(0,300)):Object.is(v,-0)?'-0':String(v)}"
+    "catch(e){return '<'+e+'>'}})()"
+)
+
+
+def text(expressions: Sequence[str], adapter: str, language: str) -> str:
+    """Return what a logpoint of an adapter is to print."""
+    thread = _THREADS.get(adapter)
+    parts = [thread] if thread is not None else []
+    parts += [_asked(one, adapter, language) for one in expressions]
+    mark = _mark(adapter)
+    return "".join(f"{mark}{{{one}}}" for one in parts) + mark
+
+
+def _mark(adapter: str) -> str:
+    return _WORD if adapter == "lldb" else _MARK
+
+
+def _asked(expression: str, adapter: str, language: str) -> str:
+    if adapter == "js-debug" or language == "javascript":
+        return _JS % expression
+    if adapter == "debugpy":
+        return f"repr({expression})"
+    return expression
+
+
+def cells(printed: str, count: int, adapter: str) -> tuple[int | None, tuple[Cell, ...]]:
+    """Return the thread, where it is told, and the values of a line that a logpoint printed.
+
+    What has other parts than were asked for is an error of all of them.
+    """
+    before, *values = printed.split(_mark(adapter))
+    has_thread = adapter in _THREADS
+    if before.strip() or len(values) != count + has_thread + 1:
+        said = " ".join(printed.replace(_MARK, " ").split())[-200:]
+        return None, (Cell(said or "nothing was told", is_error=True),) * count
+    values = values[:-1]
+    thread = int(values[0]) if has_thread and values[0].isdecimal() else None
+    return thread, tuple(_cell(one, adapter) for one in values[int(has_thread) :])
+
+
+def _cell(value: str, adapter: str) -> Cell:
+    said = value.strip()
+    wrong = _ERROR.match(said) or (_DELVE_ERROR.match(said) if adapter == "delve" else None)
+    if wrong is not None:
+        return Cell(wrong[1].removeprefix("error: "), is_error=True)
+    if adapter in _LLDBS and (told := _LLDB_ERROR.match(said)) is not None:
+        return Cell(told[1].strip(), is_error=True)
+    said = _POINTED.sub("", said, count=1) if _POINTED.match(said) else said
+    return Cell(" ".join(said.split()) if "\n" in said else said)
+
+
+def missed(printed: str) -> int:
+    """Return how many hits a backend says that it did not tell of."""
+    found = _MORE.match(printed)
+    return int(found[1]) if found is not None else 0

@@ -1,0 +1,188 @@
+"""What do expressions give inside a Python program that records them itself?"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from debugger.backends.base import Launch
+from debugger.core import answers
+from debugger.core.clip import clip
+from debugger.errors import Code, DebuggerError
+from debugger.questions.probing.table import Cell, Table
+from debugger.questions.probing.wanted import Range, Wanted
+from debugger.recording import model
+from debugger.recording.order import Order, Probe
+from debugger.recording.run import Ran, record, require_recording, roots_of
+
+_STDIN_MAX = 64 << 20
+_LINES = 400
+_LINE_MAX = 2000
+
+
+class Recorded(Struct, frozen=True):
+    """A run, what of its places was seen, and how many processes it had."""
+
+    ran: Ran
+    seen: Mapping[int, model.ProbeSeen]
+    output: answers.Output
+    notes: tuple[str, ...] = ()
+
+
+def argv_of(launch: Launch) -> tuple[str, ...]:
+    """Return the command line that runs a Python program."""
+    what = ("-m", launch.module) if launch.module is not None else (launch.program or "",)
+    return (launch.python or sys.executable, *what, *launch.args)
+
+
+async def recorded(
+    launch: Launch,
+    wanted: Sequence[Wanted],
+    within: Range,
+    table: Table,
+    *,
+    timeout_s: float,
+    scratch_root: Path,
+) -> Recorded:
+    """Run a Python program with its probes inside, to its end or the time-out.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where no Python of it can be recorded.
+    """
+    argv = argv_of(launch)
+    order = Order(
+        roots=roots_of(argv, launch.cwd),
+        probes=tuple(_probe(one, within) for one in wanted),
+    )
+    scratch_root.mkdir(mode=0o700, exist_ok=True)
+    ran = await record(
+        argv,
+        order,
+        cwd=launch.cwd,
+        env=launch.env,
+        stdin=await asyncio.to_thread(_read, launch.stdin),
+        timeout_s=timeout_s,
+        scratch_root=scratch_root,
+    )
+    require_recording(ran, argv)
+    seen: dict[int, model.ProbeSeen] = {}
+    notes: list[str] = []
+    for recording in ran.recordings:
+        began = (recording.process.time_ns - ran.recordings[0].process.time_ns) / 1e9
+        _take(recording, table, seen, began)
+        notes += [
+            f"{event.kind}: {event.text}"
+            for event in recording.events
+            if isinstance(event, model.Noted) and event.kind != "exec"
+        ]
+    if len(ran.recordings) > 1:
+        notes.append(f"hits of {len(ran.recordings)} processes, numbered one after the other")
+    if ran.killed:
+        notes.append(f"ended what the program left running: {', '.join(ran.killed[:5])}")
+    return Recorded(ran, seen, _output(ran), tuple(dict.fromkeys(notes)))
+
+
+def _probe(one: Wanted, within: Range) -> Probe:
+    spec = one.spec
+    return Probe(
+        expressions=one.expressions,
+        file=spec.file or "",
+        line=spec.line or 0,
+        name=spec.function or "",
+        when=one.when or "",
+        first=within.first,
+        last=within.last,
+        from_ns=int(within.from_s * 1e9),
+        to_ns=int(within.to_s * 1e9),
+    )
+
+
+def _read(path: str | None) -> bytes:
+    if path is None or path == "/dev/null":
+        return b""
+    with Path(path).open("rb") as file:
+        read = file.read(_STDIN_MAX + 1)
+    if len(read) > _STDIN_MAX:
+        raise DebuggerError(
+            Code.USAGE,
+            f"{path} is too large for the input of a program that records itself",
+            hint="debugger probe --adapter debugpy -- CMD",
+        )
+    return read
+
+
+def _take(
+    recording: model.Recording,
+    table: Table,
+    seen: dict[int, model.ProbeSeen],
+    began_s: float,
+) -> None:
+    earlier = [table.hits(place) for place in range(table.places)]
+    own: dict[int, model.ProbeSeen] = {}
+    for event in recording.events:
+        if isinstance(event, model.Probed):
+            cells = [Cell(one.text, one.is_error) for one in event.values]
+            table.take(
+                event.probe,
+                cells,
+                at_s=began_s + event.at / 1e9,
+                hit=earlier[event.probe] + event.hit,
+                thread=event.thread,
+            )
+        elif isinstance(event, model.ProbeSeen):
+            own[event.probe] = event
+    for number, one in own.items():
+        table.count(number, earlier[number] + one.hits)
+        known = seen.get(number)
+        seen[number] = one if known is None else _both(known, one)
+
+
+def _both(one: model.ProbeSeen, other: model.ProbeSeen) -> model.ProbeSeen:
+    """Put together what two processes saw of a place."""
+    found = one if one.passed or not (other.passed or other.function) else other
+    return model.ProbeSeen(
+        probe=one.probe,
+        passed=one.passed + other.passed,
+        hits=one.hits + other.hits,
+        entered=one.entered + other.entered,
+        file=found.file,
+        line=found.line,
+        function=found.function,
+        lines=tuple(sorted({*one.lines, *other.lines})),
+        nearest=found.nearest,
+        names=one.names or other.names,
+        problem=one.problem or other.problem,
+        failed=one.failed + other.failed,
+        is_loaded=one.is_loaded or other.is_loaded,
+    )
+
+
+def _output(ran: Ran) -> answers.Output:
+    lines: list[answers.OutputLine] = []
+    open_at: dict[str, int] = {}
+    for one in ran.output:
+        stream = one.stream.value
+        for piece in one.text.splitlines(keepends=True):
+            at = open_at.pop(stream, None)
+            text = piece.rstrip("\r\n")
+            if at is not None:
+                before = lines[at]
+                lines[at] = answers.OutputLine(stream, before.text + text, before.seq)
+            else:
+                lines.append(answers.OutputLine(stream, text, len(lines) + 1))
+                at = len(lines) - 1
+            if not piece.endswith("\n"):
+                open_at[stream] = at
+    kept = sum(len(one.text) for one in ran.output)
+    return answers.Output(
+        lines=tuple(
+            answers.OutputLine(one.stream, clip(one.text, _LINE_MAX), one.seq)
+            for one in lines[-_LINES:]
+        ),
+        dropped=int(ran.printed > kept),
+        total=len(lines),
+    )

@@ -1,0 +1,139 @@
+"""Which rows of a run are kept, and what sums up all of them? Pure: told of one hit at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from debugger.core.answers import ProbeColumn, ProbeRow
+from debugger.questions.probing.columns import Column
+from debugger.questions.probing.wanted import Range
+
+_VALUE_MAX = 400
+
+
+class Cell(Struct, frozen=True):
+    """What an expression gave; an error's text is one, too."""
+
+    text: str
+    is_error: bool = False
+
+
+class Kept:
+    """The first rows, the last, and a part of those between, evenly spread."""
+
+    def __init__(self, most: int) -> None:
+        self._ends = max(most // 3, 1)
+        self._first: list[ProbeRow] = []
+        self._middle: list[ProbeRow] = []
+        self._last: deque[ProbeRow] = deque()
+        self._every = 1
+        self._passed = 0
+        self.total = 0
+
+    def take(self, row: ProbeRow) -> None:
+        """Take a row."""
+        self.total += 1
+        if len(self._first) < self._ends:
+            self._first.append(row)
+            return
+        self._last.append(row)
+        if len(self._last) <= self._ends:
+            return
+        row = self._last.popleft()
+        self._passed += 1
+        if self._passed % self._every == 0:
+            self._middle.append(row)
+            if len(self._middle) > self._ends:
+                self._middle = self._middle[1::2]
+                self._every *= 2
+
+    def rows(self) -> list[ProbeRow]:
+        """Return the rows that are kept, in order."""
+        return [*self._first, *self._middle, *self._last]
+
+
+class _Place:
+    def __init__(self, expressions: Sequence[str], rows: int) -> None:
+        self.columns = [Column(one) for one in expressions]
+        self.kept = Kept(rows)
+        self.examples: dict[tuple[int, str], ProbeRow] = {}  # by column, of what it sums up
+        self.hits = 0
+        self.is_over = False
+
+    def rows(self) -> list[ProbeRow]:
+        """Return the rows that are kept, and those that the summary names."""
+        return list({row.hit: row for row in (*self.kept.rows(), *self.examples.values())}.values())
+
+
+class Table:
+    """The hits of all places; `rows` are kept in all."""
+
+    def __init__(self, wanted: Sequence[Sequence[str]], within: Range, *, rows: int) -> None:
+        share = max(rows // max(len(wanted), 1), 3)
+        self._places = [_Place(one, share) for one in wanted]
+        self._within = within
+
+    def take(
+        self,
+        place: int,
+        cells: Sequence[Cell],
+        *,
+        at_s: float,
+        hit: int | None = None,
+        thread: int | None = None,
+    ) -> None:
+        """Take one hit; without a number it is the next one of its place."""
+        known = self._places[place]
+        known.hits = number = known.hits + 1 if hit is None else max(hit, known.hits)
+        known.is_over = known.is_over or self._within.is_over(number, at_s)
+        if not self._within.has(number, at_s):
+            return
+        values = tuple(_shown(cell) for cell in cells)
+        row = ProbeRow(place, number, round(at_s, 6), values, thread)
+        for at, (column, cell) in enumerate(zip(known.columns, cells, strict=True)):
+            for mark in column.take(number, cell.text, is_error=cell.is_error):
+                known.examples[at, mark] = row
+        known.kept.take(row)
+
+    def count(self, place: int, hits: int) -> None:
+        """Take that a place had so many hits in all, more than were told of."""
+        self._places[place].hits = max(self._places[place].hits, hits)
+
+    @property
+    def places(self) -> int:
+        """How many places there are."""
+        return len(self._places)
+
+    def hits(self, place: int) -> int:
+        """Return how many hits a place had."""
+        return self._places[place].hits
+
+    def taken(self, place: int) -> int:
+        """Return how many of a place's hits have rows, kept or not."""
+        return self._places[place].kept.total
+
+    def is_over(self, place: int) -> bool:
+        """Tell whether no later hit of a place counts."""
+        return self._places[place].is_over
+
+    @property
+    def total(self) -> int:
+        """How many rows there were."""
+        return sum(one.kept.total for one in self._places)
+
+    def columns(self, place: int) -> tuple[ProbeColumn, ...]:
+        """Sum up a place's columns."""
+        return tuple(column.summary() for column in self._places[place].columns)
+
+    def rows(self) -> tuple[ProbeRow, ...]:
+        """Return the rows that are kept, of all places, in the order of time."""
+        found = [row for place in self._places for row in place.rows()]
+        return tuple(sorted(found, key=lambda row: (row.at_s, row.place, row.hit)))
+
+
+def _shown(cell: Cell) -> str:
+    text = cell.text if len(cell.text) <= _VALUE_MAX else f"{cell.text[: _VALUE_MAX - 1]}…"
+    return f"<{text}>" if cell.is_error else text

@@ -1,0 +1,139 @@
+"""How is it learned that the program comes to the place of a probe, at little cost elsewhere?"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_TOOLS = (4, 3)  # numbers that PEP 669 gives to nobody
+_MISSING: Any = object()
+_RESUMES = sys.version_info >= (3, 11)
+
+
+def source(book: Any, traced: Any, parts: Any) -> Any:
+    """Return what tells the probes of the program's steps, by this Python's own way."""
+    if sys.version_info >= (3, 12):
+        return Monitored(book)
+    return Traced(book, traced, parts)
+
+
+class Traced:
+    """By sys.settrace: every call costs a little, lines only where a probe is."""
+
+    def __init__(self, book: Any, traced: Any, parts: Any) -> None:
+        self._book = book
+        self._tracer = traced.Traced(book, None, parts, self._called)
+        self.begin = self._tracer.begin
+        self.end = self._tracer.end
+
+    def _called(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        code = frame.f_code
+        plan = self._book.plans.get(code, _MISSING)
+        if plan is None or event != "call":
+            return None
+        try:
+            if plan is _MISSING:
+                plan = self._book.plan(code)
+                if plan is None:
+                    return None
+                plan.trace = self._tracing(plan)
+            if _is_entered(code, frame.f_lasti):
+                self._book.entered(plan, frame)
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            self._fault(error)
+        return plan.trace if plan else None
+
+    def _tracing(self, plan: Any) -> Any:
+        """Return what is called at every line of a function: most of them are passed over fast."""
+        watched, book = plan.watched, self._book
+
+        def stepped(frame: FrameType, event: str, _argument: Any) -> Any:
+            if event == "line" and frame.f_lineno in watched:
+                try:
+                    book.passed(plan, frame, frame.f_lineno)
+                except Exception as error:  # noqa: BLE001 - ours, and not the program's
+                    self._fault(error)
+            return stepped
+
+        return stepped
+
+    def _fault(self, error: Exception) -> None:
+        if self._book.fault(error):
+            self.end()
+
+
+def _is_entered(code: CodeType, at: int) -> bool:
+    """Tell a function's beginning from where a generator goes on: by its RESUME since 3.11."""
+    return at < 0 or (_RESUMES and not code.co_code[at + 1] & 3)
+
+
+class Monitored:
+    """By sys.monitoring: what no probe is at is told of once, and never again."""
+
+    def __init__(self, book: Any) -> None:
+        self._book = book
+        self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+        self._tool = -1
+
+    def begin(self) -> bool:
+        """Ask for events; False where others have taken the numbers."""
+        for tool in _TOOLS:
+            try:
+                self._monitoring.use_tool_id(tool, "debugger")
+            except ValueError:
+                continue
+            self._tool = tool
+            break
+        else:
+            return False
+        events = self._monitoring.events
+        self._monitoring.register_callback(self._tool, events.PY_START, self._started)
+        self._monitoring.register_callback(self._tool, events.LINE, self._lined)
+        self._monitoring.set_events(self._tool, events.PY_START)
+        return True
+
+    def end(self) -> None:
+        """Ask for nothing any more."""
+        if self._tool < 0:
+            return
+        self._monitoring.set_events(self._tool, 0)
+        for code, plan in list(self._book.plans.items()):
+            if plan is not None:
+                self._monitoring.set_local_events(self._tool, code, 0)
+        self._monitoring.free_tool_id(self._tool)
+        self._tool = -1
+
+    def _started(self, code: CodeType, _offset: int) -> Any:
+        book = self._book
+        plan = book.plans.get(code, _MISSING)
+        try:
+            if plan is _MISSING:
+                plan = book.plan(code)
+                if plan is not None:
+                    events = self._monitoring.events
+                    self._monitoring.set_local_events(self._tool, code, events.LINE)
+            if plan is None:
+                return self._monitoring.DISABLE
+            book.entered(plan, sys._getframe(1))  # noqa: SLF001 - there is no other way
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            self._fault(error)
+        return None
+
+    def _lined(self, code: CodeType, line: int) -> Any:
+        book = self._book
+        try:
+            plan = book.plans[code]
+            book.passed(plan, sys._getframe(1), line)  # noqa: SLF001
+            if line not in plan.lines:
+                return self._monitoring.DISABLE
+        except Exception as error:  # noqa: BLE001
+            self._fault(error)
+        return None
+
+    def _fault(self, error: Exception) -> None:
+        if self._book.fault(error):
+            self.end()

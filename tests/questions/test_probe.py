@@ -1,0 +1,422 @@
+"""Does `probe` tell what expressions were at each hit, whatever they hold and the program does?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Values that a separator could be mistaken in: commas, quotes, newlines, brackets.
+C = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static const char *names[] = {"a, b", "q\"t\n|x", "{br}"};
+static int worth(int at, const char *name) {
+    int result = at * 3 + (name[0] == 'q');
+    if (at > 1000) {
+        result = -1;
+    }
+    return result;
+}
+static int unused(int at) {
+    int twice = at * 2;
+    return twice;
+}
+int main(int argc, char **argv) {
+    int count = argc > 1 ? atoi(argv[1]) : 6, total = 0;
+    for (int at = 0; at < count; at++) {
+        total += worth(at, names[at % 3]);
+    }
+    if (argc > 2 && !strcmp(argv[2], "stays")) { puts("here"); fflush(stdout); for (;;) pause(); }
+    if (argc > 2 && !strcmp(argv[2], "aborts")) abort();
+    if (argc > 2 && !strcmp(argv[2], "calls")) {
+        puts("here"); fflush(stdout);
+        for (int at = 0;; at++) { total += worth(at, names[at % 3]); usleep(2000); }
+    }
+    printf("total %d\n", total);
+    return total == 0 ? unused(total) : 3;
+}
+"""
+PYTHON = """\
+import sys, time, threading
+NAMES = ["a, b", 'q"t\\n|x', "{br}"]
+class Box:
+    def __init__(self, size):
+        self.size = size
+    def worth(self, at, name):
+        result = at * 3 + (name[0] == "q")
+        if at > 1000:
+            result = -1
+        return result
+def unused(at):
+    return at * 2
+def run(count):
+    box, total = Box(4), 0
+    for at in range(count):
+        total += box.worth(at, NAMES[at % 3])
+    return total
+def main(count, what=""):
+    total = run(int(count))
+    if what == "threads":
+        made = [threading.Thread(target=run, args=(3,), name=f"w{n}") for n in range(2)]
+        [one.start() for one in made], [one.join() for one in made]
+    while what == "stays":
+        time.sleep(0.1)
+    if what == "reads":
+        print("read", input())
+    print("total", total)
+    sys.exit(3)
+main(*sys.argv[1:])
+"""
+JAVASCRIPT = """\
+const names = ['a, b', 'q"t\\n|x', '{br}'];
+function worth(at, name) {
+  const result = at * 3 + (name[0] === 'q' ? 1 : 0);
+  if (at > 1000) {
+    return -1;
+  }
+  return result;
+}
+let total = 0;
+for (let at = 0; at < Number(process.argv[2]); at++) {
+  total += worth(at, names[at % 3]);
+}
+console.log('total', total);
+process.exitCode = 3;
+"""
+GO = """\
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
+
+var names = []string{"a, b", "q\\"t\\n|x", "{br}"}
+
+func worth(at int, name string) int {
+	result := at * 3
+	if name[0] == 'q' {
+		result++
+	}
+	return result
+}
+
+func main() {
+	count, _ := strconv.Atoi(os.Args[1])
+	total := 0
+	for at := 0; at < count; at++ {
+		total += worth(at, names[at%3])
+	}
+	fmt.Println("total", total)
+	os.Exit(3)
+}
+"""
+Cli = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("probe")
+    for name, text in (("p.c", C), ("p.py", PYTHON), ("p.js", JAVASCRIPT), ("p.go", GO)):
+        (made / name).write_text(text)
+    words = ["gcc", "-g", "-O0", "-w", "-o", str(made / "p"), str(made / "p.c")]
+    subprocess.run(words, check=True, timeout=60)
+    return made
+
+
+def line(folder: Path, name: str, text: str) -> str:
+    lines = (folder / name).read_text().splitlines()
+    return f"{name}:{next(at for at, one in enumerate(lines, 1) if text in one)}"
+
+
+def probed(cli: Cli, folder: Path, *words: str, check: int = 0) -> dict[str, Any]:
+    answer = cli("probe", "--json", *words, check=check, cwd=folder, timeout=90)
+    found: dict[str, Any] = answer.data["data"]
+    return found
+
+
+def rows(found: dict[str, Any]) -> list[tuple[int, list[str]]]:
+    return [(row["hit"], row["values"]) for row in found["rows"]]
+
+
+VALUES = [
+    ("0", '"a, b"'),
+    ("4", r'"q\"t\n|x"'),
+    ("6", '"{br}"'),
+    ("9", '"a, b"'),
+    ("13", r'"q\"t\n|x"'),
+    ("15", '"{br}"'),
+]
+IN_PYTHON = [
+    (number, name.replace(r"\"", '"').replace('"', "'", 1)[:-1] + "'") for number, name in VALUES
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "means"),
+    [
+        pytest.param("p.c", "return result;", ["--adapter", "lldb-dap", "--", "./p"], "logpoints",
+                     marks=pytest.mark.adapter("lldb-dap")),
+        pytest.param("p.c", "return result;", ["--by", "stops", "--", "./p"], "stops",
+                     marks=pytest.mark.adapter("lldb-dap")),
+        pytest.param("p.c", "return result;", ["--adapter", "gdb", "--", "./p"], "logpoints",
+                     marks=pytest.mark.adapter("gdb")),
+        pytest.param("p.js", "return result;", ["--", "node", "p.js"], "logpoints",
+                     marks=pytest.mark.adapter("js-debug")),
+        pytest.param("p.go", "return result", ["--", "go", "run", "p.go"], "logpoints",
+                     marks=pytest.mark.adapter("delve")),
+        pytest.param("p.py", "return result", ["--", sys.executable, "p.py"], "recorder"),
+        pytest.param("p.py", "return result", ["--by", "logpoints", "--", sys.executable, "p.py"],
+                     "logpoints", marks=pytest.mark.adapter("debugpy")),
+        pytest.param("p.py", "return result", ["--by", "stops", "--", sys.executable, "p.py"],
+                     "stops", marks=pytest.mark.adapter("debugpy")),
+    ],
+)  # fmt: skip
+def test_every_way_tells_the_same_values(  # noqa: PLR0917
+    cli: Cli, folder: Path, name: str, text: str, words: list[str], means: str
+) -> None:
+    at = line(folder, name, text)
+    found = probed(cli, folder, "--at", at, "result, name", *words, "6")
+    expected = IN_PYTHON if name == "p.py" else VALUES
+    told = [(one, _plain(two)) for _, (one, two) in rows(found)]
+    assert told == expected
+    assert found["means"] == means
+    assert (found["outcome"], found["exit_code"]) == ("exited", 3)
+    place = found["places"][0]
+    assert (place["hits"], place["taken"]) == (6, 6)
+    assert place["columns"][0]["maximum"]["value"] == "15"
+    assert cli("sessions", check=0).out == "no sessions\n"
+
+
+def _plain(text: str) -> str:
+    """Leave out the address of a text, which stops show and logpoints do not."""
+    return text.partition(" ")[2] if text.startswith("0x") else text
+
+
+def test_a_table_says_what_stands_out_and_keeps_its_row(cli: Cli, folder: Path) -> None:
+    at = line(folder, "p.py", "return result")
+    answer = cli("probe", "--at", at, "at, result", "--", sys.executable, "p.py", "1002",
+                 cwd=folder, check=0)  # fmt: skip
+    assert answer.out.startswith("probe: 1,002 hits; exited with status 3 (recorded inside Python")
+    assert "p.py:10 in Box.worth: 1,002 hits" in answer.out
+    assert "turns at hit 1,002: 3001→-1" in answer.out
+    assert "… 978 rows left out" in answer.out
+    assert "output: 1 line (--output shows it)" in answer.out
+    assert len(answer.out) < 4000
+
+
+def test_the_programs_output_is_shown_on_demand(cli: Cli, folder: Path) -> None:
+    at = line(folder, "p.py", "return total")
+    words = ("probe", "--output", "--at", at, "total", "--", sys.executable, "p.py", "3")
+    assert "output: 1 line\n  total 10" in cli(*words, cwd=folder, check=0).out
+
+
+def test_rows_are_printed_as_csv(cli: Cli, folder: Path) -> None:
+    at = line(folder, "p.py", "return result")
+    words = ("--at", at, "result, name", "--at", "run", "count")
+    out = cli("probe", "--csv", *words, "--", sys.executable, "p.py", "4", cwd=folder, check=0).out
+    table = list(csv.reader(io.StringIO(out)))
+    assert table[0] == ["place", "hit", "at_s", "thread", "result", "name", "count"]
+    assert [(row[0], row[1], *row[4:]) for row in table[1:]] == [
+        ("run", "1", "", "", "4"),
+        (at, "1", "0", "'a, b'", ""),
+        (at, "2", "4", "'q\"t\\n|x'", ""),
+        (at, "3", "6", "'{br}'", ""),
+        (at, "4", "9", "'a, b'", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["p.py", "--", sys.executable, "p.py"],
+        pytest.param(["p.c", "--adapter", "lldb-dap", "--", "./p"],
+                     marks=pytest.mark.adapter("lldb-dap")),
+        pytest.param(["p.js", "--", "node", "p.js"], marks=pytest.mark.adapter("js-debug")),
+    ],
+)  # fmt: skip
+def test_only_the_hits_that_are_asked_for_are_taken(
+    cli: Cli, folder: Path, words: list[str]
+) -> None:
+    name, *rest = words
+    at = line(folder, name, "return result")
+    found = probed(cli, folder, "--at", at, "at", "--when", "at > 4", "--from", "3", "--limit", "2",
+                   *rest, "20")  # fmt: skip
+    assert rows(found) == [(3, ["7"]), (4, ["8"])]
+    assert found["exit_code"] == 3
+
+
+def test_threads_are_told_apart(cli: Cli, folder: Path) -> None:
+    at = line(folder, "p.py", "return result")
+    found = probed(cli, folder, "--at", at, "at", "--", sys.executable, "p.py", "3", "threads")
+    assert len(found["rows"]) == 9
+    assert {row["thread"] for row in found["rows"]} == {1, 2, 3}
+
+
+def test_an_expression_that_is_never_in_scope_says_what_is(cli: Cli, folder: Path) -> None:
+    at = line(folder, "p.py", "return result")
+    words = ("--at", at, "nmae, at", "--", sys.executable, "p.py", "3")
+    out = cli("probe", *words, cwd=folder, check=0).out
+    assert "nmae: never a value: NameError" in out
+    assert "in scope there: self at name result (did you mean name?)" in out
+    assert "hit  at\n1    0\n" in out
+
+
+@pytest.mark.adapter("lldb-dap")
+@pytest.mark.parametrize(
+    "adapter", ["lldb-dap", pytest.param("gdb", marks=pytest.mark.adapter("gdb"))]
+)
+def test_an_expression_that_a_debugger_does_not_know_has_no_value(
+    cli: Cli, folder: Path, adapter: str
+) -> None:
+    at = line(folder, "p.c", "return result;")
+    found = probed(cli, folder, "--adapter", adapter, "--at", at, "nmae, at", "--", "./p", "2")
+    missing, known = found["places"][0]["columns"]
+    assert missing["is_never_there"]
+    assert "nmae" in missing["error"]
+    assert not known["is_never_there"]
+    assert [values[1] for _, values in rows(found)] == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("p.py", "result = -1", "Box.worth was entered 3 times, and passed only lines"),
+        ("p.py", "return at * 2", "unused was never entered"),
+        ("json/decoder.py", None, "was never run or imported"),
+        ("p.py", "self.size = size", "it was passed once, never with size > 7"),
+    ],
+)
+def test_a_place_that_is_never_hit_says_how_near_the_run_came(
+    cli: Cli, folder: Path, name: str, text: str | None, says: str
+) -> None:
+    at = line(folder, name, text) if text is not None else f"{name}:12"
+    when = ["--when", "size > 7"] if "size" in (text or "") else []
+    words = ("--at", at, "1", *when, "--", sys.executable, "p.py", "3")
+    out = cli("probe", *words, cwd=folder, check=0).out
+    assert says in out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "says"),
+    [
+        pytest.param("p.c", "result = -1", ["--adapter", "lldb-dap", "--", "./p"],
+                     "worth was entered (line 8), and never came to line 10",
+                     marks=pytest.mark.adapter("lldb-dap")),
+        pytest.param("p.c", "return twice", ["--adapter", "lldb-dap", "--", "./p"],
+                     "unused was never entered (line 15)", marks=pytest.mark.adapter("lldb-dap")),
+        pytest.param("p.js", "return -1", ["--", "node", "p.js"],
+                     "worth was entered (line 3), and never came to line 5",
+                     marks=pytest.mark.adapter("js-debug")),
+    ],
+)  # fmt: skip
+def test_a_debugger_tells_whether_the_function_was_entered(  # noqa: PLR0917 - the cases
+    cli: Cli, folder: Path, name: str, text: str, words: list[str], says: str
+) -> None:
+    at = line(folder, name, text)
+    assert says in cli("probe", "--at", at, "1", *words, "3", cwd=folder, check=0).out
+
+
+def test_a_line_without_code_names_the_nearest(cli: Cli, folder: Path) -> None:
+    words = ("--at", "p.py:99", "1", "--", sys.executable, "p.py", "3")
+    out = cli("probe", *words, cwd=folder, check=0).out
+    assert "there is no code at line 99; nearest: " in out
+
+
+def test_a_line_that_is_hit_very_often_is_sampled_and_counted(cli: Cli, folder: Path) -> None:
+    at = line(folder, "p.py", "return result")
+    found = probed(cli, folder, "--at", at, "at", "--", sys.executable, "p.py", "60000")
+    place = found["places"][0]
+    assert place["hits"] == 60_000
+    assert 10_000 <= place["taken"] < 40_000
+    assert len(found["rows"]) < 320
+    assert found["rows_total"] == place["taken"]
+
+
+def test_a_program_that_never_ends_is_answered_in_part(cli: Cli, folder: Path) -> None:
+    at = line(folder, "p.py", "return result")
+    words = ("--timeout", "1.5", "--at", at, "at", "--", sys.executable, "p.py", "4", "stays")
+    answer = cli("probe", *words, cwd=folder, check=3)
+    assert answer.out.startswith("probe: 4 hits; still running after 1.5 s, a part")
+    assert "4    3" in answer.out
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_signal_on_the_way_is_told(cli: Cli, folder: Path) -> None:
+    at = line(folder, "p.c", "return result;")
+    words = ("--adapter", "lldb-dap", "--at", at, "at", "--", "./p", "2", "aborts")
+    out = cli("probe", *words, cwd=folder, check=0).out
+    assert "stopped by SIGABRT" in out
+    assert "ended by signal SIGABRT" in out
+
+
+def test_its_input_comes_from_a_file(cli: Cli, folder: Path, tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    given.write_text("some words\n")
+    at = line(folder, "p.py", "return total")
+    words = ("--output", "--stdin", str(given), "--at", at, "total", "--", sys.executable, "p.py")
+    assert "read some words" in cli("probe", *words, "1", "reads", cwd=folder, check=0).out
+
+
+@pytest.fixture
+def living(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    words = [folder / "p", "0", "calls"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"here\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_process_is_looked_at_and_runs_on(
+    cli: Cli, folder: Path, living: subprocess.Popen[bytes]
+) -> None:
+    at = line(folder, "p.c", "return result;")
+    found = probed(cli, folder, "--adapter", "lldb-dap", "--pid", str(living.pid), "--limit", "3",
+                   "--at", at, "result, name")  # fmt: skip
+    assert len(found["rows"]) == 3
+    assert (found["outcome"], found["timed_out"]) == ("running", False)
+    assert living.poll() is None
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--", "./p"], "where, and what?"),
+        (["--at", "p.c:8"], "--at needs 2 values"),
+        (["--at", "p.c:8", "a,,b", "--", "./p"], "an expression is empty"),
+        (["--at", "p.c:8", "a", "--at", "p.c:8", "b", "--", "./p"], "p.c:8 is there twice"),
+        (["--at", "p.c:8", "a", "--from", "9", "--to", "3", "--", "./p"], "--to is before --from"),
+        (["--at", "p.c:8", "a", "--to", "soon", "--", "./p"], "100, 2.5s, 300ms; not 'soon'"),
+        (["--at", "p.c:8", "a", "--when", "x", "--when", "y", "--", "./p"], "2 for 1"),
+        (["--at", "p.c:8", "a", "--by", "recorder", "--", "./p"], "is for Python programs"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    cli: Cli, folder: Path, words: list[str], says: str
+) -> None:
+    answer = cli("probe", *words, cwd=folder)
+    assert answer.exit != 0
+    assert says in answer.err
+
+
+def test_the_answer_is_kept_with_the_command_that_asks_again(cli: Cli, folder: Path) -> None:
+    at = line(folder, "p.py", "return result")
+    asked = ("--at", at, "at", "--when", "at > 0", "--limit", "2")
+    words = (*asked, "--", sys.executable, "p.py", "3")
+    cli("probe", *words, cwd=folder, check=0)
+    shown = cli("evidence", "show", "e1", check=0).out
+    assert f"debugger probe --at {at} at --when 'at > 0' --limit 2 -- " in shown
+    assert "2 hits" in shown

@@ -1,0 +1,25 @@
+"""Does the tool of an agent show what expressions were over a run?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from mcp_client import over_stdio
+
+
+async def test_the_tool_answers_with_rows_and_their_summary(
+    runtime_dir: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("def run(n):\n    return n * 2\nfor n in range(5):\n    run(n)\n")
+    async with over_stdio(toolset="all") as agent:
+        told = await agent.call(
+            "debug_probe", command=[sys.executable, str(script)], at={f"{script}:2": "n, n * 2"}
+        )
+        assert told.data["outcome"] == "exited"
+        assert told.data["hits"] == 5
+        assert told.data["probe"]["rows"][4]["values"] == ["4", "8"]
+        assert told.text.startswith("probe: 5 hits; exited with status 0")
+        text = await agent.refused("debug_probe", command=["./nosuch"], at={"a.c:1": "x"})
+        assert "no such command" in text

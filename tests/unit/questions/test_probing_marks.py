@@ -1,0 +1,62 @@
+"""Are a logpoint's values told apart, whatever they hold, and errors from values?"""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.core.template import parts
+from debugger.questions.probing import marks
+from debugger.questions.probing.table import Cell
+
+BREAK = "\x1f"
+
+
+@pytest.mark.parametrize("adapter", ["lldb-dap", "gdb", "delve", "js-debug", "debugpy", "frida"])
+def test_a_text_asks_for_each_expression_once(adapter: str) -> None:
+    text = marks.text(["a", "f(b, 'x}')"], adapter, "")
+    asked = [part for part, is_expression in parts(text) if is_expression]
+    assert [one for one in asked if "f(b, 'x}')" in one] == asked[-1:]
+    assert text.endswith(BREAK)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "values", "thread", "found"),
+    [
+        ("lldb-dap", ['0x00aa "a, b"', "3"], None, ('"a, b"', "3")),
+        ("gdb", ["2", '0x55 "x\\n|"', "{x = 1, y = 2}"], 2, ('"x\\n|"', "{x = 1, y = 2}")),
+        ("delve", ["7", "[]int len: 0"], 7, ("[]int len: 0",)),
+        ("frida", ["0x7ffe"], None, ("0x7ffe",)),
+    ],
+)
+def test_values_are_told_apart(
+    adapter: str, values: list[str], thread: int | None, found: tuple[str, ...]
+) -> None:
+    printed = "".join(BREAK + one for one in values) + BREAK
+    assert marks.cells(printed, len(found), adapter) == (thread, tuple(map(Cell, found)))
+
+
+@pytest.mark.parametrize(
+    ("adapter", "said", "error"),
+    [
+        ("lldb-dap", "error: <user expression 4>:1:1: use of undeclared identifier 'zz'\n 1 | zz",
+         "use of undeclared identifier 'zz'"),
+        ("gdb", '<No symbol "zz" in current context.>', 'No symbol "zz" in current context.'),
+        ("delve", "{could not find symbol value for zz}", "could not find symbol value for zz"),
+        ("js-debug", "<ReferenceError: zz is not defined>", "ReferenceError: zz is not defined"),
+        ("frida", "<error: zz is not in scope>", "zz is not in scope"),
+    ],
+)  # fmt: skip
+def test_an_error_is_told_from_a_value(adapter: str, said: str, error: str) -> None:
+    thread = "1" if adapter in {"gdb", "delve"} else None
+    printed = "".join(BREAK + one for one in [thread, said] if one is not None) + BREAK
+    assert marks.cells(printed, 1, adapter)[1] == (Cell(error, is_error=True),)
+
+
+def test_a_text_with_other_parts_than_asked_for_is_an_error_of_all() -> None:
+    cells = marks.cells("Traceback: NameError", 2, "debugpy")[1]
+    assert cells == (Cell("Traceback: NameError", is_error=True),) * 2
+
+
+def test_hits_that_had_no_room_are_counted() -> None:
+    assert marks.missed("(1800 more hits, too many a second to be logged)") == 1800
+    assert marks.missed("1800") == 0
