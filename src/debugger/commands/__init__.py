@@ -16,6 +16,12 @@ _MODULES = (
     "live",
     "output",
     "questions",
+    "hang",
+    "who_wrote",
+    "probe",
+    "path",
+    "calls",
+    "diff",
     "system",
     "setup",
 )

@@ -100,6 +100,7 @@ async def question(call: Call, asked: Asked, breakpoints: Breakpoints) -> Questi
         patience=patience,
         keep=asked.keep,
         breakpoints=breakpoints(language, keep=asked.keep),
+        adapter=profile.name,
     )
 
 

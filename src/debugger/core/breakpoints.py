@@ -36,7 +36,8 @@ class Spec(Struct, frozen=True):
 
     `watch` is the expression of a watchpoint, meant in a frame of `function`; `catch` is the word
     for exceptions to stop at (throw, panic, a filter's name), `type` the only type of them.
-    `is_complete`: every hit is logged, however many a second there are.
+    `burst`: so many hits are logged however fast they come, where a backend logs only so many a
+    second.
     """
 
     file: str | None = None
@@ -53,7 +54,7 @@ class Spec(Struct, frozen=True):
     access: Access = Access.WRITE
     catch: str | None = None
     type: str | None = None
-    is_complete: bool = False
+    burst: int = 0
 
     @property
     def kind(self) -> Kind:

@@ -10,7 +10,8 @@
         '''Set a breakpoint.'''
 
 A parameter's Python type is its type on every surface: bool is a switch, `tuple[T, ...]` may be
-given several times, `T | None` may be left out.
+given several times, `T | None` may be left out. An option whose T is `tuple[str, str]` takes two
+words each time.
 """
 
 from __future__ import annotations
@@ -68,6 +69,12 @@ class Parameter:
     def is_repeated(self) -> bool:
         """Whether it is a list of values."""
         return get_origin(self.type) is tuple
+
+    @property
+    def words(self) -> int:
+        """How many words one value of it has: 2 of `tuple[tuple[str, str], ...]`."""
+        kind = self.value_type
+        return len(get_args(kind)) if get_origin(kind) is tuple else 1
 
     @property
     def value_type(self) -> Any:

@@ -12,7 +12,7 @@ from debugger import commands, config, paths
 from debugger.backends import choose
 from debugger.commands.call import Call
 from debugger.config import Config
-from debugger.core.answers import Answer, Crash, Stop
+from debugger.core.answers import Answer
 from debugger.core.command import COMMANDS
 from debugger.daemon.handler import Handler, Publish, Reply, Request
 from debugger.errors import Code, DebuggerError, Exit
@@ -135,7 +135,8 @@ def _reply(answer: Answer, request: Request, wanted: Invocation, *, stops_daemon
     else:
         style = Style.TERMINAL if request.tty and wanted.is_color else Style.PLAIN
         shown = text(answer, budget=wanted.budget or _BUDGET, style=style, width=request.width)
-    is_running = isinstance(answer, (Stop, Crash)) and answer.timed_out
+    # Of every answer that has it: the time was up before the question was answered.
+    is_running = getattr(answer, "timed_out", False)
     return Reply(
         result=data,
         text=shown if shown.endswith("\n") or not shown else shown + "\n",

@@ -40,6 +40,7 @@ class Question:
     patience: Patience
     keep: bool = False
     breakpoints: tuple[Spec, ...] = ()
+    adapter: str = ""
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from debugger.recording.model import (
     Changed,
@@ -14,6 +14,7 @@ from debugger.recording.model import (
     Raised,
     Recording,
     Returned,
+    Skipped,
     Value,
 )
 
@@ -27,19 +28,26 @@ _HUNKS_MAX = 20
 
 
 class Point(Struct, frozen=True):
-    """Something that a run did: `call`, `line`, `return` or `raise`, with its values."""
+    """Something that a run did: `call`, `line`, `return` or `raise`, with its values.
+
+    `at` is the file and the line of the other run's source that it is compared by, where the runs
+    have sources of their own. What a line changed is known `due` points into the run: after the
+    calls that it made.
+    """
 
     kind: str
     function: Function
     line: int = 0
     call: int = 0
     values: tuple[Value, ...] = ()
+    at: tuple[str, int] | None = None
+    due: int = 0
 
     @property
     def key(self) -> tuple[str, str, str, int]:
         """What has to be the same for two points to be the same."""
-        line = self.line if self.kind == "line" else 0
-        return (self.kind, self.function.file, self.function.name, line)
+        file, number = self.at or (self.function.file, self.line)
+        return (self.kind, file, self.function.name, number if self.kind == "line" else 0)
 
 
 class Difference(Struct, frozen=True):
@@ -96,26 +104,27 @@ def points(recording: Recording, *, thread: int = 1) -> list[Point]:
                 function = owners[event.call] = recording.function(event.function)
                 found.append(Point("call", function, 0, event.call, event.arguments))
             continue
-        if not isinstance(event, Passed | Changed | Returned | Raised):
-            continue
-        owner = owners.get(event.call)
+        owner = owners.get(getattr(event, "call", 0))
         if owner is None:
             continue
         if isinstance(event, Passed):
             last[event.call] = len(found)
             found.append(Point("line", owner, event.line, event.call))
-        elif isinstance(event, Changed):
-            at = last.get(event.call)
-            if at is not None:
-                values = (*found[at].values, *event.values)
-                found[at] = Point("line", owner, found[at].line, event.call, values)
-        elif isinstance(event, Returned):
-            value = (Value("returned", event.value),)
-            found.append(Point("return", owner, 0, event.call, value))
-        else:
-            value = (Value("raised", event.text),)
-            found.append(Point("raise", owner, event.line, event.call, value))
+        elif isinstance(event, Skipped):  # what changes from now on is of no line that is known
+            last.pop(event.call, None)
+        elif isinstance(event, Changed) and event.call in last:
+            at = last[event.call]
+            values = (*found[at].values, *event.values)
+            found[at] = structs.replace(found[at], values=values, due=len(found))
+        elif isinstance(event, Returned | Raised):
+            found.append(_end(owner, event))
     return found
+
+
+def _end(owner: Function, event: Returned | Raised) -> Point:
+    if isinstance(event, Returned):
+        return Point("return", owner, 0, event.call, (Value("returned", event.value),))
+    return Point("raise", owner, event.line, event.call, (Value("raised", event.text),))
 
 
 def align(left: Sequence[Point], right: Sequence[Point]) -> Alignment:
@@ -124,9 +133,14 @@ def align(left: Sequence[Point], right: Sequence[Point]) -> Alignment:
     prefix = 0
     while prefix < len(pairs) and pairs[prefix] == (prefix, prefix):
         prefix += 1
-    differences = [
-        difference for at in range(prefix) for difference in _compare(left[at], right[at])
+    known = [
+        at
+        for at in range(prefix)
+        if max(left[at].due, right[at].due) <= prefix or prefix == len(left) == len(right)
     ]
+    # What a line changed is known only after what its calls returned.
+    known.sort(key=lambda at: max((at + 1, 0), (max(left[at].due, right[at].due), at + 1)))
+    differences = [difference for at in known for difference in _compare(left[at], right[at])]
     return Alignment(
         common=len(pairs),
         left_only=len(left) - len(pairs),
@@ -178,7 +192,7 @@ def _state_differences(
 def _state(side: Sequence[Point], end: int, call: int) -> dict[str, str | None]:
     known: dict[str, str | None] = {}
     for point in side[:end]:
-        if point.call == call:
+        if point.call == call and point.due <= end:
             known.update({value.name: value.text for value in point.values})
     return known
 

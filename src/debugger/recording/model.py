@@ -127,6 +127,47 @@ class Wrote(Struct, frozen=True):
     is_sure: bool = True
 
 
+class Cell(Struct, frozen=True):
+    """What an expression of a probe gave; an error's text is one, too."""
+
+    text: str
+    is_error: bool = False
+
+
+class Probed(Struct, frozen=True):
+    """A probe was hit; `hit` counts from 1 the hits at which its condition held."""
+
+    probe: int
+    hit: int
+    at: int
+    thread: int
+    values: tuple[Cell, ...]
+
+
+class ProbeSeen(Struct, frozen=True):
+    """What is known of a probe so far; the last such event of a number holds.
+
+    `passed` counts how often the place was come to, `hits` how often its condition held. Of the
+    function that it is in: `entered`, and the `lines` that were passed. `names` were in scope where
+    a name was not. `problem` is what the condition failed with, or why there is no such place.
+    `is_loaded`: the file was run or imported.
+    """
+
+    probe: int
+    passed: int
+    hits: int
+    entered: int
+    file: str
+    line: int
+    function: str
+    lines: tuple[int, ...] = ()
+    nearest: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+    problem: str = ""
+    failed: int = 0
+    is_loaded: bool = False
+
+
 class Noted(Struct, frozen=True):
     """Something about the recording: an exec, a condition that fails, a tracer of the program's."""
 
@@ -146,6 +187,8 @@ Event: TypeAlias = (
     | Merged
     | Hit
     | Wrote
+    | Probed
+    | ProbeSeen
     | Noted
 )
 
@@ -181,6 +224,11 @@ class Recording(Struct, frozen=True):
     stopped: frozenset[int] = frozenset()
     is_whole: bool = False
     unread: int = 0  # lines that are no records
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether what was asked for was called: one that was killed has not said how often."""
+        return bool(self.seen) or any(isinstance(one, Entered) for one in self.events)
 
     def function(self, number: int) -> Function:
         """Return a function; one that is not described has its number for a name."""

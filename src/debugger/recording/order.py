@@ -26,12 +26,33 @@ class Place(Struct, frozen=True):
 class Watch(Struct, frozen=True):
     """A value that is watched: a name of the functions asked for, or of a module; then steps.
 
-    A step is `("attribute", name)` or `("item", key)`.
+    A step is `("attribute", name)` or `("item", key)`. With a `place` the name is meant there, the
+    `hit`th time that it is reached, and all assignments are told that wrote the value before.
     """
 
     root: str
     module: str = ""
     steps: tuple[tuple[str, str | int], ...] = ()
+    place: Place | None = None
+    hit: int = 1
+
+
+class Probe(Struct, frozen=True):
+    """Expressions at a line, or where functions of a name are entered.
+
+    Of the hits at which `when` holds, those from `first` to `last` count (0: to the end), within
+    these nanoseconds of the run.
+    """
+
+    expressions: tuple[str, ...]
+    file: str = ""
+    line: int = 0
+    name: str = ""
+    when: str = ""
+    first: int = 1
+    last: int = 0
+    from_ns: int = 0
+    to_ns: int = 0
 
 
 class Limits(Struct, frozen=True):
@@ -49,6 +70,7 @@ class Limits(Struct, frozen=True):
     counted: int = 100_000  # calls that came one way, after which they are counted no more
     lines: int = 5_000  # of one call
     writes: int = 1_000  # of what is watched
+    probed: int = 10_000  # hits of one probe that are told one by one; then fewer and fewer are
 
 
 class Order(Struct, frozen=True):
@@ -57,7 +79,8 @@ class Order(Struct, frozen=True):
     `roots` hold the program's own code, without what lies in `left_out`, in the interpreter's own
     folders or in installed packages. Without `functions`, all of it is recorded; with them, the
     calls of these from the `nth` on, `most` of them, for which `when` holds, with their callees
-    down to `depth` (-1: all), and lines of the first `line_depth` levels.
+    down to `depth` (-1: all), and lines of the first `line_depth` levels. With `probes` only these
+    are recorded.
     """
 
     roots: tuple[str, ...]
@@ -70,4 +93,5 @@ class Order(Struct, frozen=True):
     lines: Lines = Lines.NONE
     line_depth: int = 1
     watch: Watch | None = None
+    probes: tuple[Probe, ...] = ()
     limits: Limits = Limits()

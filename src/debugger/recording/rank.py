@@ -181,5 +181,11 @@ def _entries(suspect: Suspect, spectra: Sequence[Spectrum]) -> tuple[EntryDiffer
         only_bad = tuple(text for text in bad if text not in good)
         only_good = tuple(text for text in good if text not in bad)
         if only_bad:
-            found.append(EntryDifference(name, only_bad[:_VALUES], only_good[:_VALUES]))
+            found.append(EntryDifference(name, _some(only_bad), _some(only_good)))
     return tuple(found)
+
+
+def _some(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Keep the first and the last of many values: what goes wrong may do so late."""
+    half = _VALUES // 2
+    return texts if len(texts) <= _VALUES else (*texts[:half], *texts[-half:])

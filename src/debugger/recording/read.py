@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from debugger.recording.model import (
+    Cell,
     Changed,
     Entered,
     Event,
@@ -17,6 +18,8 @@ from debugger.recording.model import (
     Merged,
     Noted,
     Passed,
+    Probed,
+    ProbeSeen,
     Process,
     Raised,
     Recording,
@@ -37,6 +40,13 @@ def _entered(  # noqa: PLR0917 - the order is that of the record
     return Entered(call, parent, function, thread, at, line, _values(pairs))
 
 
+def _probed(
+    probe: int, hit: int, at: int, thread: int, values: tuple[str | tuple[str], ...]
+) -> Probed:
+    cells = (Cell(one) if isinstance(one, str) else Cell(one[0], is_error=True) for one in values)
+    return Probed(probe, hit, at, thread, tuple(cells))
+
+
 _Pairs = tuple[tuple[str, str | None], ...]
 # What stands behind the letter, and what it makes.
 _KINDS: Mapping[str, tuple[Any, Callable[..., Event]]] = {
@@ -54,6 +64,25 @@ _KINDS: Mapping[str, tuple[Any, Callable[..., Event]]] = {
     "w": (
         tuple[int, int, int, int, str | None, str | None, tuple[tuple[int, int], ...], bool],
         Wrote,
+    ),
+    "q": (tuple[int, int, int, int, tuple[str | tuple[str], ...]], _probed),
+    "Q": (
+        tuple[
+            int,
+            int,
+            int,
+            int,
+            str,
+            int,
+            str,
+            tuple[int, ...],
+            tuple[int, ...],
+            tuple[str, ...],
+            str,
+            int,
+            bool,
+        ],
+        ProbeSeen,
     ),
     "n": (tuple[str, int, str], Noted),
 }

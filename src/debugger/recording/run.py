@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -23,6 +24,7 @@ from debugger.recording.order import Order
 from debugger.recording.read import read
 
 _ENTRY = str(Path(__file__).parent / "python" / "entry")
+_OURS = str(Path(__file__).parent / "python")  # what records is not of the program
 _ORDER = "DEBUGGER_RECORDING"
 _TAIL_CHARACTERS = 64 << 10
 _CHUNK = 1 << 20
@@ -117,6 +119,7 @@ async def record(
     records.mkdir(mode=0o700)
     (scratch / "input").write_bytes(stdin)
     order_file = scratch / "order.json"
+    order = msgspec.structs.replace(order, left_out=(*order.left_out, _OURS))
     wanted = {"folder": str(records), **msgspec.to_builtins(order)}
     order_file.write_bytes(msgspec.json.encode(wanted))
     tail = _Tail()
@@ -193,10 +196,9 @@ async def _ends(
 ) -> bool:
     """Wait for the end of a program; False where the time is up first."""
     stops = asyncio.ensure_future(interrupted.wait())
+    waiting: set[asyncio.Future[Any]] = {ended, stops}
     try:
-        await asyncio.wait(
-            {ended, stops}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
-        )
+        await asyncio.wait(waiting, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
     finally:
         stops.cancel()
     return ended.done()
@@ -240,7 +242,7 @@ def require_recording(ran: Ran, argv: Sequence[str]) -> Recording:
         raise DebuggerError(Code.INTERNAL, f"the recorder could not begin: {ran.faults[0]}")
     raise DebuggerError(
         Code.NOT_SUPPORTED,
-        f"nothing of {argv[0] if argv else 'it'} could be recorded: it runs no Python 3.8 or later, or one that was "
+        f"nothing of {argv[0]} could be recorded: it runs no Python 3.8 or later, or one that was "
         "told not to look at PYTHONPATH (-I, -E) or to import site (-S)",
         hint="leave these options out",
     )

@@ -8,16 +8,22 @@ from typing import Any
 from debugger.core import answers
 from debugger.render import (
     breakpoints,
+    calls,
+    diff,
     frames,
+    hangs,
     installs,
     live,
     machine,
+    path,
+    probe,
     questions,
     sessions,
     stop,
     stream,
     terminal,
     variables,
+    writers,
 )
 from debugger.render.budget import Section, fit
 from debugger.render.page import CHARACTERS_A_TOKEN, Page, Style
@@ -55,11 +61,17 @@ _SECTIONS: Mapping[type, Callable[[Any, Page], list[Section]]] = {
     answers.ModulesView: machine.modules,
     answers.ExceptionInfo: machine.exception,
     answers.Crash: questions.crash,
+    answers.Hang: hangs.hang,
+    answers.WhoWrote: writers.who_wrote,
     answers.EvidenceList: questions.evidence_list,
     answers.EvidenceShown: questions.evidence_shown,
     answers.EvidenceReport: questions.evidence_report,
     answers.Traces: live.traces,
+    answers.Probe: probe.probe,
     answers.Readings: live.readings,
+    answers.Path: path.path,
+    answers.Calls: calls.calls,
+    answers.Diff: diff.diff,
 }
 
 

@@ -131,6 +131,7 @@ class _Leaf(click.Command):
             for each in (*options(command), *GLOBAL_OPTIONS)
             for flag in flags(each)
         } | dict.fromkeys(HELP_FLAGS, False)
+        self.words = {flag: each.words for each in options(command) for flag in flags(each)}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given, words = self._sorted(args)
@@ -171,9 +172,11 @@ class _Leaf(click.Command):
                 continue
             given.append(part)
             if self._wants_value(part):
-                if not left:
-                    raise wrong(f"{self.name}: {part} needs a value", self.name)
-                given.append(left.popleft())
+                count = self.words.get(part, 1)
+                if len(left) < count:
+                    needs = "a value" if count == 1 else f"{count} values"
+                    raise wrong(f"{self.name}: {part} needs {needs}", self.name)
+                given += [left.popleft() for _ in range(count)]
         return given, words
 
     def _is_option(self, part: str, *, is_first: bool) -> bool:
@@ -224,6 +227,7 @@ def _click_option(parameter: Parameter, name: str) -> click.Option:
     return click.Option(
         [name, *flags(parameter)],
         type=_click_type(parameter),
+        nargs=parameter.words,
         multiple=parameter.is_repeated,
         required=parameter.is_required,
         metavar=metavar(parameter),

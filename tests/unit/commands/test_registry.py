@@ -23,7 +23,7 @@ READS = {
     "print", "vars", "threads", "events", "doctor", "config", "daemon status", "daemon logs",
     "trace list", "read",
 }  # fmt: skip
-SAMPLES = {str: "x", int: 1, float: 1.5, bool: True}
+SAMPLES = {str: "x", int: 1, float: 1.5, bool: True, tuple[str, str]: ["a", "b"]}
 
 
 def required(found):

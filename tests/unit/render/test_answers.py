@@ -71,6 +71,20 @@ TEXTS = {
         "trace 3: work, 1 function"
     ),
     a.Readings: "counter = 3\npair = {…}\n  x = 1\nnosuch: no such name",
+    a.Probe: (
+        "probe: 1,800 hits; stopped by SIGUSR1; exited with status 3 "
+        "(logpoints of lldb-dap, 1.50 s)\n"
+        "A main.c:42 in sum_to: 1,800 hits, values of 900\n"
+        "  sum: -7 (hit 900) to 898 (hit 899), 900 distinct; turns at hit 900: 898→-7; "
+        "stands out: -7 at hit 900\n"
+        "  zz: never a value: no zz\n"
+        "  in scope there: sum i (did you mean sum?)\n"
+        "B other.c:9, x > 3: never hit\n"
+        "  no code at other.c:9; nearest: 7, 11\n"
+        "A1 sum=0\n… 898 rows left out: --csv, --from, --to\nA900 thread 2 sum=-7\n"
+        "output: 4 lines\n  same\n  … 3 more lines\n"
+        "note: hits of 2 processes\nevidence: e2"
+    ),
     a.Crash: (
         "crash: null pointer: node->next, node=0x0, in pop main.c:42\n"
         "SIGSEGV at 0x8 (near null: 8 bytes from a null pointer)\n/src/main.c:42\n"
@@ -81,12 +95,51 @@ TEXTS = {
         "output: 5 lines, 3 of stack traces left out, the last:\n  same (2 times)\n"
         "note: freed in drop main.c:9\nevidence: e1"
     ),
+    a.Hang: (
+        "deadlock of 2 threads: one waits for a, held by two, in pop main.c:42\n"
+        "processor 2% over 0.5 s · pid 7 · 2 samples by lldb-dap · took 2.5 s\n/src/main.c:42\n"
+        "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"
+        "-> 42    sum += calculate(i);\n   43  }\n"
+        "loop: seen at lines 41 to 42\n  changes: i 1 → 9\n  the same: n=10\n"
+        "one: waits for a, held by two\n  at sum_to main.c:42 < main main.c:60\n"
+        "5 threads (x, y, z, …) (processor 50%): runs\noutput: 9 lines, the last:\n  begun\n"
+        "note: it runs on, without the debugger\nevidence: e3"
+    ),
+    a.WhoWrote: (
+        "order->total=5 at check was last written: 4 → 5, in pop main.c:42\n/src/main.c:42\n"
+        "4 writes before check:\n"
+        "-> #1 to #4 sum_to main.c:42: 4 times, 1 → 2 … 4 → 5 < main main.c:60 "
+        "(and from 1 other line)\n"
+        "1 write after it:\n   #5 main main.c:60: nothing → 7 (another thread may have)\n"
+        "seen by a hardware watchpoint, in two runs, took 1.5 s\nnote: once more\nevidence: e4"
+    ),
     a.EvidenceList: (
         "e1 (stale) 03:04:05 debugger crash -- ./a: null pointer: x\n2 older ones are not kept"
     ),
     a.EvidenceShown: (
         "e1 of 2026-01-02T03:04:05+00:00 in /src\n$ debugger crash -- ./a\n"
         "stale: changed since: /src/a.c; run it again\ncrash: x\nmore"
+    ),
+    a.Path: (
+        "path: exited with status 1 after 0.2 s: 4 calls of 2 functions in 1 file\n"
+        "main main.c:60 12 ms caught KeyError\n"
+        "  pop(n=1..3) :42 x3 → 0 4.0 ms 1 raised KeyError: 3\nevidence: e2"
+    ),
+    a.Calls: (
+        "calls: pop was called 3 times, 1 told line by line; exited with status 1 after 0.2 s\n"
+        "#1 pop(n=1) → 2 main.c:42, 1.5 ms, 5 lines passed\n"
+        "  43  n += 1                            n=1 → 2\n"
+        "  loop at 44: 3 rounds; i=0..2\n    44  for i in n:\n"
+        "  branch 45 if n: → 46 x1, never past it\n"
+        "other calls:\n  #2 pop(n=9) raised KeyError: 9"
+    ),
+    a.Diff: (
+        "diff: the runs of pop part after 5 steps, at main.c:42 in pop\n"
+        "A: ./a b: exited with status 1 after 0.2 s\nB: ./a b: exited with status 1 after 0.2 s\n"
+        "values that differ before that, the first first:\n"
+        "  returned: 1 / 2  (from top main.c:9)\n"
+        "both:\n  main.c:42  call of pop(n=1)\nthen A:\n  main.c:43  n += 1\n"
+        "then B: nothing more\nnote: only the first thread is compared"
     ),
     a.EvidenceReport: "wrote 2 answers (1 of them stale) to /tmp/report.md",
 }

@@ -7,6 +7,8 @@ when it gets here; a count beside it says how many there were.
 
 from __future__ import annotations
 
+from debugger.core.answers.calls import Calls, DecisionView, LifeView, RoundsView, StepView
+from debugger.core.answers.diff import Diff, DifferenceView, HunkView, PointView
 from debugger.core.answers.frames import (
     Assignment,
     Backtrace,
@@ -23,6 +25,7 @@ from debugger.core.answers.frames import (
     Variables,
     VariableView,
 )
+from debugger.core.answers.hangs import Hang, HangGroup, LoopView, VariedView
 from debugger.core.answers.installs import AdapterList, AdapterView, Installation
 from debugger.core.answers.live import Reading, Readings, TracedView, Traces
 from debugger.core.answers.machine import (
@@ -37,6 +40,15 @@ from debugger.core.answers.machine import (
     RegistersView,
     RegisterView,
 )
+from debugger.core.answers.path import EntryView, Path, PlaceView, SuspectView, WayView
+from debugger.core.answers.probe import (
+    Probe,
+    ProbeChange,
+    ProbeColumn,
+    ProbeCount,
+    ProbePlace,
+    ProbeRow,
+)
 from debugger.core.answers.questions import (
     CallerView,
     Crash,
@@ -46,6 +58,7 @@ from debugger.core.answers.questions import (
     EvidenceView,
     ThreadGroup,
 )
+from debugger.core.answers.recorded import CallRow, RunView, ValueView, VaryView
 from debugger.core.answers.stops import (
     BreakpointList,
     BreakpointView,
@@ -72,6 +85,7 @@ from debugger.core.answers.system import (
     Status,
     Text,
 )
+from debugger.core.answers.writers import WhoWrote, WriterView
 
 Answer = (
     Stop
@@ -106,11 +120,17 @@ Answer = (
     | AdapterList
     | Installation
     | Crash
+    | Hang
+    | WhoWrote
     | EvidenceList
     | EvidenceShown
     | EvidenceReport
     | Traces
+    | Probe
     | Readings
+    | Path
+    | Calls
+    | Diff
 )
 
 __all__ = [
@@ -122,7 +142,9 @@ __all__ = [
     "Backtraces",
     "BreakpointList",
     "BreakpointView",
+    "CallRow",
     "CallerView",
+    "Calls",
     "Change",
     "Check",
     "Children",
@@ -130,9 +152,13 @@ __all__ = [
     "Crashed",
     "CurrentFrame",
     "DaemonStatus",
+    "DecisionView",
+    "Diff",
+    "DifferenceView",
     "Disassembled",
     "Doctor",
     "Ended",
+    "EntryView",
     "EventView",
     "Events",
     "EvidenceList",
@@ -142,8 +168,13 @@ __all__ = [
     "ExceptionInfo",
     "ExceptionView",
     "FrameView",
+    "Hang",
+    "HangGroup",
+    "HunkView",
     "Installation",
     "InstructionView",
+    "LifeView",
+    "LoopView",
     "MemoryRow",
     "MemoryView",
     "MemoryWritten",
@@ -151,6 +182,15 @@ __all__ = [
     "ModulesView",
     "Output",
     "OutputLine",
+    "Path",
+    "PlaceView",
+    "PointView",
+    "Probe",
+    "ProbeChange",
+    "ProbeColumn",
+    "ProbeCount",
+    "ProbePlace",
+    "ProbeRow",
     "Raw",
     "Reading",
     "Readings",
@@ -158,13 +198,17 @@ __all__ = [
     "RegisterView",
     "RegistersView",
     "Removed",
+    "RoundsView",
+    "RunView",
     "Sessions",
     "Setting",
     "Settings",
     "Source",
     "SourceLine",
     "Status",
+    "StepView",
     "Stop",
+    "SuspectView",
     "Text",
     "ThreadGroup",
     "ThreadView",
@@ -172,7 +216,13 @@ __all__ = [
     "TracedView",
     "Traces",
     "Value",
+    "ValueView",
     "VariableView",
     "Variables",
+    "VariedView",
+    "VaryView",
     "WatchedView",
+    "WayView",
+    "WhoWrote",
+    "WriterView",
 ]

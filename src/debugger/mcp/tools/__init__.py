@@ -10,10 +10,13 @@ from debugger.mcp.tools import (
     breakpoints,
     doctor,
     looking,
+    probing,
     questions,
+    recorded,
     running,
     timeline,
     values,
+    waiting,
     xcode,
     xcode_attach,
     xcode_defaults,
@@ -34,8 +37,10 @@ XCODEBUILDMCP = Toolset(
         *(one for one in beginning.TOOLS if one.name in {"debug_attach", "debug_session"}),
     ]
 )
+# Questions that are asked less often than there is room for in the core listing.
+MORE = Toolset(one for part in (recorded, probing, waiting) for one in part.TOOLS)
 TOOLSETS: Mapping[str, Toolset] = {
     "core": CORE,
     "xcodebuildmcp": XCODEBUILDMCP,
-    "all": CORE | XCODEBUILDMCP,
+    "all": CORE | XCODEBUILDMCP | MORE,
 }

@@ -83,14 +83,20 @@ class Recorder:
         write = texts.Texts(limits["text"], limits["items"], limits["depth"])
         # What the parts want of each other, by name.
         shared = Shared(Part("frames"), chosen, texts)
+        self._is_over = False
+        if order["probes"]:
+            self._book = Part("probed").Probed(order, self._journal, write, shared)
+            self._events = Part("stepped").source(self._book, Part("traced"), shared)
+            return
         self._book = calls.Book(order, self._journal, chosen.Chosen(order), write, shared)
         self._watch: Any = None
         if order["watch"]:
-            self._watch = Part("watched").Watched(self._book, order["watch"], shared)
+            wanted = order["watch"]
+            made = Part("stored").Stored if wanted["place"] else Part("watched").Watched
+            self._watch = made(self._book, wanted, shared)
         is_new = sys.version_info >= (3, 12)
         made = Part("monitored").Monitored if is_new else Part("traced").Traced
         self._events = made(self._book, self._watch, shared)
-        self._is_over = False
 
     def begin(self) -> None:
         """Write who we are, and ask for events."""

@@ -27,6 +27,28 @@ def lines_of(code: CodeType) -> frozenset[int]:
     return frozenset(found)
 
 
+def own_lines(code: CodeType) -> frozenset[int]:
+    """Return the lines of a function without that of its definition, which is outside of it."""
+    lines = lines_of(code)
+    if code.co_name == "<module>":
+        return lines
+    return lines - {code.co_firstlineno} or lines
+
+
+def codes_in(code: CodeType) -> list[CodeType]:
+    """Return code and all that is defined in it."""
+    found = [code]
+    for one in code.co_consts:
+        if type(one) is type(code):
+            found += codes_in(one)
+    return found
+
+
+def all_lines(code: CodeType) -> set[int]:
+    """Return the lines of code and of all that is defined in it."""
+    return {line for one in codes_in(code) for line in lines_of(one)}
+
+
 def matches(pattern: str, name: str) -> bool:
     """Tell whether a name fits a pattern, in which * stands for anything."""
     first, *rest = pattern.split("*")

@@ -132,6 +132,7 @@ class Monitored:
         book = self._book
         book.stopped.add(code)
         book.journal.write(["k", book.functions[code], book.stamp()], last=True)
+        book.flush()  # nothing of it may come any more that would do so
         self._monitoring.set_local_events(self._tool, code, 0)
         return self._monitoring.DISABLE
 

@@ -180,7 +180,11 @@ class Texts:
         length = base.__len__(value)
         inner = f"{_CUT} {length}" if depth <= 0 and length else None
         if inner is None:
-            inner = self._row(base.__iter__(value), length, depth)
+            # In an order of its own: that of a set differs from run to run.
+            shown = sorted(self._write(one, depth - 1) for one in _some(base.__iter__(value)))
+            more = length - min(len(shown), self._items)
+            shown = [*shown[: self._items], *([f"{_CUT} {more} more"] if more > 0 else [])]
+            inner = ", ".join(shown)
         text = f"{{{inner}}}"
         return text if kind is set else f"{_name_of(kind)}({text})"
 

@@ -36,7 +36,7 @@ def _last(code: CodeType, at: int) -> str:
 class Traced:
     """The trace functions of one process."""
 
-    def __init__(self, book: Any, watch: Any, parts: Any) -> None:
+    def __init__(self, book: Any, watch: Any, parts: Any, calls: Any = None) -> None:
         self._book = book
         self._watch = watch
         self._parts = parts
@@ -46,7 +46,7 @@ class Traced:
         self._set = sys.settrace
         self._get = sys.gettrace
         # Always the same object, or the interpreter could not tell us what is set.
-        self._calls: Any = self._called
+        self._calls: Any = calls or self._called
         self._locals: Any = self._traced
         self._for_threads: Any = None
 
@@ -129,6 +129,7 @@ class Traced:
         if spot.count > book.limits["counted"]:
             book.stopped.add(code)
             book.journal.write(["k", book.functions[code], book.stamp()], last=True)
+            book.flush()  # nothing of it may come any more that would do so
         is_hit = book.lines == "hit" and not self._looks(code)
         frame.f_trace_lines = is_hit or spot.is_lined
         return self._locals

@@ -1,0 +1,63 @@
+"""What the question after the difference of two runs is answered with."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from debugger.core.answers.recorded import RunView, ValueView
+
+
+class PointView(Struct, frozen=True):
+    """Something that a run did: call, line, return or raise, with the values that belong to it."""
+
+    kind: str
+    function: str
+    file: str
+    line: int
+    text: str = ""
+    values: tuple[ValueView, ...] = ()
+
+
+class DifferenceView(Struct, frozen=True):
+    """A value that differs at what both runs did; None: it did not change there."""
+
+    point: PointView
+    name: str
+    left: str | None
+    right: str | None
+
+
+class HunkView(Struct, frozen=True):
+    """What one run did and the other did not: how much, and what it begins with."""
+
+    left: int
+    right: int
+    first_left: PointView | None = None
+    first_right: PointView | None = None
+
+
+class Diff(Struct, frozen=True):
+    """Where two runs of a program part; `left` and `right` are what each did next.
+
+    `common` steps are the same in both, `before` those just before they part. `differences` are of
+    steps that both made before that, in their order; `values` what is known where they part.
+    """
+
+    runs: tuple[RunView, ...]
+    what: str
+    common: int
+    left_only: int
+    right_only: int
+    parted_after: int = 0
+    before: tuple[PointView, ...] = ()
+    left: tuple[PointView, ...] = ()
+    right: tuple[PointView, ...] = ()
+    values: tuple[DifferenceView, ...] = ()
+    differences: tuple[DifferenceView, ...] = ()
+    more_differences: int = 0
+    hunks: tuple[HunkView, ...] = ()
+    is_whole: bool = True
+    timed_out: bool = False
+    engine: str = ""
+    notes: tuple[str, ...] = ()
+    evidence: str | UnsetType = UNSET

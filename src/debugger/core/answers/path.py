@@ -1,0 +1,73 @@
+"""What the question after what ran is answered with."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from debugger.core.answers.recorded import CallRow, RunView
+
+
+class WayView(Struct, frozen=True):
+    """How `count` calls came to a place: functions, outermost first, each with file and line."""
+
+    count: int
+    steps: tuple[tuple[str, str, int], ...]
+
+
+class PlaceView(Struct, frozen=True):
+    """A function that was asked about: how often it was called, by which ways."""
+
+    function: str
+    file: str
+    line: int
+    calls: int
+    ways: tuple[WayView, ...]
+    more_ways: int = 0
+
+
+class EntryView(Struct, frozen=True):
+    """Values of an argument, or of what came back, that only failing or passing runs had."""
+
+    name: str
+    failing: tuple[str, ...]
+    passing: tuple[str, ...]
+
+
+class SuspectView(Struct, frozen=True):
+    """A function, or lines of one, with its score and how many runs of each kind came to it."""
+
+    function: str
+    file: str
+    line: int
+    score: float
+    failing: int
+    passing: int
+    last: int = 0
+    text: str = ""
+    entries: tuple[EntryView, ...] = ()
+
+
+class Path(Struct, frozen=True):
+    """What ran: the program's own functions as a tree, or what only failing runs did.
+
+    `runs` are those that failed, then those that passed (the last `passing`); `rows` is the tree
+    of one run. `rows_total` counts its lines with those that are not here. `suspects` are there
+    when runs were compared: functions, and lines.
+    """
+
+    runs: tuple[RunView, ...]
+    passing: int = 0
+    calls: int = 0
+    functions: int = 0
+    files: int = 0
+    rows: tuple[CallRow, ...] = ()
+    rows_total: int = 0
+    places: tuple[PlaceView, ...] = ()
+    between: tuple[str, ...] = ()
+    suspects: tuple[SuspectView, ...] = ()
+    suspect_lines: tuple[SuspectView, ...] = ()
+    passing_lines: tuple[SuspectView, ...] = ()
+    timed_out: bool = False
+    engine: str = ""
+    notes: tuple[str, ...] = ()
+    evidence: str | UnsetType = UNSET

@@ -1,0 +1,149 @@
+"""How is a native program run once, with all calls of its own functions traced?"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from msgspec import structs
+
+from debugger.backends.base import Launch
+from debugger.core import answers
+from debugger.core.events import Event, Kind
+from debugger.core.origin import is_library
+from debugger.core.state import State
+from debugger.errors import Code, DebuggerError
+from debugger.questions import asking
+from debugger.questions.asking import Question, Run
+from debugger.recording.model import Recording
+from debugger.recording.passages import recording
+from debugger.session import tracing
+from debugger.targets.line_table import sources_of
+from debugger.timeline import Filters
+
+_KINDS = frozenset({Kind.FUNCTION_ENTER, Kind.FUNCTION_EXIT})
+_EVENTS_MAX = 100_000
+_PAGE = 500
+_STOPS_MAX = 5
+_END_S = 5.0
+_LINES = 6
+_NAMES = 4
+
+
+async def run(
+    question: Question, words: Sequence[str], *, is_compared: bool = False
+) -> tuple[Recording, answers.RunView]:
+    """Run a program to its end; return the calls of its own functions, and how it ended.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED where there is nothing to trace; what starting it raises.
+    """
+    target = question.target
+    assert isinstance(target, Launch)
+    assert target.program is not None
+    patterns = [f"@file:{file}" for file in own_sources(target.program, target.cwd)]
+    if not patterns:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"{target.program} has no debug information of sources of its own",
+            hint="compile it with -g (cargo build, without --release)",
+        )
+    begun = dataclasses.replace(question, target=structs.replace(target, stop_on_entry=True))
+    async with asking.running(begun) as running:
+        stop = await running.first()
+        notes: list[str] = []
+        began = asyncio.get_running_loop().time()
+        if stop.state == State.STOPPED.value:
+            notes += await _trace(running, patterns)
+            began = asyncio.get_running_loop().time()
+            stop = await _to_the_end(running, notes)
+        took_s = asyncio.get_running_loop().time() - began
+        found = list(_events(running, notes))
+        made = recording(found, language="native", is_compared=is_compared)
+        return made, view(running, stop, words, took_s=took_s, notes=notes)
+
+
+def own_sources(program: str, cwd: str) -> list[str]:
+    """List the sources that a program was made of, without libraries': those nearest to it."""
+    every = [one for one in sources_of(program) if not is_library(one, cwd)]
+    roots = [str(Path(program).parent), cwd]
+    near = [
+        one
+        for one in every
+        if not one.startswith("/") or any(one.startswith(f"{root}/") for root in roots)
+    ]
+    return list(dict.fromkeys(near or every))
+
+
+async def _trace(running: Run, patterns: Sequence[str]) -> list[str]:
+    notes = []
+    left, traced = 0, 0
+    for start in range(0, len(patterns), tracing.PATTERNS_MAX):
+        some = patterns[start : start + tracing.PATTERNS_MAX]
+        made = await tracing.add(running.session, some, tracing.FUNCTIONS_MAX)
+        traced += made.functions
+        left += sum(one.left_out for one in made.traced)
+    if left:
+        notes.append(f"{left:,} more functions are too many to be traced, {traced:,} are")
+    if not traced:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            "none of its functions can be traced",
+            hint="debugger start PROGRAM --backend frida --stop-on-entry; debugger trace add '*'",
+        )
+    return notes
+
+
+async def _to_the_end(running: Run, notes: list[str]) -> answers.Stop:
+    """Let it run; what it stops for is told, and it goes on, as without us."""
+    stop = await running.go_on(running.session)
+    for _ in range(_STOPS_MAX):
+        if stop.state != State.STOPPED.value:
+            break
+        where = f" in {stop.frame.function}" if stop.frame is not None else ""
+        notes.append(f"it stopped for {stop.signal or stop.reason}{where}: debugger crash says why")
+        stop = await running.go_on(running.at(stop), min(_END_S, max(running.left_s, 1.0)))
+    return stop
+
+
+def _events(running: Run, notes: list[str]) -> Iterator[Event]:
+    timeline = running.session.timeline
+    since, count, dropped = 0, 0, 0
+    while count < _EVENTS_MAX:
+        page = timeline.events(Filters(kinds=_KINDS), since=since, limit=_PAGE)
+        dropped = max(dropped, page.dropped)
+        yield from page.events
+        count += len(page.events)
+        if not page.events or page.next <= since:
+            break
+        since = page.next
+    else:
+        notes.append(f"only the first {_EVENTS_MAX:,} calls and returns are told")
+    if dropped:
+        notes.append(f"{dropped:,} calls and returns had no room: functions called too often")
+
+
+def view(
+    running: Run,
+    stop: answers.Stop,
+    words: Sequence[str],
+    *,
+    took_s: float,
+    notes: Sequence[str],
+) -> answers.RunView:
+    """Tell how a run under a debugger ended."""
+    output = running.output()
+    is_over = stop.state == State.TERMINATED.value
+    return answers.RunView(
+        command=shlex.join(words),
+        exit_code=stop.exit_code if is_over else None,
+        exit_signal=stop.signal if is_over else None,
+        timed_out=not is_over,
+        took_s=round(took_s, 3),
+        output=tuple(one for one in output.lines if one.text.strip())[-_LINES:],
+        output_total=output.total,
+        notes=tuple(dict.fromkeys([*stop.notes[:_NAMES], *notes])),
+    )

@@ -1,0 +1,209 @@
+"""How is a program run once for a question and recorded, and how is the run told?"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Awaitable, Callable, Iterable
+from itertools import groupby
+from pathlib import Path
+from signal import Signals
+
+from msgspec import Struct
+
+from debugger.backends.base import Launch
+from debugger.core import answers
+from debugger.core.clip import clip
+from debugger.core.traces import without_traces
+from debugger.errors import Code, DebuggerError
+from debugger.questions import native
+from debugger.questions.asking import Question
+from debugger.recording.model import Noted, Recording, Value
+from debugger.recording.order import Order
+from debugger.recording.run import Ran, record, require_recording, roots_of
+from debugger.recording.vary import Varying
+from debugger.session.stepping import Patience
+
+_INPUT_MAX = 64 << 20
+_OUTPUT = 6
+_LINE = 400
+_NOTES = 4
+_NATIVE = frozenset({"c", "c++", "cpp", "rust", "native"})
+_SAME_SETS = {"PYTHONHASHSEED": "0"}
+
+
+class Program(Struct, frozen=True):
+    """What is run, as the caller would; `words` is how it was asked for."""
+
+    words: tuple[str, ...]
+    launch: Launch
+    patience: Patience
+    scratch: Path | None = None
+    language: str = ""
+    question: Question | None = None
+    # The same, by the debugger that traces calls; asked for only where it is needed.
+    traced: Callable[[], Awaitable[Question]] | None = None
+
+    @property
+    def is_native(self) -> bool:
+        """Whether it is compiled code whose calls can be traced."""
+        return self.language in _NATIVE
+
+    @property
+    def argv(self) -> list[str]:
+        """The words that run it, with the interpreter where it needs one."""
+        one = self.launch
+        if one.module is not None:
+            return [str(one.python), "-m", one.module, *one.args]
+        before = [one.python] if one.python is not None else []
+        return [*before, str(one.program), *one.args]
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it runs in a Python."""
+        return self.launch.python is not None
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Where its own code lies."""
+        return roots_of(self.argv, self.launch.cwd)
+
+
+class Recorded(Struct, frozen=True):
+    """A run: the process that is asked about, all of them, and how it ended."""
+
+    recording: Recording
+    recordings: tuple[Recording, ...]
+    view: answers.RunView
+    engine: str
+
+
+async def run(
+    program: Program, order: Callable[[tuple[str, ...]], Order], *, is_compared: bool = False
+) -> Recorded:
+    """Run a program recorded; `order` makes of its roots what is wanted, in Python.
+
+    Of native programs the calls are. Runs that are compared get the same order of sets, unless
+    the caller has chosen one.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where nothing of it could be recorded.
+    """
+    if program.is_native and program.traced is not None:
+        traced, view_ = await native.run(
+            await program.traced(), program.words, is_compared=is_compared
+        )
+        return Recorded(traced, (traced,), view_, "frida")
+    if not program.is_python:
+        raise unsupported(program)
+    ran = await record(
+        program.argv,
+        order(program.roots),
+        cwd=program.launch.cwd,
+        env={**(_SAME_SETS if is_compared else {}), **program.launch.env},
+        stdin=_input(program.launch.stdin),
+        timeout_s=program.patience.seconds,
+        scratch_root=program.scratch,
+        interrupted=program.patience.interrupted,
+    )
+    chosen = require_recording(ran, program.argv)
+    return Recorded(chosen, ran.recordings, view(program, ran, chosen), "python")
+
+
+def unsupported(program: Program) -> DebuggerError:
+    """Say what can be asked instead of a program that cannot be recorded."""
+    path = program.launch.program or ""
+    return DebuggerError(
+        Code.NOT_SUPPORTED,
+        f"programs in {program.language or 'this language'} cannot be recorded: {Path(path).name}",
+        hint=f"debugger probe --at FILE:LINE 'EXPR, EXPR' -- {shlex.join(program.words)}",
+    )
+
+
+def _input(path: str | None) -> bytes:
+    if path is None or path == "/dev/null":
+        return b""
+    with Path(path).open("rb") as file:
+        held = file.read(_INPUT_MAX + 1)
+    if len(held) > _INPUT_MAX:
+        raise DebuggerError(
+            Code.USAGE, f"{path} is longer than 64 MiB", hint="give a shorter input: --stdin FILE"
+        )
+    return held
+
+
+def view(program: Program, ran: Ran, first: Recording) -> answers.RunView:
+    """Tell how a run ended; `first` is the process that the answer is about."""
+    chunks = [
+        (stream, "".join(one.text for one in some))
+        for stream, some in groupby(ran.output, key=lambda one: one.stream)
+    ]
+    lines = [
+        answers.OutputLine(stream.value, clip(line, _LINE), 0)
+        for stream, text in chunks
+        for line in text.splitlines()
+        if line.strip()
+    ]
+    shown, _ = without_traces(lines)
+    return answers.RunView(
+        command=shlex.join(program.words),
+        exit_code=ran.status,
+        exit_signal=_signal(ran.signal),
+        timed_out=ran.is_timed_out,
+        took_s=round(ran.took_s, 3),
+        output=tuple(shown[-_OUTPUT:]),
+        output_total=len(lines),
+        output_dropped=max(ran.printed - sum(len(one.text) for one in ran.output), 0),
+        notes=tuple(_notes(ran, first)),
+    )
+
+
+def _signal(number: int | None) -> str | None:
+    if number is None:
+        return None
+    return Signals(number).name if number in set(Signals) else f"signal {number}"
+
+
+def _notes(ran: Ran, first: Recording) -> Iterable[str]:
+    others = [one for one in ran.recordings if one is not first and one.functions]
+    for one in others[:_NOTES]:
+        calls = len(one.functions)
+        said = shlex.join(one.process.words[:6]) or "a fork"
+        yield f"process {one.process.pid} ({said}) ran {calls} functions, which are not told here"
+    if len(others) > _NOTES:
+        yield f"{len(others) - _NOTES} more processes ran functions of the program's"
+    if first.dropped:
+        yield f"{first.dropped:,} events had no room, and are only counted"
+    if first.stopped:
+        names = [first.function(number).name for number in sorted(first.stopped)][:_NOTES]
+        yield f"called too often to go on counting: {', '.join(names)}"
+    for left in ran.killed[:_NOTES]:
+        yield f"ended what the program left running: {left}"
+    for kind in ("fault", "refused", "condition", "exec"):
+        told = [one.text for one in first.events if isinstance(one, Noted) and one.kind == kind]
+        if told:
+            yield _TOLD[kind].format(told[0], len(told))
+
+
+_TOLD = {
+    "fault": "the recorder failed: {}",
+    "refused": "it could not be recorded: {}",
+    "condition": "--when could not be evaluated {1} times: {0}",
+    "exec": "it became another program: {}",
+}
+
+
+def vary(one: Varying) -> answers.VaryView:
+    """Tell the values that one name had."""
+    return answers.VaryView(
+        one.name, one.count, one.distinct, one.first, one.last, one.least, one.most, one.some
+    )
+
+
+def values(pairs: Iterable[Value]) -> tuple[answers.ValueView, ...]:
+    """Tell names with their values."""
+    return tuple(answers.ValueView(one.name, one.text) for one in pairs)
+
+
+def is_passing(run: answers.RunView) -> bool:
+    """Tell whether a run ended well."""
+    return run.exit_code == 0 and not run.timed_out

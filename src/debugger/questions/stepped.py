@@ -1,0 +1,198 @@
+"""How is a call told line by line where a program cannot be recorded: by stepping through it."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import structs
+
+from debugger.core import answers
+from debugger.core.breakpoints import Spec
+from debugger.core.model import Resume
+from debugger.core.state import State
+from debugger.errors import Code, DebuggerError
+from debugger.questions import asking, native, places
+from debugger.questions.asking import Run
+from debugger.questions.recorded import Program, Recorded
+from debugger.recording.model import (
+    Changed,
+    Entered,
+    Event,
+    Function,
+    Passed,
+    Raised,
+    Recording,
+    Returned,
+    Skipped,
+    Value,
+)
+from debugger.recording.order import Place
+from debugger.session import stepping
+from debugger.session.stepping import Patience
+
+LINES_MAX = 200
+STEPPED = "stepped"
+_STEP_S = 10.0
+_DEEPER_MAX = 100
+_HEADER = 8  # lines that a function's header may have
+_NS = 1_000_000_000
+
+
+async def step_through(
+    program: Program, wanted: Place, *, nth: int, when: str, most: int
+) -> Recorded:
+    """Run a program to a function, from its nth call on, and step through `most` calls of it.
+
+    Raises:
+        DebuggerError: NOT_FOUND where it was not called; what starting the program raises.
+    """
+    assert program.question is not None
+    spec = Spec(
+        file=wanted.file or None,
+        line=wanted.line or None,
+        function=wanted.name or None,
+        condition=when or None,
+        hit_count=nth if nth > 1 else None,
+    )
+    question = dataclasses.replace(program.question, breakpoints=(spec,))
+    async with asking.running(question) as run:
+        walk = _Walk(run)
+        stop = await run.first()
+        while stop.state == State.STOPPED.value and stop.hit_breakpoints:
+            stop = await walk.call(stop)
+            if walk.calls == most or stop.state != State.STOPPED.value:
+                break
+            if not stop.hit_breakpoints:
+                stop = await run.go_on(run.at(stop))
+        if not walk.calls:
+            raise _missed(wanted, stop)
+        return Recorded(walk.recording(), (), _view(program, walk, stop), STEPPED)
+
+
+def _missed(wanted: Place, stop: answers.Stop) -> DebuggerError:
+    words = wanted.name or f"{Path(wanted.file).name}:{wanted.line}"
+    if stop.state != State.TERMINATED.value:
+        said = f"{words} was not come to: the program {stop.state}"
+        return DebuggerError(Code.NOT_FOUND, said, hint="--timeout S gives it longer")
+    for one in stop.unbound:
+        near = one.near_names if isinstance(one.near_names, tuple) else ()
+        there = f"; there is {', '.join(near)}" if near else ""
+        return DebuggerError(
+            Code.NOT_FOUND,
+            f"no function {words}{there}",
+            hint=f"debugger calls {near[0] if near else 'FUNCTION'} -- CMD",
+        )
+    return DebuggerError(
+        Code.NOT_FOUND,
+        f"{words} was not called, or not so often, or not as --when wants it",
+        hint="debugger path -- CMD shows what ran",
+    )
+
+
+class _Walk:
+    """The calls that were stepped through."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._began = asyncio.get_running_loop().time()
+        self._functions: dict[tuple[str, str], Function] = {}
+        self.events: list[Event] = []
+        self.calls = 0
+        self.notes: list[str] = []
+
+    @property
+    def now(self) -> int:
+        """The nanoseconds since it began."""
+        return int((asyncio.get_running_loop().time() - self._began) * _NS)
+
+    def recording(self) -> Recording:
+        """Return what was seen; how often the function was called is not known."""
+        functions = {one.number: one for one in self._functions.values()}
+        return Recording(functions=functions, events=tuple(self.events), chosen=self.calls)
+
+    async def call(self, stop: answers.Stop) -> answers.Stop:
+        """Step through the call that was stopped at, and return the stop after it."""
+        self.calls += 1
+        call, depth = self.calls, _depth(stop)
+        frame, known = stop.frame, _locals(stop)
+        assert frame is not None  # it stopped at a breakpoint
+        given = _arguments(frame, known)
+        self.events += [
+            Entered(call, 0, self._function(frame).number, 1, self.now, 0, given),
+            Passed(call, self.now, frame.line or 0),
+        ]
+        for _ in range(LINES_MAX):
+            stop = await self._next(stop, depth)
+            if stop.state != State.STOPPED.value or stop.frame is None:
+                return stop
+            if _depth(stop) > depth:  # a signal, or an exception, further in
+                said = stop.signal or stop.description or stop.reason or ""
+                self.events.append(Raised(call, self.now, "stopped", said, frame.line or 0))
+                return stop
+            if _depth(stop) < depth or stop.frame.function != frame.function:
+                value = stop.returned.value if stop.returned is not None else ""
+                self.events.append(Returned(call, self.now, value))
+                return stop
+            now = _locals(stop)
+            changed = tuple(Value(*one) for one in now.items() if known.get(one[0]) != one[1])
+            if changed:
+                self.events.append(Changed(call, changed))
+            if stop.frame.line != frame.line:  # debuggers stop several times on some lines
+                self.events.append(Passed(call, self.now, stop.frame.line or 0))
+            known, frame = {**known, **now}, stop.frame  # blocks have names of their own
+        self.events.append(Skipped(call, 1))
+        self.notes.append(f"only the first {LINES_MAX} lines of a call are stepped through")
+        return stop
+
+    async def _next(self, stop: answers.Stop, depth: int) -> answers.Stop:
+        """Step over a line; what stops further in at our own breakpoint is run to its end."""
+        stop = await self._resume(stop, Resume.NEXT)
+        for _ in range(_DEEPER_MAX):
+            is_ours = stop.state == State.STOPPED.value and bool(stop.hit_breakpoints)
+            if not is_ours or _depth(stop) <= depth:
+                break
+            stop = await self._resume(stop, Resume.FINISH)
+        return stop
+
+    async def _resume(self, stop: answers.Stop, how: Resume) -> answers.Stop:
+        patience = Patience(min(_STEP_S, self.run.left_s), self.run.patience.interrupted)
+        return await stepping.resume(self.run.at(stop), how, patience)
+
+    def _function(self, frame: answers.FrameView) -> Function:
+        key = (frame.function or "?", frame.file or "")
+        number = len(self._functions) + 1
+        return self._functions.setdefault(key, Function(number, *key, frame.line or 0))
+
+
+def _depth(stop: answers.Stop) -> int:
+    return stop.stack_total if stop.stack_total is not None else len(stop.stack)
+
+
+def _locals(stop: answers.Stop) -> dict[str, str]:
+    return {one.name: one.value for one in stop.locals}
+
+
+def _arguments(frame: answers.FrameView, known: Mapping[str, str]) -> tuple[Value, ...]:
+    """Choose of the variables at the entry those that the function's header names."""
+    text = places.lines_of(frame.file or "")
+    last = frame.line or 0
+    header = "\n".join(text[max(last - _HEADER, 0) : last])
+    name = re.split(r"::|\.", frame.function or "")[-1].partition("(")[0]
+    begins = header.rfind(f"{name}(")
+    if begins < 0:
+        return tuple(Value(*one) for one in known.items())
+    inside = header[begins + len(name) :]
+    words = set(re.findall(r"\w+", inside[: inside.find("{")] if "{" in inside else inside))
+    return tuple(Value(one, value) for one, value in known.items() if one in words)
+
+
+def _view(program: Program, walk: _Walk, stop: answers.Stop) -> answers.RunView:
+    is_over = stop.state == State.TERMINATED.value
+    found = native.view(walk.run, stop, program.words, took_s=walk.now / _NS, notes=walk.notes)
+    return structs.replace(
+        found, timed_out=stop.timed_out, is_cut=not is_over and not stop.timed_out
+    )

@@ -1,0 +1,66 @@
+"""In which order are the lines of a folded tree worth their room? Pure.
+
+Those that an exception passed come first, then outer ones, then slow ones; a line never comes
+before the one that it is below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from debugger.recording.fold import Folded
+
+
+class Row(Struct, frozen=True):
+    """A line of the tree; the line of `order` 0 is the last to be left out."""
+
+    folded: Folded
+    depth: int
+    order: int
+
+
+class _Line(Struct):
+    folded: Folded
+    depth: int
+    parent: int
+    is_bad: bool
+
+
+def flat(folded: Sequence[Folded], most: int) -> tuple[Row, ...]:
+    """Lay out a tree as lines, outer ones before inner ones; the `most` that are worth most."""
+    lines: list[_Line] = []
+
+    def lay(one: Folded, depth: int, parent: int) -> bool:
+        place = len(lines)
+        lines.append(_Line(one, depth, parent, is_bad=bool(one.raised or one.open)))
+        for child in one.children:
+            if lay(child, depth + 1, place):
+                lines[place].is_bad = True
+        return lines[place].is_bad
+
+    for one in folded:
+        lay(one, 0, -1)
+    order = _order(lines)
+    return tuple(
+        Row(line.folded, line.depth, order[place])
+        for place, line in enumerate(lines)
+        if order[place] < most
+    )
+
+
+def _order(lines: Sequence[_Line]) -> dict[int, int]:
+    ranked = sorted(
+        range(len(lines)),
+        key=lambda at: (not lines[at].is_bad, lines[at].depth, -lines[at].folded.total_ns, at),
+    )
+    order: dict[int, int] = {}
+    for place in ranked:
+        chain, outer = [], place
+        while outer >= 0 and outer not in order:
+            chain.append(outer)
+            outer = lines[outer].parent
+        for one in reversed(chain):
+            order[one] = len(order)
+    return order

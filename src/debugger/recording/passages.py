@@ -1,0 +1,133 @@
+"""What did a program do, of which only the calls and returns of traced functions are known? Pure.
+
+A function that was left by an exception or a jump has no return: it is found to be left when one
+that is around it returns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from debugger.core.events import Event, Kind
+from debugger.recording.model import (
+    Entered,
+    Function,
+    Process,
+    Raised,
+    Recording,
+    Returned,
+    Value,
+)
+from debugger.recording.model import Event as Recorded
+
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
+_OPEN, _CLOSE = "([{<", ")]}>"
+_LEFT = ("left", "without a return: by an exception or a jump")
+
+
+def recording(passages: Iterable[Event], *, language: str, is_compared: bool = False) -> Recording:
+    """Make a recording of the events of traced functions, in their order.
+
+    In one that is compared with others addresses are all the same: they differ from run to run.
+    """
+    made = _Made(is_compared=is_compared)
+    for one in passages:
+        made.take(one)
+    return Recording(
+        process=Process(language=language),
+        functions={one.number: one for one in made.functions.values()},
+        threads=dict.fromkeys(made.stacks, ""),
+        events=tuple(made.events),
+        seen=made.calls,
+        chosen=made.calls,
+        took_ns=made.last,
+        is_whole=True,
+    )
+
+
+class _Made:
+    """A recording that is being made."""
+
+    def __init__(self, *, is_compared: bool) -> None:
+        self._is_compared = is_compared
+        self.functions: dict[tuple[str, str, int], Function] = {}
+        self.stacks: dict[int, list[tuple[int, int]]] = {}  # by thread: calls and functions
+        self.events: list[Recorded] = []
+        self.calls = 0
+        self.last = 0
+        self._began: int | None = None
+
+    def take(self, event: Event) -> None:
+        """Take what happened next."""
+        if event.kind not in {Kind.FUNCTION_ENTER, Kind.FUNCTION_EXIT}:
+            return
+        if self._began is None:
+            self._began = event.time_ns
+        at = max(event.time_ns - self._began, 0)
+        self.last = max(self.last, at)
+        number = self._function(event).number
+        stack = self.stacks.setdefault(event.thread or 0, [])
+        if event.kind is Kind.FUNCTION_ENTER:
+            self._enter(event, number, at, stack)
+        elif any(function == number for _, function in stack):
+            self._leave(event, number, at, stack)
+
+    def _function(self, event: Event) -> Function:
+        key = (event.function or "?", event.file or "", event.line or 0)
+        found = self.functions.get(key)
+        if found is None:
+            found = self.functions[key] = Function(len(self.functions) + 1, *key)
+        return found
+
+    def _enter(self, event: Event, number: int, at: int, stack: list[tuple[int, int]]) -> None:
+        self.calls += 1
+        parent = stack[-1][0] if stack else 0
+        given = arguments(event.text, event.function or "")
+        values = tuple(Value(one.name, self._text(one.text or "")) for one in given)
+        thread = event.thread or 0
+        self.events.append(Entered(self.calls, parent, number, thread, at, 0, values))
+        stack.append((self.calls, number))
+
+    def _leave(self, event: Event, number: int, at: int, stack: list[tuple[int, int]]) -> None:
+        while stack[-1][1] != number:
+            call, _ = stack.pop()
+            self.events.append(Raised(call, at, *_LEFT))
+        call, _ = stack.pop()
+        self.events.append(Returned(call, at, self._text(str(event.data.get("returned", "")))))
+
+    def _text(self, value: str) -> str:
+        return _ADDRESS.sub("0x…", value) if self._is_compared else value
+
+
+def arguments(text: str, function: str) -> Iterator[Value]:
+    """Read the arguments in `add(a=1, b="x, y")`."""
+    inside = text.removeprefix(function)
+    if not inside.startswith("(") or not inside.endswith(")"):
+        return
+    for part in _parts(inside[1:-1]):
+        name, equals, value = part.partition("=")
+        if equals:
+            yield Value(name.strip(), value)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Split at commas that are in no brackets and no quotes."""
+    depth, start, quote, is_escaped = 0, 0, "", False
+    for at, letter in enumerate(text):
+        if is_escaped:
+            is_escaped = False
+        elif quote:
+            is_escaped = letter == "\\"
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in _OPEN:
+            depth += 1
+        elif letter in _CLOSE:
+            depth -= 1
+        elif letter == "," and depth <= 0:
+            yield text[start:at].strip()
+            start = at + 1
+    if text[start:].strip():
+        yield text[start:].strip()

@@ -1,0 +1,62 @@
+"""Which file and line of one source tree is that of another, before and after a change? Pure."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import structs
+
+from debugger.recording.align import Point
+
+_ELSEWHERE = 1 << 24  # added to the numbers of lines that the other source does not have
+
+
+def counterparts(
+    files: Sequence[str], roots: Sequence[str], others: Sequence[str], other_roots: Sequence[str]
+) -> dict[str, str]:
+    """Find for each file the one that lies at the same place below the other's roots."""
+    known = {inside: one for one in others if (inside := _inside(one, other_roots))}
+    found = {}
+    for one in files:
+        inside = _inside(one, roots)
+        if one not in others and inside in known:
+            found[one] = known[inside]
+    return found
+
+
+def _inside(path: str, roots: Sequence[str]) -> str:
+    fitting = [root for root in roots if path.startswith(root.rstrip("/") + "/")]
+    return path[len(max(fitting, key=len).rstrip("/")) + 1 :] if fitting else ""
+
+
+def lines(text: Sequence[str], other: Sequence[str]) -> dict[int, int]:
+    """Return for each line of a text, counted from 1, that of the other text.
+
+    Lines that were changed are those that stand at their place, if they are as many.
+    """
+    matcher = difflib.SequenceMatcher(None, text, other, autojunk=False)
+    return {
+        begin + step + 1: there + step + 1
+        for _, begin, end, there, last in matcher.get_opcodes()
+        if end - begin == last - there
+        for step in range(end - begin)
+    }
+
+
+def moved(
+    points: Sequence[Point], files: Mapping[str, str], read: Callable[[str], Sequence[str]]
+) -> list[Point]:
+    """Say of points by which places of the other source they are to be compared."""
+    known: dict[str, dict[int, int]] = {}
+    found = []
+    for one in points:
+        other = files.get(one.function.file)
+        if other is None:
+            found.append(one)
+            continue
+        if other not in known:
+            known[other] = lines(read(one.function.file), read(other))
+        line = known[other].get(one.line, one.line + _ELSEWHERE)
+        found.append(structs.replace(one, at=(other, line)))
+    return found

@@ -1,0 +1,143 @@
+"""How are single calls of a function told, line by line?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from debugger.core.answers import Calls, DecisionView, LifeView, RoundsView, StepView
+from debugger.render import recorded
+from debugger.render.budget import Section, fixed
+from debugger.render.lists import listing
+from debugger.render.page import Page
+from debugger.render.places import basename
+from debugger.render.values import counted, short_name, shorten
+
+# What is cut last has the lowest number.
+_HEAD, _NOTES, _LIFE, _ITEMS, _OTHERS, _OUTPUT = range(6)
+_CODE = 64
+_VALUE = 100
+_VARIES = 6
+_COLUMN = 36
+
+
+def calls(answer: Calls, page: Page) -> list[Section]:
+    """Return the parts of what is said of calls."""
+    return [
+        fixed(_head(answer), _HEAD),
+        *[section for one in answer.lives for section in _life(one)],
+        *_others(answer),
+        *recorded.output(answer.run, page, rank=_OUTPUT),
+        *recorded.notes(answer.notes, answer.evidence, rank=_NOTES),
+    ]
+
+
+def _head(answer: Calls) -> str:
+    name = short_name(answer.function)
+    shown = len(answer.lives)
+    seen = f"{name} was called {counted(answer.seen, 'time')}"
+    if not answer.seen:
+        seen = f"{counted(shown, 'call')} of {name}"
+    elif not shown:
+        seen += "; no such call is among them"
+    elif shown < answer.seen:
+        seen += f", {shown} told line by line"
+    return f"calls: {seen}; {recorded.ended(answer.run)}"
+
+
+def _signature(one: LifeView) -> str:
+    given = ", ".join(recorded.value(value) for value in one.arguments)
+    said = f"#{one.number} {short_name(one.function)}({shorten(given, 3 * _VALUE)})"
+    if one.error is not None:
+        said += f" raised {shorten(one.error, _VALUE)}"
+        said += f" at line {one.error_line}" if one.error_line else ""
+    elif not one.has_ended:
+        said += " had not ended"
+    elif one.value is not None:
+        said += f" → {recorded.cut(one.value, _VALUE)}" if one.value else " returned"
+    return said
+
+
+def _life(one: LifeView) -> list[Section]:
+    where = f" {basename(one.file)}:{one.line}" if one.file else ""
+    head = f"{_signature(one)}{where}, {recorded.time(one.took_ms)}"
+    if one.passed:
+        head += f", {counted(one.passed, 'line')} passed"
+    if one.thread > 1:
+        head += f", thread {one.thread}"
+    more = [f"  also called {recorded.row(row)}" for row in one.counted]
+    return [
+        fixed(head, _LIFE),
+        _items(one.items),
+        listing(
+            [f"  {_decision(two)}" for two in one.decisions],
+            lambda cut: f"  … {counted(cut, 'more branch')}",
+            rank=_ITEMS,
+        ),
+        listing(more, lambda cut: f"  … {cut} more", rank=_ITEMS),
+    ]
+
+
+def _items(items: Sequence[StepView | RoundsView]) -> Section:
+    """Return the lines of a call; the inner ones are cut first, the last before the first."""
+    shown = [_item(one) for one in items]
+    order = sorted(range(len(items)), key=lambda at: (items[at].depth, at))
+
+    def lay(kept: int) -> str:
+        wanted = sorted(order[:kept])
+        lines = [shown[at] for at in wanted]
+        cut = len(items) - kept
+        note = [f"  … {counted(cut, 'more line')}: --budget 4000, or --when"] if cut else []
+        return "\n".join([*lines, *note])
+
+    return Section(lay, count=len(items), rank=_ITEMS, floor=6)
+
+
+def _item(one: StepView | RoundsView) -> str:
+    indent = "  " * (one.depth + 1)
+    if isinstance(one, RoundsView):
+        return indent + _loop(one)
+    code = f"{one.line}  {shorten(one.text, _CODE)}"
+    changed = recorded.values(one.changes)
+    line = f"{indent}{code:<{_COLUMN}}  {changed}" if changed else f"{indent}{code}"
+    below = [f"{indent}    {'  ' * row.depth}{recorded.row(row)}" for row in one.callees]
+    return "\n".join([line, *below])
+
+
+def _loop(one: RoundsView) -> str:
+    if one.is_last:
+        return "the last such round:"
+    if one.round == 1:
+        rest = "" if one.count == one.rounds else f", {one.count} as the first"
+        said = f"loop at {one.line}: {counted(one.rounds, 'round')}{rest}"
+    else:
+        said = f"loop at {one.line}: {one.count} of {one.rounds} as round {one.round}"
+    varies = [f"{short_name(name.name)}={recorded.varied(name)}" for name in one.varies[:_VARIES]]
+    if varies:
+        said += f"; {' '.join(varies)}"
+    return said + (f"; {one.more_shapes} other ways" if one.more_shapes else "")
+
+
+def _decision(one: DecisionView) -> str:
+    taken = ", ".join(f"{_to(line)} x{count}" for line, count in one.taken)
+    never = f", never {' or '.join(map(_to, one.never))}" if one.never else ""
+    return f"branch {one.line} {shorten(one.text, _CODE)} → {taken}{never}"
+
+
+def _to(line: int) -> str:
+    return str(line) if line else "past it"
+
+
+def _others(answer: Calls) -> list[Section]:
+    if not answer.others:
+        return []
+    lines = [f"  {_signature(one)}" for one in answer.others]
+    missing = max(answer.chosen - len(answer.lives) - len(answer.others), 0)
+    return [
+        fixed("other calls:", _OTHERS),
+        listing(
+            lines,
+            lambda cut: f"  … {counted(cut, 'more call')}: --nth K shows one",
+            missing=missing,
+            rank=_OTHERS,
+        ),
+    ]

@@ -1,0 +1,138 @@
+"""How is it told what ran, and what only failing runs did?"""
+
+from __future__ import annotations
+
+from debugger.core.answers import EntryView, Path, PlaceView, SuspectView, WayView
+from debugger.render import recorded
+from debugger.render.budget import Section, fixed
+from debugger.render.lists import listing
+from debugger.render.page import Page
+from debugger.render.places import basename
+from debugger.render.values import IN_A_LIST, counted, short_name, shorten
+
+# What is cut last has the lowest number.
+_HEAD, _NOTES, _WAYS, _LINES, _SUSPECTS, _MISSED, _ROWS, _OUTPUT = range(8)
+_VALUE = 50
+_ENTRIES = 3
+_SHOWN = 5  # of each list, on a page of the usual size
+_PAGE = 4000
+_OUTPUT_LINES = 3
+_SOURCE = 90
+_VALUES = 3
+_LEAST = 2
+_LONG = 80  # characters of all values of one name
+
+
+def path(answer: Path, page: Page) -> list[Section]:
+    """Return the parts of what is said of a run, or of several beside each other."""
+    if len(answer.runs) > 1:
+        return _compared(answer, page)
+    run = answer.runs[0]
+    named = f" from {' to '.join(answer.between)}" if answer.between else ""
+    head = (
+        f"path{shorten(named, IN_A_LIST)}: {recorded.ended(run)}: "
+        f"{counted(answer.calls, 'call')} of {counted(answer.functions, 'function')} "
+        f"in {counted(answer.files, 'file')}"
+    )
+    return [
+        fixed(head, _HEAD),
+        *[section for one in answer.places for section in _ways(one)],
+        recorded.rows(answer.rows, answer.rows_total, rank=_ROWS),
+        *recorded.output(run, page, rank=_OUTPUT),
+        *recorded.notes(answer.notes, answer.evidence, rank=_NOTES),
+    ]
+
+
+def _ways(one: PlaceView) -> list[Section]:
+    where = f" {basename(one.file)}:{one.line}" if one.file else ""
+    head = f"{short_name(one.function)}{where} was called {counted(one.calls, 'time')}"
+    ways = [_way(way) for way in one.ways if way.steps]
+    return [
+        fixed(f"{head}, by:" if ways else head, _WAYS),
+        listing(
+            ways,
+            lambda cut: f"  … {counted(cut, 'more way')}",
+            missing=one.more_ways,
+            rank=_WAYS,
+        ),
+    ]
+
+
+def _way(way: WayView) -> str:
+    steps = " > ".join(
+        f"{short_name(function)} {basename(file)}:{line}" if file else short_name(function)
+        for function, file, line in way.steps
+    )
+    return f"  {shorten(steps, 2 * IN_A_LIST)}" + (f" x{way.count:,}" if way.count > 1 else "")
+
+
+# -- several runs ----------------------------------------------------------------------------------
+
+
+def _compared(answer: Path, page: Page) -> list[Section]:
+    failing = len(answer.runs) - answer.passing
+    head = f"path: {counted(failing, 'failing run')}, {answer.passing} passing"
+    runs = [
+        f"{'fails' if at < failing else 'passes'}: {recorded.command(run)}: {recorded.ended(run)}"
+        for at, run in enumerate(answer.runs)
+    ]
+    sections = [
+        fixed(head, _HEAD),
+        listing(runs, lambda cut: f"… {counted(cut, 'more run')}", rank=_HEAD),
+    ]
+    if not answer.suspects and not answer.suspect_lines:
+        sections.append(fixed("all runs came to the same functions and lines", _HEAD))
+    most = _SHOWN if page.limit <= _PAGE else len(answer.suspects) + 100
+    for label, some, rank in (
+        ("lines that failing runs passed:", answer.suspect_lines, _LINES),
+        ("functions, by suspicion:", answer.suspects, _SUSPECTS),
+        ("lines that only passing runs passed:", answer.passing_lines, _MISSED),
+    ):
+        if some:
+            lines = [
+                (_function(one, answer) if label.startswith("functions") else _line(one))
+                for one in some
+            ]
+            sections += [
+                fixed(label, rank),
+                listing(
+                    lines[:most],
+                    lambda cut: f"  … {cut} more: --budget 4000",
+                    missing=len(lines[most:]),
+                    rank=rank,
+                ),
+            ]
+    return [
+        *sections,
+        *recorded.output(answer.runs[0], page, rank=_OUTPUT, most=_OUTPUT_LINES),
+        *recorded.notes(answer.notes, answer.evidence, rank=_NOTES),
+    ]
+
+
+def _function(one: SuspectView, answer: Path) -> str:
+    failing = len(answer.runs) - answer.passing
+    where = f"{basename(one.file)}:{one.line}" if one.file else ""
+    runs = f"{one.failing} of {failing} failing, {one.passing} of {answer.passing} passing"
+    said = [f"  {one.score:.2f} {short_name(one.function)} {where} ({runs})"]
+    said += [_entry(entry) for entry in one.entries[:_ENTRIES]]
+    return "\n".join(said)
+
+
+def _entry(one: EntryView) -> str:
+    bad, good = _some(one.failing), _some(one.passing)
+    return f"      {short_name(one.name)}: {bad}" + (f"; passing: {good}" if good else "")
+
+
+def _some(texts: tuple[str, ...]) -> str:
+    said = [recorded.cut(text, _VALUE) for text in texts]
+    if len(said) > _VALUES or (len(said) > 1 and sum(map(len, said)) > _LONG):
+        between = ["…"] if len(said) > _LEAST else []
+        said = [said[0], *between, said[-1]]
+    return " | ".join(said)
+
+
+def _line(one: SuspectView) -> str:
+    last = f"-{one.last}" if one.last > one.line else ""
+    score = f"{one.score:.2f} " if one.failing else ""
+    where = f"{basename(one.file)}:{one.line}{last}"
+    return f"  {score}{where}  {shorten(one.text, _SOURCE)}  (in {short_name(one.function)})"

@@ -1,0 +1,232 @@
+"""How are a recorded run, its calls and its values told?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from debugger.core.answers import CallRow, RunView, ValueView, VaryView
+from debugger.render.budget import Section, fixed
+from debugger.render.lists import streamed
+from debugger.render.page import Page
+from debugger.render.places import basename
+from debugger.render.values import IN_A_LIST, counted, escape, short_name, shorten
+
+_VALUE = 48
+_ARGUMENTS = 4
+_SOME = 3
+_BEFORE = 12  # characters before what changed in a long value
+_CHANGED = 80
+_ROOM = 110  # characters of all arguments
+_COMMAND = 160
+_ERROR = 160
+_NOTHING = frozenset({"", "None"})
+_LEAST_MS = 0.1
+_SHARE = 0.02  # of the whole run: what took less has its time left out
+
+
+def ended(run: RunView) -> str:
+    """Return how a run ended: `exited with status 1 after 0.2 s`."""
+    if run.is_cut:
+        return "the program was ended then"
+    if run.timed_out:
+        return f"still running after {run.took_s:.1f} s, and ended"
+    if run.exit_signal is not None:
+        return f"ended by signal {short_name(run.exit_signal)} after {run.took_s:.1f} s"
+    if run.exit_code is None:
+        return "it ended"
+    return f"exited with status {run.exit_code} after {run.took_s:.1f} s"
+
+
+def command(run: RunView) -> str:
+    """Return what was run."""
+    return shorten(run.command, _COMMAND)
+
+
+def cut(text: str, limit: int = _VALUE) -> str:
+    """Return the start of a value: the recorder has cut it already, so its length says nothing."""
+    whole = escape(text)
+    return whole if len(whole) <= limit else whole[: limit - 1] + "…"
+
+
+def value(one: ValueView, limit: int = _VALUE) -> str:
+    """Return `n=3`, or `n=2 → 3` for what was something else before."""
+    new = cut(one.value, limit) if one.value is not None else "(gone)"
+    if one.old is None:
+        return f"{short_name(one.name)}={new}"
+    if max(len(one.old), len(one.value or "")) > limit:  # what changed may be behind the cut
+        return f"{short_name(one.name)}={changed(one.old, one.value or '', _CHANGED)}"
+    return f"{short_name(one.name)}={cut(one.old, limit)} → {new}"
+
+
+def changed(old: str, new: str, limit: int = _VALUE) -> str:
+    """Return what a long value is now, from where it differs on: `…, 'b': 3}`."""
+    same = next(
+        (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b),
+        min(len(old), len(new)),
+    )
+    start = max(same - _BEFORE, 0)
+    return ("…" if start else "") + cut(new[start:], limit)
+
+
+def values(some: Sequence[ValueView], most: int = 8) -> str:
+    """Return values in a line, and how many more there are."""
+    said = [value(one) for one in some[:most]]
+    return " ".join([*said, *([f"… {len(some) - most} more"] if len(some) > most else [])])
+
+
+def varied(one: VaryView) -> str:
+    """Return one value, a range of numbers, or the first of those that differ."""
+    if one.distinct == 1:
+        return cut(one.first)
+    if one.least is not None and one.most is not None:
+        return f"{one.least}..{one.most}"
+    some = [cut(text, _VALUE // 2) for text in one.some[:_SOME]]
+    while len(some) > 1 and sum(map(len, some)) > _VALUE:
+        some.pop()
+    more = one.distinct - len(some)
+    return " | ".join([*some, *([f"… {more} more"] if more > 0 else [])])
+
+
+def arguments(some: Sequence[VaryView]) -> str:
+    """Return `(n=1..40, kind='a')`."""
+    if not some:
+        return ""
+    said = [f"{short_name(one.name)}={varied(one)}" for one in some[:_ARGUMENTS]]
+    while len(said) > 1 and sum(map(len, said)) > _ROOM:
+        said.pop()
+    more = ["…"] if len(some) > len(said) else []
+    return f"({', '.join([*said, *more])})"
+
+
+def rows(every: Sequence[CallRow], total: int, *, rank: int) -> Section:
+    """Return the lines of a tree; those that say least are cut, and counted where they were."""
+    whole = every[0].total_ms if every else 0.0
+    below, inner = _below(every), _inner(every)
+    ordered = sorted(every, key=lambda one: one.order)
+    left = total - len(every)
+
+    def lay(kept: int) -> str:
+        shown = {id(one) for one in ordered[:kept]}
+        lines, file, cut = [], "", 0
+        hidden: dict[int, int] = {}
+        for at, one in enumerate(every):
+            if id(one) not in shown:
+                cut += 1
+                parent = below[at]
+                while parent >= 0 and id(every[parent]) not in shown:
+                    parent = below[parent]
+                hidden[parent] = hidden.get(parent, 0) + 1
+        for at, one in enumerate(every):
+            if id(one) in shown:
+                more = hidden.get(at, 0) or one.below
+                said = row(one, file=file, whole=whole, inner=inner[at])
+                note = f" [{more:,} more below]" if more else ""
+                lines.append(f"{'  ' * one.depth}{said}{note}")
+                file = one.file or file
+        if cut + left:
+            lines.append(f"… {counted(cut + left, 'more line')}: --budget 4000, or --around FUNC")
+        return "\n".join(lines)
+
+    return Section(lay, count=len(every), rank=rank, floor=8)
+
+
+def _below(every: Sequence[CallRow]) -> list[int]:
+    """Return the place of the line that each line is below; -1 for none."""
+    found: list[int] = []
+    open_: list[int] = []
+    for at, one in enumerate(every):
+        del open_[one.depth :]
+        found.append(open_[-1] if open_ else -1)
+        open_.append(at)
+    return found
+
+
+def row(one: CallRow, *, file: str = "", whole: float = 0.0, inner: Sequence[str] = ()) -> str:
+    """Return a line of a tree without its place in it.
+
+    `file` is that of the line above, `whole` the milliseconds of the tree, and `inner` are the
+    exceptions of the calls that it made.
+    """
+    if not one.function:
+        return f"loop x{one.count:,}"
+    where = f"{basename(one.file)}:{one.line}" if one.file and one.file != file else f":{one.line}"
+    parts = [f"{short_name(one.function)}{arguments(one.arguments)}", where if one.line else ""]
+    if one.count != 1:
+        parts.append(f"x{one.count:,}{'+' if one.is_stopped else ''}")
+    if one.recursions:
+        parts.append(f"and {one.recursions:,} of itself")
+    if one.value is not None and one.value.first not in _NOTHING:
+        parts.append(f"→ {varied(one.value)}")
+    if one.threads > 1:
+        parts.append(f"in {one.threads} threads")
+    if one.total_ms >= max(_LEAST_MS, whole * _SHARE):
+        parts.append(time(one.total_ms))
+    parts += _errors(one, inner)
+    if one.open:
+        parts.append("had not ended" if one.open == one.count else f"{one.open} had not ended")
+    return " ".join(part for part in parts if part)
+
+
+def _inner(every: Sequence[CallRow]) -> list[tuple[str, ...]]:
+    """Return for each line the exceptions of the calls that it made, loops being none."""
+    found: list[dict[str, None]] = [{} for _ in every]
+    below = _below(every)
+    for at, outer in enumerate(below):
+        parent = outer
+        while parent >= 0 and not every[parent].function:
+            parent = below[parent]
+        if parent >= 0:
+            found[parent].update(dict.fromkeys(every[at].errors))
+    return [tuple(one) for one in found]
+
+
+def _errors(one: CallRow, inner: Sequence[str]) -> list[str]:
+    said = []
+    if one.raised:
+        new = [text for text in one.errors if text not in inner]
+        how = "raised" if one.raised == one.count + one.recursions else f"{one.raised:,} raised"
+        if new or not one.errors:
+            said.append(f"{how} {' | '.join(shorten(text, _ERROR) for text in new)}".rstrip())
+        else:
+            said.append(f"passed on {_types(one.errors)}")
+    caught = [text for text in inner if text not in one.errors]
+    if caught:
+        said.append(f"caught {_types(caught)}")
+    return said
+
+
+def _types(errors: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(short_name(text.partition(":")[0]) for text in errors))
+
+
+def output(run: RunView, page: Page, *, rank: int, most: int = 6) -> list[Section]:
+    """Return the end of what the program printed."""
+    if not run.output_total:
+        return []
+    lines = [f"  {shorten(streamed(one, page), IN_A_LIST)}" for one in run.output[-most:]]
+    lost = f" after {counted(run.output_dropped, 'character')}" if run.output_dropped else ""
+    label = f"output: {counted(run.output_total, 'line')}{lost}, the last:"
+
+    def lay(kept: int) -> str:
+        return (
+            "\n".join([label, *lines[len(lines) - kept :]])
+            if kept
+            else label[: -len(", the last:")]
+        )
+
+    return [Section(lay, count=len(lines), rank=rank, floor=2)]
+
+
+def notes(some: Sequence[str], evidence: object, *, rank: int) -> list[Section]:
+    """Return what is to be known besides, and the answer's id."""
+    said = [fixed(f"note: {shorten(one, 2 * IN_A_LIST)}", rank) for one in some]
+    if isinstance(evidence, str):
+        said.append(fixed(f"evidence: {evidence}", rank))
+    return said
+
+
+def time(milliseconds: float) -> str:
+    """Return a time in the unit that suits it."""
+    if milliseconds >= 1000:  # noqa: PLR2004 - a second
+        return f"{milliseconds / 1000:.2f} s"
+    return f"{milliseconds:.1f} ms" if milliseconds < 10 else f"{milliseconds:.0f} ms"  # noqa: PLR2004

@@ -1,0 +1,369 @@
+"""Do `path`, `calls` and `diff` answer whatever the program does, and leave nothing behind?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_client import over_stdio
+
+SCRIPT = """
+import os, sys, threading, time
+def price(kind):
+    if kind == "free":
+        return 0
+    return len(kind)
+def order(kinds):
+    total = 0
+    for kind in kinds:
+        total += price(kind)
+    return total
+def fail(kinds):
+    try:
+        raise ValueError("no " + kinds[0])
+    finally:
+        order(kinds)
+def spin():
+    while True:
+        price("x")
+def forked(kinds):
+    if os.fork() == 0:
+        order(kinds); os._exit(0)
+    os.wait()
+def loud():
+    for n in range(20000):
+        print("line", n)
+def main(what, *kinds):
+    known = {"order": order, "fail": fail, "forked": forked}
+    if what in known: return known[what](kinds)
+    if what == "spin": spin()
+    if what == "loud": loud()
+    if what == "reads": order([sys.stdin.read().strip()])
+    if what == "many":
+        for n in range(3000): order(["a", "b"])
+    if what == "thread":
+        thread = threading.Thread(target=order, args=(kinds,)); thread.start(); thread.join()
+    if what == "moves": os.chdir("/"); order(kinds)
+    if what == "killed": order(kinds); os.kill(os.getpid(), 9)
+main(*sys.argv[1:])
+"""
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recorded") / "script.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+def words(script: Path, *rest: str) -> list[str]:
+    return [sys.executable, str(script), *rest]
+
+
+@pytest.mark.parametrize(
+    ("rest", "says"),
+    [
+        (["order", "a", "free"], "order(kinds=('a', 'free')) :7 → 1"),
+        (["fail", "a"], "raised ValueError: no a"),
+        (["many"], "order(kinds=['a', 'b']) :7 x3,000 → 2"),
+        (["thread", "a"], "order(kinds=('a',)) :7 → 1"),
+        (["moves", "a"], "order(kinds=('a',)) :7 → 1"),
+        (["killed", "a"], "ended by signal SIGKILL"),
+        (["forked", "a"], "ran 2 functions, which are not told here"),
+        (["loud"], "characters, the last:"),
+        (["reads"], "order(kinds=['']) :7 → 0"),
+    ],
+)
+def test_the_path_of_whatever_runs_is_told(
+    cli: Callable[..., Any], script: Path, rest: list[str], says: str
+) -> None:
+    answer = cli("path", "--", *words(script, *rest), check=0)
+    assert says in answer.out, str(answer)
+    assert len(answer.out) <= 4001
+    assert cli("sessions", check=0).out == "no sessions\n"
+
+
+def test_standard_input_is_given(cli: Callable[..., Any], script: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("abc\n")
+    answer = cli("path", "--stdin", tmp_path / "in", "--", *words(script, "reads"), check=0)
+    assert "order(kinds=['abc']) :7 → 3" in answer.out
+
+
+def test_what_never_ends_is_told_in_part_and_is_ended(
+    cli: Callable[..., Any], script: Path
+) -> None:
+    answer = cli("path", "--timeout", "3", "--", *words(script, "spin"), check=3)
+    assert "still running after 3." in answer.out
+    assert "spin :17" in answer.out
+    assert "had not ended" in answer.out
+
+
+def test_a_call_that_does_not_end_is_told_as_far_as_it_came(
+    cli: Callable[..., Any], script: Path
+) -> None:
+    answer = cli("calls", "spin", "--timeout", "3", "--", *words(script, "spin"), check=3)
+    assert "1 call of spin; still running after 3." in answer.out
+    assert "#1 spin() had not ended" in answer.out
+
+
+def test_the_way_to_a_function_is_told(cli: Callable[..., Any], script: Path) -> None:
+    answer = cli("path", "--around", "price", "--", *words(script, "order", "a", "b"), check=0)
+    assert "price script.py:3 was called 2 times, by:" in answer.out
+    assert "> main script.py:29 > order script.py:10 x2" in answer.out
+
+
+def test_what_ran_between_two_functions_is_told(cli: Callable[..., Any], script: Path) -> None:
+    said = words(script, "order", "a", "b")
+    data = cli("path", "--json", "--between", "order", "price", "--", *said).data["data"]
+    assert [one["function"] for one in data["rows"]] == ["<module>", "main", "order", "price"]
+    assert data["between"] == ["order", "price"]
+    answer = cli("path", "--between", "price", "fail", "--", *said, check=0)
+    assert "fail was not called after price" in answer.out
+
+
+def test_what_only_a_failing_run_passed_is_most_suspicious(
+    cli: Callable[..., Any], script: Path
+) -> None:
+    bad, good = words(script, "fail", "a"), words(script, "order", "a")
+    answer = cli("path", "--", *bad, "--vs", *good, check=0)
+    assert "1 failing run, 1 passing" in answer.out
+    data = cli("path", "--json", "--", *bad, "--vs", *good).data["data"]
+    assert data["suspects"][0]["function"] == "fail"
+    assert data["suspects"][0]["score"] == 1.0
+    lines = {(one["line"], one["last"]) for one in data["suspect_lines"]}
+    assert any(first <= 14 <= last for first, last in lines)
+
+
+def test_runs_that_end_alike_are_compared_and_that_is_said(
+    cli: Callable[..., Any], script: Path
+) -> None:
+    said = words(script, "order", "a")
+    answer = cli("path", "--", *said, "--vs", *said, check=0)
+    assert "all runs passed: the first counts as the one that is wrong" in answer.out
+    assert "all runs came to the same functions and lines" in answer.out
+
+
+def test_a_call_is_told_line_by_line(cli: Callable[..., Any], script: Path) -> None:
+    answer = cli("calls", "order", "--", *words(script, "order", "a", "free", "bcd"), check=0)
+    assert "#1 order(kinds=('a', 'free', 'bcd')) → 4 script.py:7" in answer.out
+    assert "loop at 9: 3 rounds" in answer.out
+    assert "total=1..4" in answer.out
+    assert "price(kind='a') script.py:3 → 1" in answer.out
+
+
+def test_calls_are_chosen_by_number_and_by_condition(cli: Callable[..., Any], script: Path) -> None:
+    said = words(script, "order", "a", "free", "bcd")
+    assert "#3 price(kind='bcd') → 3" in cli("calls", "price", "--nth", "3", "--", *said).out
+    answer = cli("calls", "price", "--when", "kind == 'free'", "--", *said, check=0)
+    assert "price was called 3 times, 1 told line by line" in answer.out
+    assert 'branch 4 if kind == "free": → 5 x1' in answer.out
+    answer = cli("calls", "price", "--when", "nosuch", "--", *said, check=0)
+    assert "no such call is among them" in answer.out
+    assert "--when could not be evaluated 3 times: NameError" in answer.out
+
+
+def test_of_many_calls_some_are_told_and_all_are_counted(
+    cli: Callable[..., Any], script: Path
+) -> None:
+    answer = cli("calls", "order", "--limit", "1", "--", *words(script, "many"), check=0)
+    assert "order was called 3,000 times, 1 told line by line" in answer.out
+    assert "#2 order(kinds=['a', 'b']) → 2" in answer.out
+
+
+def test_the_call_that_raised_is_among_those_told(cli: Callable[..., Any], script: Path) -> None:
+    answer = cli("calls", "fail", "--", *words(script, "fail", "a"), check=0)
+    assert "#1 fail(kinds=('a',)) raised ValueError: no a at line 1" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        (["calls", "forked"], "forked was not called: it is forked in "),
+        (["calls", "oder"], "no function oder ran; there is order"),
+        (["path", "--around", "script.py:18"], "no function with script.py:18 ran"),
+        (["diff", "--function", "spin", "--vs-stdin", "/dev/null"], "spin was not called"),
+    ],
+)
+def test_what_did_not_run_is_named(
+    cli: Callable[..., Any], script: Path, said: list[str], says: str
+) -> None:
+    answer = cli(*said, "--", *words(script, "order", "a"), cwd=script.parent, check=1)
+    assert says in answer.err, str(answer)
+
+
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        (["calls", "order", "--nth", "0"], "--nth counts from 1"),
+        (["calls", "order", "--depth", "99"], "--depth is 0 to 20"),
+        (["calls", "order", "--limit", "0"], "--limit is 1 to 50"),
+        (["calls", "order", "--when", "a b"], "is no expression of Python"),
+        (["path", "--around", "order", "--vs", "x"], "--vs compares whole runs"),
+        (["diff"], "two commands are compared, not 1"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    cli: Callable[..., Any], script: Path, said: list[str], says: str
+) -> None:
+    if "x" in said:
+        said = [*said[:-1], f"{sys.executable} {script} order a"]
+    answer = cli(*said, "--", *words(script, "order", "a"), check=2)
+    assert says in answer.err, str(answer)
+
+
+def test_where_two_runs_part_is_told_with_the_value_that_differed_first(
+    cli: Callable[..., Any], script: Path
+) -> None:
+    a, b = words(script, "order", "a", "free"), words(script, "order", "a", "bcd")
+    answer = cli("diff", "--", *a, "--vs", *b, check=0)
+    assert "at script.py:4 in price" in answer.out.splitlines()[0]
+    assert "kind: 'free' / 'bcd'  (given to price script.py:3)" in answer.out
+    assert "then A:\n  script.py:5  return 0" in answer.out
+    assert "then B:\n  script.py:6  return len(kind)" in answer.out
+    one = cli("diff", "--function", "price", "--", *a, "--vs", *b, check=0)
+    assert "the runs of price part after" in one.out
+
+
+def test_runs_that_do_the_same_are_told_so(cli: Callable[..., Any], script: Path) -> None:
+    said = words(script, "order", "a")
+    answer = cli("diff", "--", *said, "--vs", *said, check=0)
+    assert "both runs did the same" in answer.out
+    assert "with the same values" in answer.out
+
+
+def test_one_program_is_compared_with_two_inputs(
+    cli: Callable[..., Any], script: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "in").write_text("free\n")
+    answer = cli("diff", "--vs-stdin", tmp_path / "in", "--", *words(script, "reads"), check=0)
+    assert "kinds: [''] / ['free']" in answer.out
+
+
+def test_a_source_before_and_after_a_change_is_compared(
+    cli: Callable[..., Any], script: Path, tmp_path: Path
+) -> None:
+    changed = SCRIPT.replace("def price", "LATER = 1\ndef price").replace("return 0", "return 5")
+    (tmp_path / "script.py").write_text(changed)
+    b = [sys.executable, str(tmp_path / "script.py"), "order", "free"]
+    answer = cli("diff", "--function", "order", "--", *words(script, "order", "free"), "--vs", *b)
+    assert "both runs did the same" in answer.out, str(answer)
+    assert "returned: 0 / 5  (from price script.py:3)" in answer.out
+
+
+def test_an_answer_is_evidence_that_its_command_asks_again(
+    cli: Callable[..., Any], script: Path
+) -> None:
+    said = words(script, "order", "a")
+    cli("calls", "order", "--nth", "1", "--", *said, check=0)
+    cli("path", "--around", "order", "--", *said, check=0)
+    listed = cli("evidence", check=0).out
+    assert "debugger calls order --nth 1 -- " in listed
+    assert "debugger path --around order -- " in listed
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_program_of_another_language_is_refused_with_what_to_do(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "script.js").write_text("console.log(1);")
+    answer = cli("path", "--", "node", "script.js", cwd=tmp_path, check=1)
+    assert "programs in javascript cannot be recorded: script.js" in answer.err
+    assert "hint: debugger probe --at FILE:LINE" in answer.err
+
+
+async def test_the_tools_of_an_agent_answer_the_same(runtime_dir: Path, script: Path) -> None:
+    said = words(script, "order", "a", "free")
+    async with over_stdio(toolset="all") as agent:
+        told = await agent.call("debug_path", command=said)
+        assert "order(kinds=('a', 'free'))" in told.text
+        assert told.data["path"]["runs"][0]["exit_code"] == 0
+        told = await agent.call("debug_calls", function="order", command=said, nth=1)
+        assert told.data["calls"]["lives"][0]["value"] == "1"
+        other = f"{sys.executable} {script} order a bcd"
+        told = await agent.call("debug_diff", command=said, versus=other)
+        assert told.data["diff"]["left"][0]["text"] == "return 0"
+        assert "no function nosuch ran" in await agent.refused(
+            "debug_path", command=said, around="nosuch"
+        )
+
+
+NATIVE = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int price(const char *kind) {
+    if (strcmp(kind, "free") == 0)
+        return 0;
+    return (int)strlen(kind);
+}
+static int order(char **kinds, int count) {
+    int total = 0;
+    for (int at = 0; at < count; at++) {
+        int more = price(kinds[at]);
+        total += more;
+    }
+    return total;
+}
+static int unused(int n) { return n; }
+int main(int argc, char **argv) {
+    int total = order(argv + 1, argc - 1);
+    printf("total %d\\n", total);
+    if (total > 8) abort();
+    return total > 4 ? unused(1) : 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("native")
+    (folder / "shop.c").write_text(NATIVE)
+    words = ["gcc", "-g", "-O0", "-w", "-o", str(folder / "shop"), str(folder / "shop.c")]
+    subprocess.run(words, check=True, timeout=60)
+    return folder / "shop"
+
+
+@pytest.mark.adapter("frida")
+def test_the_path_of_a_native_program_is_told_by_its_traced_calls(
+    cli: Callable[..., Any], native: Path
+) -> None:
+    answer = cli("path", "--", native, "a", "free", check=0)
+    assert "order(kinds=" in answer.out
+    assert "price(kind=" in answer.out
+    assert "x2 → 0..1" in answer.out
+    assert "total 1" in answer.out
+    answer = cli("path", "--around", "price", "--", native, "a", check=0)
+    assert "price shop.c:5 was called 1 time, by:\n  order shop.c:10" in answer.out
+    assert "unused was not called" not in cli("path", "--around", "unused", "--", native).err
+    assert "ended by signal SIGABRT" in cli("path", "--", native, "a" * 9, check=0).out
+    assert cli("sessions", check=0).out == "no sessions\n"
+
+
+@pytest.mark.adapter("frida")
+def test_runs_of_a_native_program_are_compared(cli: Callable[..., Any], native: Path) -> None:
+    answer = cli("path", "--", native, "abcdef", "--vs", native, "a", check=0)
+    assert "1.00 unused shop.c:18 (1 of 1 failing, 0 of 1 passing)" in answer.out
+    answer = cli("diff", "--", native, "abcdef", "--vs", native, "a", check=0)
+    assert "returned: 6 / 1  (from price shop.c:5)" in answer.out
+    assert "call of unused(n=1)" in answer.out
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_call_of_a_native_program_is_stepped_through(
+    cli: Callable[..., Any], native: Path
+) -> None:
+    answer = cli("calls", "order", "--", native, "a", "bc", check=0)
+    assert answer.out.startswith("calls: 1 call of order; the program was ended then\n#1 order(")
+    assert "total=1 → 3" in answer.out
+    assert ": 2 rounds; more=0..2 total=1..3" in answer.out
+    assert "stepped through: what it called is not told" in answer.out
+    answer = cli("calls", "price", "--nth", "2", "--", native, "a", "free", check=0)
+    assert "#2 price(kind=" in answer.out
+    assert "7  return 0;" in answer.out
+    assert "was not called" in cli("calls", "unused", "--", native, "a", check=1).err
+    assert cli("sessions", check=0).out == "no sessions\n"

@@ -1,0 +1,82 @@
+"""Do the calls and returns of traced functions make a recording, whatever is missing?"""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.core.events import Event, Kind
+from debugger.recording.model import Raised
+from debugger.recording.passages import arguments, recording
+from debugger.recording.tree import Call, grow
+
+
+def event(kind: Kind, function: str, at: int, *, thread=7, text="", **data) -> Event:
+    return Event(at, 100 + at, kind, "s", thread, function, "/a.c", 3, text or function, data)
+
+
+def enter(function: str, at: int, **given) -> Event:
+    return event(Kind.FUNCTION_ENTER, function, at, **given)
+
+
+def leave(function: str, at: int, **given) -> Event:
+    return event(Kind.FUNCTION_EXIT, function, at, **given)
+
+
+def shape(made, calls: list[Call]) -> list:
+    return [(made.function(one.function).name, shape(made, one.children)) for one in calls]
+
+
+def test_calls_are_those_of_the_function_that_is_running_in_their_thread():
+    made = recording(
+        [
+            enter("main", 1),
+            enter("work", 2, thread=8),
+            enter("add", 3, text="add(a=1, b=2)"),
+            leave("add", 5, returned="3"),
+            leave("work", 6, thread=8),
+            leave("main", 9),
+        ],
+        language="native",
+    )
+    roots = grow(made)
+    assert shape(made, roots) == [("main", [("add", [])]), ("work", [])]
+    add = roots[0].children[0]
+    assert [(one.name, one.text) for one in add.arguments] == [("a", "1"), ("b", "2")]
+    assert (add.value, add.total_ns, roots[0].total_ns) == ("3", 2, 8)
+    assert set(made.threads) == {7, 8}
+
+
+def test_what_has_no_return_was_left_by_an_exception_or_a_jump():
+    made = recording(
+        [enter("main", 1), enter("a", 2), enter("b", 3), leave("main", 4)], language="native"
+    )
+    assert [one.call for one in made.events if isinstance(one, Raised)] == [3, 2]
+
+
+def test_a_return_of_what_was_never_entered_is_passed_over():
+    made = recording([leave("a", 1), enter("b", 2), leave("a", 3)], language="native")
+    (root,) = grow(made)
+    assert not root.has_ended
+
+
+def test_addresses_are_the_same_in_runs_that_are_compared():
+    calls = [
+        enter("a", 1, text="a(p=0x7ffdabe87430, n=0x10)"),
+        leave("a", 2, returned="0x55aabbcc"),
+    ]
+    (root,) = grow(recording(calls, language="native", is_compared=True))
+    assert [one.text for one in root.arguments] == ["0x…", "0x10"]
+    assert root.value == "0x…"
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("f()", []),
+        ("f", []),
+        ('f(s="a, b=\\"c\\"", n=1)', [("s", '"a, b=\\"c\\""'), ("n", "1")]),
+        ("f(p={1, 2}, c=40 '(', q=x)", [("p", "{1, 2}"), ("c", "40 '('"), ("q", "x")]),
+    ],
+)
+def test_arguments_are_told_apart_at_their_own_commas(text, values):
+    assert [(one.name, one.text) for one in arguments(text, "f")] == values

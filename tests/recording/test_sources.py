@@ -1,0 +1,105 @@
+"""Are two versions of a source compared line by line, also where lines were put in between?"""
+
+from __future__ import annotations
+
+from debugger.recording.align import Point, align, points
+from debugger.recording.model import (
+    Changed,
+    Entered,
+    Function,
+    Passed,
+    Recording,
+    Skipped,
+    Value,
+)
+from debugger.recording.python.named import around, named
+from debugger.recording.sources import counterparts, lines, moved
+
+SOURCE = """
+class Shop:
+    @cached
+    def total(self):
+        def inner(x):
+            return x
+        return inner(1)
+
+async def main():
+    pass
+"""
+
+
+def test_functions_are_found_with_their_full_names_and_first_lines():
+    assert [(one.name, one.line, one.last) for one in named(SOURCE)] == [
+        ("Shop.total", 3, 7),
+        ("Shop.total.inner", 5, 6),
+        ("main", 9, 10),
+    ]
+    assert named("def broken(") == []
+
+
+def test_the_innermost_function_is_the_one_that_a_line_is_in():
+    assert around(SOURCE, 6).name == "Shop.total.inner"
+    assert around(SOURCE, 7).name == "Shop.total"
+    assert around(SOURCE, 8) is None
+
+
+def test_lines_have_their_counterparts_and_changed_ones_too():
+    assert lines(["a", "b", "c"], ["new", "a", "B", "c"]) == {1: 2, 2: 3, 3: 4}
+    assert lines(["a", "b"], ["a", "x", "y"]) == {1: 1}
+
+
+def test_files_at_the_same_place_below_two_folders_are_the_same():
+    found = counterparts(["/new/a/x.py", "/new/y.py"], ["/new"], ["/old/a/x.py"], ["/old"])
+    assert found == {"/new/a/x.py": "/old/a/x.py"}
+    assert counterparts(["/old/x.py"], ["/old"], ["/old/x.py"], ["/old"]) == {}
+
+
+def point(file: str, line: int, value: str = "1", due: int = 0) -> Point:
+    return Point("line", Function(1, "f", file, 1), line, 1, (Value("n", value),), due=due)
+
+
+TEXTS = {"/old/x.py": ["def f():", "n = 1"], "/new/x.py": ["", "def f():", "n = 2"]}
+
+
+def test_a_moved_line_is_the_same_step_and_its_value_is_compared():
+    right = moved([point("/new/x.py", 3, "2")], {"/new/x.py": "/old/x.py"}, TEXTS.__getitem__)
+    found = align([point("/old/x.py", 2)], right)
+    assert found.divergence is None
+    assert [(one.name, one.left, one.right) for one in found.differences] == [("n", "1", "2")]
+    assert right[0].line == 3  # as it is told
+
+
+def test_a_line_that_the_other_does_not_have_is_no_step_of_it():
+    right = moved([point("/new/x.py", 1)], {"/new/x.py": "/old/x.py"}, TEXTS.__getitem__)
+    assert align([point("/old/x.py", 1)], right).divergence is not None
+
+
+def test_what_a_line_changed_differs_only_after_its_calls_have_returned():
+    def run(value: str) -> list[Point]:
+        calls = Function(2, "g", "/old/x.py", 5)
+        back = Point("return", calls, 0, 2, (Value("returned", value),))
+        return [point("/old/x.py", 2, value, due=3), Point("call", calls, 0, 2), back]
+
+    found = align(run("1"), run("2"))
+    assert [one.name for one in found.differences] == ["returned", "n"]
+
+
+def test_what_a_line_changes_after_the_runs_part_is_not_told_as_before():
+    def run(value: str, last: int) -> list[Point]:
+        return [point("/old/x.py", 2, value, due=2), point("/old/x.py", last, "0")]
+
+    found = align(run("1", 3), run("2", 4))
+    assert found.differences == ()
+    assert found.divergence is not None
+
+
+def test_what_changes_after_the_last_recorded_line_belongs_to_no_line():
+    events = (
+        Entered(1, 0, 1, 1, 0),
+        Passed(1, 1, 2),
+        Changed(1, (Value("n", "1"),)),
+        Skipped(1, 40),
+        Changed(1, (Value("n", "9"),)),
+    )
+    found = points(Recording(events=events))
+    assert [one.values for one in found] == [(), (Value("n", "1"),)]

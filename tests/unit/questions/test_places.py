@@ -1,0 +1,75 @@
+"""Is the function found that a user means?"""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.errors import Code, DebuggerError
+from debugger.questions import places
+from debugger.recording.model import Function, Recording
+from debugger.recording.order import Place
+
+SOURCE = "def one():\n    return 1\n\n\nclass Two:\n    def three(self):\n        return 3\n"
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(SOURCE)
+    return path
+
+
+def test_a_line_means_the_function_that_it_is_in(script):
+    is_meant = places.chooser(places.place("script.py:7", str(script.parent)), Recording())
+    assert is_meant(Function(1, "Two.three", str(script), 6))
+    assert not is_meant(Function(2, "one", str(script), 1))
+    assert not is_meant(Function(3, "Two.three", "/other/script.py", 6))
+
+
+def test_a_line_outside_of_functions_means_the_module(script):
+    is_meant = places.chooser(places.place("script.py:4", str(script.parent)), Recording())
+    assert is_meant(Function(1, "<module>", str(script), 1))
+    assert not is_meant(Function(1, "one", str(script), 1))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "fits"),
+    [
+        ("three", "Two.three", True),
+        ("Two.three", "Two.three", True),
+        ("Two.*", "Two.three", True),
+        ("hree", "Two.three", False),
+        ("inner", "f.<locals>.inner", True),
+        ("store::add", "shop::store::add", True),
+        ("add", "shop::store::add", True),
+    ],
+)
+def test_names_are_meant_whole_by_their_ends_and_by_stars(pattern, name, fits):
+    assert places.fits(pattern, name) is fits
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("three", "three was not called: it is Two.three in "),
+        ("tree", "no function tree ran; there is Two.three"),
+        ("script.py:2", "no function with script.py:2 ran; of that file ran main"),
+    ],
+)
+def test_what_did_not_run_is_named_with_what_is_near(script, words, says):
+    recording = Recording(functions={1: Function(1, "main", str(script), 9)})
+    wanted = places.place(words, str(script.parent))
+    told = places.missed(words, wanted, recording, [str(script.parent)])
+    assert told.code is Code.NOT_FOUND
+    assert told.message.startswith(says)
+
+
+def test_an_address_is_no_place_here():
+    with pytest.raises(DebuggerError):
+        places.place("*0x10", "/")
+
+
+def test_places_of_files_that_cannot_be_read_mean_nothing():
+    assert places.lines_of("/no/such/file.py") == []
+    assert places.line_text("/no/such/file.py", 3) == ""
+    assert places.defined(Place(name="x"), ["/no/such"]) == ([], ())
