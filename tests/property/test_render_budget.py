@@ -71,32 +71,39 @@ LEAVES = {
 }
 
 
-def of_type(wanted):
+# How often a list is repeated, by how deep it lies: lists in lists would grow beyond all bounds.
+TIMES = ([1, 9, 60], [1, 4], [1])
+
+
+def of_type(wanted, depth=0):
     """Give values of a type as the answers annotate it."""
     if wanted in LEAVES:
         return LEAVES[wanted]
     origin, inner = typing.get_origin(wanted), typing.get_args(wanted)
     if origin in {types.UnionType, typing.Union}:
-        return st.one_of(*map(of_type, inner))
+        return st.one_of(*(of_type(one, depth) for one in inner))
+    if origin is tuple and Ellipsis not in inner:
+        return st.tuples(*(of_type(one, depth + 1) for one in inner))
     if origin is tuple:
         # The same thing many times is as long as many things, and sooner made.
-        few = st.lists(of_type(inner[0]), max_size=3)
-        return st.builds(
-            lambda found, times: tuple(found * times), few, st.sampled_from([1, 9, 60])
-        )
+        few = st.lists(of_type(inner[0], depth + 1), max_size=3)
+        times = TIMES[min(depth, len(TIMES) - 1)]
+        return st.builds(lambda found, times: tuple(found * times), few, st.sampled_from(times))
     if origin is dict:
-        return st.dictionaries(*map(of_type, inner), max_size=3)
+        return st.dictionaries(*(of_type(one, depth + 1) for one in inner), max_size=3)
     assert issubclass(wanted, Struct), wanted
-    return st.deferred(lambda: of_struct(wanted))
+    return st.deferred(lambda: of_struct(wanted, depth))
 
 
-def of_struct(kind):
+def of_struct(kind, depth=0):
     """Give answers of a kind: any field may have any value of its type, or a word it knows."""
     hints = typing.get_type_hints(kind)
     return st.builds(
         kind,
         **{
-            name: st.sampled_from(WORDS[name]) | of_type(hint) if name in WORDS else of_type(hint)
+            name: st.sampled_from(WORDS[name]) | of_type(hint, depth)
+            if name in WORDS
+            else of_type(hint, depth)
             for name, hint in hints.items()
         },
     )

@@ -50,6 +50,8 @@ def _facts(answer: Hang) -> str:
 
 
 def _loop(found: LoopView) -> list[Section]:
+    if not found.lines:
+        return []
     first, last = found.lines[0], found.lines[-1]
     seen = f"{first}" if first == last else f"{first} to {last}"
     parts = [f"seen at lines {seen}" if first != last else f"seen at line {seen}"]

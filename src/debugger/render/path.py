@@ -25,7 +25,7 @@ _LONG = 80  # characters of all values of one name
 
 def path(answer: Path, page: Page) -> list[Section]:
     """Return the parts of what is said of a run, or of several beside each other."""
-    if len(answer.runs) > 1:
+    if len(answer.runs) != 1:
         return _compared(answer, page)
     run = answer.runs[0]
     named = f" from {' to '.join(answer.between)}" if answer.between else ""
@@ -104,7 +104,11 @@ def _compared(answer: Path, page: Page) -> list[Section]:
             ]
     return [
         *sections,
-        *recorded.output(answer.runs[0], page, rank=_OUTPUT, most=_OUTPUT_LINES),
+        *[
+            section
+            for run in answer.runs[:1]
+            for section in recorded.output(run, page, rank=_OUTPUT, most=_OUTPUT_LINES)
+        ],
         *recorded.notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 

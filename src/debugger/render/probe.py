@@ -47,7 +47,8 @@ def _head(answer: Probe) -> str:
 
 
 def _cost(answer: Probe) -> str:
-    means = _MEANS.get(answer.means, answer.means).format(adapter=answer.adapter)
+    known = _MEANS.get(answer.means)
+    means = known.format(adapter=answer.adapter) if known is not None else answer.means
     return f"{means}, {answer.took_s:.2f} s" if answer.took_s is not None else means
 
 
@@ -246,7 +247,7 @@ def _table(answer: Probe, rows: Sequence[ProbeRow]) -> list[str]:
         [
             f"{row.hit:,}",
             *([str(row.thread or "?")] if has_threads else []),
-            *(shorten(row.values[at], _CELL) for at in told),
+            *(shorten(row.values[at], _CELL) if at < len(row.values) else "" for at in told),
         ]
         for row in rows
     ]
@@ -265,10 +266,10 @@ def _lines(answer: Probe, rows: Sequence[ProbeRow]) -> list[str]:
     has_threads = len({row.thread for row in answer.rows}) > 1
     drawn = []
     for row in rows:
-        columns = answer.places[row.place].columns
+        columns = answer.places[row.place].columns if row.place in range(len(answer.places)) else ()
         values = " ".join(
             f"{shorten(column.expression, _CELL)}={shorten(value, _CELL)}"
-            for column, value in zip(columns, row.values, strict=True)
+            for column, value in zip(columns, row.values, strict=False)
             if not column.is_never_there
         )
         thread = f" thread {row.thread}" if has_threads and row.thread is not None else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from debugger.core import answers
@@ -27,6 +28,7 @@ from debugger.render import (
 )
 from debugger.render.budget import Section, fit
 from debugger.render.page import CHARACTERS_A_TOKEN, Page, Style
+from debugger.render.values import harmless
 
 _SECTIONS: Mapping[type, Callable[[Any, Page], list[Section]]] = {
     answers.Stop: stop.sections,
@@ -82,5 +84,15 @@ def text(answer: answers.Answer, *, budget: int, style: Style, width: int) -> st
     in columns, for tables.
     """
     page = Page(style=style, width=width, limit=CHARACTERS_A_TOKEN * max(budget, 0))
-    shown = fit(_SECTIONS[type(answer)](answer, page), page.limit)
+    sections = [_harmless(one, page) for one in _SECTIONS[type(answer)](answer, page)]
+    shown = fit(sections, page.limit)
     return terminal.paint(shown) if page.is_terminal else shown
+
+
+def _harmless(section: Section, page: Page) -> Section:
+    """Let no control character through that a part of an answer has not escaped itself."""
+
+    def lay(kept: int) -> str:
+        return harmless(section.lay(kept), has_colours=page.is_terminal)
+
+    return replace(section, lay=lay)

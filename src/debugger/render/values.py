@@ -42,6 +42,17 @@ def escape(text: str, *, tabs: bool = False) -> str:
     return _CONTROL.sub(escaped, text)
 
 
+def harmless(text: str, *, has_colours: bool) -> str:
+    """Escape what is left of control characters in a laid out text; its lines and tabs stay."""
+    parts = _SGR.split(text) if has_colours else [text]
+    return "".join(
+        part
+        if has_colours and _SGR.fullmatch(part)
+        else "\n".join(escape(line, tabs=True) for line in part.split("\n"))
+        for part in parts
+    )
+
+
 def counted(number: int, noun: str) -> str:
     """Return `1 line`, `1,000 lines`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
