@@ -31,7 +31,8 @@ def fit(sections: Sequence[Section], limit: int) -> str:
     if limit <= 0:
         return ""
     texts = [section.lay(min(section.count, limit)) for section in sections]
-    order = sorted(range(len(sections)), key=lambda at: (sections[at].rank, at), reverse=True)
+    told = [at for at, text in enumerate(texts) if text]
+    order = sorted(told, key=lambda at: (sections[at].rank, at), reverse=True)
     for to_floor in (True, False):
         for at in order:
             over = _length(texts) - limit

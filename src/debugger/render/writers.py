@@ -28,7 +28,7 @@ def who_wrote(answer: WhoWrote, page: Page) -> list[Section]:
     if after:
         after.insert(0, f"{counted(answer.later, 'write')} after it:")
     return [
-        fixed(shorten(answer.cause, _CAUSE), _HEAD),
+        fixed(shorten(answer.cause, _CAUSE) or "who wrote it is not known", _HEAD),
         *where,
         source_of(answer.source, page, rank=_SOURCE, more=lambda _: ""),
         listing(before, lambda cut: f"  … {cut} more: --budget 2000", rank=_WRITERS, floor=4),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args, get_origin
+
 import msgspec
 import pytest
 
@@ -26,8 +28,16 @@ READS = {
 SAMPLES = {str: "x", int: 1, float: 1.5, bool: True, tuple[str, str]: ["a", "b"]}
 
 
+def sample(kind):
+    return get_args(kind)[0] if get_origin(kind) is Literal else SAMPLES[kind]
+
+
+def frozen(value):
+    return tuple(map(frozen, value)) if isinstance(value, list) else value
+
+
 def required(found):
-    samples = ((one, SAMPLES[one.value_type]) for one in found.parameters if one.is_required)
+    samples = ((one, sample(one.value_type)) for one in found.parameters if one.is_required)
     return {one.name: [value] if one.is_repeated else value for one, value in samples}
 
 
@@ -35,13 +45,11 @@ def required(found):
 def test_a_command_binds_every_argument_that_it_has(found):
     given = {}
     for parameter in found.parameters:
-        value = SAMPLES[parameter.value_type]
+        value = sample(parameter.value_type)
         given[parameter.name] = [value] if parameter.is_repeated else value
     bound = found.bind(given)
     assert set(bound) == {parameter.name for parameter in found.parameters}
-    assert msgspec.to_builtins(bound) == {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
-    }
+    assert msgspec.to_builtins(bound) == {name: frozen(value) for name, value in given.items()}
 
 
 @pytest.mark.parametrize("found", ALL, ids=lambda one: one.name)
