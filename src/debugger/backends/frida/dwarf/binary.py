@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -40,7 +41,9 @@ _NOTE_BUILD_ID: Final = 3
 _CLASS_64_LITTLE: Final = b"\x7fELF\x02\x01"
 _SYMBOL_INDIRECT: Final = 10  # GNU_IFUNC
 _SYMBOL_FUNCTIONS: Final = (2, _SYMBOL_INDIRECT)
-_SYMBOL_OBJECT: Final = 1
+_SYMBOL_KINDS: Final = (1, *_SYMBOL_FUNCTIONS)  # an object, or a function
+# The name's offset, the kind, something, the section, the address, the size.
+_Raw: TypeAlias = tuple[int, int, int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,18 +164,31 @@ class Binary:
 
     def symbols(self) -> Iterator[Symbol]:
         """Yield the functions and objects that the file defines, `.symtab` before `.dynsym`."""
-        table, names = (".symtab", ".strtab") if self.has(".symtab") else (".dynsym", ".dynstr")
-        texts = self.section(names)
-        raw = self.section(table)
-        for name, kind, _, section, address, size in _SYMBOL.iter_unpack(
-            raw[: len(raw) // _SYMBOL.size * _SYMBOL.size]
-        ):
-            is_function = kind & 0xF in _SYMBOL_FUNCTIONS
-            if section and address and (is_function or kind & 0xF == _SYMBOL_OBJECT):
-                end = texts.find(b"\0", name)
-                text = texts[name:end].decode(errors="replace")
-                is_indirect = kind & 0xF == _SYMBOL_INDIRECT
-                yield Symbol(text, address, size, is_function, is_indirect)
+        texts = self.section(self._symbol_tables[1])
+        for raw in self._raw_symbols():
+            yield _symbol(raw, texts)
+
+    def symbol_at(self, address: int) -> Symbol | None:
+        """Find the symbol that an address is in, without making all of them."""
+        below = [one for one in self._raw_symbols() if one[4] <= address]
+        # Of several names for one function the last.
+        found = max(reversed(below), key=itemgetter(4, 5), default=None)
+        if found is None or 0 < found[5] <= address - found[4]:
+            return None
+        return _symbol(found, self.section(self._symbol_tables[1]))
+
+    @property
+    def _symbol_tables(self) -> tuple[str, str]:
+        return (".symtab", ".strtab") if self.has(".symtab") else (".dynsym", ".dynstr")
+
+    def _raw_symbols(self) -> Iterator[_Raw]:
+        raw = self.section(self._symbol_tables[0])
+        whole = raw[: len(raw) // _SYMBOL.size * _SYMBOL.size]
+        return (
+            one
+            for one in _SYMBOL.iter_unpack(whole)
+            if one[3] and one[4] and one[1] & 0xF in _SYMBOL_KINDS
+        )
 
     @cached_property
     def identity(self) -> str:
@@ -182,6 +198,13 @@ class Binary:
         found = self.path.stat()
         text = f"{self.path.resolve()}\0{found.st_size}\0{found.st_mtime_ns}"
         return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:40]
+
+
+def _symbol(raw: _Raw, texts: bytes) -> Symbol:
+    name, kind, _, _, address, size = raw
+    text = texts[name : texts.find(b"\0", name)].decode(errors="replace")
+    kind &= 0xF
+    return Symbol(text, address, size, kind in _SYMBOL_FUNCTIONS, kind == _SYMBOL_INDIRECT)
 
 
 def read(path: str | Path) -> Binary:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from debugger.backends.frida.dwarf import codes as dw
 from debugger.backends.frida.dwarf import forms
-from debugger.backends.frida.dwarf.aranges import arranged
+from debugger.backends.frida.dwarf.aranges import Arranged, Columns, columns
 from debugger.backends.frida.dwarf.cache import Cache
 from debugger.backends.frida.dwarf.reading import uleb, unsigned
 
@@ -19,7 +19,6 @@ Range: TypeAlias = tuple[int, int]
 _DWARF64: Final = 0xFFFFFFFF
 _UNIT_TYPE, _UNIT_SKELETON, _UNIT_SPLIT, _UNIT_SPLIT_TYPE = 2, 4, 5, 6
 _VERSION_5: Final = 5
-_GRAIN: Final = 12  # bits of an address that one entry of the look-up covers
 _VERSIONS: Final = (2, 3, 4, 5)
 # A chain of origins and specifications has two or three links; a broken file could have a ring.
 _LINKS_MAX: Final = 8
@@ -134,9 +133,9 @@ class Unit:
             return self._by_offset
         last = self.units.last_read
         if last is not None and last is not self and last.offset == self.offset:
-            self.top, found, self.is_read = last.top, last._scanned(), True  # noqa: SLF001 - of our own kind
-            self._by_offset = found
-            return found
+            self._by_offset = last._scanned()  # noqa: SLF001 - of our own kind
+            self.top, self.is_read = last.top, True
+            return self._by_offset
         info, abbrevs = self.sections["info"], self.abbrevs.all()
         found: dict[int, Entry] = {self.top.offset: self.top}
         self.top.children = []
@@ -331,13 +330,13 @@ class Units:
         )
 
     @cached_property
-    def _listed(self) -> dict[int, list[tuple[int, int, int]]]:
-        """Read what .debug_aranges lists, by the upper bits of the addresses."""
-        found: dict[int, list[tuple[int, int, int]]] = {}
-        for low, high, offset in arranged(self.sections["aranges"]):
-            for grain in range(low >> _GRAIN, (high >> _GRAIN) + 1):
-                found.setdefault(grain, []).append((low, high, offset))
-        return found
+    def _listed(self) -> Arranged:
+        """What .debug_aranges lists."""
+
+        def read() -> Columns:
+            return columns(self.sections["aranges"])
+
+        return Arranged(self._cache.get("arranged", Columns, read))
 
     def _unit(self, offset: int) -> Unit:
         found = self._known.get(offset)
@@ -371,9 +370,9 @@ class Units:
         """Find the unit whose code has a link-time address."""
         if "_spans" not in self.__dict__ and not self._cache.has("addresses"):
             # To ask all units where their code is takes seconds in a large library.
-            for low, high, offset in self._listed.get(address >> _GRAIN, ()):
-                if low <= address < high and offset < len(self.sections["info"]):
-                    return self._unit(offset)
+            found = self._listed.unit_at(address)
+            if found is not None and found < len(self.sections["info"]):
+                return self._unit(found)
         number = bisect.bisect_right(self._starts, address) - 1
         if number < 0:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -105,6 +106,14 @@ class Abbrev:
         return at
 
 
+# A tag, whether there are children, attributes with their forms, and two zeros. A number is as many
+# bytes as have their highest bit set, and one more; behind the form 0x21 stands a constant.
+_NUMBER: Final = rb"[\x80-\xff]*+[\x00-\x7f]"
+_ONE: Final = re.compile(
+    _NUMBER + rb"[\x00-\xff](?:(?!\x00\x00)%b(?:\x21%b|(?!\x21)%b))*+\x00\x00" % ((_NUMBER,) * 3)
+)
+
+
 class Abbrevs:
     """A table of abbreviations (DWARF 5, 7.5.3), read as far as it is asked for.
 
@@ -117,12 +126,15 @@ class Abbrevs:
         self._word = word
         self._version = version
         self._found: dict[int, Abbrev] = {}
+        self._starts: dict[int, int] = {}  # of those that were passed over, behind their codes
         self._is_whole = False
 
     def all(self) -> dict[int, Abbrev]:
         """Give the whole table by code."""
         while not self._is_whole:
-            self._next()
+            self._pass()
+        for code in list(self._starts):
+            self._read(code)
         return self._found
 
     def has_form(self, form: int) -> bool:
@@ -132,16 +144,27 @@ class Abbrevs:
         )
 
     def __getitem__(self, code: int) -> Abbrev:
-        while code not in self._found and not self._is_whole:
-            self._next()
-        return self._found[code]
+        found = self._found.get(code)
+        if found is not None:
+            return found
+        while code not in self._starts and not self._is_whole:
+            self._pass()
+        return self._read(code)
 
-    def _next(self) -> None:
-        section = self._section
-        code, at = uleb(section, self._at)
+    def _pass(self) -> None:
+        """Find where the next one ends, which for a whole file's is faster than to read it."""
+        code, start = uleb(self._section, self._at)
         if not code:
             self._is_whole = True
             return
+        end = _ONE.match(self._section, start)
+        if end is None:
+            raise ValueError(f"no abbreviation at {start:#x}")
+        self._starts[code] = start
+        self._at = end.end()
+
+    def _read(self, code: int) -> Abbrev:
+        section, at = self._section, self._starts.pop(code)
         tag, at = uleb(section, at)
         has_children = bool(section[at])
         at += 1
@@ -159,8 +182,8 @@ class Abbrevs:
         length = None
         if all(kind == _FIXED for kind, _ in steps):
             length = sum(size for _, size in steps)
-        self._found[code] = Abbrev(tag, has_children, attributes, steps, length)
-        self._at = at
+        found = self._found[code] = Abbrev(tag, has_children, attributes, steps, length)
+        return found
 
 
 def _steps(all_forms: list[int], word: int, version: int) -> tuple[tuple[int, int], ...]:

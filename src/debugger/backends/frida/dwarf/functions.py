@@ -9,6 +9,7 @@ from functools import cached_property
 
 from debugger.backends.frida.dwarf import naming, spans
 from debugger.backends.frida.dwarf.cache import Cache
+from debugger.backends.frida.dwarf.collecting import uncollected
 from debugger.backends.frida.dwarf.entries import Units
 from debugger.backends.frida.dwarf.lines import Lines
 from debugger.backends.frida.dwarf.spans import Span
@@ -96,9 +97,10 @@ class Functions:
 
     def _names_in(self, units: Iterable[int]) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
-        for unit in units:
-            for name in {span.name for span in self._lines.spans(unit) if not span.block}:
-                found.setdefault(name, []).append(unit)
+        with uncollected():
+            for unit in units:
+                for name in {span.name for span in self._lines.spans(unit) if not span.block}:
+                    found.setdefault(name, []).append(unit)
         return found
 
     def matching(self, pattern: str) -> tuple[Function, ...]:

@@ -16,6 +16,8 @@ from debugger.backends.frida.dwarf.lines import Lines
 from debugger.backends.frida.dwarf.scopes import Scopes
 from debugger.backends.frida.dwarf.symbols import Symbols
 
+_ALONE_MAX = 16  # symbols are looked for alone, before all are read
+
 
 class Image:
     """One binary, in link-time addresses; each part is read when it is first asked for."""
@@ -25,6 +27,7 @@ class Image:
         found = elf.debug_file(self.binary)
         self.has_debug = found is not None
         self.debug = found if found is not None else self.binary
+        self._symbol_at: dict[int, Symbol | None] = {}
         self._cache = Cache(cache if self.has_debug else None, self.debug.identity)
 
     @cached_property
@@ -65,8 +68,21 @@ class Image:
         return Symbols(self._symbols())
 
     def _symbols(self) -> list[Symbol]:
-        source = self.debug if self.debug.has(".symtab") else self.binary
-        return list(source.symbols())
+        return list(self._with_symbols.symbols())
+
+    @property
+    def _with_symbols(self) -> Binary:
+        return self.debug if self.debug.has(".symtab") else self.binary
+
+    def symbol_at(self, address: int) -> Symbol | None:
+        """Find the symbol that an address is in; for the first few this is faster than all."""
+        if "symbols" in self.__dict__:
+            return self.symbols.at(address)
+        if address not in self._symbol_at:
+            if len(self._symbol_at) >= _ALONE_MAX:
+                return self.symbols.at(address)
+            self._symbol_at[address] = self._with_symbols.symbol_at(address)
+        return self._symbol_at[address]
 
     def close(self) -> None:
         """Let go of the cache."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import posixpath
 from array import array
 from dataclasses import dataclass, field
@@ -84,6 +85,7 @@ def header(sections: Sections, at: int, directory: str, name: str) -> Header:
     )
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def _joined(folder: str, name: str) -> str:
     return name if name.startswith("/") else posixpath.normpath(posixpath.join(folder, name))
 
@@ -123,6 +125,8 @@ def _table(sections: Sections, at: int, word: int) -> tuple[list[tuple[str, int]
         form, at = uleb(line, at)
         shape.append((content, form))
     count, at = uleb(line, at)
+    if word == 4 and shape == _USUAL:  # noqa: PLR2004 - the size of an offset
+        return _usual_table(line, sections["line_str"], at, count)
     found = []
     for _ in range(count):
         path, number = "", 0
@@ -133,6 +137,22 @@ def _table(sections: Sections, at: int, word: int) -> tuple[list[tuple[str, int]
             elif content == _CONTENT_DIRECTORY and isinstance(value, int):
                 number = value
         found.append((path, number))
+    return found, at
+
+
+# As gcc writes it: a large program has thousands of these for each of its units.
+_USUAL: Final = [(_CONTENT_PATH, dw.FORM_LINE_STRP), (_CONTENT_DIRECTORY, dw.FORM_UDATA)]
+
+
+def _usual_table(
+    line: bytes, texts: bytes, at: int, count: int
+) -> tuple[list[tuple[str, int]], int]:
+    found = []
+    for _ in range(count):
+        place = int.from_bytes(line[at : at + 4], "little")
+        end = texts.find(b"\0", place)
+        number, at = uleb(line, at + 4)
+        found.append((texts[place : end if end >= 0 else None].decode("utf-8", "replace"), number))
     return found, at
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from debugger.backends.frida.dwarf import codes as dw
 from debugger.backends.frida.dwarf import lineprogram, spans
 from debugger.backends.frida.dwarf.cache import Cache
+from debugger.backends.frida.dwarf.collecting import forget
 from debugger.backends.frida.dwarf.entries import Unit, Units
 from debugger.backends.frida.dwarf.lineprogram import END, IS_STMT, PROLOGUE_END, Rows
 from debugger.backends.frida.dwarf.spans import Span
@@ -194,7 +195,10 @@ class Lines:
         """Give the code of a unit's functions."""
 
         def read() -> list[Span]:
-            return spans.of_unit(Unit(self._units.sections, self._units, unit))
+            of = Unit(self._units.sections, self._units, unit)
+            found = spans.of_unit(of)
+            forget(of)
+            return found
 
         return self._cache.get(f"spans {unit}", list[Span], read)
 

@@ -64,7 +64,7 @@ class Modules:
         module = self.at(place)
         if module is None:
             return None
-        found = module.image.symbols.at(place - module.bias)
+        found = module.image.symbol_at(place - module.bias)
         return readable(found.name) if found is not None else None
 
 
@@ -194,7 +194,7 @@ def _frames(
     place = image.lines.at(own) if unit else None
     file, line = (place.file, place.line) if place is not None else ("", 0)
     if unit is None or not copies:
-        symbol = image.symbols.at(own)
+        symbol = image.symbol_at(own)
         name = readable(symbol.name) if symbol is not None else "??"
         known = (index, name, pc, lookup, file, line, registers, base, module)
         yield Frame(*known, is_signal=is_signal)

@@ -7,14 +7,14 @@ import struct
 import pytest
 
 from debuggees import build
-from debugger.backends.frida.dwarf.aranges import arranged
+from debugger.backends.frida.dwarf.aranges import Arranged, columns, spans
 from debugger.backends.frida.dwarf.image import Image
 
 
 @pytest.mark.parametrize("name", ["memory.c", "expressions.cpp"])
 def test_the_table_lists_what_the_units_have(name: str) -> None:
     image = Image(build(name))
-    listed = sorted(arranged(image.debug.section(".debug_aranges")))
+    listed = sorted(spans(image.debug.section(".debug_aranges")))
     of_units = sorted(
         (low, high, unit.offset) for unit in image.units for low, high in unit.ranges if low
     )
@@ -54,4 +54,14 @@ def test_a_line_is_found_without_all_line_programs() -> None:
     ],
 )
 def test_a_broken_table_lists_nothing(content: bytes) -> None:
-    assert list(arranged(content)) == []
+    assert list(spans(content)) == []
+
+
+def test_of_spans_that_overlap_the_inner_one_is_found() -> None:
+    table = b"".join(
+        struct.pack("<IHIBB4xQQQQ", 44, 2, unit, 8, 0, low, size, 0, 0)
+        for unit, low, size in [(1, 0x1000, 0x100), (2, 0x1040, 0x10), (3, 0x2000, 0x10)]
+    )
+    found = Arranged(columns(table))
+    asked = [0xFFF, 0x1000, 0x1048, 0x1050, 0x10FF, 0x1100, 0x200F, 0x2010]
+    assert [found.unit_at(one) for one in asked] == [None, 1, 2, 1, 1, None, 3, None]

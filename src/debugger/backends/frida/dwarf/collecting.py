@@ -1,0 +1,28 @@
+"""How are many objects made without being looked through again and again while they are?"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from debugger.backends.frida.dwarf.entries import Unit
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keep the garbage collector away, which takes as long as what is done for large binaries."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def forget(unit: Unit) -> None:
+    """Take a unit's entries apart, which hold each other, and would wait for the collector."""
+    if unit.is_read:
+        for entry in unit.all_entries():
+            entry.children, entry.parent = [], None

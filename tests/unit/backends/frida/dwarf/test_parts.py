@@ -1,0 +1,98 @@
+"""Is what is read of a part of a binary the same as of the whole?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from debuggees import build
+from debugger.backends.frida.dwarf import forms, spans
+from debugger.backends.frida.dwarf.image import Image
+
+
+@pytest.mark.parametrize("name", ["memory.c", "expressions.cpp"])
+def test_the_spans_at_an_address_are_those_of_its_unit(name: str) -> None:
+    part, whole = Image(build(name)), Image(build(name))
+    looked = 0
+    for unit in whole.units:
+        of_unit = whole.lines.spans(unit.offset)
+        for span in of_unit:
+            for address in {span.low, (span.low + span.high) // 2, span.high - 1}:
+                here = part.lines.spans_at(unit.offset, address)
+                assert spans.around(here, address) == spans.around(of_unit, address)
+                assert spans.block(here, address) == spans.block(of_unit, address)
+                looked += 1
+    assert looked > 10
+
+
+def test_the_spans_at_an_address_come_from_the_cache(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    path = build("expressions.cpp")
+    first = Image(path, cache=tmp_path)
+    address = first.functions.named("main")[0].address
+    unit = first.units.at(address)
+    assert unit is not None
+    wanted = first.lines.spans_at(unit.offset, address)
+    first.close()
+    again = Image(path, cache=tmp_path)
+    assert again.lines.spans_at(unit.offset, address) == wanted
+    assert again.units.last_read is None
+    again.close()
+
+
+def test_a_unit_that_was_read_for_a_moment_is_not_read_again() -> None:
+    image = Image(build("expressions.cpp"))
+    main = image.functions.named("main")[0]
+    unit = image.units.containing(main.entry)
+    assert unit is not None
+    assert image.lines.spans_at(unit.offset, main.address)
+    read = image.units.last_read
+    assert read is not None
+    assert read.offset == unit.offset
+    assert unit.entry(main.entry) is read.entry(main.entry)
+
+
+@pytest.mark.parametrize("name", ["memory.c", "expressions.cpp"])
+def test_an_abbreviation_is_the_same_whether_others_were_read_or_not(name: str) -> None:
+    image = Image(build(name))
+    section = image.debug.section(".debug_abbrev")
+    for unit in image.units:
+        where = (section, unit.abbrev_offset, unit.word, unit.version)
+        whole = forms.Abbrevs(*where).all()
+        assert len(whole) > 5
+        for code, wanted in whole.items():
+            assert forms.Abbrevs(*where)[code] == wanted
+
+
+def test_an_abbreviation_with_large_numbers_and_constants_ends_where_it_does() -> None:
+    section = (
+        b"\x01\x34\x00\x80\x01\x21\x00\x03\x21\x80\x80\x00\x00\x00"  # 0, and 3 bytes
+        b"\x80\x01\xb4\x42\x01\x80\x08\x0b\x00\x00"  # code 128, a long tag
+        b"\x02\x24\x00\x00\x00\x00"
+    )
+    whole = forms.Abbrevs(section, 0, 4, 5).all()
+    assert {code: list(one.attributes) for code, one in whole.items()} == {
+        1: [128, 3],
+        128: [0x400],
+        2: [],
+    }
+    assert whole[128].tag == 0x2134
+    assert whole[128].has_children
+    with pytest.raises(KeyError):
+        forms.Abbrevs(section, 0, 4, 5)[3]
+
+
+@pytest.mark.parametrize("name", ["memory.c", "expressions.cpp"])
+def test_a_symbol_alone_is_the_one_of_all(name: str) -> None:
+    whole = Image(build(name))
+    addresses = {
+        one.address + offset for one in whole.binary.symbols() for offset in (-1, 0, 1, one.size)
+    }
+    assert len(addresses) > 20
+    alone = Image(build(name))
+    for address in sorted(addresses):
+        assert alone.binary.symbol_at(address) == whole.symbols.at(address), hex(address)
+    for address in sorted(addresses):
+        assert alone.symbol_at(address) == whole.symbols.at(address), hex(address)
+    assert "symbols" in vars(alone)  # more than a few were asked for
