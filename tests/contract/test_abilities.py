@@ -204,7 +204,7 @@ async def test_one_of_several_calls_in_a_line_is_stepped_into(
         assert (await one.frame(stop)).function == wanted.function
 
 
-@where(lambda kit: kit.spins)
+@where(lambda kit: kit.spins and abilities.ThreadsAlone in kit.abilities)
 async def test_a_thread_steps_alone_while_the_others_stay(kit: Kit, drive: Drive, tmp_path: Path):
     wanted = kit.spins
     assert wanted is not None

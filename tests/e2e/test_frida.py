@@ -26,6 +26,7 @@ pytestmark = [
 ]
 Cli = Callable[..., Any]
 FRIDA = ("--backend", "frida")
+_BECOMES = "exec sh -c 'read line; exit 6'"
 # Two threads that pass the same line, each three times.
 _PAIR = """
 #include <pthread.h>
@@ -260,7 +261,7 @@ def test_a_process_goes_on_when_the_daemon_dies_while_it_waits(
     wait_until(lambda: _is_clean(counting.pid), what="nothing of ours is in it")
 
 
-def test_children_run_free_over_the_breakpoints_that_they_inherit(cli: Cli, tmp_path: Path):
+def test_children_in_a_row_stop_each_and_what_system_starts_runs_free(cli: Cli, tmp_path: Path):
     text = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,6 +281,51 @@ int main(void) {
 }
 """
     told = begin(cli, compiled(tmp_path, text), "--break", "work")
+    for turn in range(5):
+        assert (told["session"], told["locals"][0]["value"]) == (f"own.{turn + 1}", str(turn))
+        told = go_on(cli)
     assert (told["reason"], told["locals"][0]["value"]) == ("function_breakpoint", "4")
-    assert [one["text"] for one in told["output"]] == ["3"]
+    assert (told["session"], told["output"][-1]["text"]) == ("own", "3")
     assert go_on(cli)["exit_code"] == 8
+
+
+def test_a_program_dies_of_a_pipe_that_nobody_reads_as_it_would_without_us(cli: Cli) -> None:
+    end = begin(cli, "/bin/sh", "--", "-c", "kill -PIPE $$; echo survived")
+    assert (end["reason"], end["signal"], end["output"]) == ("exit", "SIGPIPE", [])
+
+
+def test_a_program_that_becomes_another_is_told_of_to_its_end(
+    cli: Cli, wait_until: Callable[..., None]
+) -> None:
+    begin(cli, "/bin/sh", "--no-wait", "--break", "printf", "--", "-c", _BECOMES)
+
+    def is_said() -> bool:
+        told = data(cli("--json", "events", "--kind", "adapter", check=0))
+        return any("by exec" in one["text"] for one in told["events"])
+
+    wait_until(is_said, what="the other program")
+    (never,) = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
+    assert (never["verified"], "by exec" in never["why_unbound"]) == (False, True)
+    cli("input", "--eof", check=0)
+    assert data(cli("--json", "await", check=0))["exit_code"] == 6
+
+
+def test_what_the_system_keeps_to_itself_is_no_name_of_the_program(
+    cli: Cli, tmp_path: Path
+) -> None:
+    text = """
+    #include <stdio.h>
+    #include <unistd.h>
+    volatile int quit;
+    static int twice(int n) { return 2 * n; }
+    int main(void) { while (!quit) { twice(quit); usleep(1000); } puts("bye"); _exit(4); }
+    """
+    begin(cli, compiled(tmp_path, text), "--no-wait")
+    says = "no global 'result' in the program"
+    refused(cli, "read", "result", exit=1, code="EVALUATION_FAILED", says=says)
+    (traced,) = data(cli("--json", "trace", "add", "tw*", check=0))["traced"]
+    assert traced["names"] == ["twice"]
+    # What is written may end the program before it can be read again.
+    written = data(cli("--json", "write", "quit", "1", check=0))
+    assert (written["previous"], written["value"]) == ("0", "1")
+    assert data(cli("--json", "await", check=0))["exit_code"] == 4

@@ -19,6 +19,9 @@ BUILDS = [
     ("hammer.c", ("-O0",)),
 ]
 # The stub counts by itself; or JavaScript is asked at every hit.
+ALONE = (
+    6  # so many statements of each program are armed with nothing else, each in a run of its own
+)
 ASKED = [None, "() => true"]
 
 
@@ -50,20 +53,27 @@ async def test_all_statements_at_once_are_hit_as_often_as_gdb_says(start, name, 
 
 
 @pytest.mark.adapter("gdb-cli")
-async def test_each_statement_alone_is_hit_as_often_as_gdb_says(start):
-    program = build("thrown.cpp", "-O0")
-    addresses = program.statements()[::15]
-    status, out, _ = program.alone()
-    expected = gdb_counts(program, addresses, (), 0x555555554000)
+@pytest.mark.parametrize(("name", "flags"), BUILDS, ids="".join)
+async def test_each_statement_alone_is_hit_as_often_as_gdb_says(start, name, flags):
+    program = build(name, *flags)
+    args = ("20",) if name == "hammer.c" else ("a", "b")
+    is_fixed = "-no-pie" in flags
+    statements = program.statements()
+    addresses = statements[:: max(len(statements) // ALONE, 1)]
+    status, out, _ = program.alone(*args)
+    expected = gdb_counts(program, addresses, args, 0 if is_fixed else 0x555555554000)
+    assert sum(expected) > 0
     for address, count in zip(addresses, expected, strict=True):
-        live = await start(program)
+        live = await start(program, *args)
+        place = address if is_fixed else live.base + address
         await live.engine.add(
-            [Breakpoint(id="b", address=live.base + address, pauses=False, condition="(c) => true")]
+            [Breakpoint(id="b", address=place, pauses=False, condition="(c) => true")]
         )
         await live.engine.run()
         assert (await live.until(Exited)).status == status
         assert live.output() == out
         assert (await live.engine.tally())["b"].hits == count, hex(address)
+        await live.engine.end()
 
 
 @pytest.mark.parametrize(

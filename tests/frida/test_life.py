@@ -96,7 +96,7 @@ async def test_children_that_are_followed_are_told_and_released(start):
         if isinstance(event, Exited):
             break
         origins.append(event.origin)
-        await live.engine.release_child(event.pid)
+        live.engine.tell_child(event.pid)
     assert event.status == status
     assert live.output() == out
     assert origins.count("fork") >= 5
@@ -220,3 +220,15 @@ async def test_what_a_killed_program_had_counted_before_is_told(start):
     assert (await live.until(Exited)).signal == signal.SIGKILL
     assert (await live.engine.tally())["w"].hits > 0
     assert not live.engine.has_last_words
+
+
+@pytest.mark.parametrize("args", [(), ("thread",)], ids=["main", "thread"])
+async def test_a_stack_that_overflows_ends_the_program_as_it_would_have(start, args):
+    program = build("falls.c", "-O0")
+    live = await start(program, *args)
+    await live.engine.add([Breakpoint(id="f", address=live.at("fall"), pauses=False)])
+    await live.engine.run()
+    exited = await live.until(Exited)
+    assert (exited.status, exited.signal) == (None, signal.SIGSEGV)
+    # No signal can be handled where no stack is left, so nothing could pause.
+    assert not any(isinstance(one, Paused) for one in live.events)

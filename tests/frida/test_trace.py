@@ -25,7 +25,7 @@ from debugger.backends.frida.engine.events import (
 )
 from debugger.backends.frida.tracing import Tracing
 from debugger.errors import Code, DebuggerError
-from engine_live import BOUND_S, build, run
+from engine_live import BOUND_S, PROGRAMS, build, run
 
 FLAGS = [("-O0",), ("-O2",), ("-O2", "-no-pie"), ("-O2", "-fcf-protection=full")]
 _DWARF = {"rax": 0, "rdx": 1, "rcx": 2, "rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "rsp": 7, "rip": 16}
@@ -294,3 +294,31 @@ async def _until_code(live, address, is_so):
         with Path(f"/proc/{live.engine.pid}/mem").open("rb", buffering=0) as memory:  # noqa: ASYNC230
             while not is_so(os.pread(memory.fileno(), 4, address)):
                 await live.engine.threads()
+
+
+async def test_a_library_that_is_loaded_later_is_traced_by_patterns_that_stand(
+    start, tmp_path: Path
+):
+    library = tmp_path / "libadded.so"
+    run("gcc", "-g", "-shared", "-fPIC", "-o", str(library), str(PROGRAMS / "library.c"))
+    live = await start(build("loads.c", "-O0"), str(library), holds_modules=True)
+    image = Image(live.program.path)
+    main = Module(image, live.base, live.base + (1 << 24))
+    told: list[Passed] = []
+    inside = SimpleNamespace(engine=live.engine, modules=Modules([main]), tell=told.append)
+    one = Traced(live, inside.modules, Tracing(inside), told)
+    (nothing, users) = await one.tracing.trace(["added", "@usercode"])
+    assert (nothing.functions, nothing.why) == (0, "no function has such a name")
+    assert (users.functions, users.names) == (1, ("main",))
+    assert [it.id for it in await one.tracing.traces()] == [users.id]
+    await live.engine.run()
+    held = await live.until(lambda it: isinstance(it, Paused) and it.reason == "module")
+    (mapped,) = [it for it in await live.engine.modules() if it.path == str(library)]
+    new = Module(Image(library), mapped.base, mapped.base + mapped.size)
+    await one.tracing.loaded([new])
+    found = {it.id: it.names for it in await one.tracing.traces()}
+    assert found == {nothing.id: ("added",), users.id: ("main", "added", "begins")}
+    live.engine.resume([held.thread])
+    exited = await one.end()
+    assert exited.status == 0
+    assert one.texts("added") == ["added(x=4)", "added → 15"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from debuggees import build, marker, source
 from debugger.backends import abilities, choose
-from kits.kit import Bytes, Calls, Kit, Large, Threads, Throws, Watched, native, place
+from kits.kit import Bytes, Calls, Child, Kit, Large, Threads, Throws, Watched, native, place
 from live import launch
 
 KIT = Kit(
@@ -33,6 +33,14 @@ KIT = Kit(
         function="main",
         size=200,
         shown="2500",
+    ),
+    child=Child(
+        native("family.c", "many", "1"),
+        words_end="family",
+        at=place("family.c", "work"),
+        expression="number",
+        value="1",
+        prints="1 is worked\nended, together 2\n",
     ),
     threads=Threads(native("threads.c"), place("threads.c", "all_alive"), least=5),
     stops_at_signals=True,

@@ -84,10 +84,15 @@ class Printed(Struct, frozen=True):
 
 
 class Logged(Struct, frozen=True):
-    """A logpoint was passed; `number` is our breakpoint's id where the backend can tell."""
+    """A logpoint was passed; `number` is our breakpoint's id where the backend can tell.
+
+    `thread` and `hit`, which counts from 1, are there where it tells them.
+    """
 
     number: int | None
     text: str
+    thread: int | None = None
+    hit: int | None = None
 
 
 class ConditionFailed(Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -46,6 +47,9 @@ class Family(Protocol):
 _NAMED_MAX = 5
 _ADAPTERS = ("debugpy", "js-debug")
 _FOLLOW_NO_FORK = frozenset({"codelldb", "lldb", "lldb-dap"})
+_FOLLOW_SOON = frozenset({"frida"})
+_STARTED = 19  # the field of proc_pid_stat(5), counted from the state
+_SOON_S = 1.0
 _RUNS = {State.INITIALIZING, State.CONFIGURING, State.RUNNING}
 _SETTLE_S = 0.3
 _END_S = 2.0
@@ -193,7 +197,7 @@ def _free(session: Session) -> list[str]:
         for pid, words in found.items()
         # What has not become a session yet is debugpy's own start of it; js-debug has a watchdog.
         if pid not in known and not any(own in word for word in words for own in _ADAPTERS)
-        if not _is_held(pid)
+        if not _is_held(pid) and not (session.adapter in _FOLLOW_SOON and _is_new(pid))
     }
     if not free:
         return []
@@ -204,6 +208,16 @@ def _free(session: Session) -> list[str]:
     more = f" and {len(named) - _NAMED_MAX} more" * (len(named) > _NAMED_MAX)
     way = "; --adapter gdb follows a fork" if session.adapter in _FOLLOW_NO_FORK else ""
     return [f"not debugged, started by the program: {', '.join(named[:_NAMED_MAX])}{more}{way}"]
+
+
+def _is_new(pid: int) -> bool:
+    """Tell whether a process was started just now, and may be about to be taken hold of."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return True  # it has ended
+    began_s = int(stat.rpartition(")")[2].split()[_STARTED]) / os.sysconf("SC_CLK_TCK")
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - began_s < _SOON_S
 
 
 def _is_held(pid: int) -> bool:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from debugger.backends.base import (
     Attach,
+    ChildAppeared,
     Closed,
     Event,
     Launch,
@@ -20,17 +19,19 @@ from debugger.backends.base import (
     Started,
 )
 from debugger.backends.frida import able, breakpoints, entering, hearing, parts, thrown
+from debugger.backends.frida.children import Children, Held
 from debugger.backends.frida.dwarf import cache
 from debugger.backends.frida.dwarf.unwind import Modules
-from debugger.backends.frida.engine.engine import Engine, Place
+from debugger.backends.frida.engine.engine import Engine
 from debugger.backends.frida.engine.events import Paused
+from debugger.backends.frida.life import Life
 from debugger.backends.frida.looking.looking import Looking
 from debugger.backends.frida.program import Program
 from debugger.backends.frida.stops import Stops
 from debugger.backends.frida.tracing import Tracing
 from debugger.backends.frida.turns import Turns
 from debugger.backends.frida.watched import Watched
-from debugger.backends.stdio import Stdio, input_of
+from debugger.backends.stdio import input_of
 from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.core.events import Stream
 from debugger.core.model import (
@@ -49,8 +50,6 @@ from debugger.errors import Code, DebuggerError
 
 T = TypeVar("T")
 
-_DETACH_S = 8.0
-
 
 class FridaBackend:
     """One program with the engine inside (`Backend`)."""
@@ -65,17 +64,16 @@ class FridaBackend:
         scratch: Path,
         tasks: asyncio.TaskGroup,
         others: Callable[[type[Any]], str] = lambda _: "",
+        held: Held | None = None,
     ) -> None:
         self._sink = sink
-        self._scratch = scratch
-        self._tasks = tasks
         self._others = others
+        self._make = partial(FridaBackend, scratch=scratch, tasks=tasks, others=others)
+        self._life = Life(scratch, tasks, held=held)
+        self._children = held.family if held is not None else Children()
         self._abilities: dict[type[Any], Any] = {}
-        self._engine: Engine | None = None
-        self._stdio: Stdio | None = None
         self._hearing = hearing.Hearing(self, tasks)
         self._wants_pause = False
-        self._is_guest = False
         self.program = Program(0, None)
         self.breakpoints = breakpoints.Breakpoints(self)
         # There once the engine is inside.
@@ -94,11 +92,7 @@ class FridaBackend:
         Raises:
             DebuggerError: WRONG_STATE before there is one.
         """
-        if self._engine is None:
-            raise DebuggerError(
-                Code.WRONG_STATE, "the program has not begun", hint="debugger start PROGRAM"
-            )
-        return self._engine
+        return self._life.engine
 
     @property
     def modules(self) -> Modules:
@@ -123,19 +117,19 @@ class FridaBackend:
     def tell(self, event: Event) -> None:
         """Tell the session; what the program wrote before is told first."""
         if not self._hearing.is_muted:
-            if self._stdio is not None and not isinstance(event, Printed):
-                self._stdio.poll()
+            stdio = self._life.stdio
+            if stdio is not None and not isinstance(event, Printed):
+                stdio.poll()
             self._sink(event)
 
     @property
     def is_guest(self) -> bool:
         """Whether the program was there before us."""
-        return self._is_guest
+        return self._life.is_guest
 
     async def drain(self) -> None:
         """Tell what the program has written to its end."""
-        if self._stdio is not None:
-            await self._stdio.drain()
+        await self._life.drain()
 
     # -- begin and end --------------------------------------------------------------------------
 
@@ -155,20 +149,8 @@ class FridaBackend:
 
     async def start(self, launch: Launch) -> None:
         """Start the program with the engine inside, and hold it where breakpoints can be set."""
-        assert launch.program is not None
-        self._stdio = stdio = Stdio(self._scratch, as_terminal=True, on_output=self._print)
-        if launch.stdin is not None:
-            stdio.end_input()
-        self._engine = await Engine.start(
-            [launch.program, *launch.args],
-            place=Place(cwd=launch.cwd, env=launch.env, scratch=self._scratch),
-            stdio=(launch.stdin or stdio.stdin, stdio.stdout, stdio.stderr),
-            tasks=self._tasks,
-            sink=self._hearing.take,
-            holds_modules=True,
-        )
-        stdio.opened()
-        await self._begun(launch.env)
+        await self._life.start(launch, self._hearing.take, self._print)
+        await self._begun()
         if launch.stop_on_entry:
             await entering.hold_at_entry(self.engine, self.program)
 
@@ -178,25 +160,13 @@ class FridaBackend:
         Raises:
             DebuggerError: NOT_SUPPORTED for a core file or a debug server.
         """
-        if target.pid is None:
-            raise DebuggerError(
-                Code.NOT_SUPPORTED,
-                f"{able.KIND} goes inside a process that runs here, and this is none",
-                hint="--backend dap, or none, takes what can",
-            )
-        self._is_guest, self._wants_pause = True, target.pause
-        self._engine = await Engine.attach(
-            target.pid,
-            place=Place(cwd=target.cwd, env=target.env, scratch=self._scratch),
-            tasks=self._tasks,
-            sink=self._hearing.take,
-            holds_modules=True,
-        )
-        await self._begun(target.env)
+        self._wants_pause = target.pause
+        await self._life.attach(target, self._hearing.take)
+        await self._begun()
 
-    async def _begun(self, env: Mapping[str, str]) -> None:
+    async def _begun(self) -> None:
         engine = self.engine
-        self.program = program = Program(engine.pid, cache.folder(env))
+        self.program = program = Program(engine.pid, cache.folder(self._life.env))
         program.load(await engine.modules())
         self.looking = Looking(self)
         self.steps = Turns(self, self.stops)
@@ -206,12 +176,22 @@ class FridaBackend:
         self.tell(Started(engine.pid))
 
     async def connect(self) -> None:
-        """Take hold of a child process: none is followed.
+        """Enter the child process that this backend was made for, which waits.
 
         Raises:
-            DebuggerError: NOT_SUPPORTED.
+            DebuggerError: ADAPTER_FAILED; then it runs free.
         """
-        raise DebuggerError(Code.NOT_SUPPORTED, f"{able.KIND} follows no child processes")
+        await self._life.follow(self._hearing.take)
+        await self._begun()
+
+    def appeared(self, pid: int) -> None:
+        """Have a process that was forked debugged as this one is, or let it run free."""
+        held = self._children.hold(pid, self._life)
+        if held is not None:
+            child = self._make(sink=self._sink, held=held)
+            self.tell(ChildAppeared(child, pid, held.words))
+        elif (said := self._children.refused()) is not None:
+            self.tell(Printed(Stream.CONSOLE, f"{said}\n"))
 
     async def run(self) -> None:
         """End the configuration: the program runs from here on."""
@@ -224,30 +204,9 @@ class FridaBackend:
         """End the engine, and the program with it if `kill`."""
         self._hearing.mute()
         self.stops.ended()
-        engine, stdio = self._engine, self._stdio
-        killed: tuple[str, ...] = ()
-        if engine is not None:
-            if kill and self._is_guest:
-                with suppress(OSError):
-                    os.kill(engine.pid, signal.SIGKILL)
-            elif not kill:
-                await self._let_go(engine, stdio)
-            helpers = _helpers(self._scratch)
-            ended = (await engine.end()).killed
-            killed = tuple(one for one in ended if one.partition(" ")[0] not in helpers)
-        if stdio is not None:
-            await stdio.drain()
-            stdio.close()
+        closed = await self._life.end(kill=kill)
         self.program.close()
-        return Closed(killed=killed)
-
-    async def _let_go(self, engine: Engine, stdio: Stdio | None) -> None:
-        if not self._is_guest:
-            await engine.guarded.release([engine.pid], stdio.outputs if stdio is not None else [])
-        with suppress(DebuggerError, TimeoutError):
-            async with asyncio.timeout(_DETACH_S):
-                await engine.run()  # it may never have begun
-                await engine.detach()
+        return closed
 
     # -- what happens ---------------------------------------------------------------------------
 
@@ -321,7 +280,7 @@ class FridaBackend:
     @property
     def waiting(self) -> Sequence[int]:
         """The threads that wait now, told of or not."""
-        return sorted(self._engine.paused) if self._engine is not None else ()
+        return sorted(self._life.inside.paused) if self._life.inside is not None else ()
 
     async def pause_all(self) -> None:
         """Ask every thread to pause; one stop is reported when they have."""
@@ -383,18 +342,8 @@ class FridaBackend:
 
     async def write_input(self, text: bytes) -> None:
         """Write to the program's standard input."""
-        await input_of(self._stdio).write(text)
+        await input_of(self._life.stdio).write(text)
 
     async def close_input(self) -> None:
         """End the program's standard input."""
-        input_of(self._stdio).end_input()
-
-
-def _helpers(scratch: Path) -> list[str]:
-    """List the processes that Frida has started for itself, out of its own files there."""
-    found = []
-    for one in Path("/proc").glob("[0-9]*/exe"):
-        with suppress(OSError):
-            if str(one.readlink()).startswith(f"{scratch}/"):
-                found.append(one.parent.name)
-    return found
+        input_of(self._life.stdio).end_input()

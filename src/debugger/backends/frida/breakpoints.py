@@ -195,6 +195,13 @@ class Breakpoints:
             if one.bound.verified and not before.verified:
                 self._inside.tell(Rebound(one.bound))
 
+    def left(self, why: str) -> None:
+        """Note that the program is another now, in which none of them stands."""
+        for one in [each for listed in self._lists.values() for each in listed.values()]:
+            one.points.clear()
+            one.bound = Bound(verified=False, backend_id=one.wanted.id, why=why)
+            self._inside.tell(Rebound(one.bound))
+
     async def explain(self, spec: Spec) -> Bound:
         """Say why a breakpoint does not bind."""
         return await asyncio.to_thread(self._inside.program.why, spec)
@@ -205,7 +212,8 @@ class Breakpoints:
         """Tell what a logpoint said."""
         number = self.number(event.point)
         if number is not None:
-            self._inside.tell(Logged(number, str(event.values)))
+            told = Logged(number, str(event.values), event.thread, event.hits)
+            self._inside.tell(told)
 
     def failed(self, event: Failed) -> None:
         """Tell that a condition failed: each failure once, for a hot line has millions."""

@@ -14,7 +14,7 @@ _START_SIZE = 64
 
 async def is_boundary(address: int, module: Module, engine: Engine) -> bool:
     """Tell whether an instruction begins there, as far as its function is known."""
-    symbol = module.image.symbols.at(address - module.bias)
+    symbol = module.image.symbol_at(address - module.bias)
     if symbol is None or not symbol.is_function:
         return True
     start = symbol.address + module.bias

@@ -22,7 +22,9 @@ from debugger.core.events import Stream
 from debugger.core.model import Reason, Stopped
 from debugger.errors import DebuggerError
 
-_REPLACED = "process-replaced"  # Frida's word for an exec
+# Frida's words for an exec, and for an end.
+_REPLACED, _ENDED = "process-replaced", "process-terminated"
+_ANOTHER = "the program became another by exec, and the debugger is not inside that one"
 
 
 class Around(Asked, Protocol):
@@ -38,6 +40,9 @@ class Around(Asked, Protocol):
     @property
     def is_guest(self) -> bool:
         """Whether the program was there before us."""
+
+    def appeared(self, pid: int) -> None:
+        """Have a process that was forked debugged, or let it run free."""
 
     async def drain(self) -> None:
         """Tell what the program has written to its end."""
@@ -87,9 +92,11 @@ class Hearing:
             case of.Calls() | of.Called() | of.Returned() | of.Dropped():
                 around.tracing.take(event)
             case of.ModuleLoaded(module=module):
-                await around.breakpoints.loaded(around.program.load([module]))
+                new = around.program.load([module])
+                await around.breakpoints.loaded(new)
+                await around.tracing.loaded(new)
             case of.ChildAppeared(pid=pid):
-                await around.engine.release_child(pid)
+                around.appeared(pid)
             case of.AgentFailed(text=text):
                 self._say(text)
             case of.Exited(status=status, signal=number):
@@ -132,12 +139,13 @@ class Hearing:
     async def _lost(self, reason: str) -> None:
         if reason == HOST_ENDED:
             await self._end(None, error=reason)
-        elif reason == _REPLACED and not self._around.is_guest:
+        elif reason == _REPLACED:
             self._around.stops.ended()
-            self._say("the program became another by exec, which runs without the engine")
-        elif self._around.is_guest:
+            self._say(f"{_ANOTHER}; its end is told")
+            self._around.breakpoints.left(_ANOTHER)
+        elif reason != _ENDED and self._around.is_guest:
             await self._end(reasons.exited(None, None, is_guest=True))
-        # Else how a program ended that we started is told by who waits for it.
+        # Else how a program ended is told by who waits for it.
 
     async def _end(self, exited: Told | None, *, error: str | None = None) -> None:
         self._is_over = True

@@ -46,7 +46,8 @@ def make(name: str, spec: Spec, place: Place) -> Made:
         log=log,
         pauses=log is None,
         ignore=max((spec.hit_count or 1) - 1, 0),
-        rate=RECORDS_PER_SECOND if log is not None and not spec.is_complete else 0,
+        rate=RECORDS_PER_SECOND if log is not None else 0,
+        burst=spec.burst,
         temporary=spec.temporary,
         thread=spec.thread,
     )

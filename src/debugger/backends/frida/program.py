@@ -13,6 +13,7 @@ from debugger.backends.frida.dwarf.image import Image
 from debugger.backends.frida.dwarf.lines import Found
 from debugger.backends.frida.dwarf.unwind import Module, Modules
 from debugger.backends.frida.engine.events import Module as Mapped
+from debugger.backends.frida.owned import gives, is_of_system
 from debugger.backends.frida.thrown import FUNCTIONS, PANIC
 from debugger.core.breakpoints import Bound, Spec
 from debugger.core.locate import near_names
@@ -132,23 +133,25 @@ class Program:
         ]
 
     def _functions(self, spec: Spec, modules: list[Module]) -> list[Place]:
+        """Find where a function begins: one of the program's own, else one of the system's."""
         name = spec.function or ""
         asks_arguments = any("args[" in text for text in (spec.condition, spec.log) if text)
-        found = []
-        for module in modules:
-            if not module.image.has_debug:
-                continue
-            for one in module.image.functions.named(name):
-                # Where it begins the arguments are still in their registers, which `args[n]` names.
-                at = one.address if asks_arguments else one.body
-                found.append(Place(at + module.bias, module))
-        if found or any(self._has_function(name, module) for module in self._known(modules)):
-            return found
-        for module in sorted(modules, key=lambda one: one is not self.main):
-            found = self._symbols(name, [module])
-            if found:
-                break  # a library's function of the same name is another
-        return found
+        for is_system in (False, True):
+            group = [one for one in modules if is_of_system(one) is is_system and gives(one, name)]
+            found = [
+                # Where it begins the arguments are still in their registers, as `args[n]` has them.
+                Place((one.address if asks_arguments else one.body) + module.bias, module)
+                for module in group
+                if module.image.has_debug
+                for one in module.image.functions.named(name)
+            ]
+            if found or any(self._has_function(name, one) for one in self._known(modules)):
+                return found
+            for module in sorted(group, key=lambda one: one is not self.main):
+                found = self._symbols(name, [module])
+                if found:
+                    return found  # a library's function of the same name is another
+        return []
 
     def _known(self, modules: list[Module]) -> list[Module]:
         """List the binaries besides these, which were searched before."""
@@ -156,6 +159,8 @@ class Program:
 
     @staticmethod
     def _has_function(name: str, module: Module) -> bool:
+        if not gives(module, name):
+            return False
         if module.image.has_debug and module.image.functions.named(name):
             return True
         return any(one.is_function for one in module.image.symbols.named(name))

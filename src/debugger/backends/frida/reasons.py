@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterable
 from typing import Protocol
 
 from debugger.backends.frida.engine.events import Paused
+from debugger.backends.frida.looking.crashes import address, name_of, reason
 from debugger.core.model import Exited, Reason, Stopped
 
 ENTRY = "entry "
-
-# si_code (sigaction(2)).
-_MEANINGS = {
-    ("SIGSEGV", 1): "nothing is mapped there",
-    ("SIGSEGV", 2): "what is mapped there may not be used so",
-    ("SIGSEGV", 128): "no address at all, or one that a program may not have",
-    ("SIGBUS", 1): "the address is not aligned",
-    ("SIGBUS", 2): "the file that is mapped there has ended",
-    ("SIGFPE", 1): "integer divided by zero",
-    ("SIGFPE", 2): "integer overflow",
-    ("SIGFPE", 3): "floating point divided by zero",
-    ("SIGILL", 1): "illegal instruction",
-    ("SIGILL", 2): "illegal operand",
-}
-_WITH_ADDRESS = frozenset({("SIGSEGV", 1), ("SIGSEGV", 2), ("SIGBUS", 1), ("SIGBUS", 2)})
 
 
 class Known(Protocol):
@@ -66,29 +51,15 @@ def _at_points(paused: Paused, known: Known) -> Stopped | None:
 
 
 def _crashed(paused: Paused) -> Stopped:
-    name = signal_name(paused.signal)
-    key = (name, paused.signal_code)
-    meaning = _MEANINGS.get(key)
-    if meaning is None and name == "SIGABRT":
-        meaning = "the program has called abort"
-    elif meaning is None and paused.signal_code <= 0:
-        meaning = "it was sent"
-    where = f" (address {paused.fault:#x})" if key in _WITH_ADDRESS else ""
-    said = f"signal {name}" + (f": {meaning}" if meaning else "") + where
+    name, why, about = name_of(paused.signal), reason(paused), address(paused)
+    said = f"signal {name}" + (f": {why}" if why else "")
+    said += f" (address {about:#x})" if about is not None else ""
     return Stopped(Reason.SIGNAL, "crash", paused.thread, description=said, text=name, signal=name)
-
-
-def signal_name(number: int) -> str:
-    """Name a signal."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def exited(status: int | None, number: int | None, *, is_guest: bool) -> Exited:
     """Read how a program ended."""
     if number is not None:
-        return Exited(signal=signal_name(number))
+        return Exited(signal=name_of(number))
     doubt = "its status is known only to who started it" if is_guest and status is None else None
     return Exited(code=status, doubt=doubt)

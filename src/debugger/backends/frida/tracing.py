@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from debugger.backends.base import Passed
+from debugger.backends.frida.dwarf.unwind import Module
 from debugger.backends.frida.engine.calls import ENTERED, JUMPED, RECORD
 from debugger.backends.frida.engine.events import Called, Calls, Dropped, Function, Returned
 from debugger.backends.frida.engine.wide import has_room
 from debugger.backends.frida.inside import Inside
-from debugger.backends.frida.traced.finding import Target, match
+from debugger.backends.frida.traced.finding import Matched, Target, match, own_code
 from debugger.backends.frida.traced.wording import Words, words_of
 from debugger.core.model import Passage, Traced
 from debugger.errors import Code, DebuggerError
@@ -41,6 +43,8 @@ class Tracing:
         self._inside = inside
         self._next = 1
         self._traces: dict[int, Traced] = {}
+        # Those that have matched nothing yet too: a library may be loaded that they match.
+        self._patterns: dict[int, tuple[str, int]] = {}
         self._by_address: dict[int, _Known] = {}
         # For ever: a call that is under way is told of after it was let go.
         self._by_number: dict[int, _Known] = {}
@@ -68,7 +72,25 @@ class Tracing:
 
     async def _trace(self, pattern: str, limit: int) -> Traced:
         number, self._next = self._next, self._next + 1
-        matched = match(pattern, self._inside.modules, limit)
+        self._patterns[number] = (pattern, limit)
+        # A large program takes long to read; the other sessions go on meanwhile.
+        matched = await asyncio.to_thread(match, pattern, list(self._inside.modules), limit)
+        return await self._arm_matched(number, matched)
+
+    async def loaded(self, modules: Sequence[Module]) -> None:
+        """Trace what standing patterns match in libraries that were loaded just now."""
+        own = own_code(modules)
+        if not own:
+            return
+        for number, (pattern, limit) in list(self._patterns.items()):
+            known = self._traces[number].functions if number in self._traces else 0
+            matched = await asyncio.to_thread(match, pattern, own, max(limit - known, 0))
+            if matched.targets or matched.left_out:
+                await self._arm_matched(number, matched)
+
+    async def _arm_matched(self, number: int, matched: Matched) -> Traced:
+        pattern, _ = self._patterns[number]
+        before = self._traces.get(number)
         room = HOOKS_MAX - len(self._by_address)
         known = [one for one in matched.targets if one.address in self._by_address]
         new = [one for one in matched.targets if one.address not in self._by_address]
@@ -80,7 +102,8 @@ class Tracing:
             self._by_address[one.target.address] = one
         mine = [self._by_address[one.address] for one in known] + armed
         for one in mine:
-            one.traces.append(number)
+            if number not in one.traces:
+                one.traces.append(number)
         why = matched.why
         if not mine and refused:
             why = next(iter(refused.values()))
@@ -89,13 +112,16 @@ class Tracing:
         traced = Traced(
             id=number,
             pattern=pattern,
-            functions=len(mine),
-            names=tuple(one.target.name for one in mine[:_NAMES_MAX]),
-            left_out=left_out + (len(refused) if mine else 0),
+            functions=len(mine) + (before.functions if before else 0),
+            names=(
+                *(before.names if before else ()),
+                *(one.target.name for one in mine),
+            )[:_NAMES_MAX],
+            left_out=left_out + (len(refused) if mine else 0) + (before.left_out if before else 0),
             why=why,
             near_names=matched.near_names,
         )
-        if mine:
+        if mine or before is not None:
             self._traces[number] = traced
         return traced
 
@@ -124,7 +150,7 @@ class Tracing:
         Raises:
             DebuggerError: NOT_FOUND, naming those that there are.
         """
-        missing = [str(one) for one in numbers if one not in self._traces]
+        missing = [str(one) for one in numbers if one not in self._patterns]
         if missing:
             there = ", ".join(map(str, self._traces)) or "none"
             raise DebuggerError(
@@ -140,6 +166,7 @@ class Tracing:
                 del self._by_address[one.target.address]
         for number in numbers:
             self._traces.pop(number, None)
+            self._patterns.pop(number, None)
         await self._inside.engine.untrace([one.number for one in gone])
 
     async def traces(self) -> list[Traced]:
@@ -150,7 +177,7 @@ class Tracing:
         hot = [self._by_number[number] for number in skipped if number in self._by_number]
         return [
             _with_sampled(one, [it.target.name for it in hot if number in it.traces])
-            for number, one in self._traces.items()
+            for number, one in sorted(self._traces.items())
         ]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -25,8 +24,10 @@ from debugger.backends.frida.engine.events import (
 )
 from debugger.backends.frida.engine.hearing import Hearing, within
 from debugger.backends.frida.engine.inside import Inside, agent_source
+from debugger.backends.frida.engine.kin import FOLLOWED, FREE, Process, clean, let_go, not_entered
 from debugger.backends.frida.engine.launch import Launching
 from debugger.backends.frida.engine.link import Link
+from debugger.backends.frida.engine.points import Points
 from debugger.backends.frida.engine.preflight import check_machine, check_process, check_program
 from debugger.backends.frida.engine.returns import Returns
 from debugger.backends.frida.engine.sites import Sites
@@ -59,10 +60,11 @@ class Engine:
         self._link: Link
         self._inside: Inside
         self._sites: Sites
-        self._returns: Returns
-        self._points: dict[str, Breakpoint] = {}
-        self._disabled: set[str] = set()
+        # `read` puts callers' addresses back itself.
+        self.returns: Returns
+        self._points: Points
         self._held = False
+        self._waits_at = self._lets_go_at = 0
         self.pid = 0
 
     @classmethod
@@ -95,7 +97,7 @@ class Engine:
             await engine._link.ask("attach", pid=engine.pid, gate=True)
             launching.go()
             await within(_EXEC_S, engine._hearing.became, f"{argv[0]} did not begin")
-            await engine._enter(gate=follows_children)
+            await engine._enter(follows_children=follows_children)
             engine._held = True
         except BaseException:
             await engine.end()
@@ -127,10 +129,41 @@ class Engine:
         engine.pid = engine._hearing.pid = pid
         await engine._open(place, tasks)
         try:
-            await engine._enter(gate=follows_children)
+            await engine._enter(follows_children=follows_children)
         except BaseException:
             await engine.end()
             raise
+        engine._hearing.watch_end(Process(pid), tasks)
+        return engine
+
+    @classmethod
+    async def follow(
+        cls,
+        parent: Engine,
+        child: Process,
+        *,
+        tasks: asyncio.TaskGroup,
+        sink: Callable[[Event], None],
+        holds_modules: bool = False,
+    ) -> Engine:
+        """Enter a process that appeared, beside its parent; `run` lets it go on.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED, NOT_FOUND, TIMEOUT; then it goes on without us.
+        """
+        engine = cls(sink, holds_modules=holds_modules)
+        engine.pid = engine._hearing.pid = child.pid
+        engine._link, engine._waits_at = parent._link, parent._lets_go_at
+        engine._link.hear(child.pid, engine._hearing.take)
+        try:
+            clean(child.pid, parent._sites.originals)
+            await engine._enter(follows_children=True)
+        except (OSError, DebuggerError) as error:
+            parent.tell_child(child.pid)
+            engine._link.unhear(child.pid)
+            raise not_entered(child.pid, error) from error
+        engine.returns.inherit(parent.returns)
+        engine._hearing.watch_end(child, tasks)
         return engine
 
     async def _open(self, place: Place, tasks: asyncio.TaskGroup) -> None:
@@ -142,18 +175,22 @@ class Engine:
             on_event=self._hearing.take,
         )
 
-    async def _enter(self, *, gate: bool) -> None:
+    async def _enter(self, *, follows_children: bool) -> None:
         self._inside = Inside(self._link, self.pid)
         self._hearing.expect(self._inside)
         self._sites = Sites(self._inside)
-        self._returns = Returns(self._inside)
-        await self._link.ask("attach", pid=self.pid, gate=gate)
+        self._points = Points(self._inside, self._sites)
+        self.returns = Returns(self._inside)
+        await self._link.ask("attach", pid=self.pid, gate=False)
         await self._link.ask(
             "load", pid=self.pid, source=f"const HOST = {self.host_pid};\n{self._source}"
         )
         abort = await within(_READY_S, self._hearing.ready, "the agent was not ready")
         if not await self._sites.make([abort]):
             await self._inside.ask("aborts", address=hex(abort))
+        if follows_children:
+            at, _ = await self._inside.ask("follow", on=True)
+            self._lets_go_at = int(at, 16)
 
     # --- what is asked for ---
 
@@ -168,40 +205,25 @@ class Engine:
         return self._link.guarded.pid
 
     async def run(self) -> None:
-        """Let a program that was started begin."""
+        """Let a program that was started begin, or a child go on."""
+        if self._waits_at:
+            at, self._waits_at = self._waits_at, 0
+            let_go(self.pid, at, FOLLOWED)
         if self._held:
             self._held = False
             await self._link.ask("resume", pid=self.pid)
 
     async def add(self, points: Iterable[Breakpoint]) -> dict[str, str]:
         """Add breakpoints, in one go; return why some could not be, by id."""
-        wished = list(points)
-        refused = await self._sites.make([point.address for point in wished])
-        failed = {one.id: refused[one.address] for one in wished if one.address in refused}
-        good = [one for one in wished if one.id not in failed]
-        value, _ = await self._inside.ask("add", points=[_as_order(point) for point in good])
-        failed |= value
-        self._points |= {one.id: one for one in good if one.id not in failed}
-        return failed
+        return await self._points.add(points)
 
-    async def remove(self, ids: Iterable[str]) -> None:
-        """Remove breakpoints; where none is left the code is what it was."""
-        gone = list(ids)
-        await self._inside.ask("remove", ids=gone)
-        for point in gone:
-            self._points.pop(point, None)
-            self._disabled.discard(point)
+    async def remove(self, ids: Iterable[str], *, is_awaited: bool = True) -> None:
+        """Remove breakpoints; a thread may still pause at one whose end is not awaited."""
+        await self._points.remove(ids, is_awaited=is_awaited)
 
     async def enable(self, ids: Iterable[str], *, on: bool) -> None:
         """Take breakpoints out of the program and keep them, or put them back."""
-        known = [point for point in ids if point in self._points]
-        if on:
-            again = [self._points[point] for point in known if point in self._disabled]
-            self._disabled -= set(known)
-            await self.add(again)
-        else:
-            self._disabled |= set(known)
-            await self._inside.ask("remove", ids=known)
+        await self._points.enable(ids, on=on)
 
     async def tally(self) -> dict[str, Tally]:
         """Return how often each point was hit; after the program's end, what it said last.
@@ -252,7 +274,7 @@ class Engine:
     async def read(self, address: int, count: int) -> bytes:
         """Read memory as the program wrote it; fewer bytes where it ends."""
         _, code = await self._inside.ask("read", address=hex(address), count=count)
-        return await self._returns.replaced(address, self._sites.unpatched(address, code))
+        return await self.returns.replaced(address, self._sites.unpatched(address, code))
 
     async def write(self, address: int, data: bytes) -> None:
         """Write memory.
@@ -281,6 +303,7 @@ class Engine:
         """Set registers of a paused thread; at a breakpoint not rsp."""
         texts = {name: hex(value) for name, value in values.items()}
         await self._inside.ask("set", thread=thread, values=texts)
+        self._hearing.changed(thread, values)
 
     async def call(
         self,
@@ -336,7 +359,7 @@ class Engine:
             if one.address not in refused
         ]
         value, _ = await self._inside.ask("trace", functions=orders, rate=rate)
-        self._returns.place(int(value["ways"], 16), value["size"])
+        self.returns.place(int(value["ways"], 16), value["size"])
         return {one.id: refused[one.address] for one in wished if one.address in refused}
 
     async def skipped(self) -> dict[int, int]:
@@ -353,12 +376,13 @@ class Engine:
         value, _ = await self._inside.ask("modules")
         return [read_module(one) for one in value]
 
-    async def release_child(self, pid: int) -> None:
-        """Let a process that appeared go on, without us."""
-        await self._link.ask("release", pid=pid)
+    def tell_child(self, pid: int, word: int = FREE) -> None:
+        """Let a process that appeared go on without us, or wait for longer (`kin`)."""
+        let_go(pid, self._lets_go_at, word, self._sites.originals)
 
     async def detach(self) -> None:
         """Leave the program as it was; it goes on."""
+        await self._inside.ask("follow", on=False)
         await self._inside.ask("leave")
         self.resume()
         await self._inside.ask("idle")
@@ -367,9 +391,10 @@ class Engine:
 
     async def end(self) -> Ending:
         """End the program that was started, and the host; a guest goes on."""
+        self.end_child()
         return await self._link.end()
 
-
-def _as_order(point: Breakpoint) -> dict[str, Any]:
-    order: dict[str, Any] = msgspec.to_builtins(point)
-    return order | {"address": hex(point.address)}
+    def end_child(self) -> None:
+        """Hear no more of a process that has ended, or that was left."""
+        self._link.unhear(self.pid)
+        self._hearing.unwatch()

@@ -16,7 +16,8 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True):
     `native` is C with a function `int predicate(const unsigned long long *frame)`, for lines that
     are too hot for JavaScript; its frame is that of code/enter.S. A negative answer of it means
     that `condition` is to be asked. The first `ignore` hits do nothing, then every `every`-th
-    does. `rate` bounds the records of a second; 0 is no bound.
+    does. `rate` bounds the records of a second; 0 is no bound. What of it was not used is saved, up
+    to `burst` records.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True):
     ignore: int = 0
     every: int = 1
     rate: int = 0
+    burst: int = 0
     temporary: bool = False
     thread: int | None = None
 

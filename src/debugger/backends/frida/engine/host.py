@@ -19,6 +19,7 @@ from debugger.backends.frida.engine.frames import Unpacker, pack
 _CHUNK = 1 << 16
 _UNMAPPED_S = 3.0
 _LOOK_S = 0.002
+_FIELDS = 5  # access, offset, device, inode and name
 
 
 class Host:
@@ -34,7 +35,8 @@ class Host:
         self._device.on("child-added", self._child_added)
         self._sessions: dict[int, Any] = {}
         self._scripts: dict[int, Any] = {}
-        self._children: list[Any] = []
+        # Where Frida's code is; what a child has of its parent's is not ours to take out.
+        self._brought: dict[int, set[int]] = {}
 
     def emit(self, message: dict[str, Any]) -> None:
         """Write one message whole."""
@@ -61,9 +63,15 @@ class Host:
         self.emit(reply)
 
     def do_attach(self, order: dict[str, Any]) -> None:
-        """Attach to a process; `gate` holds what it forks or becomes."""
+        """Attach to a process; `gate` holds what it forks or becomes.
+
+        Frida 17.26: of the children that a process forks while its agent speaks, gated, some die of
+        it, and some wait for ever. So only a process without an agent is.
+        """
         pid = order["pid"]
+        before = _places(pid)
         session = self._device.attach(pid)
+        self._brought[pid] = _places(pid) - before
         self._sessions[pid] = session
         session.on("detached", lambda reason, _crash: self._detached(pid, session, str(reason)))
         if order["gate"]:
@@ -85,16 +93,6 @@ class Host:
         """Let a held process go on."""
         self._device.resume(order["pid"])
 
-    def do_release(self, order: dict[str, Any]) -> None:
-        """Let a held child go on.
-
-        Frida 17.26: a forked child that is resumed at once sometimes waits for ever, and one that
-        is left while it ends sometimes dies of it. One that was entered, and never left, lives.
-        """
-        pid = order["pid"]
-        self._children.append(self._device.attach(pid))
-        self._device.resume(pid)
-
     def do_detach(self, order: dict[str, Any]) -> None:
         """Leave a process."""
         pid = order["pid"]
@@ -104,7 +102,7 @@ class Host:
         session = self._sessions.pop(pid, None)
         if session is not None:
             session.detach()
-            _await_unmapped(pid)
+            _await_left(pid, self._brought.pop(pid, set()))
 
     def _message(self, pid: int, script: Any, message: Any, data: bytes | None) -> None:
         if message["type"] == "send" and message["payload"].get("type") == "last":
@@ -128,23 +126,52 @@ class Host:
         )
 
 
-def _await_unmapped(pid: int) -> None:
-    """Wait until Frida's code is out of a process: that comes after the answer to a detach.
+def _await_left(pid: int, brought: set[int]) -> None:
+    """Wait until Frida is out of a process: that comes after the answer to a detach.
 
-    Frida 17.26: in one detach of some hundreds its own threads wait for each other for ever, and
-    the code stays. Nothing leads there any more, so the program is none the worse for it.
+    Last it borrows a thread to unmap its loader, who dies of it if we end meanwhile. Frida 17.26:
+    in one detach of some hundreds its own threads wait for each other for ever, and the code
+    stays. Nothing leads there any more, so the program is none the worse for it.
     """
     limit = time.monotonic() + _UNMAPPED_S
-    # Nothing tells of it but the list of what is mapped.
-    while "frida-agent" in _maps(pid) and time.monotonic() < limit:
+    # Nothing tells of it but what is mapped, and who traces.
+    while time.monotonic() < limit:
+        ranges = [one for one, _ in _mapped(pid)]
+        is_there = any(low <= at < high for low, high in ranges for at in brought)
+        if not is_there and not _is_traced(pid):
+            return
         threading.Event().wait(_LOOK_S)
 
 
-def _maps(pid: int) -> str:
+def _places(pid: int) -> set[int]:
+    """Find where Frida's code may be: its agent, and its loader, which has no name."""
+    return {
+        low
+        for (low, _), (access, *_, name) in _mapped(pid)
+        if "frida-agent" in name or (access == "rwxp" and not name)
+    }
+
+
+def _mapped(pid: int) -> list[tuple[tuple[int, int], list[str]]]:
+    """List what is mapped: from where to where, and the other fields of proc_pid_maps(5)."""
     try:
-        return Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+        maps = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return ""
+        return []
+    found = []
+    for line in maps.splitlines():
+        place, *rest = line.split(maxsplit=5)
+        low, high = (int(one, 16) for one in place.split("-"))
+        found.append(((low, high), rest if len(rest) == _FIELDS else [*rest, ""]))
+    return found
+
+
+def _is_traced(pid: int) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return "TracerPid:\t0\n" not in status
 
 
 if __name__ == "__main__":

@@ -59,6 +59,16 @@ class Inside:
         value, _ = await self._ask(f"thread-{thread}", op, None, within, arguments)
         return value
 
+    def post(self, op: str, **arguments: Any) -> None:
+        """Give the agent an order whose answer nobody needs; it comes before what is asked next.
+
+        Raises:
+            DebuggerError: PROGRAM_EXITED.
+        """
+        if self.gone is not None:
+            raise self._left()
+        self._link.post(self.pid, {**arguments, "type": "order", "op": op, "id": 0})
+
     def resume(self, thread: int) -> None:
         """Let a paused thread go on."""
         self._link.post(self.pid, {"type": f"thread-{thread}", "op": "resume"})

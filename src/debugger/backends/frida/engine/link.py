@@ -28,6 +28,7 @@ class Link:
     def __init__(self, guarded: Guarded, on_event: Callable[[dict[str, Any]], None]) -> None:
         self.guarded = guarded
         self._on_event = on_event
+        self._hearers: dict[int, Callable[[dict[str, Any]], None]] = {}
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._next = 1
         self._is_over = False
@@ -84,6 +85,14 @@ class Link:
         if "error" in reply:
             raise DebuggerError(Code.ADAPTER_FAILED, f"Frida cannot {op}: {reply['error']}")
 
+    def hear(self, pid: int, on_event: Callable[[dict[str, Any]], None]) -> None:
+        """Give what is told of one process to who has entered it."""
+        self._hearers[pid] = on_event
+
+    def unhear(self, pid: int) -> None:
+        """Tell of a process no longer."""
+        self._hearers.pop(pid, None)
+
     def post(self, pid: int, message: dict[str, Any], data: bytes | None = None) -> None:
         """Hand a message to the agent in a process; whether it is taken is not waited for."""
         self.guarded.write(
@@ -111,11 +120,12 @@ class Link:
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(self._died())
-        self._on_event({"event": "over"})
+        for on_event in [self._on_event, *self._hearers.values()]:
+            on_event({"event": "over"})
 
     def _take(self, message: dict[str, Any]) -> None:
         if message["event"] != "done":
-            self._on_event(message)
+            self._hearers.get(message["pid"], self._on_event)(message)
             return
         waiting = self._waiting.get(message["id"])
         if waiting is not None and not waiting.done():

@@ -14,28 +14,38 @@ class Returns:
 
     def __init__(self, inside: Inside) -> None:
         self._inside = inside
-        self._first = 0
-        self._size = 0
+        self._places: dict[int, int] = {}
 
     def place(self, first: int, size: int) -> None:
         """Say where the trampolines are; what they stand for lies `size` above."""
-        self._first, self._size = first, size
+        self._places[first] = size
 
-    async def replaced(self, address: int, data: bytes) -> bytes:
-        """Return memory as the program wrote it, with the callers' addresses put back."""
-        if not self._size:
-            return data
+    def inherit(self, parent: Returns) -> None:
+        """Know those of the process that forked this one, which may still return to them."""
+        self._places |= parent._places
+
+    def found(self, address: int, data: bytes) -> dict[int, int]:
+        """Find them in memory: where each stands in it, and where the right address is."""
+        if not self._places:
+            return {}
         lead = -address % _WORD
         count = max(len(data) - lead, 0) // _WORD
         words = struct.unpack_from(f"<{count}Q", data, lead)
-        last = self._first + self._size
-        found = [at for at, word in enumerate(words) if self._first <= word < last]
+        return {
+            lead + number * _WORD: word + size
+            for number, word in enumerate(words)
+            for first, size in self._places.items()
+            if first <= word < first + size
+        }
+
+    async def replaced(self, address: int, data: bytes) -> bytes:
+        """Return memory as the program wrote it, with the callers' addresses put back."""
+        found = self.found(address, data)
         if not found:
             return data
-        places = [hex(words[at] + self._size) for at in found]
+        places = [hex(place) for place in found.values()]
         _, right = await self._inside.ask("peek", addresses=places, count=_WORD)
         changed = bytearray(data)
         for number, at in enumerate(found):
-            begin = lead + at * _WORD
-            changed[begin : begin + _WORD] = right[number * _WORD : (number + 1) * _WORD]
+            changed[at : at + _WORD] = right[number * _WORD : (number + 1) * _WORD]
         return bytes(changed)

@@ -74,6 +74,11 @@ class Sites:
         self._arenas.append(arena)
         return arena
 
+    @property
+    def originals(self) -> list[tuple[int, bytes]]:
+        """What the program itself has where we may have patched it."""
+        return [(site.address, site.original) for site in self._made.values()]
+
     def unpatched(self, address: int, code: bytes) -> bytes:
         """Return memory as the program wrote it, with our patches taken out."""
         clean = bytearray(code)

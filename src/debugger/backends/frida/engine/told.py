@@ -7,6 +7,7 @@ from typing import Any
 
 from debugger.backends.frida.engine.events import (
     Calls,
+    ChildAppeared,
     ConditionFailed,
     Dropped,
     Event,
@@ -29,6 +30,8 @@ def read_events(payload: Mapping[str, Any], data: bytes | None) -> Iterator[Even
             yield Calls(data=data or b"", lost=lost)
         case {"type": "paused"}:
             yield _paused(payload)
+        case {"type": "forked", "pid": int(pid), "parent": int(parent)}:
+            yield ChildAppeared(pid=pid, parent=parent, origin="fork", path=None)
         case {"type": "module"}:
             yield ModuleLoaded(module=read_module(payload))
         case _:

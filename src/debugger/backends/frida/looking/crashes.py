@@ -47,17 +47,31 @@ def name_of(number: int) -> str:
         return f"signal {number}"
 
 
+def reason(paused: Paused) -> str:
+    """Say why a thread got its signal; "" where that is not known."""
+    name = name_of(paused.signal)
+    if paused.signal_code > _SENT:
+        return _CODES.get((name, paused.signal_code), "")
+    if name == "SIGABRT":
+        return "the program has called abort"
+    return "sent by a process, perhaps by the program itself"
+
+
+def address(paused: Paused) -> int | None:
+    """Return the address that a signal is about; None where it is about none."""
+    has_one = name_of(paused.signal) in _WITH_ADDRESS
+    return paused.fault if has_one and _SENT < paused.signal_code < _UNKNOWN_ADDRESS else None
+
+
 def details(paused: Paused, modules: Modules) -> ExceptionDetails | None:
     """Tell of the signal that a thread waits for; None for another reason to wait."""
     if not paused.signal:
         return None
     name = name_of(paused.signal)
     said = _SAYS.get(name, name)
-    why = _CODES.get((name, paused.signal_code), "")
-    if paused.signal_code <= _SENT:
-        why = "sent by a process, perhaps by the program itself"
-    at = ""
-    if name in _WITH_ADDRESS and _SENT < paused.signal_code < _UNKNOWN_ADDRESS:
-        where = modules.symbol(paused.fault)
-        at = f" at {paused.fault:#x}" + (f" <{where}>" if where else "")
+    why, at = reason(paused), ""
+    about = address(paused)
+    if about is not None:
+        where = modules.symbol(about)
+        at = f" at {about:#x}" + (f" <{where}>" if where else "")
     return ExceptionDetails(name, said + (f": {why}" if why else "") + at)

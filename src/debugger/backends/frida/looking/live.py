@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from debugger.backends.frida.dwarf.unwind import Module
 from debugger.backends.frida.expressions.types import BASIC
 from debugger.backends.frida.looking.around import Around
+from debugger.backends.frida.owned import is_of_system
 from debugger.core.locate import near_names
 from debugger.core.model import Variable
 from debugger.errors import Code, DebuggerError
@@ -79,16 +82,16 @@ class LiveValues:
 
     def _globals(self) -> list[str]:
         found: list[str] = []
-        for module in self._inside.modules:
-            if module.image.has_debug:
-                found += module.image.scopes.global_names
+        for module in self._own():
+            found += module.image.scopes.global_names
         return found
 
     def _is_local(self, name: str) -> bool:
-        return any(
-            module.image.has_debug and module.image.scopes.is_local(name)
-            for module in self._inside.modules
-        )
+        return any(module.image.scopes.is_local(name) for module in self._own())
+
+    def _own(self) -> Iterator[Module]:
+        modules = self._inside.modules
+        return (one for one in modules if one.image.has_debug and not is_of_system(one))
 
 
 def _renamed(one: Variable, name: str) -> Variable:

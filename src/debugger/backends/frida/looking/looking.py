@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from debugger.backends.frida.dwarf import unwind
 from debugger.backends.frida.dwarf.scopes import Role
 from debugger.backends.frida.dwarf.scopes import Variable as Declaration
@@ -30,6 +32,7 @@ from debugger.core.model import (
     Thread,
     Variable,
 )
+from debugger.errors import DebuggerError
 
 _GLOBALS_MAX = 1000
 _SCOPES = (
@@ -201,7 +204,12 @@ class Looking:
         """Set what is global while the program runs; return what it was, and what it is."""
         before = await self.told(target, await self.evaluating.result(target, None))
         await self._assigning.assign(target, value, None)
-        return before, await self.told(target, await self.evaluating.result(target, None))
+        written = replace(before, value=value.strip())
+        try:
+            after = await self.told(target, await self.evaluating.result(target, None))
+        except DebuggerError:
+            return before, written  # to end the program, it may be
+        return before, written if after.value.startswith("<unreadable") else after
 
     async def exception(self, stop: Stopped) -> ExceptionDetails | None:
         """Return the signal, or the exception, that a thread stopped at."""

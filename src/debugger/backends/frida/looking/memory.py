@@ -20,6 +20,7 @@ from debugger.errors import Code, DebuggerError
 
 T = TypeVar("T")
 _PAGE = 4096
+_WORD = 8
 _AHEAD = 8  # pages that are fetched at once: a stack is read upwards
 _PAGES_MAX = 1 << 14
 _EXECUTABLE = 1
@@ -80,6 +81,17 @@ class _Pages:
         return found
 
     def _direct(self, address: int, size: int) -> bytes:
+        found = self._raw(address, size)
+        places = self._inside.engine.returns.found(address, found)
+        if not places:
+            return found
+        # A traced call returns to us, which is no frame of the program's.
+        changed = bytearray(found)
+        for at, place in places.items():
+            changed[at : at + _WORD] = self._raw(place, _WORD)
+        return bytes(changed)
+
+    def _raw(self, address: int, size: int) -> bytes:
         assert self._file is not None
         try:
             return os.pread(self._file, size, address)

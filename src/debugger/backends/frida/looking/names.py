@@ -15,6 +15,7 @@ from debugger.backends.frida.expressions.scope import Stored, Variable
 from debugger.backends.frida.expressions.types import BASIC, Type
 from debugger.backends.frida.looking import made
 from debugger.backends.frida.looking.stacks import Level
+from debugger.backends.frida.owned import gives, is_of_system
 
 
 @dataclass
@@ -35,23 +36,31 @@ class Names:
             self._own = Declared(module.image, own, bias=module.bias, entry=frame.entry)
         self._module = module
 
-    def _others(self) -> Iterator[Module]:
-        return (one for one in self.modules if one.image.has_debug and one is not self._module)
+    def _others(self, name: str) -> Iterator[Module]:
+        """List the other binaries that may be meant, the program's own first."""
+        others = [one for one in self.modules if one is not self._module]
+        return (one for one in sorted(others, key=is_of_system) if gives(one, name))
 
     def value_named(self, name: str) -> Variable | None:
         """Find a result, a local, or a global of any binary."""
         found = self.results.get(name)
         if found is None and self._own is not None:
-            found = self._own.variable(name)
+            found = self._own.variable(name) if self._is_near(name) else None
         if found is not None:
             return found
         is_constant = found is None and self.constant(name) is not None
-        for module in self._others() if not is_constant else ():
-            if _names(module.image.symbols.objects, name):
+        for module in self._others(name) if not is_constant else ():
+            if module.image.has_debug and _names(module.image.symbols.objects, name):
                 found = Declared(module.image, 0, bias=module.bias).variable(name)
             if found is not None:
                 return found
         return None
+
+    def _is_near(self, name: str) -> bool:
+        """Tell whether a name of the frame's binary may be meant: of its file, or given to all."""
+        assert self._own is not None
+        assert self._module is not None
+        return gives(self._module, name) or name in self._own.names()
 
     def variable(self, name: str) -> Variable | None:
         """Find a value, or a function."""
@@ -68,8 +77,8 @@ class Names:
 
         What has no debug information is only known to be code.
         """
-        order = [one for one in (self._module, *self.modules) if one is not None]
-        for module in dict.fromkeys(order):
+        own = [self._module] if self._module is not None else []
+        for module in [*own, *self._others(name)]:
             symbols = module.image.symbols
             if not _names(symbols.functions, name):
                 continue

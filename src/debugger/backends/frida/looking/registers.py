@@ -27,11 +27,10 @@ _CONTROL = (("fctrl", 0, 2), ("fstat", 2, 2), ("ftag", 4, 1), ("fop", 6, 2), ("m
 
 
 class Machine:
-    """The registers of paused threads: as they were told, and as we have set them since."""
+    """The registers of paused threads, as they are."""
 
     def __init__(self, inside: Inside) -> None:
         self._inside = inside
-        self._set: dict[int, tuple[int, dict[str, int]]] = {}
 
     def named(self, thread: int) -> dict[str, int]:
         """Return a thread's registers by name, without vectors.
@@ -39,9 +38,7 @@ class Machine:
         Raises:
             DebuggerError: WRONG_STATE for a thread that runs.
         """
-        paused = self._inside.paused(thread)
-        number, changed = self._set.get(thread, (-1, {}))
-        return {**paused.registers, **(changed if number == paused.sequence else {})}
+        return dict(self._inside.paused(thread).registers)
 
     def numbered(self, thread: int, memory: Memory) -> dict[int, int]:
         """Return them by DWARF number, with the vectors."""
@@ -75,9 +72,6 @@ class Machine:
         kept = 0 if len(content) >= 4 else kept  # noqa: PLR2004
         value = kept | int.from_bytes(content, "little")
         await self._inside.engine.set_registers(thread, {name: value})
-        number, changed = self._set.get(thread, (-1, {}))
-        known = changed if number == paused.sequence else {}
-        self._set[thread] = (paused.sequence, {**known, name: value})
 
     async def _set_vector(self, paused: Paused, number: int, content: bytes) -> None:
         if not paused.vectors:

@@ -157,7 +157,7 @@ def _read(address: int, module: Module | None) -> Body:
                 rows(image.lines.rows(unit.offset), parts, bias),
                 sorted(inside, key=lambda one: one.depth),
             )
-    symbol = image.symbols.at(own)
+    symbol = image.symbol_at(own)
     if symbol is None or not symbol.size:
         return Body(module, "", 0, address, address, ((address, address + 1),))
     start = symbol.address + bias

@@ -191,7 +191,7 @@ class Steps:
 
     async def _disarm(self, marks: Iterable[str]) -> None:
         try:
-            await self._inside.engine.remove(list(marks))
+            await self._inside.engine.remove(list(marks), is_awaited=False)
         except DebuggerError as error:
             if error.code is not Code.PROGRAM_EXITED:
                 raise

@@ -9,12 +9,17 @@ from typing import Final
 
 from debugger.backends.frida.dwarf.functions import Function
 from debugger.backends.frida.dwarf.symbols import readable
-from debugger.backends.frida.dwarf.unwind import Module, Modules
+from debugger.backends.frida.dwarf.unwind import Module
+from debugger.backends.frida.owned import is_of_system
 from debugger.core.locate import near_names
 
 _STAR: Final = r"(?:(?!::).)*"
 _WILD: Final = re.compile(r"(\*\*|\*|\?)")
-_SYSTEM: Final = ("/lib", "/usr/lib")
+_LIBRARY: Final = re.compile(r"([\w.+-]+)!(.+)")
+USERCODE: Final = "@usercode"
+# Where compilers and package tools keep what they bring along.
+_SYSTEM_SOURCES: Final = ("/usr/", "/rustc/", "/lib/")
+_FETCHED_SOURCES: Final = ("/.rustup/", "/.cargo/registry/", "/rustlib/src/")
 # So many names are read for what was meant.
 _NAMES_MAX: Final = 50_000
 
@@ -39,13 +44,20 @@ class Matched:
     near_names: tuple[str, ...] = ()
 
 
-def match(pattern: str, modules: Modules, most: int) -> Matched:
-    """Find the functions of a pattern: in the program and its own libraries, else in the system's.
+def match(pattern: str, modules: Iterable[Module], most: int) -> Matched:
+    """Find the functions of a pattern, by debug information, else by symbols.
 
-    By debug information, and where that has none by symbols.
+    In the program and its own libraries, and if they have none, of a whole name or `@file:` in the
+    system's; of `libz!in*` in the libraries whose files' names begin so. `@usercode` in a pattern
+    leaves out what comes from the system, templates of its headers too.
     """
-    own = [one for one in modules if not _is_of_system(one)]
-    system = [one for one in modules if _is_of_system(one)]
+    if USERCODE in pattern.split():
+        return _users(" ".join(one for one in pattern.split() if one != USERCODE), modules, most)
+    modules = list(modules)
+    pattern, named = _of_libraries(pattern, modules)
+    own = named or own_code(modules)
+    is_wide = _WILD.search(pattern) is not None and "@file:" not in pattern
+    system = [one for one in modules if is_of_system(one)] if not named and not is_wide else []
     found = Matched()
     inlined = 0
     for group in (own, system):
@@ -62,8 +74,46 @@ def match(pattern: str, modules: Modules, most: int) -> Matched:
     return found
 
 
-def _is_of_system(module: Module) -> bool:
-    return str(module.image.binary.path).startswith(_SYSTEM)
+def _of_libraries(pattern: str, modules: Iterable[Module]) -> tuple[str, list[Module]]:
+    """Return a pattern without the libraries that it names, and these."""
+    parts = _LIBRARY.fullmatch(pattern)
+    if parts is None:
+        return pattern, []
+    meant = [one for one in modules if one.image.binary.path.name.startswith(parts[1])]
+    return (parts[2], meant) if meant else (pattern, [])
+
+
+def own_code(modules: Iterable[Module]) -> list[Module]:
+    """List the binaries that are none of the system's."""
+    return [one for one in modules if not is_of_system(one)]
+
+
+def _users(words: str, modules: Iterable[Module], most: int) -> Matched:
+    """Find the functions of the user's own sources; of one file has no sources, all that it has."""
+    found = Matched()
+    own = own_code(modules)
+    known: set[int] = set()
+    inlined = 0
+    for module in own:
+        if not module.image.has_debug:
+            _by_symbols(words or "**", module, most, found)
+            continue
+        for one in module.image.functions.matching(words or "**"):
+            address = one.address + module.bias
+            if _is_system_file(one.file) or address in known:
+                continue
+            if one.is_inlined:
+                inlined += 1
+                continue
+            known.add(address)
+            _add(Target(one.name, address, module, one), most, found)
+    if not found.targets:
+        _explain(words or "**", own, inlined, found)
+    return found
+
+
+def _is_system_file(path: str) -> bool:
+    return path.startswith(_SYSTEM_SOURCES) or any(part in path for part in _FETCHED_SOURCES)
 
 
 def _by_debug(pattern: str, module: Module, most: int, found: Matched) -> int:

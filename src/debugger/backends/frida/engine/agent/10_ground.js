@@ -44,7 +44,7 @@ function readBytes(address, count) {
 
 function writeBytes(address, bytes) {
   const buffer = Memory.alloc(Math.max(bytes.length, 1));
-  buffer.writeByteArray(bytes);
+  buffer.writeByteArray(bytes.buffer || bytes);
   return pwrite(OWN_MEMORY, buffer, bytes.length, int64(address.toString())).toNumber();
 }
 
@@ -73,6 +73,7 @@ function setBusy(thread, change) {
 // fit is counted.
 const BATCH_MAX = 512;
 const BATCHES_OUT_MAX = 8;
+const RECORD_BATCHES_OUT_MAX = 40; // a burst of what lines that are hot log
 let batch = [];
 let batchesOut = 0;
 let lost = 0;
@@ -87,7 +88,7 @@ function note(record) {
 }
 
 function flush(must) {
-  if ((!batch.length && !lost) || (batchesOut >= BATCHES_OUT_MAX && !must)) return;
+  if ((!batch.length && !lost) || (batchesOut >= RECORD_BATCHES_OUT_MAX && !must)) return;
   batchesOut++;
   send({ type: 'records', records: batch, lost });
   batch = [];

@@ -13,16 +13,16 @@ const wakeAt = (site, number) => { recordOf(site).add(8).writeU64(number); };
 const threadsIn = (site) => recordOf(site).add(32).readS32();
 
 function makeSite(order, code) {
-  const site = { address: ptr(order.address), stub: ptr(order.stub), original: unhex(order.original),
+  const site = { address: ptr(order.address), at: Number(order.address), stub: ptr(order.stub), original: unhex(order.original),
     jump: order.jump, wide: order.wide, slot: ptr(order.slot), wideSlot: ptr(order.wideSlot),
     index: sites.length, points: [], armed: false, muted: false, isWide: false };
-  sites.push(site);
-  siteAt.set(order.address, site);
   site.stub.writeByteArray(code);
   recordOf(site).add(24).writeU64(site.index);
   goOnIn(site, site.slot);
   wakeAt(site, 1);
   enterTable(site);
+  sites.push(site);
+  siteAt.set(order.address, site);
 }
 
 function enterTable(site) {
@@ -45,12 +45,44 @@ function patch(site, bytes) {
 }
 
 function patchAll(all) {
-  const jumps = all.filter(([site]) => site.jump);
-  for (const [site] of jumps) writeBytes(site.address, [0xcc]);
-  if (jumps.length) syncCores();
-  for (const [site, bytes] of jumps) writeBytes(site.address.add(1), bytes.slice(1));
-  if (jumps.length) syncCores();
-  for (const [site, bytes] of all) writeBytes(site.address, [bytes[0]]);
+  const groups = grouped(all);
+  const hasJumps = all.some(([site]) => site.jump);
+  if (hasJumps) {
+    const jumps = groups.filter(({ patches: own }) => own.some(([site]) => site.jump));
+    for (const group of jumps) rewrite(group, ([site], put) => { if (site.jump) put(0, [0xcc]); });
+    syncCores();
+    for (const group of jumps) {
+      rewrite(group, ([site, bytes], put) => { if (site.jump) put(1, bytes.slice(1)); });
+    }
+    syncCores();
+  }
+  for (const group of groups) rewrite(group, ([, bytes], put) => put(0, bytes.slice(0, 1)));
+}
+
+// A system call for each byte would take most of the time of a step, so what is near is written
+// together; nobody else writes to code meanwhile.
+const NEAR = 256;
+const GROUP_MAX = 4096;
+function grouped(all) {
+  const groups = [];
+  let last = null;
+  for (const one of all.sort(([some], [other]) => some.at - other.at)) {
+    const [site] = one;
+    const end = site.at + site.original.length;
+    if (last === null || site.at - last.end > NEAR || end - last.start > GROUP_MAX) {
+      last = { start: site.at, end, address: site.address, patches: [] };
+      groups.push(last);
+    }
+    last.end = Math.max(last.end, end);
+    last.patches.push(one);
+  }
+  for (const group of groups) group.code = new Uint8Array(readBytes(group.address, group.end - group.start));
+  return groups;
+}
+
+function rewrite({ start, address, code, patches: own }, change) {
+  for (const one of own) change(one, (offset, bytes) => code.set(bytes, one[0].at - start + offset));
+  if (writeBytes(address, code) !== code.length) throw new Error(`the code at ${address} cannot be written`);
 }
 
 // All cores are waited for once, not once for each.
@@ -162,7 +194,8 @@ function madeOf(source) {
 function addPoint(order) {
   const site = siteAt.get(order.address);
   noteAlone(site);
-  const point = { ...order, site, hits: 0, logged: 0, budget: order.rate, base: arrivals(site) };
+  const budget = Math.max(order.rate, order.burst || 0);
+  const point = { ...order, site, hits: 0, logged: 0, budget, base: arrivals(site) };
   if (order.condition) point.condition = madeOf(order.condition);
   if (order.log) point.log = madeOf(order.log);
   if (order.native) {
@@ -236,7 +269,8 @@ function mute(point) {
 function refill(share) {
   for (const point of points.values()) {
     if (!point.rate) continue;
-    point.budget = Math.min(point.budget + point.rate * share, Math.max(point.rate * share, 1));
+    const most = Math.max(point.rate * share, point.burst || 0, 1);
+    point.budget = Math.min(point.budget + point.rate * share, most);
     if (point.site.muted && point.budget >= 1) {
       const now = arrivals(point.site) - point.base;
       point.hits = now;

@@ -57,13 +57,15 @@ function widen() {
   waiting = null;
 }
 
+// Until the code behind the first instruction is itself again, who goes on must go on behind it all.
 function narrow(site) {
   wideSites.delete(site);
+  if (site.isWide) {
+    site.isWide = false;
+    writeBytes(site.address, [0xcc]);
+    syncCores();
+    writeBytes(site.address.add(1), site.original.slice(1));
+    syncCores();
+  }
   goOnIn(site, site.slot);
-  if (!site.isWide) return;
-  site.isWide = false;
-  writeBytes(site.address, [0xcc]);
-  syncCores();
-  writeBytes(site.address.add(1), site.original.slice(1));
-  syncCores();
 }

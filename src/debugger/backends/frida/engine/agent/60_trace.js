@@ -1,7 +1,7 @@
 // Calls and returns of whole functions, written to a ring by machine code and drained in batches.
 'use strict';
 
-const RING = 1 << 15;
+const RING = 1 << 17;
 const RECORD = 128;
 const RETURNS = 256 * 512 * 8; // from a trampoline to the address that it stands for
 const ENTRY = 32;

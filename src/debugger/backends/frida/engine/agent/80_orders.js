@@ -16,6 +16,21 @@ function mapArena(near, size) {
 }
 
 
+// What cannot be written is not half there afterwards.
+function addAll(added) {
+  const failed = {};
+  const drop = (id, error) => { failed[id] = String(error.message || error); };
+  try {
+    together(() => {
+      for (const point of added) try { addPoint(point); } catch (error) { drop(point.id, error); }
+    });
+  } catch (error) {
+    for (const { id } of added) drop(id, error);
+    try { together(() => added.forEach(({ id }) => removePoint(id))); } catch (again) { /* it is said above */ }
+  }
+  return failed;
+}
+
 const orders = {
   peek: ({ addresses, count }) => {
     const bytes = new Uint8Array(addresses.length * count);
@@ -31,13 +46,7 @@ const orders = {
     const code = new Uint8Array(bytes);
     made.forEach((site, i) => makeSite(site, Array.from(code.subarray(i * width, (i + 1) * width))));
   },
-  add: ({ points: added }) => together(() => {
-    const failed = {};
-    for (const point of added) {
-      try { addPoint(point); } catch (error) { failed[point.id] = String(error.message || error); }
-    }
-    return failed;
-  }),
+  add: ({ points: added }) => addAll(added),
   remove: ({ ids }) => together(() => { ids.forEach(removePoint); }),
   aborts: ({ address }) => catchAbort(address),
   tally: () => tally(),
@@ -58,6 +67,7 @@ const orders = {
   untrace: ({ ids }) => together(() => traceRemove(ids)),
   modules: () => Process.enumerateModules().map(({ name, path, base, size }) => ({ name, path, base, size })),
   flush: () => { drainAll(); flush(); },
+  follow: ({ on }) => follow(on),
   leave: () => { leave(); },
   idle,
 };

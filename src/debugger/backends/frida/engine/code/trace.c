@@ -5,7 +5,7 @@
 typedef unsigned long u64;
 typedef unsigned int u32;
 
-#define RING 32768u
+#define RING 131072u
 #define MARGIN 256u /* threads that may be between the look and the claim */
 #define BLOCKS 256u /* threads */
 #define DEPTH 512u  /* calls of each that are under way */

@@ -1,0 +1,60 @@
+"""Which breakpoints are in one process, and which are kept out of it for now?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from debugger.backends.frida.engine.events import Breakpoint
+from debugger.backends.frida.engine.inside import Inside
+from debugger.backends.frida.engine.sites import Sites
+
+
+class Points:
+    """The breakpoints of one process, by their names."""
+
+    def __init__(self, inside: Inside, sites: Sites) -> None:
+        self._inside = inside
+        self._sites = sites
+        self._known: dict[str, Breakpoint] = {}
+        self._disabled: set[str] = set()
+
+    async def add(self, points: Iterable[Breakpoint]) -> dict[str, str]:
+        """Add some, in one go; return why some could not be, by name."""
+        wished = list(points)
+        refused = await self._sites.make([point.address for point in wished])
+        failed = {one.id: refused[one.address] for one in wished if one.address in refused}
+        good = [one for one in wished if one.id not in failed]
+        value, _ = await self._inside.ask("add", points=[_as_order(point) for point in good])
+        failed |= value
+        self._known |= {one.id: one for one in good if one.id not in failed}
+        return failed
+
+    async def remove(self, ids: Iterable[str], *, is_awaited: bool = True) -> None:
+        """Remove some."""
+        gone = list(ids)
+        if is_awaited:
+            await self._inside.ask("remove", ids=gone)
+        else:
+            self._inside.post("remove", ids=gone)
+        for point in gone:
+            self._known.pop(point, None)
+            self._disabled.discard(point)
+
+    async def enable(self, ids: Iterable[str], *, on: bool) -> None:
+        """Put some back, or take them out and keep them."""
+        known = [point for point in ids if point in self._known]
+        if on:
+            again = [self._known[point] for point in known if point in self._disabled]
+            self._disabled -= set(known)
+            await self.add(again)
+        else:
+            self._disabled |= set(known)
+            await self._inside.ask("remove", ids=known)
+
+
+def _as_order(point: Breakpoint) -> dict[str, Any]:
+    order: dict[str, Any] = msgspec.to_builtins(point)
+    return order | {"address": hex(point.address)}

@@ -1,0 +1,158 @@
+"""How does the engine come into a program, and how out of it: started, attached to, or forked?"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from debugger.backends.base import Attach, Closed, Launch
+from debugger.backends.frida import able
+from debugger.backends.frida.children import Held
+from debugger.backends.frida.engine.engine import Engine, Place
+from debugger.backends.frida.engine.events import Event
+from debugger.backends.stdio import Stdio
+from debugger.core.events import Stream
+from debugger.errors import Code, DebuggerError
+
+_DETACH_S = 8.0
+
+Hear = Callable[[Event], None]
+
+
+class Life:
+    """One program's engine and its streams, which a child shares with its parent."""
+
+    def __init__(self, scratch: Path, tasks: asyncio.TaskGroup, *, held: Held | None) -> None:
+        self._scratch = scratch
+        self._tasks = tasks
+        self.held = held
+        self.inside: Engine | None = None
+        self.stdio: Stdio | None = held.parent.stdio if held is not None else None
+        self.is_guest = held is not None and held.parent.is_guest
+        self.env: Mapping[str, str] = held.parent.env if held is not None else {}
+
+    @property
+    def engine(self) -> Engine:
+        """The engine inside the program.
+
+        Raises:
+            DebuggerError: WRONG_STATE before there is one.
+        """
+        if self.inside is None:
+            raise DebuggerError(
+                Code.WRONG_STATE, "the program has not begun", hint="debugger start PROGRAM"
+            )
+        return self.inside
+
+    async def start(
+        self, launch: Launch, hear: Hear, on_output: Callable[[Stream, str], None]
+    ) -> None:
+        """Start a program, and hold it where breakpoints can be set."""
+        assert launch.program is not None
+        self.env = launch.env
+        self.stdio = stdio = Stdio(self._scratch, as_terminal=True, on_output=on_output)
+        if launch.stdin is not None:
+            stdio.end_input()
+        self.inside = await Engine.start(
+            [launch.program, *launch.args],
+            place=Place(cwd=launch.cwd, env=launch.env, scratch=self._scratch),
+            stdio=(launch.stdin or stdio.stdin, stdio.stdout, stdio.stderr),
+            tasks=self._tasks,
+            sink=hear,
+            follows_children=True,
+            holds_modules=True,
+        )
+        stdio.opened()
+
+    async def attach(self, target: Attach, hear: Hear) -> None:
+        """Enter a process that runs.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED for a core file or a debug server.
+        """
+        if target.pid is None:
+            raise DebuggerError(
+                Code.NOT_SUPPORTED,
+                f"{able.KIND} goes inside a process that runs here, and this is none",
+                hint="--backend dap, or none, takes what can",
+            )
+        self.is_guest, self.env = True, target.env
+        self.inside = await Engine.attach(
+            target.pid,
+            place=Place(cwd=target.cwd, env=target.env, scratch=self._scratch),
+            tasks=self._tasks,
+            sink=hear,
+            follows_children=True,
+            holds_modules=True,
+        )
+
+    async def follow(self, hear: Hear) -> None:
+        """Enter a child, which waits."""
+        held = self.held
+        assert held is not None
+        async with held.family.turn:
+            self.inside = await Engine.follow(
+                held.parent.engine, held.process, tasks=self._tasks, sink=hear, holds_modules=True
+            )
+
+    async def drain(self) -> None:
+        """Have told what the program has written to its end."""
+        if self.stdio is not None:
+            await self.stdio.drain()
+
+    async def end(self, *, kill: bool) -> Closed:
+        """End the engine, and the program with it if `kill`."""
+        if self.held is not None:
+            return await self._end_child(self.held, kill=kill)
+        engine, stdio = self.inside, self.stdio
+        killed: tuple[str, ...] = ()
+        if engine is not None:
+            if kill and self.is_guest:
+                with suppress(OSError):
+                    os.kill(engine.pid, signal.SIGKILL)
+            elif not kill:
+                await self._let_go(engine)
+            helpers = _helpers(self._scratch)
+            ended = (await engine.end()).killed
+            killed = tuple(one for one in ended if one.partition(" ")[0] not in helpers)
+        if stdio is not None:
+            await stdio.drain()
+            stdio.close()
+        return Closed(killed=killed)
+
+    async def _end_child(self, held: Held, *, kill: bool) -> Closed:
+        engine = self.inside
+        if engine is not None:
+            if kill:
+                held.process.kill()
+            else:
+                await self._let_go(engine)
+            engine.end_child()
+        elif kill:
+            held.process.kill()
+        held.process.close()
+        held.family.release(held)
+        return Closed()
+
+    async def _let_go(self, engine: Engine) -> None:
+        if not self.is_guest:
+            outputs = self.stdio.outputs if self.stdio is not None else []
+            await engine.guarded.release([engine.pid], outputs)
+        with suppress(DebuggerError, TimeoutError):
+            async with asyncio.timeout(_DETACH_S):
+                await engine.run()  # it may never have begun
+                await engine.detach()
+
+
+def _helpers(scratch: Path) -> list[str]:
+    """List the processes that Frida has started for itself, out of its own files there."""
+    found = []
+    for one in Path("/proc").glob("[0-9]*/exe"):
+        with suppress(OSError):
+            if str(one.readlink()).startswith(f"{scratch}/"):
+                found.append(one.parent.name)
+    return found

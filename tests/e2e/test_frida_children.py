@@ -1,0 +1,220 @@
+"""Are the processes that a program forks debugged from inside, as the program itself is?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import debuggees
+from asking import Cli, at, data, start, value
+
+pytestmark = pytest.mark.adapter("frida")
+
+# A child begins with what its parent has blocked, as programs do that fork with care.
+_MASKED = """#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int child(void) {
+    sigset_t now;
+    sigprocmask(SIG_BLOCK, 0, &now);
+    int blocks = sigismember(&now, SIGSEGV);
+    return blocks + 4;
+}
+int main(void) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, 0);
+    int status;
+    if (fork() == 0) _exit(child());
+    wait(&status);
+    return WEXITSTATUS(status);
+}
+"""
+NATIVE = "family.c"
+WORKED = at(NATIVE, "work")
+
+
+def listed(cli: Cli) -> dict[str, dict[str, Any]]:
+    """Return the sessions by their names."""
+    return {one["session"]: one for one in data(cli("--json", "sessions", check=0))["sessions"]}
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process runs: one that has ended may still wait for its parent."""
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+
+
+def fork(cli: Cli, mode: str, word: object = "", *words: str) -> dict[str, Any]:
+    """Start the program that forks; return the stop or the end."""
+    return start(cli, NATIVE, "--backend", "frida", *words, "--", mode, str(word))
+
+
+def again(cli: Cli, *words: str) -> dict[str, Any]:
+    """Return the data of one more command."""
+    return data(cli("--json", *words, check=0))
+
+
+def await_child(cli: Cli, wait_until: Any) -> int:
+    """Wait until the first child runs; return its pid."""
+    wait_until(lambda: listed(cli).get("family.1", {}).get("state") == "running", what="a child")
+    pid: int = listed(cli)["family.1"]["pid"]
+    return pid
+
+
+def test_forked_children_stop_and_step_and_end_with_their_own_status(cli: Cli) -> None:
+    stop = fork(cli, "many", 2, "--break", WORKED)
+    seen = {}
+    while stop["reason"] == "breakpoint":
+        assert stop["frame"]["function"] == "work"
+        assert stop["notes"][0] == f"this is {stop['session']}, a child process of family"
+        number = value(cli, "number")
+        seen[stop["session"]] = 2 * int(number)
+        stepped = again(cli, "next")
+        assert (stepped["session"], value(cli, "twice")) == (
+            stop["session"],
+            str(2 * int(number)),
+        )
+        stop = again(cli, "continue")
+    assert set(seen) == {"family.1", "family.2"}
+    assert (stop["session"], stop["exit_code"], stop["never_hit"]) == ("family", 0, [])
+    assert stop["output"][-1]["text"] == "ended, together 6"
+    known = listed(cli)
+    assert {name: known[name]["exit_code"] for name in seen} == seen
+
+
+def test_a_place_that_the_parent_stops_at_too_stops_in_each_process_once(cli: Cli) -> None:
+    """The child has the parent's patched code, which is taken out before its own is patched."""
+    stop = fork(cli, "deep", 2, "--break", f"{NATIVE}:{debuggees.marker(NATIVE, 'work')}")
+    sessions = []
+    while stop["reason"] == "breakpoint":
+        sessions.append(stop["session"])
+        stop = again(cli, "continue")
+    assert sessions == ["family.2", "family.1"]
+    assert stop["output"][-1]["text"] == "ended, together 6"
+
+
+def test_a_breakpoint_in_the_function_that_forks_is_left_whole_in_the_child(cli: Cli) -> None:
+    stop = fork(cli, "many", 1, "--break", at(NATIVE, "fork"), "--break", at(NATIVE, "in_child"))
+    assert (stop["session"], stop["frame"]["function"]) == ("family", "make")
+    stop = again(cli, "continue")
+    assert (stop["session"], stop["frame"]["function"]) == ("family.1", "make")
+    stack = again(cli, "backtrace")["frames"]
+    assert [one["function"] for one in stack[:2]] == ["make", "main"]
+    end = again(cli, "continue")
+    assert (end["session"], end["output"][-1]["text"]) == ("family", "ended, together 2")
+
+
+def test_a_breakpoint_that_is_added_later_reaches_a_forked_child(
+    cli: Cli, wait_until: Any, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    fork(cli, "lasting", gate, "--no-wait")
+    await_child(cli, wait_until)
+    again(cli, "--session", "family", "break", at(NATIVE, "turn"))
+    stop = again(cli, "--session", "family", "await")
+    assert (stop["session"], stop["reason"]) == ("family.1", "breakpoint")
+    again(cli, "breakpoint", "remove", "--all")
+    again(cli, "continue", "--no-wait")
+    stop = again(cli, "--session", "family.1", "pause")
+    assert (stop["session"], stop["reason"]) == ("family.1", "pause")
+    gate.touch()
+    assert again(cli, "continue")["output"][-1]["text"] == "ended, together 6"
+
+
+def test_a_forked_child_that_outlives_the_program_is_waited_for(cli: Cli, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    end = fork(cli, "behind", gate)
+    assert (end["session"], end["exit_code"]) == ("family", 0)
+    assert "still running: family.1" in end["notes"][0]
+    gate.touch()
+    end = again(cli, "await")
+    assert (end["session"], end["reason"], end["exit_code"]) == ("family.1", "exit", 6)
+    assert [one["text"] for one in end["output"]] == ["3 is worked"]
+
+
+def test_a_child_that_is_killed_ends_with_its_signal(
+    cli: Cli, wait_until: Any, tmp_path: Path
+) -> None:
+    fork(cli, "lasting", tmp_path / "gate", "--no-wait")
+    os.kill(await_child(cli, wait_until), signal.SIGKILL)
+    end = again(cli, "--session", "family", "await")
+    assert (end["session"], end["exit_code"]) == ("family", 0)
+    assert listed(cli)["family.1"]["signal"] == "SIGKILL"
+
+
+def test_stopping_ends_forked_children_alone_or_with_their_parent(
+    cli: Cli, wait_until: Any, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    fork(cli, "lasting", gate, "--no-wait")
+    child = await_child(cli, wait_until)
+    ended = again(cli, "--session", "family.1", "stop")
+    assert ended["ended"] == ["family.1"]
+    assert not is_alive(child)
+    assert again(cli, "--session", "family", "await")["exit_code"] == 0
+    again(cli, "--session", "family", "restart", "--no-wait")
+    await_child(cli, wait_until)
+    pids = [one["pid"] for one in listed(cli).values()]
+    whole = again(cli, "--session", "family", "stop")
+    assert set(whole["ended"]) == {"family", "family.1"}
+    assert listed(cli) == {}
+    assert [pid for pid in pids if is_alive(pid)] == []
+
+
+def test_a_detached_program_and_its_children_go_on(
+    cli: Cli, wait_until: Any, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    fork(cli, "lasting", gate, "--no-wait", "--break", WORKED)
+    await_child(cli, wait_until)
+    pids = [one["pid"] for one in listed(cli).values()]
+    again(cli, "--session", "family", "detach")
+    assert [pid for pid in pids if not is_alive(pid)] == []
+    gate.touch()
+    wait_until(lambda: not any(map(is_alive, pids)), what="the ends of both")
+
+
+def test_of_many_children_some_run_free_unharmed_and_that_is_said(cli: Cli) -> None:
+    end = fork(cli, "many", 50)
+    assert end["output"][-1]["text"] == "ended, together 2550"
+    known = listed(cli)
+    debugged = [name for name in known if name != "family"]
+    assert 16 <= len(debugged) < 50
+    assert len({known[name]["exit_code"] for name in debugged}) == len(debugged)
+    told = again(cli, "--session", "family", "events", "--kind", "adapter")
+    said = [one["text"] for one in told["events"]]
+    assert any("the others run free" in one for one in said)
+
+
+def test_a_child_that_executes_another_program_runs_on_to_its_own_end(cli: Cli) -> None:
+    end = fork(cli, "exec", debuggees.build("loop.c"), "--break", at("loop.c", "step"))
+    assert (end["session"], end["output"][-1]["text"]) == ("family", "ended, together 3")
+    assert listed(cli)["family.1"]["exit_code"] == 3
+
+
+def test_a_child_that_was_forked_with_all_signals_blocked_is_entered_too(
+    cli: Cli, tmp_path: Path
+) -> None:
+    file, program = tmp_path / "masked.c", tmp_path / "masked"
+    file.write_text(_MASKED)
+    subprocess.run(["gcc", "-g", file, "-o", program], check=True, timeout=60)
+    words = ("start", program, "--backend", "frida", "--break", "masked.c:8")
+    stop = again(cli, *map(str, words))
+    assert (stop["session"], value(cli, "blocks")) == ("masked.1", "1")
+    end = again(cli, "continue")
+    assert (end["session"], end["exit_code"]) == ("masked", 5)
+
+
+@pytest.mark.parametrize("mode", ["spawn", "shared"])
+def test_a_child_in_its_parents_memory_is_left_alone(cli: Cli, mode: str) -> None:
+    end = fork(cli, mode, "", "--break", at(NATIVE, "make"))
+    assert (end["session"], end["reason"], end["exit_code"]) == ("family", "exit", 0)
+    assert list(listed(cli)) == ["family"]

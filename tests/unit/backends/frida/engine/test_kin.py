@@ -1,0 +1,64 @@
+"""Is it known how a process ended that is nobody's child here?"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from debugger.backends.frida.engine import kin
+from debugger.backends.frida.engine.returns import Returns
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it is for Linux")
+
+
+@pytest.mark.parametrize(
+    ("ends", "known"), [("exit 7", (7, None)), ("kill -11 $$", (None, signal.SIGSEGV))]
+)
+async def test_the_end_of_a_process_is_its_status_or_its_signal(ends, known):
+    child = subprocess.Popen(["sh", "-c", f"read line; {ends}"], stdin=subprocess.PIPE)  # noqa: ASYNC220
+    process = kin.Process(child.pid)
+    waiting = asyncio.ensure_future(process.ended())
+    assert child.stdin is not None
+    child.stdin.close()
+    async with asyncio.timeout(10):
+        assert await waiting == known
+    child.wait()
+    process.close()
+
+
+async def test_who_waits_for_an_end_may_give_it_up_in_any_order():
+    child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)  # noqa: ASYNC220
+    process = kin.Process(child.pid)
+    waiting = asyncio.ensure_future(process.ended())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    process.close()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    process.close()
+    child.communicate()
+
+
+def test_a_process_without_us_that_lives_has_become_another():
+    assert kin.has_become_another(os.getpid())
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    assert not kin.has_become_another(gone.pid)
+
+
+def test_what_stands_for_callers_is_found_by_where_its_own_address_lies():
+    returns = Returns(None)
+    parents = Returns(None)
+    returns.place(0x10000, 0x1000)
+    parents.place(0x80000, 0x2000)
+    returns.inherit(parents)
+    words = [0x10008, 0x11000, 0x81FF8, 7]
+    stack = b"".join(one.to_bytes(8, "little") for one in words)
+    assert returns.found(0x7000, stack) == {0: 0x11008, 16: 0x83FF8}
+    # From an odd address the words are those that are aligned.
+    assert returns.found(0x7003, b"xxxxx" + stack) == {5: 0x11008, 21: 0x83FF8}
