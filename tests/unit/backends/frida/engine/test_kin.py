@@ -7,10 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
-from debugger.backends.frida.engine import kin
+from debugger.backends.frida.engine import cleaning, kin
 from debugger.backends.frida.engine.returns import Returns
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it is for Linux")
@@ -62,3 +64,32 @@ def test_what_stands_for_callers_is_found_by_where_its_own_address_lies():
     assert returns.found(0x7000, stack) == {0: 0x11008, 16: 0x83FF8}
     # From an odd address the words are those that are aligned.
     assert returns.found(0x7003, b"xxxxx" + stack) == {5: 0x11008, 21: 0x83FF8}
+
+
+def test_code_that_was_changed_is_found_and_put_back_as_its_file_has_it():
+    child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+    try:
+        at = code_of(child.pid, "libc.so")
+        assert cleaning.originals(child.pid) == []
+        kin.write(child.pid, [(at + 0x123, b"\xcc\xe9\xcc")])
+        ((page, content),) = cleaning.originals(child.pid)
+        assert page == at
+        assert content[0x123:0x126] != b"\xcc\xe9\xcc"
+        kin.clean(child.pid, [])
+        assert cleaning.originals(child.pid) == []
+        # What differs in much is the program's own doing.
+        kin.write(child.pid, [(at, b"\xcc" * 4096)])
+        assert cleaning.originals(child.pid) == []
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def code_of(pid: int, name: str) -> int:
+    """Find where a library's code begins, once the process has loaded it."""
+    limit = time.monotonic() + 10
+    while time.monotonic() < limit:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            if name in line and " r-xp " in line:
+                return int(line.split("-")[0], 16)
+    raise AssertionError(f"{pid} has no {name}")
