@@ -22,7 +22,7 @@ def uncollected() -> Iterator[None]:
 
 
 def forget(unit: Unit) -> None:
-    """Take a unit's entries apart, which hold each other, and would wait for the collector."""
-    if unit.is_read:
+    """Take a unit's own entries apart, which hold each other, and would wait for the collector."""
+    if unit.is_read and not unit.is_borrowed:
         for entry in unit.all_entries():
             entry.children, entry.parent = [], None

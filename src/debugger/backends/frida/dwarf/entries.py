@@ -73,6 +73,7 @@ class Unit:
         self.first = at
         self._by_offset: dict[int, Entry] | None = None
         self.is_read = False
+        self.is_borrowed = False  # its entries are another's of the same unit, too
 
     @property
     def is_known(self) -> bool:
@@ -134,7 +135,7 @@ class Unit:
         last = self.units.last_read
         if last is not None and last is not self and last.offset == self.offset:
             self._by_offset = last._scanned()  # noqa: SLF001 - of our own kind
-            self.top, self.is_read = last.top, True
+            self.top, self.is_read, self.is_borrowed = last.top, True, True
             return self._by_offset
         info, abbrevs = self.sections["info"], self.abbrevs.all()
         found: dict[int, Entry] = {self.top.offset: self.top}

@@ -96,3 +96,18 @@ def test_a_symbol_alone_is_the_one_of_all(name: str) -> None:
     for address in sorted(addresses):
         assert alone.symbol_at(address) == whole.symbols.at(address), hex(address)
     assert "symbols" in vars(alone)  # more than a few were asked for
+
+
+def test_what_was_read_for_a_moment_is_not_taken_apart_while_another_holds_it() -> None:
+    image = Image(build("memory.c"))
+    (main,) = image.functions.named("main")
+    lines = Image(build("memory.c")).lines
+    unit = lines._units.at(main.address)
+    assert unit is not None
+    assert lines._units.reading(unit.offset).entry(main.entry) is not None
+    held = unit.entry(main.entry)
+    assert held is not None
+    before = len(held.children)
+    assert before > 0
+    lines.spans(unit.offset)
+    assert len(held.children) == before
