@@ -1,5 +1,6 @@
 # Everything that is done to this checkout, from a clean clone with Python (3.11 or later) and make.
 
+SHELL = /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
@@ -124,13 +125,19 @@ reference-check: venv ## fail when docs/commands.md is not what the commands say
 	  || { echo "docs/commands.md is out of date: make reference" >&2; exit 1; }
 
 # Its output ends with pytest's own closing line, and nothing may follow.
-wheel-test: venv tools judges ## all tests, against the built wheel
+# What a wheel can lack is a file: suites that take long and ask for no others are run once.
+ONCE = tests/contract tests/conformance tests/property tests/recording
+
+wheel-test: venv tools judges ## the tests, against the built wheel
 	$(PYTHON) -m venv --clear $(WHEEL_VENV)
 	$(BIN)/python -m build --wheel --outdir $(WHEEL_VENV)/dist . >/dev/null
 	$(WHEEL_VENV)/bin/pip install --quiet "$$(echo $(WHEEL_VENV)/dist/*.whl)[dev]"
 	@$(WHEEL_VENV)/bin/python -P -c "import debugger, sys; \
 	  sys.exit('site-packages' not in debugger.__file__ and f'not the wheel: {debugger.__file__}')"
-	PATH="$(abspath $(WHEEL_VENV)/bin):$$PATH" $(WHEEL_VENV)/bin/pytest $(PYTEST_XDIST)
+	@missing=$$(git ls-files src/debugger | sed 's|^src/||' | sort | comm -23 - \
+	  <($(PYTHON) -m zipfile -l $(WHEEL_VENV)/dist/*.whl | awk '{print $$1}' | sort)); \
+	  [ -z "$$missing" ] || { echo "not in the wheel: $$missing" >&2; exit 1; }
+	PATH="$(abspath $(WHEEL_VENV)/bin):$$PATH" $(WHEEL_VENV)/bin/pytest $(PYTEST_XDIST) $(addprefix --ignore=,$(ONCE))
 
 bench: venv ## measure
 	$(BIN)/python bench/run.py
