@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import struct
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -63,8 +65,15 @@ def test_a_process_that_is_not_there_is_refused():
 
 
 @pytest.mark.skipif(platform.system() != "Linux", reason="reads /proc")
-def test_this_process_has_no_thread_that_blocks_the_trap():
-    assert preflight.blocking_threads(os.getpid()) == []
+def test_the_thread_that_blocks_the_trap_is_named_and_no_other():
+    thread = threading.get_native_id()
+    before = preflight.blocking_threads(os.getpid())
+    assert thread not in before
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTRAP})
+    try:
+        assert thread in preflight.blocking_threads(os.getpid())
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTRAP})
 
 
 def test_another_machine_is_refused(monkeypatch):
