@@ -7,7 +7,7 @@ what is told.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from debugger.core.breakpoints import Bound, Breakpoint
 from debugger.core.model import (
@@ -22,6 +22,17 @@ from debugger.core.model import (
     Traced,
     Variable,
 )
+from debugger.errors import Code, DebuggerError
+
+
+def missing(kind: type[Any], who: str, others: str, *, instead: str | None = None) -> DebuggerError:
+    """Say what a debugger cannot do, in the words of the ability, and which others can.
+
+    `instead` is the hint where the debugger has a way of its own.
+    """
+    said = (kind.__doc__ or "").partition("\n")[0].removeprefix("The ability to ").rstrip(".")
+    can = f"adapters that can: {others}" if others else "debugger doctor lists the adapters"
+    return DebuggerError(Code.NOT_SUPPORTED, f"{who} cannot {said}", hint=instead or can)
 
 
 class ReturnValues(Protocol):

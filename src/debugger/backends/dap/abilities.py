@@ -307,11 +307,3 @@ def find(kind: type[Any], profile: Profile, inside: Inside) -> Any | None:
     if need is not None and inside.can(need[0]):
         return need[1](inside)
     return None
-
-
-def missing(kind: type[Any], profile: Profile, others: str) -> DebuggerError:
-    """Say what an adapter cannot do, in the words of the ability, and which others can."""
-    said = (kind.__doc__ or "").partition("\n")[0].removeprefix("The ability to ").rstrip(".")
-    can = f"adapters that can: {others}" if others else "debugger doctor lists the adapters"
-    hint = profile.instead.get(kind, can)
-    return DebuggerError(Code.NOT_SUPPORTED, f"{profile.name} cannot {said}", hint=hint)

@@ -156,7 +156,8 @@ class DapBackend:
             else:
                 found = generic.find(kind, self._profile, self)
             if found is None:
-                raise generic.missing(kind, self._profile, self._others(kind))
+                instead = self._profile.instead.get(kind)
+                raise abilities.missing(kind, self.adapter, self._others(kind), instead=instead)
             self._abilities[kind] = found
         ability: T = found
         return ability
@@ -362,9 +363,8 @@ class DapBackend:
         arguments = ask.SourceRequest(
             frame.source_reference, ask.SourceArgument(source_reference=frame.source_reference)
         )
-        body = await self.request("source", arguments, dap.SourceBody)
-        content: str | None = body.content
-        return content
+        body: dap.SourceBody = await self.request("source", arguments, dap.SourceBody)
+        return body.content
 
     async def raw(self, command: str, frame: Frame | None) -> str:
         """Run one command of the debugger's own command line; return what it printed.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from debugger.backends import abilities
-from debugger.errors import Code, DebuggerError
 
 ADAPTER = "frida"
 KIND = "frida"
@@ -31,10 +30,3 @@ ABLE: frozenset[type[Any]] = frozenset(
         abilities.Watchpoints,
     }
 )
-
-
-def missing(kind: type[Any], others: str) -> DebuggerError:
-    """Say what this backend cannot do, in the words of the ability, and which others can."""
-    said = (kind.__doc__ or "").partition("\n")[0].removeprefix("The ability to ").rstrip(".")
-    hint = f"adapters that can: {others}" if others else "debugger doctor lists the adapters"
-    return DebuggerError(Code.NOT_SUPPORTED, f"{KIND} cannot {said}", hint=hint)

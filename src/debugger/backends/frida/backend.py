@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from debugger.backends import abilities
 from debugger.backends.base import (
     Attach,
     ChildAppeared,
@@ -142,7 +143,7 @@ class FridaBackend:
         found: Any = self._abilities.get(kind)
         if found is None:
             if kind not in parts.ABILITIES:
-                raise able.missing(kind, self._others(kind))
+                raise abilities.missing(kind, able.KIND, self._others(kind))
             self._abilities[kind] = found = parts.ABILITIES[kind](self)
         ability: T = found
         return ability

@@ -165,10 +165,3 @@ ABILITIES: Mapping[type[Any], Callable[[Any], Any]] = {
     abilities.ThreadsAlone: ThreadsAlone,
     abilities.Watchpoints: watch.Watchpoints,
 }
-
-
-def missing(kind: type[Any], others: str) -> DebuggerError:
-    """Say what LLDB's command line cannot do, in the words of the ability, and which others can."""
-    said = (kind.__doc__ or "").partition("\n")[0].removeprefix("The ability to ").rstrip(".")
-    hint = f"adapters that can: {others}" if others else "debugger doctor lists the adapters"
-    return DebuggerError(Code.NOT_SUPPORTED, f"lldb-cli cannot {said}", hint=hint)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from debugger.backends import abilities
 from debugger.backends.base import (
     Attach,
     Closed,
@@ -100,7 +101,7 @@ class LldbBackend:
         found: Any = self._abilities.get(kind)
         if found is None:
             if kind not in able.ABILITIES:
-                raise able.missing(kind, self._others(kind))
+                raise abilities.missing(kind, KIND, self._others(kind))
             self._abilities[kind] = found = able.ABILITIES[kind](self)
         ability: T = found
         return ability
