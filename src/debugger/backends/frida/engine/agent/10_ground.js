@@ -27,10 +27,17 @@ const [STOP_HOOK, TRAP_HOOK, CRASH_HOOK] = [0, 64, 128].map((at) => ground.add(a
 const TRAP_CODE = ground.add(0x1000);
 const CRASH_CODE = ground.add(0x2000);
 const RESTORER = ground.add(0x3000);
-const BUSY = ground.add(0x4000);
 const CRASH = ground.add(0x5000);
 const TABLE = ground.add(0x10000);
 const TABLE_SLOTS = 32768;
+
+// A thread that is in code of ours is on its way to code of the program's.
+const ownCode = [[ground, ground.add(GROUND)]];
+const isOwnCode = (at) => ownCode.some(([from, to]) => at.compare(from) >= 0 && at.compare(to) < 0);
+
+// A byte for each thread there can be (pid_max is 2^22 at most); only pages that are used take room.
+const BUSY = mmap(NULL, 1 << 22, 3, 0x4022, -1, 0);
+if (BUSY.equals(ptr(-1))) throw new Error('no memory for the threads');
 
 // Nothing that is read or written here can fault, and no page changes its protection.
 const OWN_MEMORY = openFile(Memory.allocUtf8String('/proc/self/mem'), 0x80002, 0);
@@ -65,8 +72,8 @@ const hex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, '
 const unhex = (text) => (text.match(/../g) || []).map((pair) => parseInt(pair, 16));
 
 function setBusy(thread, change) {
-  const at = BUSY.add(thread & 4095);
-  at.writeU8((at.readU8() + change) & 255);
+  const at = BUSY.add(thread);
+  at.writeU8(at.readU8() + change);
 }
 
 // Records leave in batches; what the other side has not yet taken is bounded, and what did not

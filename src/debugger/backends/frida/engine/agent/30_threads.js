@@ -2,33 +2,36 @@
 'use strict';
 
 const paused = new Map(); // thread id to the view of its registers
+const going = new Set(); // those of them that have been told to go on
 const wanted = new Map(); // thread id to its system call, when it was asked to pause in one
 
 function pause(reason, view, more) {
   const thread = Process.getCurrentThreadId();
+  if (view !== null) wanted.delete(thread);
+  setBusy(thread, 1);
   paused.set(thread, view);
   tell({ type: 'paused', reason, thread, registers: registersOf(view), vectors: view && view.vectors,
     ...more });
   let goesOn = false;
   while (!goesOn) {
     let order = { op: 'resume' };
-    recv(`thread-${thread}`, (message) => { order = message; }).wait();
+    recv(`thread-${thread}`, (message) => {
+      order = message;
+      if (order.op === 'resume') going.add(thread);
+    }).wait();
     if (order.op === 'resume') goesOn = true;
     else answer(order, () => callHere(thread, order));
   }
   paused.delete(thread);
+  going.delete(thread);
+  setBusy(thread, -1);
 }
 
 function callHere(thread, order) {
   const called = new NativeFunction(ptr(order.address), order.returns, order.takes,
     { exceptions: 'steal' });
   const values = order.values.map((value, i) => converted(value, order.takes[i]));
-  setBusy(thread, 1);
-  try {
-    return { value: String(called(...values)) };
-  } finally {
-    setBusy(thread, -1);
-  }
+  return { value: String(called(...values)) };
 }
 
 function converted(value, type) {
@@ -43,6 +46,19 @@ function viewOf(thread) {
   if (view === undefined) throw new Error(`thread ${thread} is not paused`);
   return view;
 }
+
+// What a thread of the program's does for us is not the program's.
+function asOurs(work) {
+  const thread = Process.getCurrentThreadId();
+  setBusy(thread, 1);
+  try {
+    work();
+  } finally {
+    setBusy(thread, -1);
+  }
+}
+
+const isPaused = (thread) => paused.has(thread) && !going.has(thread);
 
 function threadsNow() {
   const directory = openFile(Memory.allocUtf8String('/proc/self/task'), 0x90000, 0);
@@ -72,14 +88,63 @@ const threadFile = (thread, name) => {
 // Frida hides its own threads, and gives them the program's name.
 const isOurs = (thread) => Cloak.hasThread(thread);
 
-function askToPause(thread) {
-  if (paused.has(thread) || wanted.has(thread)) return false;
-  wanted.set(thread, threadFile(thread, 'syscall').split(' '));
-  if (ask(234, Process.id, thread, 5) !== 0) {
-    wanted.delete(thread);
-    throw new Error(`there is no thread ${thread}`);
+const PAUSE = 63; // the signal; trap.c says why it is one of its own
+const BUSY_BY_SIGNAL = 0x40;
+const isBusy = (thread) => (BUSY.add(thread).readU8() & 0x7f) !== 0;
+
+// Frida makes threads when it needs them, and their numbers come back as others'.
+const ours = new Set();
+const others = new Set();
+function findOurs() {
+  const now = threadsNow();
+  const found = new Set(now.filter(isOurs));
+  for (const thread of ours) if (!found.has(thread)) { ours.delete(thread); setBusy(thread, -1); }
+  for (const thread of found) if (!ours.has(thread)) { ours.add(thread); setBusy(thread, 1); }
+  others.clear();
+  for (const thread of now) if (!found.has(thread)) others.add(thread);
+}
+
+// Is this a thread that Frida has made since? Where it begins it is not hidden yet; but on a new
+// stack there is where it comes from.
+const NEW_STACK_WORDS = 512;
+function isFridas(thread, view) {
+  if (others.has(thread)) return false;
+  if (!isOurs(thread)) {
+    const { start, size } = agentMemory();
+    const [from, to] = [BigInt(start.toString()), BigInt(start.add(size).toString())];
+    const bytes = readBytes(view.rsp, NEW_STACK_WORDS * 8);
+    const words = new BigUint64Array(bytes.slice(0, bytes.byteLength & ~7));
+    if (!words.some((word) => word >= from && word < to)) {
+      others.add(thread);
+      return false;
+    }
   }
+  if (!ours.has(thread)) { ours.add(thread); setBusy(thread, 1); }
   return true;
+}
+
+function askToPause(thread) {
+  if (isPaused(thread) || wanted.has(thread)) return false;
+  if (!interrupt(thread)) throw new Error(`there is no thread ${thread}`);
+  return true;
+}
+
+// Who is in our code pauses when it leaves: that is seen there, or it is asked again.
+function interrupt(thread) {
+  const call = threadFile(thread, 'syscall').split(' ');
+  if (call.length > 1 || !wanted.has(thread)) wanted.set(thread, call);
+  const isThere = ask(234, Process.id, thread, PAUSE) === 0;
+  if (!isThere) wanted.delete(thread);
+  return isThere;
+}
+
+function askSoon(thread) {
+  wasInterrupted(thread);
+  setTimeout(askAgain, 1);
+}
+
+function askAgain() {
+  for (const thread of [...wanted.keys()]) if (!isBusy(thread)) interrupt(thread);
 }
 
 // A wait that our signal has cut short begins anew, instead of failing with EINTR.

@@ -18,11 +18,33 @@ function makeSite(order, code) {
     index: sites.length, points: [], armed: false, muted: false, isWide: false };
   site.stub.writeByteArray(code);
   recordOf(site).add(24).writeU64(site.index);
+  site.isShared = mayBeOurs(site.address);
+  if (site.isShared) recordOf(site).add(72).writeU32(isExported(site.address) ? 2 : 1);
   goOnIn(site, site.slot);
   wakeAt(site, 1);
   enterTable(site);
   sites.push(site);
   siteAt.set(order.address, site);
+}
+
+// Frida calls functions of libraries, and what the program has put in their place.
+const TAKES_PLACE = ['malloc', 'free', 'read', 'write', 'memcpy'].some(
+  (name) => Process.mainModule.findExportByName(name) !== null);
+function mayBeOurs(address) {
+  if (TAKES_PLACE) return true;
+  const { base, size } = Process.mainModule;
+  return address.compare(base) < 0 || address.compare(base.add(size)) >= 0;
+}
+
+const exportsOf = new Map(); // path of a module to the addresses of what it exports
+function isExported(address) {
+  const module = Process.findModuleByAddress(address);
+  if (module === null) return false;
+  const { path } = module;
+  if (!exportsOf.has(path)) {
+    exportsOf.set(path, new Set(module.enumerateExports().map((one) => one.address.toString())));
+  }
+  return exportsOf.get(path).has(address.toString());
 }
 
 function enterTable(site) {
@@ -203,6 +225,7 @@ function addPoint(order) {
     // For ever: a thread may be inside when the point is removed.
     kept.push(module);
     point.predicate = module.predicate;
+    noteOwnCode(module.predicate);
     point.isPlain = isPlain(module.predicate);
     point.ask = new NativeFunction(point.predicate, 'int', ['pointer']);
   }
@@ -294,6 +317,10 @@ function hit(frame, site, which) {
   const view = new FrameView(frame, site);
   let thread = 0;
   let stops = null;
+  if (site.isShared && isFridas(thread = Process.getCurrentThreadId(), view)) {
+    for (const point of site.points) point.base++;
+    return 0;
+  }
   for (const point of site.points) {
     if (point.thread && point.thread !== (thread || (thread = Process.getCurrentThreadId()))) continue;
     if (!isWanted(point, view)) continue;
@@ -310,12 +337,13 @@ function hit(frame, site, which) {
 const stopping = new Map(); // frame to the points that stop there
 function stop(frame, site) {
   const view = new FrameView(frame, site);
-  const stops = stopping.get(frame.toString());
+  const stops = stopping.get(frame.toString()) || [];
   stopping.delete(frame.toString());
   for (const point of stops) if (point.temporary) removePoint(point.id);
   const told = stops.filter((point) => point !== aborting);
   if (told.length) pause('breakpoint', view, { ids: told.map((point) => point.id), hits: told[0].hits });
   if (stops.includes(aborting)) pause('crash', view, { signal: 6, code: -6 });
+  if (!stops.length && wanted.has(Process.getCurrentThreadId())) pause('pause', view, {});
 }
 
 // Frida leaves the program at the beginning of `abort`: the signal itself would come too late.

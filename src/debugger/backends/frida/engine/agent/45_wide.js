@@ -5,7 +5,10 @@
 const goOnIn = (site, slot) => { recordOf(site).add(64).writePointer(slot); };
 const wideSites = new Set(); // those that wait to be wide, and those that are
 let waiting = null; // the sites that wait, and the threads that may still be in them
-const RAN_NS = 1e6; // whoever has run for so long since has left
+const RAN_NS = 2e7; // whoever has run for so long has left; the system counts in steps of 10 ms at most
+const RAN_WITH_HANDLERS_NS = 1e8; // unless a handler of the program's has run meanwhile
+const OUR_SIGNALS = 0x40000001c00004f8n; // and Frida's and libc's
+const STACK_LOOKED_AT = 65536;
 
 const isWithin = (site, other) => site.address.compare(other.address) > 0
   && site.address.compare(other.address.add(other.wide)) < 0;
@@ -22,12 +25,42 @@ function ranFor(thread) {
   return words.length < 2 ? null : Number(words[0]);
 }
 
-// Where a thread stands that does not run, by what it waits for; null is not known.
-function standsAt(thread) {
+function hasHandlers() {
+  const [, caught] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(File.readAllText('/proc/self/status')) || [];
+  return caught === undefined || (BigInt(`0x${caught}`) & ~OUR_SIGNALS) !== 0n;
+}
+
+const isAmong = (at) => waiting.sites.some((site) => at.compare(site.address) > 0
+  && at.compare(site.address.add(site.wide)) < 0);
+
+// Has a thread left the instructions that give way? A signal may have interrupted it there, and
+// come back to them after any time: ours are known, of the program's own the stack tells.
+function hasLeft(thread, before) {
   const view = paused.get(thread);
-  if (view) return view.rip;
+  if (view) return !isAmong(view.rip) && !isOwnCode(view.rip);
+  if (BUSY.add(thread).readU8() & BUSY_BY_SIGNAL) return false;
+  const now = ranFor(thread);
+  if (now === null) return threadFile(thread, 'comm') === '';
+  if (before === null) {
+    waiting.threads.set(thread, now);
+    return false;
+  }
+  if (now - before > (waiting.hasHandlers ? RAN_WITH_HANDLERS_NS : RAN_NS)) return true;
   const words = threadFile(thread, 'syscall').split(' ');
-  return words.length < 9 ? null : ptr(words[8]);
+  if (words.length < 9 || isAmong(ptr(words[8]))) return false;
+  return !waiting.hasHandlers || !isOnStack(ptr(words[7]));
+}
+
+// What a thread has run in a handler of ours it has not run where the signal came.
+function wasInterrupted(thread) {
+  if (waiting !== null && waiting.threads.has(thread)) waiting.threads.set(thread, null);
+}
+
+function isOnStack(pointer) {
+  const bytes = readBytes(pointer, STACK_LOOKED_AT);
+  const words = new BigUint64Array(bytes.slice(0, bytes.byteLength & ~7));
+  return words.some((word) => word >= waiting.lowest && word < waiting.highest
+    && isAmong(ptr(word.toString())));
 }
 
 function widen() {
@@ -35,15 +68,12 @@ function widen() {
     const narrowOnes = [...wideSites].filter((site) => !site.isWide);
     if (!narrowOnes.length) return;
     const threads = new Map(threadsOfProgram().map((thread) => [thread, ranFor(thread)]));
-    waiting = { sites: narrowOnes, threads };
+    const starts = narrowOnes.map((site) => site.at).sort((some, other) => some - other);
+    waiting = { sites: narrowOnes, threads, hasHandlers: hasHandlers(),
+      lowest: BigInt(starts[0]), highest: BigInt(starts[starts.length - 1] + 32) };
   }
   for (const [thread, before] of waiting.threads) {
-    const now = ranFor(thread);
-    const at = standsAt(thread);
-    const isOut = at !== null && !waiting.sites.some((site) => at.compare(site.address) > 0
-      && at.compare(site.address.add(site.wide)) < 0);
-    const isGone = now === null && threadFile(thread, 'comm') === '';
-    if (isGone || isOut || (now !== null && now - before > RAN_NS)) waiting.threads.delete(thread);
+    if (hasLeft(thread, before)) waiting.threads.delete(thread);
   }
   if (waiting.threads.size) return;
   for (const site of waiting.sites) {

@@ -15,6 +15,7 @@ function makeTracer() {
   const size = 4 * PAGE + RETURNS * 2 + (RETURNS / 8) * ENTRY + RING * RECORD;
   const memory = mmap(NULL, size, 7, 0x4022, -1, 0);
   if (memory.equals(ptr(-1))) throw new Error('no memory to trace with');
+  ownCode.push([memory, memory.add(size)]);
   const state = memory.add(PAGE);
   const blocks = memory.add(2 * PAGE);
   const ways = memory.add(4 * PAGE);

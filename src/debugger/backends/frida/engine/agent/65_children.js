@@ -73,8 +73,10 @@ function tellForks() {
 }
 
 const beforeExit = new NativeCallback((status) => {
-  tellForks();
-  tell({ type: 'exiting', status: status & 255 });
+  asOurs(() => {
+    tellForks();
+    tell({ type: 'exiting', status: status & 255 });
+  });
 }, 'void', ['int']);
 KIN.writeS32(Process.id);
 KIN_STATE.writeS32(KIN_FREE);

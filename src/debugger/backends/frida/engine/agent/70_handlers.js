@@ -12,28 +12,29 @@ extern int getpid (void);
 extern void last_words (void);
 extern int owner;
 
-static void without_trap (GumInvocationContext * ic, guint nth, gsize size, gsize mask) {
+static void without_ours (GumInvocationContext * ic, guint nth, gsize size, gsize mask) {
   Copy * copy = GUM_IC_GET_INVOCATION_DATA (ic, Copy);
   guint8 * given = gum_invocation_context_get_nth_argument (ic, nth);
-  if (given == NULL || (given[mask] & 16) == 0) return;
+  if (given == NULL || ((given[mask] & 16) == 0 && (given[mask + 7] & 0x40) == 0)) return;
   memcpy (copy->bytes, given, size);
   copy->bytes[mask] &= ~16;
+  copy->bytes[mask + 7] &= ~0x40;
   gum_invocation_context_replace_nth_argument (ic, nth, copy->bytes);
 }
 void onMask (GumInvocationContext * ic) {
-  if (GPOINTER_TO_INT (gum_invocation_context_get_nth_argument (ic, 0)) != 1) without_trap (ic, 1, 128, 0);
+  if (GPOINTER_TO_INT (gum_invocation_context_get_nth_argument (ic, 0)) != 1) without_ours (ic, 1, 128, 0);
 }
-void onAction (GumInvocationContext * ic) { without_trap (ic, 1, 152, 8); }
+void onAction (GumInvocationContext * ic) { without_ours (ic, 1, 152, 8); }
 void onReturn (GumInvocationContext * ic) { }
 void onExit (GumInvocationContext * ic) { if (getpid () == owner) last_words (); }
 `;
 
-function lastWords() {
+const lastWords = () => asOurs(() => {
   drainAll(true);
   flush(true);
   tell({ type: 'last', tally: tally() });
   recv('last', () => {}).wait();
-}
+});
 
 let guards = null;
 let sayLastWords = null;
@@ -80,21 +81,27 @@ const OF_TABLE = '8877665544332211';
 const onHit = new NativeCallback((frame, site, number) => hit(frame, sites[site], number),
   'int', ['pointer', 'int', 'uint']);
 const enterCode = () => placed(MACHINE.enter, [['5857565554535251', Process.id],
-  ['3837363534333231', BUSY], ['4847464544434241', onHit], ['6867666564636261', STOP_HOOK]]);
+  ['3837363534333231', BUSY], ['7877767574737271', agentMemory().start],
+  ['8887868584838281', agentMemory().size], ['4847464544434241', onHit], ['6867666564636261', STOP_HOOK]]);
 
-function onTrap(info, context) {
+// Without a number it was asked to pause while it was here.
+function onTrap(number, info, context) {
   const thread = Process.getCurrentThreadId();
   const view = new ContextView(context);
-  if (info.add(8).readS32() === 4) {
+  if (number === 5) {
     info.add(4).writeU32(1);
     watchHit(view);
   } else if (wanted.has(thread)) {
-    const call = wanted.get(thread);
-    wanted.delete(thread);
     info.add(4).writeU32(1);
-    restartCall(view, call);
+    if (isOwnCode(view.rip)) {
+      info.add(4).writeU32(2);
+      askSoon(thread);
+      return;
+    }
+    if (number !== 0) restartCall(view, wanted.get(thread));
     pause('pause', view, {});
   }
+  wasInterrupted(thread);
 }
 
 function onCrash(number, info, context) {
@@ -110,7 +117,7 @@ function takeSignals() {
   // What the hook has handled it says in si_errno, which nobody uses.
   for (const hook of [TRAP_HOOK, CRASH_HOOK]) hook.writeByteArray([...nops, 0x8b, 0x46, 0x04, 0xc3]);
   Interceptor.attach(STOP_HOOK, { onEnter(args) { stop(args[0], sites[args[1].toInt32()]); } });
-  Interceptor.attach(TRAP_HOOK, { onEnter(args) { onTrap(args[1], args[2]); } });
+  Interceptor.attach(TRAP_HOOK, { onEnter(args) { onTrap(args[0].toInt32(), args[1], args[2]); } });
   Interceptor.attach(CRASH_HOOK, { onEnter(args) { onCrash(args[0].toInt32(), args[1], args[2]); } });
   guardMasks();
   Interceptor.flush();
@@ -124,14 +131,15 @@ function takeSignals() {
   CRASH.writePointer(CRASH_HOOK);
   CRASH.add(8).writeU64(Process.id);
   CRASH.add(16).writePointer(BUSY);
-  for (const thread of threadsNow()) if (isOurs(thread)) setBusy(thread, 1);
+  findOurs();
   // Frida takes the signals when it first needs them: that has to be before us.
   try { NULL.readU8(); } catch (error) { /* that was the point */ }
   TABLE.writePointer(handle(5, TRAP_CODE, 0x10000000));
+  handle(PAUSE, TRAP_CODE, 0x10000000);
   for (const number of FATAL) CRASH.add(32 + number * 8).writePointer(handle(number, CRASH_CODE, 0));
 }
 
-// The trap stays ours: a thread may be on its way there.
+// The trap and the wish to pause stay ours: a thread may be on its way there.
 function leaveSignals() {
   CRASH.add(8).writeU64(0);
   TABLE.add(24).writeU64(0);

@@ -51,13 +51,28 @@ function isLeft() {
   return threadsOfProgram().every((thread) => !isBusy(thread)) && threadsInFrida().length === 0;
 }
 
-const isBusy = (thread) => BUSY.add(thread & 4095).readU8() !== 0;
+// Frida hides what it has compiled from its own lists.
+function noteOwnCode(address) {
+  if (isOwnCode(address)) return;
+  const regions = File.readAllText('/proc/self/maps').split('\n').map(regionOf);
+  const { start, end } = regions.find((one) => one && address.compare(one.start) >= 0 && address.compare(one.end) < 0);
+  ownCode.push([start, end]);
+}
+
 const threadsOfProgram = () => threadsNow().filter((thread) => !isOurs(thread));
+
+const agentRegions = () => File.readAllText('/proc/self/maps').split('\n')
+  .filter((line) => line.includes('frida-agent')).map(regionOf);
+
+function agentMemory() {
+  const regions = agentRegions();
+  const { start } = regions[0];
+  return { start, size: regions[regions.length - 1].end.sub(start) };
+}
 
 // The threads that wait in Frida's own code.
 function threadsInFrida() {
-  const agent = File.readAllText('/proc/self/maps').split('\n')
-    .filter((line) => line.includes('frida-agent')).map(regionOf);
+  const agent = agentRegions();
   return threadsOfProgram().filter((thread) => {
     const words = threadFile(thread, 'syscall').split(' ');
     const at = words.length < 9 ? NULL : ptr(words[8]);

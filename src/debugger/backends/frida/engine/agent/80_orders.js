@@ -39,6 +39,7 @@ const orders = {
   },
   arena: ({ near, size }) => {
     const arena = mapArena(near, size);
+    ownCode.push([arena, arena.add(size)]);
     arena.writeByteArray(enterCode());
     return arena;
   },
@@ -46,7 +47,7 @@ const orders = {
     const code = new Uint8Array(bytes);
     made.forEach((site, i) => makeSite(site, Array.from(code.subarray(i * width, (i + 1) * width))));
   },
-  add: ({ points: added }) => addAll(added),
+  add: ({ points: added }) => { findOurs(); return addAll(added); },
   remove: ({ ids }) => together(() => { ids.forEach(removePoint); }),
   aborts: ({ address }) => catchAbort(address),
   tally: () => tally(),
@@ -58,11 +59,11 @@ const orders = {
   },
   registers: ({ thread }) => registersOf(viewOf(thread)),
   threads: () => threadsNow().filter((thread) => !isOurs(thread))
-    .map((thread) => ({ thread, name: threadFile(thread, 'comm'), paused: paused.has(thread) })),
+    .map((thread) => ({ thread, name: threadFile(thread, 'comm'), paused: isPaused(thread) })),
   pause: ({ threads }) => threads.filter(askToPause),
   watch: ({ watch: one }) => watch(one),
   unwatch: ({ name }) => unwatch(name),
-  trace: ({ functions, rate }) => together(() => traceAdd(functions, rate)),
+  trace: ({ functions, rate }) => { findOurs(); return together(() => traceAdd(functions, rate)); },
   skipped: () => skipped(),
   untrace: ({ ids }) => together(() => traceRemove(ids)),
   modules: () => Process.enumerateModules().map(({ name, path, base, size }) => ({ name, path, base, size })),
@@ -131,14 +132,18 @@ function tellCounts() {
 
 setInterval(() => { refill(0.01); drainAll(); flush(); widen(); }, 10);
 setInterval(tellCounts, 100);
+setInterval(askAgain, 20);
+setInterval(findOurs, 1000);
 let isReady = false;
 Process.attachModuleObserver({
   onAdded(module) {
     const { name, path, base, size } = module;
     if (!isReady) return;
-    tellUnwinderOf(module);
-    tell({ type: 'module', name, path, base, size });
-    if (HOLDS_MODULES) pause('module', null, { base });
+    asOurs(() => {
+      tellUnwinderOf(module);
+      tell({ type: 'module', name, path, base, size });
+      if (HOLDS_MODULES) pause('module', null, { base });
+    });
   },
 });
 isReady = true;

@@ -5,7 +5,7 @@ typedef void (*handler)(int, void *, void *);
 struct crash {
   u64 hook;
   u64 owner;
-  unsigned char *busy; /* by thread id modulo 4096: the agent runs there, and its faults are its own */
+  unsigned char *busy; /* by thread id: the agent runs there, and its faults are its own */
   u64 pad;
   u64 old[32];
 };
@@ -25,12 +25,12 @@ __attribute__((section(".text.a"), used)) void on_crash(int number, void *info, 
   __asm__ volatile("movabs $0x1122334455667788,%0" : "=r"(crash));
   long pid = ask(39, 0, 0, 0, 0), thread = ask(186, 0, 0, 0, 0);
   u64 old = crash->old[number & 31];
-  if (crash->busy[thread & 4095]) {
+  if (crash->busy[thread] & 0x7f) {
     if (old > 1) ((handler)old)(number, info, context);
     return;
   }
   if ((u64)pid == crash->owner) {
-    unsigned char *busy = &crash->busy[thread & 4095];
+    unsigned char *busy = &crash->busy[thread];
     __atomic_add_fetch(busy, 1, __ATOMIC_SEQ_CST);
     ((int (*)(int, void *, void *))crash->hook)(number, info, context);
     __atomic_sub_fetch(busy, 1, __ATOMIC_SEQ_CST);

@@ -2,9 +2,13 @@
 # The stub's record lies 0x20000 above the stub: hits, the hit to wake at, a predicate or 0, the
 # number of the site, how many threads are in here, the one thread that counts or 0, whether the
 # predicate leaves the vector registers alone, whether the function that begins there is traced,
-# the tracer and what it is given besides the frame. The hook gets the frame in rdi, the site in rsi,
-# the hit's number in rdx, and says whether the thread stops, which a second hook does; the predicate gets the frame: r15 r14 r13 r12 r11 r10 r9 r8 rdi rsi rbp
-# rbx rdx rcx rax flags, and the return address into the stub.
+# the tracer and what it is given besides the frame, the slot to go on in, whether the agent itself
+# may come there (1; 2 where a function begins, whose return address tells of its calls): then its
+# own threads, and those that are in its code, pass without a trace.
+# The hook gets the frame in rdi, the site in rsi, the hit's number in rdx, and says whether the
+# thread stops, which a second hook does; that one is called, too, when the thread was asked to
+# pause meanwhile (0x80 in its byte, by trap.c). The predicate gets the frame: r15 r14 r13 r12 r11
+# r10 r9 r8 rdi rsi rbp rbx rdx rcx rax flags, and the return address into the stub.
   .intel_syntax noprefix
   .set RECORD, 0x20000 - 10
   .text
@@ -13,6 +17,9 @@ enter:
   push rax
   push rcx
   mov rax, [rsp+24]
+  cmp dword ptr [rax+RECORD+72], 0
+  jne whose
+count:
   mov ecx, 1
   lock xadd [rax+RECORD], rcx
   inc rcx
@@ -20,6 +27,33 @@ enter:
   jae due
   cmp dword ptr [rax+RECORD+44], 0
   jne due
+  pop rcx
+  pop rax
+  popfq
+  ret
+whose:
+  push rax
+  push r11
+  cmp dword ptr [rax+RECORD+72], 2
+  jne thread
+  movabs r11, 0x7172737475767778
+  movabs rcx, 0x8182838485868788
+  mov rax, [rsp+176]
+  sub rax, r11
+  cmp rax, rcx
+  jb ours
+thread:
+  mov eax, 186
+  syscall
+  movabs rcx, 0x3132333435363738
+  test byte ptr [rcx+rax], 0x7f
+  jnz ours
+  pop r11
+  pop rax
+  jmp count
+ours:
+  pop r11
+  pop rax
   pop rcx
   pop rax
   popfq
@@ -90,7 +124,6 @@ look:
   mov eax, 186
   syscall
   mov r13d, eax
-  and r13d, 0xfff
   movabs r14, 0x3132333435363738
   lock inc byte ptr [r14+r13]
   mov rdi, rbx
@@ -98,12 +131,19 @@ look:
   mov rdx, rbp
   movabs rax, 0x4142434445464748
   call rax
+more:
   test eax, eax
-  jz looked
+  jnz stop
+  cmp byte ptr [r14+r13], 0x81
+  jne looked
+stop:
+  lock and byte ptr [r14+r13], 0x7f
   mov rdi, rbx
   mov rsi, [r12+24]
   movabs rax, 0x6162636465666768
   call rax
+  xor eax, eax
+  jmp more
 looked:
   lock dec byte ptr [r14+r13]
 restore:

@@ -1,0 +1,73 @@
+"""Does the agent keep out of its own way: where it is at work, and in what it calls itself?"""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.backends.frida.engine.events import Breakpoint, Exited, Function, Paused
+from engine_live import build, run
+
+PAUSES = 12
+ROUNDS = 20
+# What is written at the end is written once more; of others libc itself makes some calls.
+CALLS = {"write": ROUNDS + 1, "read": ROUNDS, "open64": ROUNDS, "close": ROUNDS}
+NEVER = "int predicate(void *frame) { return 0; }"
+
+
+async def _make_hot(live, way):
+    work = live.at("work")
+    if way == "trace":
+        await live.engine.trace([Function(id=1, address=work)], rate=1000)
+        return
+    ways = {
+        "count": {"pauses": False},
+        "log": {"pauses": False, "log": "(c) => 1", "rate": 1000},
+        "condition": {"condition": "(c) => c.rdi === null"},
+        "native": {"native": NEVER},
+    }
+    assert await live.engine.add([Breakpoint(id="w", address=work, **ways[way])]) == {}
+
+
+@pytest.mark.parametrize("way", ["count", "log", "condition", "native", "trace"])
+async def test_threads_that_are_hot_pause_in_the_programs_code_and_are_unharmed(start, way):
+    program = build("hammer.c", "-O0")
+    rounds = "60000000"
+    status, out, _ = program.alone(rounds)
+    live = await start(program, rounds)
+    await _make_hot(live, way)
+    await live.engine.run()
+    modules = await live.engine.modules()
+    for _ in range(PAUSES):
+        for _ in await live.engine.pause():
+            at = (await live.until(Paused)).registers["rip"]
+            (module,) = (one for one in modules if one.base <= at < one.base + one.size)
+            assert "frida" not in module.name
+        live.engine.resume()
+    if way == "trace":
+        await live.engine.untrace([1])
+    else:
+        await live.engine.remove(["w"])
+    exited = await live.until(Exited)
+    assert (exited.status, exited.signal) == (status, None)
+    assert live.output() == out
+
+
+@pytest.mark.parametrize(
+    "name", ["write", "read", "open64", "close", "malloc", "free", "memcpy", "pthread_mutex_lock"]
+)
+async def test_what_the_agent_calls_itself_stops_the_program_alone(start, name):
+    live = await start(build("chatty.c", "-O0"), str(ROUNDS))
+    (libc,) = (one for one in await live.engine.modules() if one.name.startswith("libc.so"))
+    told = run("nm", "-D", "--defined-only", libc.path).stdout
+    (line,) = (one for one in told.splitlines() if f" {name}@@" in one)
+    point = Breakpoint(id="p", address=libc.base + int(line.split()[0], 16))
+    assert await live.engine.add([point]) == {}
+    await live.engine.run()
+    stops = 0
+    while isinstance(end := await live.until(lambda one: isinstance(one, Paused | Exited)), Paused):
+        assert await live.engine.pause() == []
+        live.engine.resume()
+        stops += 1
+    assert (end.status, end.signal) == (3, None)
+    assert (await live.engine.tally())["p"].hits == stops
+    assert stops == CALLS.get(name, stops)
