@@ -20,8 +20,10 @@ DAEMON = ("-m", "debugger.daemon")
 IDLE_S = 30 * 60.0
 LOG_BYTES = 1 << 20
 
-_LOCK_S = 10.0
-_READY_S = 5.0
+# A start is half a second on a quiet machine, and ten times that on a busy one.
+_READY_S = 20.0
+# More than that: whoever waits takes the daemon that another has started.
+_LOCK_S = 25.0
 # More than all the bounds of a shutdown together.
 _EXIT_S = 12.0
 _READY = b"ready\n"
