@@ -20,6 +20,7 @@ import pytest
 
 from debugger.backends import choose
 from debugger.backends.dap.profile import Search
+from nursery import NURSERY
 
 # A busy machine is no fault of the code under test; pytest-timeout still bounds every test.
 hypothesis.settings.register_profile("unhurried", deadline=None)
@@ -29,6 +30,9 @@ if hypothesis.settings.get_current_profile_name() == "default":
 # Seconds: longer than a daemon may take to end its sessions, and a guard to end its children.
 _DAEMON_ENDS = 15.0
 _CHILDREN_END = 5.0
+
+# The commands that start no daemon.
+_WITHOUT_DAEMON = ((), ("daemon",), ("completion",), ("skill",), ("--help",), ("--version",))
 
 # What a tool that is no adapter is called on the machines that have it.
 _COMMANDS: Mapping[str, tuple[str, ...]] = {
@@ -44,6 +48,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite the transcripts with what is seen",
     )
+
+
+def pytest_unconfigure() -> None:
+    NURSERY.close()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -137,10 +145,13 @@ def cli(runtime_dir: Path) -> Callable[..., Answer]:
         timeout: float = 60,
     ) -> Answer:
         words = tuple(os.fspath(arg) for arg in args)
+        environment = {**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir), **(env or {})}
+        if words[:1] not in _WITHOUT_DAEMON:
+            NURSERY.hatch(environment)
         ran = subprocess.run(
             [sys.executable, "-m", "debugger", *words],
             cwd=cwd,
-            env={**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir), **(env or {})},
+            env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",

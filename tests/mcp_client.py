@@ -21,6 +21,8 @@ from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from nursery import NURSERY
+
 CALL_S = 60.0
 _START_S = 20.0
 _END_S = 10.0
@@ -77,9 +79,9 @@ async def over_stdio(
 ) -> AsyncIterator[Connected]:
     """Start a server, and connect to it over its standard streams."""
     program, *words = command("--toolset", toolset)
-    parameters = StdioServerParameters(
-        command=program, args=words, env={**os.environ, **(env or {})}
-    )
+    environment = {**os.environ, **(env or {})}
+    NURSERY.hatch(environment)
+    parameters = StdioServerParameters(command=program, args=words, env=environment)
     with plain_failures():
         async with Client(stdio_client(parameters)) as client:
             yield Connected(client)
@@ -126,9 +128,11 @@ async def listening(
     *, toolset: str = "core", env: Mapping[str, str] | None = None, at: str = "127.0.0.1:0"
 ) -> AsyncIterator[Listening]:
     """Start a server over HTTP, with a token of its own."""
+    environment = {**os.environ, **(env or {})}
+    NURSERY.hatch(environment)
     process = await asyncio.create_subprocess_exec(
         *command("--toolset", toolset, "--http", at),
-        env={**os.environ, **(env or {})},
+        env=environment,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections import Counter
@@ -45,7 +46,18 @@ def _check(message: Mapping[str, Any]) -> None:
     is_foreign = command in _FOREIGN or command.startswith(_OURS)
     name = "Request" if is_foreign else _definition(message)
     assert name in SCHEMA["definitions"], message
-    jsonschema.validate(message, {**SCHEMA, "$ref": f"#/definitions/{name}"})
+    _validator(name).validate(message)
+
+
+@functools.cache
+def _validator(name: str) -> Any:
+    # `jsonschema.validate` would check the whole schema again for each message.
+    kind = jsonschema.validators.validator_for(SCHEMA)
+    return kind({**SCHEMA, "$ref": f"#/definitions/{name}"})
+
+
+def test_the_schema_is_one():
+    jsonschema.validators.validator_for(SCHEMA).check_schema(SCHEMA)
 
 
 @pytest.fixture

@@ -96,27 +96,27 @@ def test_an_unknown_function_is_pending_and_names_those_near_it(cli, name):
     assert "near names: calculate" in to_the_end(cli)[-1]
 
 
+NO_PLACES = [
+    ("{name}:0", "no line 0"),
+    ("{name}:-1", "lines are numbers from 1"),
+    ("{name}:", "lines are numbers from 1"),
+    ("{name}:x", "lines are numbers from 1"),
+    (":6", "lines are numbers from 1"),
+    ("{name}:99999999999", "no line 99999999999"),
+    ("*0xzz", "not an address"),
+    ("", "not a place"),
+    ("ma\nin", "not a place"),
+    ("lo\x01op:6", "not a place"),
+]
+
+
 @both
-@pytest.mark.parametrize(
-    ("place", "says"),
-    [
-        ("{name}:0", "no line 0"),
-        ("{name}:-1", "lines are numbers from 1"),
-        ("{name}:", "lines are numbers from 1"),
-        ("{name}:x", "lines are numbers from 1"),
-        (":6", "lines are numbers from 1"),
-        ("{name}:99999999999", "no line 99999999999"),
-        ("*0xzz", "not an address"),
-        ("", "not a place"),
-        ("ma\nin", "not a place"),
-        ("lo\x01op:6", "not a place"),
-    ],
-)
-def test_what_is_no_place_is_a_usage_error_and_no_breakpoint(cli, name, place, says):
+def test_what_is_no_place_is_a_usage_error_and_no_breakpoint(cli, name):
     at_main(cli, name)
-    words = ("break", place.format(name=name))
-    refused(cli, *words, exit=2, code="USAGE", says=says, hint="FILE:LINE")
-    assert len(cli("breakpoint", "list", "--json", check=0).data["data"]["breakpoints"]) == 1
+    for place, says in NO_PLACES:
+        words = ("break", place.format(name=name))
+        refused(cli, *words, exit=2, code="USAGE", says=says, hint="FILE:LINE")
+        assert len(cli("breakpoint", "list", "--json", check=0).data["data"]["breakpoints"]) == 1
 
 
 @lldb
@@ -204,11 +204,14 @@ def test_a_condition_that_never_ends_stops_nothing(cli):
     assert "breakpoint 2 could not be evaluated: forever(): it did not finish in time" in ended
 
 
+CODELESS = ["nosuchfunction", "{name}:999", "nosuch{suffix}:1"]
+
+
 @both
-@pytest.mark.parametrize("place", ["nosuchfunction", "{name}:999", "nosuch{suffix}:1"])
-def test_a_run_to_a_place_without_code_is_refused_and_moves_nothing(cli, name, place):
+def test_a_run_to_a_place_without_code_is_refused_and_moves_nothing(cli, name):
     at_main(cli, name)
     before = cli("context", "--json", check=0).data["data"]["frame"]
-    words = place.format(name=name, suffix=Path(name).suffix)
-    refused(cli, "until", words, exit=1, code="NOT_FOUND", says="cannot run to")
-    assert cli("context", "--json", check=0).data["data"]["frame"] == before
+    for place in CODELESS:
+        words = place.format(name=name, suffix=Path(name).suffix)
+        refused(cli, "until", words, exit=1, code="NOT_FOUND", says="cannot run to")
+        assert cli("context", "--json", check=0).data["data"]["frame"] == before

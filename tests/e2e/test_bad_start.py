@@ -122,10 +122,13 @@ def test_an_adapter_that_ends_at_once_is_no_reason_to_restart(cli, runtime_dir):
     no_session_is_left(cli)
 
 
-@pytest.mark.parametrize("named", ["/nonexistent/python", "nosuchpython", "/tmp"])
-def test_a_python_that_does_not_exist_is_refused(cli, named):
-    words = ("start", source("loop.py"), "--python", named)
-    refused(cli, *words, **LAUNCH, says=("no such Python", named), hint="--python PATH")
+NO_PYTHONS = ["/nonexistent/python", "nosuchpython", "/tmp"]
+
+
+def test_a_python_that_does_not_exist_is_refused(cli):
+    for named in NO_PYTHONS:
+        words = ("start", source("loop.py"), "--python", named)
+        refused(cli, *words, **LAUNCH, says=("no such Python", named), hint="--python PATH")
 
 
 @python
@@ -150,26 +153,26 @@ def test_a_python_module_that_does_not_exist_is_told(cli):
     assert "No module named nosuchmodule" in cli("start", "-m", "nosuchmodule", check=0).out
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "exit_code", "says"),
-    [
-        (("--cwd", "/nonexistent"), "NOT_FOUND", 1, "no such directory: /nonexistent"),
-        (("--stdin", "/nonexistent"), "NOT_FOUND", 1, "cannot read /nonexistent"),
-        (("--stdin", "/tmp"), "NOT_FOUND", 1, "cannot read /tmp"),
-        (("--env", "NAME"), "USAGE", 2, "--env wants KEY=VALUE, not 'NAME'"),
-        (("--env", "=value"), "USAGE", 2, "--env wants KEY=VALUE"),
-        (("--timeout", "-1"), "USAGE", 2, "not -1"),
-        (("--timeout", "1e99"), "USAGE", 2, "from 0 to 86400"),
-        (("--timeout", "nan"), "USAGE", 2, "not nan"),
-        (("--timeout", "soon"), "USAGE", 2, "'soon' is not a valid float"),
-        (("--break", ""), "USAGE", 2, "not a place"),
-        (("--session", "-x"), "USAGE", 2, "not a session's name"),
-        (("--session", "a\nb"), "USAGE", 2, "not a session's name"),
-    ],
-)
-def test_a_bad_option_of_start_is_refused_and_starts_nothing(cli, words, code, exit_code, says):
-    refused(cli, "start", source("loop.py"), *words, exit=exit_code, code=code, says=says)
-    no_session_is_left(cli)
+BAD_OPTIONS = [
+    (("--cwd", "/nonexistent"), "NOT_FOUND", 1, "no such directory: /nonexistent"),
+    (("--stdin", "/nonexistent"), "NOT_FOUND", 1, "cannot read /nonexistent"),
+    (("--stdin", "/tmp"), "NOT_FOUND", 1, "cannot read /tmp"),
+    (("--env", "NAME"), "USAGE", 2, "--env wants KEY=VALUE, not 'NAME'"),
+    (("--env", "=value"), "USAGE", 2, "--env wants KEY=VALUE"),
+    (("--timeout", "-1"), "USAGE", 2, "not -1"),
+    (("--timeout", "1e99"), "USAGE", 2, "from 0 to 86400"),
+    (("--timeout", "nan"), "USAGE", 2, "not nan"),
+    (("--timeout", "soon"), "USAGE", 2, "'soon' is not a valid float"),
+    (("--break", ""), "USAGE", 2, "not a place"),
+    (("--session", "-x"), "USAGE", 2, "not a session's name"),
+    (("--session", "a\nb"), "USAGE", 2, "not a session's name"),
+]
+
+
+def test_a_bad_option_of_start_is_refused_and_starts_nothing(cli):
+    for words, code, exit_code, says in BAD_OPTIONS:
+        refused(cli, "start", source("loop.py"), *words, exit=exit_code, code=code, says=says)
+        no_session_is_left(cli)
 
 
 def test_start_without_a_program_asks_for_one(cli):
@@ -184,26 +187,26 @@ def test_a_wait_of_no_time_at_all_says_that_the_program_still_runs(cli):
     assert "debugger pause" in running.out
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ('[defaults]\nadaptr = "x"\n', ("unknown key 'defaults.adaptr'", "'adapter'")),
-        ('[securty]\nraw = "deny"\n', ("unknown key 'securty'", "'security'")),
-        ('[adapters.gdb]\npth = "x"\n', ("unknown key 'adapters.gdb.pth'", "'path'")),
-        ('[timeouts]\ndap_request_secs = "soon"\n', ("timeouts.dap_request_secs",)),
-        ("[timeouts]\nawait_default_secs = -1\n", ("await_default_secs must be above 0",)),
-        ('[security]\nraw = "maybe"\n', ("security.raw",)),
-        ("[timeouts\n", ("line 1",)),
-        ("defaults = 3\n", ("defaults",)),
-    ],
-)
-def test_a_broken_configuration_is_named_with_what_is_wrong(cli, runtime_dir, text, says):
+BROKEN = [
+    ('[defaults]\nadaptr = "x"\n', ("unknown key 'defaults.adaptr'", "'adapter'")),
+    ('[securty]\nraw = "deny"\n', ("unknown key 'securty'", "'security'")),
+    ('[adapters.gdb]\npth = "x"\n', ("unknown key 'adapters.gdb.pth'", "'path'")),
+    ('[timeouts]\ndap_request_secs = "soon"\n', ("timeouts.dap_request_secs",)),
+    ("[timeouts]\nawait_default_secs = -1\n", ("await_default_secs must be above 0",)),
+    ('[security]\nraw = "maybe"\n', ("security.raw",)),
+    ("[timeouts\n", ("line 1",)),
+    ("defaults = 3\n", ("defaults",)),
+]
+
+
+def test_a_broken_configuration_is_named_with_what_is_wrong(cli, runtime_dir):
     file = runtime_dir / "config.toml"
-    file.write_text(text)
     usage = {"exit": 2, "code": "USAGE", "hint": "debugger config --path"}
-    refused(cli, "sessions", **usage, says=(str(file), *says))
-    file.unlink()
-    cli("sessions", check=0)
+    for text, says in BROKEN:
+        file.write_text(text)
+        refused(cli, "sessions", **usage, says=(str(file), *says))
+        file.unlink()
+        cli("sessions", check=0)
 
 
 def test_a_configured_adapter_that_is_none_is_not_passed_over(cli, runtime_dir):

@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import jsonschema
-import pytest
 
 from debuggees import build, marker, source
 from mcp_client import Connected, Told, over_stdio
@@ -233,58 +232,56 @@ async def test_a_prompt_holds_what_it_was_given(runtime_dir) -> None:
         assert "main.c:3" in text
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "says"),
-    [
-        ("debug_breakpoint", {"add": [{}]}, "Provide file + line or function."),
-        (
-            "debug_breakpoint",
-            {"add": [{"file": "a.c", "line": 1, "function": "f"}]},
-            "Provide either file/line or function, not both.",
-        ),
-        ("debug_breakpoint", {"add": [{"line": 3}]}, "file is required when line is provided."),
-        ("debug_breakpoint", {"add": [{"file": "a.c"}]}, "Provide file + line or function."),
-        ("debug_breakpoint", {"add": [{"functoin": "f"}]}, "functoin"),
-        ("debug_breakpoint", {"remove": ["-1"]}, "not the id of a breakpoint: -1"),
-        ("debug_breakpoint", {"remove": ["x"]}, "not the id of a breakpoint: x"),
-        ("debug_breakpoint", {"remove": ["99"]}, "99"),
-        ("debug_breakpoint", {"add": [{"function": "a\nb"}]}, "one line"),
-        ("debug_logpoint", {}, "give add or remove"),
-        ("debug_trace", {"add": ["audio::*"]}, "by name, not by a pattern"),
-        ("debug_continue", {"action": "fly"}, "$.action"),
-        ("debug_continue", {"timeoutMs": -5}, "--timeout"),
-        ("debug_stack", {"threadIndex": 40}, "Thread index 40 is out of range."),
-        ("debug_variables", {"frameIndex": 4000}, "Frame index 4000 is out of range."),
-        ("debug_variables", {"ref": "v999"}, "v999"),
-        ("debug_evaluate", {"expression": "nosuch + 1"}, "nosuch"),
-        ("debug_read", {"targets": []}, "no targets"),
-        ("debug_read", {"targets": [{}]}, "give one of variable, address"),
-        ("debug_read", {"targets": [{"address": "0x1", "type": "f16"}]}, "no type 'f16'"),
-        ("debug_read", {"targets": [{"address": "0x1", "type": "u8"}]}, "0x1"),
-        ("debug_write", {"targets": [{"address": "0x1", "type": "u8", "value": 300}]}, "is no u8"),
-        ("debug_query", {"eventType": ["nosuch"]}, "no kind of event 'nosuch'"),
-        ("debug_query", {"limit": 501}, "1 to 500"),
-        ("debug_command", {"command": ""}, "which command?"),
-        ("debug_command", {"command": "nosuch"}, "no command 'nosuch'"),
-        ("debug_command", {"command": "print 'x"}, "cannot be read"),
-        ("debug_command", {"command": "daemon stop"}, "is for a shell"),
-        ("debug_command", {"command": "output --follow"}, "has no end here"),
-        ("debug_session", {"action": "use"}, "which session?"),
-        ("debug_session", {"sessionId": "nosuch"}, "nosuch"),
-        ("debug_launch", {"command": "/nosuch"}, "/nosuch"),
-        ("debug_attach", {}, "what"),
-    ],
-)
-async def test_bad_input_is_an_error_with_a_hint_and_the_session_lives(
-    runtime_dir, name, arguments, says
-) -> None:
+BAD_INPUT = [
+    ("debug_breakpoint", {"add": [{}]}, "Provide file + line or function."),
+    (
+        "debug_breakpoint",
+        {"add": [{"file": "a.c", "line": 1, "function": "f"}]},
+        "Provide either file/line or function, not both.",
+    ),
+    ("debug_breakpoint", {"add": [{"line": 3}]}, "file is required when line is provided."),
+    ("debug_breakpoint", {"add": [{"file": "a.c"}]}, "Provide file + line or function."),
+    ("debug_breakpoint", {"add": [{"functoin": "f"}]}, "functoin"),
+    ("debug_breakpoint", {"remove": ["-1"]}, "not the id of a breakpoint: -1"),
+    ("debug_breakpoint", {"remove": ["x"]}, "not the id of a breakpoint: x"),
+    ("debug_breakpoint", {"remove": ["99"]}, "99"),
+    ("debug_breakpoint", {"add": [{"function": "a\nb"}]}, "one line"),
+    ("debug_logpoint", {}, "give add or remove"),
+    ("debug_trace", {"add": ["audio::*"]}, "by name, not by a pattern"),
+    ("debug_continue", {"action": "fly"}, "$.action"),
+    ("debug_continue", {"timeoutMs": -5}, "--timeout"),
+    ("debug_stack", {"threadIndex": 40}, "Thread index 40 is out of range."),
+    ("debug_variables", {"frameIndex": 4000}, "Frame index 4000 is out of range."),
+    ("debug_variables", {"ref": "v999"}, "v999"),
+    ("debug_evaluate", {"expression": "nosuch + 1"}, "nosuch"),
+    ("debug_read", {"targets": []}, "no targets"),
+    ("debug_read", {"targets": [{}]}, "give one of variable, address"),
+    ("debug_read", {"targets": [{"address": "0x1", "type": "f16"}]}, "no type 'f16'"),
+    ("debug_read", {"targets": [{"address": "0x1", "type": "u8"}]}, "0x1"),
+    ("debug_write", {"targets": [{"address": "0x1", "type": "u8", "value": 300}]}, "is no u8"),
+    ("debug_query", {"eventType": ["nosuch"]}, "no kind of event 'nosuch'"),
+    ("debug_query", {"limit": 501}, "1 to 500"),
+    ("debug_command", {"command": ""}, "which command?"),
+    ("debug_command", {"command": "nosuch"}, "no command 'nosuch'"),
+    ("debug_command", {"command": "print 'x"}, "cannot be read"),
+    ("debug_command", {"command": "daemon stop"}, "is for a shell"),
+    ("debug_command", {"command": "output --follow"}, "has no end here"),
+    ("debug_session", {"action": "use"}, "which session?"),
+    ("debug_session", {"sessionId": "nosuch"}, "nosuch"),
+    ("debug_launch", {"command": "/nosuch"}, "/nosuch"),
+    ("debug_attach", {}, "what"),
+]
+
+
+async def test_bad_input_is_an_error_with_a_hint_and_the_session_lives(runtime_dir) -> None:
     async with over_stdio() as agent:
         await launched(agent, "loop.c", "step")
-        text = await agent.refused(name, **arguments)
-        assert says in text
-        assert text.startswith("error: ")
-        assert "\nhint: " in text
-        assert (await agent.call("debug_session")).data["state"] == "stopped"
+        for name, arguments, says in BAD_INPUT:
+            text = await agent.refused(name, **arguments)
+            assert says in text, name
+            assert text.startswith("error: ")
+            assert "\nhint: " in text
+            assert (await agent.call("debug_session")).data["state"] == "stopped", name
 
 
 async def test_a_line_without_code_is_refused_with_the_valid_ones_and_not_kept(runtime_dir) -> None:

@@ -72,20 +72,20 @@ def test_what_is_here_is_not_installed_again(cli, home):
     assert "is here already" in cli("setup", "debugpy", check=0).out
 
 
-@pytest.mark.parametrize(
-    ("words", "says", "hint"),
-    [
-        (("nosuch",), "no adapter 'nosuch'; there are: ", "debugger setup --list"),
-        (("debugpi",), "no adapter 'debugpi'", "did you mean debugpy?"),
-        (("gdb", "--list"), "--list is without", "debugger setup --list"),
-        (("--yes",), "which adapter?", "debugger setup --list"),
-        (("--check",), "which adapter?", "debugger setup --list"),
-        (("gdb", "--yes", "--check"), "--check changes nothing", "debugger setup gdb --check"),
-        (("gdb", "--ys"), "no option --ys", "--yes"),
-    ],
-)
-def test_words_that_mean_nothing_are_refused(cli, home, words, says, hint):
-    refused(cli, "setup", *words, exit=2, code="USAGE", says=says, hint=hint)
+MEANINGLESS = [
+    (("nosuch",), "no adapter 'nosuch'; there are: ", "debugger setup --list"),
+    (("debugpi",), "no adapter 'debugpi'", "did you mean debugpy?"),
+    (("gdb", "--list"), "--list is without", "debugger setup --list"),
+    (("--yes",), "which adapter?", "debugger setup --list"),
+    (("--check",), "which adapter?", "debugger setup --list"),
+    (("gdb", "--yes", "--check"), "--check changes nothing", "debugger setup gdb --check"),
+    (("gdb", "--ys"), "no option --ys", "--yes"),
+]
+
+
+def test_words_that_mean_nothing_are_refused(cli, home):
+    for words, says, hint in MEANINGLESS:
+        refused(cli, "setup", *words, exit=2, code="USAGE", says=says, hint=hint)
 
 
 @packed_for_here

@@ -77,18 +77,18 @@ def test_an_app_that_does_not_start_is_waited_for_no_longer_than_asked(cli, xcru
     assert f"No running process found for com.a on simulator {UDID} within 0.3 s" in answer.err
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("--bundle-id", "com.a"), "on which simulator?"),
-        (("--wait-for",), "on which simulator?"),
-        (("--simulator", "iPhone 16"), "Provide either bundleId or pid"),
-        (("5", "--simulator", "iPhone 16", "--bundle-id", "com.a"), "mutually exclusive"),
-        (("--simulator", "iPhone 16", "--name", "app"), "one thing to attach to"),
-        (("--simulator", "iPhone 16", "--core", "core"), "one thing to attach to"),
-        (("--simulator", "iPhone 16", "--bundle-id", "com a"), "not a bundle id"),
-    ],
-)
-def test_words_that_mean_nothing_are_refused_before_xcrun_is_run(cli, xcrun, words, says):
-    refused(cli, "attach", *words, exit=2, code="USAGE", says=says, env=xcrun.env)
-    assert xcrun.calls == []
+MEANINGLESS = [
+    (("--bundle-id", "com.a"), "on which simulator?"),
+    (("--wait-for",), "on which simulator?"),
+    (("--simulator", "iPhone 16"), "Provide either bundleId or pid"),
+    (("5", "--simulator", "iPhone 16", "--bundle-id", "com.a"), "mutually exclusive"),
+    (("--simulator", "iPhone 16", "--name", "app"), "one thing to attach to"),
+    (("--simulator", "iPhone 16", "--core", "core"), "one thing to attach to"),
+    (("--simulator", "iPhone 16", "--bundle-id", "com a"), "not a bundle id"),
+]
+
+
+def test_words_that_mean_nothing_are_refused_before_xcrun_is_run(cli, xcrun):
+    for words, says in MEANINGLESS:
+        refused(cli, "attach", *words, exit=2, code="USAGE", says=says, env=xcrun.env)
+        assert xcrun.calls == []

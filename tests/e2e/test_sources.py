@@ -103,18 +103,18 @@ def test_without_a_map_it_stops_all_the_same_and_says_what_would_show_the_source
     assert (again["verified"], again["file"]) == (True, f"{built}/main.c")
 
 
+NO_MAPS = [
+    ('map = { "src" = "/x" }', "not an absolute path: 'src'"),
+    ('map = { "/src" = 1 }', "sources.map"),
+    ('maps = { "/src" = "/x" }', "unknown key 'sources.maps'; did you mean 'map'?"),
+]
+
+
 @lldb
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ('map = { "src" = "/x" }', "not an absolute path: 'src'"),
-        ('map = { "/src" = 1 }', "sources.map"),
-        ('maps = { "/src" = "/x" }', "unknown key 'sources.maps'; did you mean 'map'?"),
-    ],
-)
-def test_a_map_that_is_none_is_refused(cli, moved, runtime_dir, text, says):
-    (runtime_dir / "config.toml").write_text(f"[sources]\n{text}\n")
-    refused(cli, "start", moved, exit=2, code="USAGE", says=says, hint="debugger config")
+def test_a_map_that_is_none_is_refused(cli, moved, runtime_dir):
+    for text, says in NO_MAPS:
+        (runtime_dir / "config.toml").write_text(f"[sources]\n{text}\n")
+        refused(cli, "start", moved, exit=2, code="USAGE", says=says, hint="debugger config")
 
 
 @python

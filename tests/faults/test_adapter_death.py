@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from debugger.errors import Code
 from fakes import fake_profile
 from live import Stack, configure, stack
 
-_START = ("start", "main.c", "--adapter", "fake", "--timeout", "3", "--break", "main.c:4")
+_START = ("start", "main.c", "--adapter", "fake", "--timeout", "15", "--break", "main.c:4")
 _COMMANDS = (
     ("print", "n"),
     ("locals",),
@@ -33,7 +32,8 @@ _COMMANDS = (
 )
 # What a command may say after the adapter's death, and how it must end.
 _FAULTS = {Code.ADAPTER_DIED, Code.ADAPTER_FAILED, Code.LAUNCH_FAILED}
-_END_S = 3.0
+# The guard takes up to 3.5 s (its grace and its end), and the machine may be a slow one.
+_END_S = 10.0
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def run_with(runtime_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def _let_die(folder: Path, after: int | None) -> None:
     arguments = () if after is None else ("--die-after", str(after))
-    seconds = {"dap_initialize_secs": 3.0, "dap_request_secs": 3.0}
+    seconds = {"dap_initialize_secs": 15.0, "dap_request_secs": 15.0}
     configure(folder / "config.toml", adapter="fake", arguments=arguments, **seconds)
 
 
@@ -174,15 +174,13 @@ def test_a_killed_adapter_takes_its_program_along_and_is_told(
 ):
     _start(cli, language, is_stopped=is_stopped)
     adapter, below = _adapter(runtime_dir)
-    began = time.monotonic()
     os.kill(adapter, signal.SIGKILL)
     wait_until(lambda: not any(map(_is_alive, below)), _END_S, what="the end of all below")
-    assert time.monotonic() - began < _END_S
     answer = cli("next", "--json", check=1)
     assert answer.data["error"]["code"] == "ADAPTER_DIED"
     assert "killed by signal 9" in answer.data["error"]["message"]
     assert cli("status", "--json", check=0).data["data"]["state"] == "terminated"
-    restarted = cli("restart", "--timeout", "5" if is_stopped else "0.5", "--json")
+    restarted = cli("restart", "--timeout", "30" if is_stopped else "0.5", "--json")
     assert restarted.exit == (0 if is_stopped else 3)
     assert restarted.data["data"]["state"] == ("stopped" if is_stopped else "running")
     cli("stop", check=0)
@@ -201,10 +199,8 @@ def test_a_killed_daemon_takes_adapter_and_program_along(
     below = _children(_daemon(runtime_dir))
     assert len(below) >= 3
     assert list(runtime_dir.glob("scratch/*"))
-    began = time.monotonic()
     os.kill(_daemon(runtime_dir), signal.SIGKILL)
     wait_until(lambda: not any(map(_is_alive, below)), _END_S, what="the end of all below")
-    assert time.monotonic() - began < _END_S
     assert list(runtime_dir.glob("scratch/*")) == []
     answer = cli("sessions", check=0)
     assert "died; lost: session endless" in answer.err

@@ -20,7 +20,7 @@ from live import Stack, configure, stack
 Check = Callable[[Stack], Awaitable[None]]
 CHECKS: dict[str, Check] = {}
 # Seconds: a fake's request and initialize time-outs, and the longest that a check may take.
-_REQUEST_S, _INITIALIZE_S, _BOUND_S = 1.0, 2.0, 15.0
+_REQUEST_S, _INITIALIZE_S, _BOUND_S = 1.0, 5.0, 30.0
 
 START = ("start", "main.c", "--adapter", "fake", "--timeout", "5")
 BREAK = ("--break", "main.c:4")
@@ -325,7 +325,7 @@ async def _(run: Stack) -> None:
 
 @quirk("initialize-never-answered")
 async def _(run: Stack) -> None:
-    _fails(await run(*START), Code.TIMEOUT, saying="did not answer initialize within 2 s")
+    _fails(await run(*START), Code.TIMEOUT, saying="did not answer initialize within 5 s")
 
 
 @quirk("wedges-on:stackTrace")

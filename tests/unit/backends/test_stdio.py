@@ -195,7 +195,7 @@ async def test_an_end_of_input_ends_a_write_that_waits(stdio):
         await asyncio.sleep(0)
     stdio.end_input()
     with pytest.raises(DebuggerError) as over:
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(BOUND_S):
             await writing
     assert over.value.code is Code.WRONG_STATE
 

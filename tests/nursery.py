@@ -1,0 +1,138 @@
+"""How does a test's daemon start without waiting until Python has imported it?
+
+A daemon's start is mostly imports, and more than a thousand tests start one. A process that holds
+them all waits here, one for each worker, and is forked; from there on all is as it always is. What
+a client does to start one has tests of its own, and the wheel's tests start theirs so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from debugger import commands, config, paths
+from debugger.daemon import dispatch, process, server
+from debugger.errors import DebuggerError
+
+# Imported for those that are forked.
+_HELD: Final = (dispatch, server)
+_END_S: Final = 20.0
+_NAME: Final = "DEBUGGER_RUNTIME_DIR"
+# As long as a test's directory, whose name takes its place.
+_NOWHERE: Final = "/tmp/dbg-........"
+
+
+# In the wheel's round they are started as a user's are.
+_IS_WHEEL: Final = "site-packages" in Path(commands.__file__).parts
+_OFFERS: Final = sys.platform == "linux" and not _IS_WHEEL
+
+
+class Nursery:
+    """The process that is forked, and how it is asked."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        # Tests run commands in threads, and all of them talk through one pipe.
+        self._lock = threading.Lock()
+
+    def hatch(self, env: Mapping[str, str]) -> None:
+        """Start the daemon of a test's directory that has had none."""
+        directory = Path(env[_NAME])
+        left = (directory / paths.SOCKET, directory / paths.STATE)
+        if not _OFFERS or len(env[_NAME]) != len(_NOWHERE):
+            return
+        with self._lock:
+            if not any(map(os.path.exists, left)):
+                self._hatch(directory, env)
+
+    def _hatch(self, directory: Path, env: Mapping[str, str]) -> None:
+        asked = self._running()
+        assert asked.stdin is not None
+        assert asked.stdout is not None
+        asked.stdin.write(json.dumps(dict(env)) + "\n")
+        asked.stdin.flush()
+        assert asked.stdout.readline() == "ready\n", f"the daemon of {directory} did not start"
+
+    def close(self) -> None:
+        """End the process; the daemons are not its children."""
+        if self._process is not None:
+            self._process.communicate(timeout=_END_S)
+            self._process = None
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", __file__],
+                env={**os.environ, _NAME: _NOWHERE},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        return self._process
+
+
+# One for all tests of a worker.
+NURSERY: Final = Nursery()
+
+
+def main() -> None:
+    """Fork a daemon for each line, which is its environment."""
+    named = _place_of_the_name()
+    commands.load()
+    gc.freeze()
+    for line in sys.stdin:
+        ready, sender = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(ready)
+            _be_a_daemon(json.loads(line), sender, named)
+        os.close(sender)
+        os.waitpid(child, 0)
+        said = os.read(ready, 100)
+        os.close(ready)
+        sys.stdout.write(said.decode() or "ended\n")
+        sys.stdout.flush()
+
+
+def _be_a_daemon(env: dict[str, str], ready: int, named: Callable[[str], Any]) -> None:
+    os.setsid()
+    os.environ.clear()
+    os.environ.update(env)
+    os.environ.update(process._environment())
+    named(env[_NAME])
+    os.chdir("/")
+    log = process.open_log(env[_NAME])
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(source, target)
+    os.close(nothing)
+    os.close(log)
+    try:
+        kept = config.load(env).daemon
+    except DebuggerError:
+        kept = config.Daemon()
+    words = ["--directory", env[_NAME], "--ready-fd", str(ready)]
+    os._exit(process.run(dispatch.build_handler, idle_s=kept.idle_timeout_minutes * 60, argv=words))
+
+
+def _place_of_the_name() -> Callable[[str], Any]:
+    """Find where /proc/PID/environ names the directory, by which a test knows what it left."""
+    block = ctypes.POINTER(ctypes.c_void_p).in_dll(ctypes.CDLL(None), "environ")
+    text = f"{_NAME}={_NOWHERE}".encode()
+    number = 0
+    while ctypes.string_at(block[number]) != text:
+        number += 1
+    place = block[number]
+    return lambda directory: ctypes.memmove(place, f"{_NAME}={directory}".encode(), len(text))
+
+
+if __name__ == "__main__":
+    main()
