@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 
 import debuggees
+import families
 from asking import Cli, at, data, start, value
+from families import NATIVE, WORKED, again, await_child, is_alive, listed
 
 PROGRAM = "workers.py"
 WORK = at(PROGRAM, "work")
 python = pytest.mark.adapter("debugpy")
-
-
-def listed(cli: Cli) -> dict[str, dict[str, Any]]:
-    """Return the sessions by their names."""
-    return {one["session"]: one for one in data(cli("--json", "sessions", check=0))["sessions"]}
 
 
 def states(cli: Cli) -> dict[str, str]:
@@ -27,14 +24,6 @@ def states(cli: Cli) -> dict[str, str]:
         for name, one in listed(cli).items()
         if not Path(one["program"]).name.startswith("multiprocessing.")
     }
-
-
-def is_alive(pid: int) -> bool:
-    """Tell whether a process runs: one that has ended may still wait for its parent."""
-    try:
-        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
 
 
 @python
@@ -174,42 +163,12 @@ def test_at_a_fork_the_parent_is_followed_and_the_child_is_said_to_run_free(cli:
 # -- the processes that a native program forks, with gdb -------------------------------------------
 
 
-NATIVE = "family.c"
-WORKED = at(NATIVE, "work")
 gdb = pytest.mark.adapter("gdb")
 
 
-def fork(cli: Cli, mode: str, word: object = "", *words: str) -> dict[str, Any]:
+def fork(cli: Cli, mode: str, word: object = "", *words: str) -> Any:
     """Start the native program with gdb; return the stop or the end."""
-    return start(cli, NATIVE, "--adapter", "gdb", *words, "--", mode, str(word))
-
-
-def again(cli: Cli, *words: str) -> dict[str, Any]:
-    """Return the data of one more command."""
-    return data(cli("--json", *words, check=0))
-
-
-@gdb
-def test_forked_children_stop_at_once_and_end_with_their_own_status(cli: Cli) -> None:
-    stop = fork(cli, "many", 2, "--break", WORKED)
-    seen = {}
-    while stop["reason"] == "breakpoint":
-        assert stop["frame"]["function"] == "work"
-        assert stop["notes"][0] == f"this is {stop['session']}, a child process of family"
-        assert listed(cli)[stop["session"]]["parent"] == "family"
-        number = value(cli, "number")
-        seen[stop["session"]] = 2 * int(number)
-        stepped = again(cli, "next")
-        assert (stepped["session"], value(cli, "twice")) == (
-            stop["session"],
-            str(2 * int(number)),
-        )
-        stop = again(cli, "continue")
-    assert set(seen) == {"family.1", "family.2"}
-    assert (stop["session"], stop["exit_code"], stop["never_hit"]) == ("family", 0, [])
-    assert stop["output"][-1]["text"] == "ended, together 6"
-    known = listed(cli)
-    assert {name: known[name]["exit_code"] for name in seen} == seen
+    return families.fork(cli, ("--adapter", "gdb"), mode, word, *words)
 
 
 @gdb
@@ -252,52 +211,6 @@ def test_a_step_over_a_fork_is_not_lost_and_the_child_is_no_stranger(cli: Cli) -
         )
         assert not [one for one in stop["notes"] if "not debugged" in one]
     assert again(cli, "continue")["output"][-1]["text"] == "ended, together 2"
-
-
-@gdb
-def test_a_breakpoint_that_is_added_later_reaches_a_forked_child(
-    cli: Cli, wait_until: Any, tmp_path: Path
-) -> None:
-    gate = tmp_path / "gate"
-    fork(cli, "lasting", gate, "--no-wait")
-    await_child(cli, wait_until)
-    again(cli, "--session", "family", "break", at(NATIVE, "turn"))
-    stop = again(cli, "--session", "family", "await")
-    assert (stop["session"], stop["reason"]) == ("family.1", "breakpoint")
-    again(cli, "breakpoint", "remove", "--all")
-    again(cli, "continue", "--no-wait")
-    stop = again(cli, "--session", "family.1", "pause")
-    assert (stop["session"], stop["reason"]) == ("family.1", "pause")
-    gate.touch()
-    assert again(cli, "continue")["output"][-1]["text"] == "ended, together 6"
-
-
-def await_child(cli: Cli, wait_until: Any) -> int:
-    """Wait until the first child runs; return its pid."""
-    wait_until(lambda: listed(cli).get("family.1", {}).get("state") == "running", what="a child")
-    pid: int = listed(cli)["family.1"]["pid"]
-    return pid
-
-
-@gdb
-def test_stopping_ends_forked_children_alone_or_with_their_parent(
-    cli: Cli, wait_until: Any, tmp_path: Path
-) -> None:
-    gate = tmp_path / "gate"
-    fork(cli, "lasting", gate, "--no-wait")
-    child = await_child(cli, wait_until)
-    ended = again(cli, "--session", "family.1", "stop")
-    assert ended["ended"] == ["family.1"]
-    assert not is_alive(child)
-    assert again(cli, "--session", "family", "await")["exit_code"] == 0
-    again(cli, "--session", "family", "restart", "--no-wait")
-    child = await_child(cli, wait_until)
-    pids = [one["pid"] for one in listed(cli).values()]
-    assert child in pids
-    whole = again(cli, "--session", "family", "stop")
-    assert set(whole["ended"]) == {"family", "family.1"}
-    assert listed(cli) == {}
-    assert [pid for pid in pids if is_alive(pid)] == []
 
 
 @gdb

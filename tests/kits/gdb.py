@@ -2,79 +2,15 @@
 
 from __future__ import annotations
 
-from debuggees import build, marker, source
 from debugger.backends import abilities, choose
-from kits.kit import Bytes, Child, Kit, Large, Raw, Spins, Threads, Throws, Watched, native, place
-from live import launch
+from kits.compiled import ABILITIES, CHILD, SPINS, compiled
+from kits.kit import Raw
 
-KIT = Kit(
-    name="gdb",
-    profile=choose.PROFILES["gdb"],
-    loop=lambda: launch(build("loop.c")),
-    file=str(source("loop.c")),
-    inner="calculate",
-    outer="sum_to",
-    variable="i",
-    first=1,
-    stop_line=marker("loop.c", "step"),
-    call_line=marker("loop.c", "add"),
-    prints="step 1\n",
-    programs={
-        "forever": native("endless.c"),
-        "both": native("output.c", "lines", "2", "both"),
-        "input": native("stdin.c"),
-        "killed": native("exits.c", "segv"),
-    },
-    large=Large(
-        native("values.cpp"),
-        place("values.cpp", "lambda"),
-        name="numbers",
-        function="main",
-        size=200,
-        shown="2500",
-    ),
-    child=Child(
-        native("family.c", "many", "1"),
-        words_end="family",
-        at=place("family.c", "work"),
-        expression="number",
-        value="1",
-        prints="1 is worked\nended, together 2\n",
-    ),
-    threads=Threads(native("threads.c"), place("threads.c", "all_alive"), least=5),
-    stops_at_signals=True,
-    abilities=frozenset(
-        {
-            abilities.Disassembly,
-            abilities.Exceptions,
-            abilities.InstructionBreakpoints,
-            abilities.InstructionSteps,
-            abilities.Jump,
-            abilities.Memory,
-            abilities.Modules,
-            abilities.RawCommands,
-            abilities.Registers,
-            abilities.ReturnValues,
-            abilities.ThreadsAlone,
-            abilities.Watchpoints,
-        }
-    ),
+KIT = compiled(
+    "gdb",
+    choose.PROFILES["gdb"],
+    child=CHILD,
+    abilities=ABILITIES | {abilities.RawCommands, abilities.ThreadsAlone},
     raw=Raw("show version", "GNU gdb"),
-    returns="1",
-    memory=Bytes(
-        native("memory.c"),
-        place("memory.c", "ready"),
-        address="&bytes",
-        holds=bytes(range(0x11, 0x99, 0x11)),
-        first="bytes[0] + 0",
-    ),
-    watched=(
-        Watched(native("memory.c"), place("memory.c", "ready"), "counter", ("1", "2")),
-        Watched(native("memory.c"), place("memory.c", "ready"), "local", ("6", "7")),
-    ),
-    throws=Throws(
-        native("throws.cpp"), word="throw", type="OrderError", message="order 3 has no items"
-    ),
-    spins=Spins(native("spins.c"), place("spins.c", "alone"), turns="turns"),
-    jump_line=marker("loop.c", "return"),
+    spins=SPINS,
 )

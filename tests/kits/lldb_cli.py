@@ -2,74 +2,16 @@
 
 from __future__ import annotations
 
-from debuggees import build, marker, source
 from debugger.backends import abilities, choose
-from kits.kit import Bytes, Calls, Kit, Large, Raw, Spins, Threads, Throws, Watched, native, place
-from live import launch
+from kits.compiled import ABILITIES, CALLS, SPINS, compiled
+from kits.kit import Raw
 
-KIT = Kit(
-    name="lldb-cli",
+KIT = compiled(
+    "lldb-cli",
+    choose.BY_COMMAND_LINE,
     backend="lldb-cli",
-    profile=choose.BY_COMMAND_LINE,
-    loop=lambda: launch(build("loop.c")),
-    file=str(source("loop.c")),
-    inner="calculate",
-    outer="sum_to",
-    variable="i",
-    first=1,
-    stop_line=marker("loop.c", "step"),
-    call_line=marker("loop.c", "add"),
-    prints="step 1\n",
-    programs={
-        "forever": native("endless.c"),
-        "both": native("output.c", "lines", "2", "both"),
-        "input": native("stdin.c"),
-        "killed": native("exits.c", "segv"),
-    },
-    large=Large(
-        native("values.cpp"),
-        place("values.cpp", "lambda"),
-        name="numbers",
-        function="main",
-        size=200,
-        shown="2500",
-    ),
-    threads=Threads(native("threads.c"), place("threads.c", "all_alive"), least=5),
-    stops_at_signals=True,
-    abilities=frozenset(
-        {
-            abilities.Disassembly,
-            abilities.Exceptions,
-            abilities.InstructionBreakpoints,
-            abilities.InstructionSteps,
-            abilities.Jump,
-            abilities.Memory,
-            abilities.Modules,
-            abilities.RawCommands,
-            abilities.Registers,
-            abilities.ReturnValues,
-            abilities.StepTargets,
-            abilities.ThreadsAlone,
-            abilities.Watchpoints,
-        }
-    ),
+    abilities=ABILITIES | {abilities.RawCommands, abilities.StepTargets, abilities.ThreadsAlone},
     raw=Raw("version", "lldb version"),
-    returns="1",
-    memory=Bytes(
-        native("memory.c"),
-        place("memory.c", "ready"),
-        address="&bytes",
-        holds=bytes(range(0x11, 0x99, 0x11)),
-        first="bytes[0] + 0",
-    ),
-    watched=(
-        Watched(native("memory.c"), place("memory.c", "ready"), "counter", ("1", "2")),
-        Watched(native("memory.c"), place("memory.c", "ready"), "local", ("6", "7")),
-    ),
-    throws=Throws(
-        native("throws.cpp"), word="throw", type="OrderError", message="order 3 has no items"
-    ),
-    calls=Calls(native("memory.c"), place("memory.c", "calls"), label="minus", function="minus"),
-    spins=Spins(native("spins.c"), place("spins.c", "alone"), turns="turns"),
-    jump_line=marker("loop.c", "return"),
+    calls=CALLS,
+    spins=SPINS,
 )

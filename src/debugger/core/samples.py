@@ -39,12 +39,6 @@ class Sampled(Struct, frozen=True):
         return self.stacks[-1] if self.stacks else ()
 
 
-def own_place(stack: Sequence[Place]) -> Place | None:
-    """Return the innermost frame of the user's own; else the innermost that has a line."""
-    own = next((one for one in stack if one.is_own), None)
-    return own or next((one for one in stack if one.line), None) or next(iter(stack), None)
-
-
 def activity(one: Sampled, lines_of: LinesOf) -> Activity:
     """Return what a thread does, with the loop that it is in where it computes."""
     found, _ = looping(one.stacks, lines_of) if one.wait is None else (None, None)

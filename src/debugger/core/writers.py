@@ -22,7 +22,6 @@ class Write(Struct, frozen=True):
     old: str | None
     new: str | None
     thread: int | None = None
-    is_sure: bool = True
     is_after: bool = False  # after the place that was asked about
 
     @property

@@ -169,7 +169,10 @@ class Sessions:
         """End a session and its children, and forget them."""
         async with ending(session, kill=kill):
             closed = await session.close(kill=kill)
-        for one in [session, *descendants(session)]:
+        children = descendants(session)
+        # Those that had ended before still take jobs.
+        await asyncio.gather(*(one.close(kill=kill) for one in children))
+        for one in [session, *children]:
             self._sessions.pop(one.name, None)
             self._private.discard(one.name)
         if session.parent is None:

@@ -43,6 +43,7 @@ from debugger.core.model import (
     Stopped,
     Variable,
 )
+from debugger.core.signals import signal_name
 from debugger.errors import Code
 
 if TYPE_CHECKING:
@@ -204,6 +205,12 @@ def exited(code: int | None, last_signal: str | None) -> Exited:
     """Take the exit code as the adapter gave it."""
     del last_signal
     return Exited(code=code)
+
+
+def exited_or_killed(code: int | None, last_signal: str | None) -> Exited:
+    """Take a death by signal N for what the adapter, or our part of it, tells it as: -N."""
+    del last_signal
+    return Exited(code=code) if code is None or code >= 0 else Exited(signal=signal_name(-code))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import codecs
 import re
-import signal
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from debugger.backends.dap.transport import Connection
 from debugger.backends.guarded import Ending, Guarded
 from debugger.core.events import Stream
 from debugger.core.model import Exited
+from debugger.core.signals import signal_name
 from debugger.errors import Code, DebuggerError
 
 _SAID_MAX = 1 << 14
@@ -58,12 +58,7 @@ def trifle(scratch: Path, serving: Serving) -> str:
 def exited(result: tuple[int | None, int | None]) -> Exited:
     """Read what the guard tells of a program's end."""
     code, number = result
-    if not number:
-        return Exited(code=code)
-    try:
-        return Exited(signal=signal.Signals(number).name)
-    except ValueError:  # a real-time signal has no name
-        return Exited(signal=f"SIG{number}")
+    return Exited(signal=signal_name(number)) if number else Exited(code=code)
 
 
 async def guarded(

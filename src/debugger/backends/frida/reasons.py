@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from debugger.backends.frida.engine.events import Paused
-from debugger.backends.frida.looking.crashes import address, name_of, reason
+from debugger.backends.frida.looking.crashes import address, reason
 from debugger.core.model import Exited, Reason, Stopped
+from debugger.core.signals import signal_name
 
 ENTRY = "entry "
 
@@ -51,7 +52,7 @@ def _at_points(paused: Paused, known: Known) -> Stopped | None:
 
 
 def _crashed(paused: Paused) -> Stopped:
-    name, why, about = name_of(paused.signal), reason(paused), address(paused)
+    name, why, about = signal_name(paused.signal), reason(paused), address(paused)
     said = f"signal {name}" + (f": {why}" if why else "")
     said += f" (address {about:#x})" if about is not None else ""
     return Stopped(Reason.SIGNAL, "crash", paused.thread, description=said, text=name, signal=name)
@@ -60,6 +61,6 @@ def _crashed(paused: Paused) -> Stopped:
 def exited(status: int | None, number: int | None, *, is_guest: bool) -> Exited:
     """Read how a program ended."""
     if number is not None:
-        return Exited(signal=name_of(number))
+        return Exited(signal=signal_name(number))
     doubt = "its status is known only to who started it" if is_guest and status is None else None
     return Exited(code=status, doubt=doubt)

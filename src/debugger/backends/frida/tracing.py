@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import msgspec
+
 from debugger.backends.base import Passed
 from debugger.backends.frida.dwarf.unwind import Module
 from debugger.backends.frida.engine.calls import ENTERED, JUMPED, RECORD
@@ -176,22 +178,11 @@ class Tracing:
         skipped = await self._inside.engine.skipped()
         hot = [self._by_number[number] for number in skipped if number in self._by_number]
         return [
-            _with_sampled(one, [it.target.name for it in hot if number in it.traces])
+            msgspec.structs.replace(
+                one, sampled=tuple(it.target.name for it in hot if number in it.traces)
+            )
             for number, one in sorted(self._traces.items())
         ]
-
-
-def _with_sampled(one: Traced, names: Sequence[str]) -> Traced:
-    return Traced(
-        id=one.id,
-        pattern=one.pattern,
-        functions=one.functions,
-        names=one.names,
-        left_out=one.left_out,
-        sampled=tuple(names),
-        why=one.why,
-        near_names=one.near_names,
-    )
 
 
 def _has_room(target: Target) -> bool:

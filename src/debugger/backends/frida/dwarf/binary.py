@@ -28,10 +28,7 @@ _SYMBOL: Final = struct.Struct("<IBBHQQ")
 _COMPRESSION: Final = struct.Struct("<IIQQ")
 _NOTE: Final = struct.Struct("<III")
 
-_DYNAMIC: Final = struct.Struct("<qQ")
 
-_DT_FLAGS_1: Final = 0x6FFFFFFB
-_DF_1_PIE: Final = 0x08000000
 _TYPE_DYN: Final = 3
 _PT_LOAD, _PT_INTERP, _PT_NOTE = 1, 3, 4
 _SHT_NOBITS: Final = 8
@@ -99,19 +96,6 @@ class Binary:
     def is_pie(self) -> bool:
         """Whether it may be loaded anywhere."""
         return self.kind == _TYPE_DYN
-
-    @property
-    def is_static(self) -> bool:
-        """Whether no dynamic loader is asked for: an executable that Frida must not touch."""
-        if self.interpreter is not None:
-            return False
-        # A static program that may lie anywhere has a dynamic section, as a library has.
-        flags = dict(_DYNAMIC.iter_unpack(self._dynamic()))
-        return not self.is_pie or bool(flags.get(_DT_FLAGS_1, 0) & _DF_1_PIE)
-
-    def _dynamic(self) -> bytes:
-        raw = self.section(".dynamic")
-        return raw[: len(raw) // _DYNAMIC.size * _DYNAMIC.size]
 
     @cached_property
     def lowest(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -65,22 +64,6 @@ Shape = Text | Sequence | Mapping | Wrapped
 
 class Strange(Exception):
     """The layout is not the one that is known here."""
-
-
-def shape(value: Value, memory: Memory) -> Shape | None:
-    """Say what a value holds, if it is one of the known containers.
-
-    Raises:
-        Unreadable: The container itself cannot be read.
-    """
-    name = value.type.plain.name
-    for pattern, read in _READERS:
-        if pattern.match(name):
-            try:
-                return read(value, memory)
-            except Strange:
-                return None
-    return None
 
 
 def within(value: Value, *names: str) -> Value:
@@ -311,22 +294,20 @@ def _rust_box(value: Value, memory: Memory) -> Shape:
     return Wrapped("Box", pointee(value, memory))
 
 
-_READERS: Final[tuple[tuple[re.Pattern[str], Callable[[Value, Memory], Shape]], ...]] = tuple(
-    (re.compile(pattern), read)
-    for pattern, read in (
-        (r"std::(__cxx11::)?basic_string<char\b", _std_string),
-        (r"std::(__cxx11::)?(string)$", _std_string),
-        (r"std::basic_string_view<char\b", _std_view),
-        (r"std::(__debug::)?vector<(?!bool\b)", _std_vector),
-        (r"std::array<", _std_array),
-        (r"std::(multi)?map<", _std_map),
-        (r"std::(multi)?set<", _std_set),
-        (r"std::(unique_ptr|shared_ptr)<", _std_pointer),
-        (r"std::optional<", _std_optional),
-        (r"alloc::vec::Vec<", _rust_vec),
-        (r"alloc::string::String$", _rust_string),
-        (r"&(mut )?str$", _rust_str),
-        (r"&(mut )?\[.*\]$", _rust_slice),
-        (r"alloc::boxed::Box<", _rust_box),
-    )
+# How each kind is read, by the name of its type.
+READERS: Final[tuple[tuple[str, Callable[[Value, Memory], Shape]], ...]] = (
+    (r"std::(__cxx11::)?basic_string<char\b", _std_string),
+    (r"std::(__cxx11::)?(string)$", _std_string),
+    (r"std::basic_string_view<char\b", _std_view),
+    (r"std::(__debug::)?vector<(?!bool\b)", _std_vector),
+    (r"std::array<", _std_array),
+    (r"std::(multi)?map<", _std_map),
+    (r"std::(multi)?set<", _std_set),
+    (r"std::(unique_ptr|shared_ptr)<", _std_pointer),
+    (r"std::optional<", _std_optional),
+    (r"alloc::vec::Vec<", _rust_vec),
+    (r"alloc::string::String$", _rust_string),
+    (r"&(mut )?str$", _rust_str),
+    (r"&(mut )?\[.*\]$", _rust_slice),
+    (r"alloc::boxed::Box<", _rust_box),
 )

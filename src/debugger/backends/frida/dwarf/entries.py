@@ -57,7 +57,7 @@ class Unit:
         self.signature: int | None = None
         self.type_offset = 0
         if self.version >= _VERSION_5:
-            self.kind, self.address_size = info[at], info[at + 1]
+            self.kind = info[at]
             self.abbrev_offset = unsigned(info, at + 2, self.word)
             at += 2 + self.word
             if self.kind in {_UNIT_SKELETON, _UNIT_SPLIT}:
@@ -68,7 +68,6 @@ class Unit:
                 at += 8 + self.word
         else:
             self.abbrev_offset = unsigned(info, at, self.word)
-            self.address_size = info[at + self.word]
             at += self.word + 1
         self.first = at
         self._by_offset: dict[int, Entry] | None = None
@@ -272,10 +271,6 @@ class Entry:
     def ranges(self) -> tuple[Range, ...]:
         """Give the link-time addresses of the code that belongs to it."""
         return forms.ranges(self)
-
-    def covers(self, address: int) -> bool:
-        """Say whether an address is in its code."""
-        return any(low <= address < high for low, high in self.ranges())
 
     def walk(self) -> Iterator[Entry]:
         """Yield all entries inside, outer before inner."""

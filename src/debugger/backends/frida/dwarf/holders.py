@@ -41,7 +41,7 @@ def shape(value: Value, memory: Memory) -> Shape | None:
                 return read(value, memory)
             except Strange:
                 return None
-    return containers.shape(value, memory)
+    return None
 
 
 def _argument(value: Value, at: int) -> Type:
@@ -231,9 +231,10 @@ def _rust_set(value: Value, memory: Memory) -> Shape:
     )
 
 
-_READERS: Final[tuple[tuple[re.Pattern[str], Callable[[Value, Memory], Shape]], ...]] = tuple(
+_READERS: Final = tuple(
     (re.compile(pattern), read)
     for pattern, read in (
+        *containers.READERS,
         (r"std::(__cxx11::)?list<", _list),
         (r"std::forward_list<", _forward_list),
         (r"std::deque<", _deque),

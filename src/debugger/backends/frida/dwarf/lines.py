@@ -52,17 +52,6 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One statement's first address."""
-
-    address: int
-    line: int
-    file: str
-    is_stmt: bool
-    is_prologue_end: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Location:
     """Where a line's code begins, once in every function or copy that has it."""
 
@@ -319,25 +308,6 @@ class Lines:
         if not rows.flags[number] & IS_STMT:
             number = last
         return Place(self.file_of(unit.offset, rows.file[number]), rows.line[number])
-
-    def statements(self, low: int, high: int) -> list[Row]:
-        """List the rows that begin statements between two addresses, for stepping."""
-        unit = self._units.at(low)
-        if unit is None:
-            return []
-        rows = self.rows(unit.offset)
-        start, end = bisect.bisect_left(rows.address, low), bisect.bisect_left(rows.address, high)
-        return [
-            Row(
-                rows.address[number],
-                rows.line[number],
-                self.file_of(unit.offset, rows.file[number]),
-                is_stmt=True,
-                is_prologue_end=bool(rows.flags[number] & PROLOGUE_END),
-            )
-            for number in range(start, end)
-            if rows.flags[number] & IS_STMT and not rows.flags[number] & END and rows.line[number]
-        ]
 
 
 def _of_line(rows: Rows, numbers: set[int], line: int) -> list[int]:

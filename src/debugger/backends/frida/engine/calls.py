@@ -26,6 +26,5 @@ def unpacked(data: bytes) -> Iterator[Called | Returned]:
                 took=words[1] / 1e3,
                 second=words[2],
                 reals=reals,
-                is_tail=kind == JUMPED,
                 **common,
             )

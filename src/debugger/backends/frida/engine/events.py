@@ -152,7 +152,7 @@ class Called(Event, frozen=True, kw_only=True):
 
 
 class Returned(Event, frozen=True, kw_only=True):
-    """A traced function returned; `took` is in µs. `is_tail`: by way of another, with its value."""
+    """A traced function returned; `took` is in µs."""
 
     function: int
     thread: int
@@ -161,7 +161,6 @@ class Returned(Event, frozen=True, kw_only=True):
     time: float
     second: int = 0
     reals: tuple[int, int] = (0, 0)
-    is_tail: bool = False
 
 
 class Dropped(Event, frozen=True, kw_only=True):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import signal
-
 from debugger.backends.frida.dwarf.unwind import Modules
 from debugger.backends.frida.engine.events import Paused
 from debugger.core.model import ExceptionDetails
+from debugger.core.signals import signal_name
 
 _SAYS = {
     "SIGSEGV": "Segmentation fault",
@@ -39,17 +38,9 @@ _SENT = 0  # a code of 0 or less: another process, or the program itself, has se
 _UNKNOWN_ADDRESS = 128
 
 
-def name_of(number: int) -> str:
-    """Name a signal: `SIGSEGV`."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
 def reason(paused: Paused) -> str:
     """Say why a thread got its signal; "" where that is not known."""
-    name = name_of(paused.signal)
+    name = signal_name(paused.signal)
     if paused.signal_code > _SENT:
         return _CODES.get((name, paused.signal_code), "")
     if name == "SIGABRT":
@@ -59,7 +50,7 @@ def reason(paused: Paused) -> str:
 
 def address(paused: Paused) -> int | None:
     """Return the address that a signal is about; None where it is about none."""
-    has_one = name_of(paused.signal) in _WITH_ADDRESS
+    has_one = signal_name(paused.signal) in _WITH_ADDRESS
     return paused.fault if has_one and _SENT < paused.signal_code < _UNKNOWN_ADDRESS else None
 
 
@@ -67,7 +58,7 @@ def details(paused: Paused, modules: Modules) -> ExceptionDetails | None:
     """Tell of the signal that a thread waits for; None for another reason to wait."""
     if not paused.signal:
         return None
-    name = name_of(paused.signal)
+    name = signal_name(paused.signal)
     said = _SAYS.get(name, name)
     why, at = reason(paused), ""
     about = address(paused)

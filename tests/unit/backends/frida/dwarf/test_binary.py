@@ -31,16 +31,6 @@ def test_what_is_loaded_anywhere_is_told_from_what_is_not(tmp_path):
     assert pie.interpreter == "/lib64/ld-linux-x86-64.so.2"
 
 
-@pytest.mark.parametrize("option", ["-static", "-static-pie"])
-def test_a_program_that_no_loader_starts_is_static(tmp_path, option):
-    assert binary.read(dwarf_stops.compiled("optimised.c", 0, tmp_path, option)).is_static
-
-
-@pytest.mark.parametrize("options", [(), ("-no-pie",), ("-shared", "-fPIC")])
-def test_a_program_with_a_loader_and_a_library_are_not_static(tmp_path, options):
-    assert not binary.read(dwarf_stops.compiled("optimised.c", 0, tmp_path, *options)).is_static
-
-
 def test_symbols_are_those_that_nm_lists(program):
     said = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
     there = set(re.findall(r"^0*([0-9a-f]+) [tTWi] (\w+)$", said, re.MULTILINE))

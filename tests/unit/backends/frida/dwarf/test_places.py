@@ -64,17 +64,6 @@ def test_an_address_is_of_the_line_that_has_it(image):
     assert image.lines.at(0x10) is None
 
 
-def test_the_statements_of_a_function_are_in_order_and_inside_it(image):
-    (function,) = image.functions.named("callback")
-    ((low, high),) = function.ranges
-    line = marker("shapes.cpp", "callback")
-    rows = image.lines.statements(low, high)
-    # The line of the body is a call and a sum: two statements.
-    assert [one.line for one in rows] == [line - 1, line, line, line + 1]
-    assert all(low <= one.address < high for one in rows)
-    assert function.body == rows[1].address
-
-
 @pytest.mark.parametrize(
     ("name", "found"),
     [

@@ -54,7 +54,7 @@ def test_calls_are_read_from_the_ring():
             texts=texts,
         ),
         Returned(function=5, thread=70, value=2**64 - 1, took=7.5, time=9.5, second=4),
-        Returned(function=5, thread=70, value=0, took=7.6, time=9.6, is_tail=True),
+        Returned(function=5, thread=70, value=0, took=7.6, time=9.6),
     ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
-import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ import msgspec
 from debugger.backends.base import Attach, ConditionFailed, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.adapters.debugpy import abilities, exceptions, source, values
-from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
+from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search, exited_or_killed
 from debugger.core.breakpoints import Bound, Kind, Spec
 from debugger.core.events import Stream
 from debugger.core.locate import near_names, nearest_lines
-from debugger.core.model import Exited, Frame, Purpose
+from debugger.core.model import Frame, Purpose
 from debugger.targets.process import Process, look_at
 
 _ADAPTER = str(Path(__file__).with_name("adapter.py"))
@@ -136,17 +135,6 @@ def _printed(body: dap.OutputBody) -> Printed | Logged | ConditionFailed | None:
     return Printed(Stream.CONSOLE, body.output)
 
 
-def _exited(code: int | None, last_signal: str | None) -> Exited:
-    """Take a death by signal N for what our launcher tells it as: -N."""
-    del last_signal
-    if code is None or code >= 0:
-        return Exited(code=code)
-    try:
-        return Exited(signal=signal.Signals(-code).name)
-    except ValueError:  # a real-time signal has no name
-        return Exited(signal=f"SIG{-code}")
-
-
 def _is_outside(frame: dap.StackFrame) -> bool:
     """Tell the frames of chained exceptions, and those that ran the program, at a stack's end."""
     path = (frame.source and frame.source.path) or ""
@@ -254,7 +242,7 @@ PROFILE = Profile(
     },
     hit_condition=lambda count: f">={count}",
     printed=_printed,
-    exited=_exited,
+    exited=exited_or_killed,  # our launcher tells so
     is_outside=_is_outside,
     details=exceptions.from_trace,
     exception=exceptions.details,

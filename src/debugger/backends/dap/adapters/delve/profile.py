@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +20,7 @@ from debugger.backends.dap import requests as ask
 from debugger.backends.dap.adapters.delve import breakpoints, machine, panics, returns, values
 from debugger.backends.dap.profile import Ask, Files, Found, Profile, Search
 from debugger.core.events import Stream
-from debugger.core.model import Exited, Purpose, Reason, Stopped
+from debugger.core.model import Purpose, Reason, Stopped
 from debugger.errors import DebuggerError
 from debugger.paths import data_dir
 from debugger.targets import gopackage
@@ -143,17 +142,6 @@ def _log(text: str) -> str:
     return "".join(found)
 
 
-def _exited(code: int | None, last_signal: str | None) -> Exited:
-    """Take a death by signal N for what delve tells it as: -N."""
-    del last_signal
-    if code is None or code >= 0:
-        return Exited(code=code)
-    try:
-        return Exited(signal=signal.Signals(-code).name)
-    except ValueError:  # a real-time signal has no name
-        return Exited(signal=f"SIG{-code}")
-
-
 def _thread(body: dap.Thread) -> dap.Thread:
     if body.name == "Dummy":
         # Go's runtime has not begun; what runs belongs to no goroutine, and has the number 0.
@@ -249,7 +237,7 @@ PROFILE = Profile(
     problem=values.problem,
     stopped=_stopped,
     printed=_printed,
-    exited=_exited,
+    exited=generic.exited_or_killed,
     is_outside=_is_outside,
     exception=panics.exception,
     refusal=breakpoints.refusal,

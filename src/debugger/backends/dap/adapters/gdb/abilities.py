@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.profile import Inside
 from debugger.core.breakpoints import Access, Bound, Breakpoint
@@ -40,14 +38,6 @@ class RegistersBody(dap.Body, frozen=True):
     """The answer to `debuggerRegisters`."""
 
     groups: tuple[GroupBody, ...] = ()
-
-
-def signal_name(number: int) -> str:
-    """Name a signal; a real-time one by its number, as gdb does."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"SIG{number}"
 
 
 class Watchpoints:

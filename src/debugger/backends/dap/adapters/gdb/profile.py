@@ -26,7 +26,6 @@ from debugger.core.events import Stream
 from debugger.core.locate import plain_function
 from debugger.core.model import (
     ExceptionDetails,
-    Exited,
     Frame,
     Purpose,
     Reason,
@@ -242,14 +241,6 @@ def _problem(text: str) -> str:
     return f"the function that was called {how} and was given up; the program is as it was"
 
 
-def _exited(code: int | None, last_signal: str | None) -> Exited:
-    """Read minus a signal's number as the signal; what runs inside gdb sends it so."""
-    del last_signal
-    if code is not None and code < 0:
-        return Exited(signal=gdb_abilities.signal_name(-code))
-    return Exited(code=code)
-
-
 async def _exception(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
     if stop.thread is None or stop.reason not in {Reason.EXCEPTION, Reason.SIGNAL}:
         return None
@@ -335,7 +326,7 @@ PROFILE = Profile(
     hit_condition=lambda count: str(count - 1),  # as many are ignored
     stopped=_stopped,
     printed=_printed,
-    exited=_exited,
+    exited=generic.exited_or_killed,  # what runs inside gdb tells so
     exception=_exception,
     problem=_problem,
     explain=_explain,

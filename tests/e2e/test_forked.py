@@ -1,0 +1,83 @@
+"""Are the processes that a native program forks debugged, by whatever follows a fork?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asking import Cli, at, value
+from families import NATIVE, WORKED, again, await_child, fork, is_alive, listed
+
+followed = pytest.mark.parametrize(
+    "by",
+    [
+        pytest.param(("--adapter", "gdb"), marks=pytest.mark.adapter("gdb"), id="gdb"),
+        pytest.param(("--backend", "frida"), marks=pytest.mark.adapter("frida"), id="frida"),
+    ],
+)
+
+
+@followed
+def test_forked_children_stop_at_once_and_end_with_their_own_status(
+    cli: Cli, by: tuple[str, str]
+) -> None:
+    stop = fork(cli, by, "many", 2, "--break", WORKED)
+    seen = {}
+    while stop["reason"] == "breakpoint":
+        assert stop["frame"]["function"] == "work"
+        assert stop["notes"][0] == f"this is {stop['session']}, a child process of family"
+        assert listed(cli)[stop["session"]]["parent"] == "family"
+        number = value(cli, "number")
+        seen[stop["session"]] = 2 * int(number)
+        stepped = again(cli, "next")
+        assert (stepped["session"], value(cli, "twice")) == (
+            stop["session"],
+            str(2 * int(number)),
+        )
+        stop = again(cli, "continue")
+    assert set(seen) == {"family.1", "family.2"}
+    assert (stop["session"], stop["exit_code"], stop["never_hit"]) == ("family", 0, [])
+    assert stop["output"][-1]["text"] == "ended, together 6"
+    known = listed(cli)
+    assert {name: known[name]["exit_code"] for name in seen} == seen
+
+
+@followed
+def test_a_breakpoint_that_is_added_later_reaches_a_forked_child(
+    cli: Cli, by: tuple[str, str], wait_until: Any, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    fork(cli, by, "lasting", gate, "--no-wait")
+    await_child(cli, wait_until)
+    again(cli, "--session", "family", "break", at(NATIVE, "turn"))
+    stop = again(cli, "--session", "family", "await")
+    assert (stop["session"], stop["reason"]) == ("family.1", "breakpoint")
+    again(cli, "breakpoint", "remove", "--all")
+    again(cli, "continue", "--no-wait")
+    stop = again(cli, "--session", "family.1", "pause")
+    assert (stop["session"], stop["reason"]) == ("family.1", "pause")
+    gate.touch()
+    assert again(cli, "continue")["output"][-1]["text"] == "ended, together 6"
+
+
+@followed
+def test_stopping_ends_forked_children_alone_or_with_their_parent(
+    cli: Cli, by: tuple[str, str], wait_until: Any, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    fork(cli, by, "lasting", gate, "--no-wait")
+    child = await_child(cli, wait_until)
+    ended = again(cli, "--session", "family.1", "stop")
+    assert ended["ended"] == ["family.1"]
+    assert not is_alive(child)
+    assert again(cli, "--session", "family", "await")["exit_code"] == 0
+    again(cli, "--session", "family", "restart", "--no-wait")
+    child = await_child(cli, wait_until)
+    pids = [one["pid"] for one in listed(cli).values()]
+    assert child in pids
+    whole = again(cli, "--session", "family", "stop")
+    assert set(whole["ended"]) == {"family", "family.1"}
+    assert listed(cli) == {}
+    assert [pid for pid in pids if is_alive(pid)] == []
