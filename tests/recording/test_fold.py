@@ -104,7 +104,6 @@ def test_what_varies_is_told_by_first_last_least_and_most():
     (a,) = fold(recording, grow(recording))
     (n,) = a.children[0].arguments
     assert (n.first, n.last, n.least, n.most, n.distinct) == ("0", "4", "0", "4", 5)
-    assert a.children[0].from_lines == (5,)
 
 
 def test_recursion_through_another_function_is_one_line_each():

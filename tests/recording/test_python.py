@@ -24,12 +24,13 @@ from debugger.recording.run import Ran, require_recording
 from debugger.recording.tree import grow, walk
 from recording.recorders import PROGRAMS, PYTHONS, plain, recorded
 
+AT_THE_END = Place(file="account.py", line=25)  # of `main`
 ALL = {
     "calls": {},
     "lines": {"lines": Lines.EACH},
     "hit": {"lines": Lines.HIT},
     "one": {"lines": Lines.EACH, "functions": (Place(name="take"), Place(name="main"))},
-    "watch": {"functions": (Place(name="main"),), "watch": watch("a.total")},
+    "watch": {"functions": (AT_THE_END,), "watch": watch("a.total", AT_THE_END)},
 }
 
 
@@ -146,22 +147,22 @@ async def test_who_wrote_a_field_is_told_with_line_and_stack(python, scratch):
         [python, "account.py"],
         PROGRAMS,
         scratch,
-        functions=(Place(name="main"),),
-        watch=watch("a.total"),
+        functions=(AT_THE_END,),
+        watch=watch("a.total", AT_THE_END),
     )
     (one,) = ran.recordings
     wrote = [event for event in one.events if isinstance(event, Wrote)]
     source = (PROGRAMS / "account.py").read_text().splitlines()
     assert [(event.old, event.new) for event in wrote] == [
+        (None, "3"),
         ("3", "4"),
         ("4", "6"),
         ("6", "9"),
         ("9", "13"),
     ]
-    assert {source[event.line - 1].strip() for event in wrote} == {"self.total += n"}
-    names = [one.function(number).name.rpartition(".")[2] for number, _ in wrote[0].stack]
+    assert {source[event.line - 1].strip() for event in wrote[1:]} == {"self.total += n"}
+    names = [one.function(number).name.rpartition(".")[2] for number, _ in wrote[1].stack]
     assert names == ["put", "main", "<module>"]
-    assert all(event.is_sure for event in wrote)
 
 
 async def test_what_was_recorded_before_a_kill_is_kept(python, scratch):

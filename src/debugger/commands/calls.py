@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from debugger.commands.call import Call
-from debugger.commands.recorded import (
+from debugger.commands.asking import (
     GROUP,
+    Asked,
     Cwd,
     Env,
-    Given,
     Stdin,
     Timeout,
     Words,
-    keep,
+    kept,
     options_of,
-    programs,
 )
+from debugger.commands.call import Call
+from debugger.commands.recorded import programs
 from debugger.core import answers
 from debugger.core.command import Arg, Opt, command
 from debugger.questions import calls as questions
@@ -51,8 +51,8 @@ async def calls(
     they made, the branches taken, and the value or exception in the end. Rounds of a loop are
     folded: the first and the last of each way through it, and what varies.
     """
-    given = Given("calls", timeout, stdin, cwd, env)
-    (program,) = await programs(call, given, words)
+    asked = Asked(verb="calls", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env)
+    (program,) = await programs(call, asked)
     answer = await questions.calls(program, function, nth=nth, when=when, depth=depth, limit=limit)
     options = options_of(
         ("--nth", nth),
@@ -60,12 +60,10 @@ async def calls(
         ("--depth", depth if depth != 1 else None),
         ("--limit", limit),
     )
-    return keep(
+    return kept(
         call,
-        given,
+        asked.command([function, *options]),
         answer,
-        options=[function, *options],
-        words=words,
         summary=_summary(answer),
         files=[one.file for one in answer.lives],
     )

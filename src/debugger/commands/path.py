@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from debugger.commands.call import Call
-from debugger.commands.recorded import (
+import msgspec
+
+from debugger.commands.asking import (
     GROUP,
+    Asked,
     Cwd,
     Env,
-    Given,
     Stdin,
     Timeout,
-    Versus,
     Words,
-    keep,
+    kept,
     options_of,
-    programs,
 )
+from debugger.commands.call import Call
+from debugger.commands.recorded import Save, Versus, runs, saved_runs
 from debugger.core import answers
 from debugger.core.command import Opt, command
 from debugger.errors import Code, DebuggerError
 from debugger.questions import path as questions
+from debugger.questions.saved import Saved, roots_of
 
 
 @command("path", group=GROUP)
@@ -38,6 +40,7 @@ async def path(
         Opt("--between", help="from the first call of one to the next of another", metavar="LOC"),
     ] = None,
     versus: Versus = (),
+    save: Save = None,
     timeout: Timeout = None,
     stdin: Stdin = None,
     cwd: Cwd = None,
@@ -48,31 +51,45 @@ async def path(
     With arguments, results, times and exceptions; calls of one function in a row, loops and
     recursions are one line; libraries are left out. With --vs, repeatable, only what failing runs
     (by their exit status) did and passing ones did not, the most suspicious first, with the values
-    that differ. LOC is a function or FILE:LINE.
+    that differ. LOC is a function or FILE:LINE. Of JavaScript and Go, which are counted, it tells
+    how often each function and line ran.
     """
-    given = Given("path", timeout, stdin, cwd, env)
-    every = await programs(call, given, words, versus)
+    asked = Asked(verb="path", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env)
+    every = await runs(call, asked, versus, save=save)
+    if save is not None and between is not None:
+        raise DebuggerError(
+            Code.USAGE, "--save keeps a whole run", hint="debugger path --save NAME -- CMD"
+        )
     if len(every) > 1 and (around, between) != (None, None):
         raise DebuggerError(
             Code.USAGE,
             "--vs compares whole runs",
             hint="debugger path --around LOC -- CMD looks at one",
         )
+    first = every[0]
     if len(every) > 1:
-        answer = await questions.compared(every)
+        recorded = [await questions.whole(one) for one in every]
+        answer = questions.told_beside(recorded, [roots_of(one) for one in every])
+    elif save is not None:
+        assert not isinstance(first, Saved)
+        recorded = [await questions.whole(first)]
+        answer = questions.told(first, recorded[0], around_=around)
     else:
-        answer = await questions.path(every[0], around=around, between=between)
+        assert not isinstance(first, Saved)
+        recorded = []
+        answer = await questions.path(first, around=around, between=between)
+    if save is not None and not isinstance(first, Saved):
+        said = saved_runs(call).save(save, first, recorded[0], verb="path", scope="")
+        answer = msgspec.structs.replace(answer, notes=(*answer.notes, said))
     options = [
-        *options_of(("--around", around)),
+        *options_of(("--around", around), ("--save", save)),
         *(["--between", *between] if between is not None else []),
         *(word for one in versus for word in ("--vs", one)),
     ]
-    return keep(
+    return kept(
         call,
-        given,
+        asked.command(options),
         answer,
-        options=options,
-        words=words,
         summary=_summary(answer),
         files=[*(one.file for one in answer.suspects), *(one.file for one in answer.rows)],
     )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from debugger.core import answers
 from debugger.errors import Code, DebuggerError
 from debugger.questions import places, recorded
+from debugger.questions.callees import with_callees
 from debugger.questions.recorded import Program, Recorded
 from debugger.questions.rows import row
 from debugger.questions.stepped import STEPPED, step_through
@@ -46,7 +49,8 @@ async def calls(
     wanted = places.place(function, program.launch.cwd)
     if not program.is_python:
         stepped = await step_through(program, wanted, nth=nth or 1, when=when, most=limit or 1)
-        return told(stepped, function, first=nth or 1, depth=depth, most=limit or 1)
+        answer = told(stepped, function, first=nth or 1, depth=depth, most=limit or 1)
+        return await with_callees(program, wanted, answer, depth=depth, when=when)
     recorded_most = max(most, _BRIEF) if nth is None else most
 
     def order(roots: tuple[str, ...]) -> Order:
@@ -111,12 +115,7 @@ def told(ran: Recorded, function: str, *, first: int, depth: int, most: int) -> 
         else:
             others.append(_brief(life, number))
     notes = list(run.notes)
-    if ran.engine == STEPPED:
-        notes.append(
-            "stepped through: what it called is not told; debugger path --around "
-            f"{function} -- CMD tells it of C, C++ and Rust"
-        )
-    elif any(one.skipped for one in lives):
+    if ran.engine != STEPPED and any(one.skipped for one in lives):
         notes.append("of long calls only the first 5,000 lines are told")
     return answers.Calls(
         run=run,
@@ -202,27 +201,15 @@ def _life(
 
     made = tuple(one for one, _ in zip(items(life.items, 0), range(_ITEMS), strict=False))
     merged = [one for one in call.children if one.is_merged]
-    return answers.LifeView(
-        number=number,
-        function=life.function.name,
-        file=life.function.file,
-        line=life.function.line,
-        arguments=recorded.values(life.arguments),
+    return msgspec.structs.replace(
+        _brief(life, number),
         items=made,
         decisions=tuple(
             answers.DecisionView(one.line, text_of(one.line), one.taken, one.never)
             for one in life.decisions
             if not text_of(one.line).startswith(_LOOPS)
         ),
-        value=life.value,
-        error=life.error,
-        error_line=life.error_line,
-        has_ended=life.has_ended,
-        took_ms=round(life.took_ns / _NS, 3),
-        passed=life.passed,
-        skipped=life.skipped,
         counted=tuple(row(one) for one in flat(fold(recording, merged), _ROWS) if not one.depth),
-        thread=life.thread,
     )
 
 

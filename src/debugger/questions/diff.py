@@ -9,8 +9,9 @@ from msgspec import structs
 
 from debugger.core import answers
 from debugger.errors import Code, DebuggerError
-from debugger.questions import places, recorded
+from debugger.questions import counted, places, recorded
 from debugger.questions.recorded import Program, Recorded
+from debugger.questions.saved import Saved
 from debugger.recording import sources
 from debugger.recording.align import Alignment, Difference, Hunk, Point, align, points
 from debugger.recording.model import Entered, Merged, Recording
@@ -23,23 +24,25 @@ _LINE_DEPTH = 1_000
 _DIFFERENCES = 12
 
 
-async def diff(left: Program, right: Program, *, function: str | None) -> answers.Diff:
-    """Run two commands, and compare what they did: a function's calls, or all of it.
+async def whole(program: Program | Saved, *, function: str | None) -> Recorded:
+    """Run a program line by line, or take what was saved of it.
 
     Raises:
-        DebuggerError: USAGE; NOT_FOUND where a function was not called; LAUNCH_FAILED,
-            NOT_SUPPORTED.
+        DebuggerError: NOT_FOUND where the function was not called; LAUNCH_FAILED, NOT_SUPPORTED.
     """
-    programs = (left, right)
-    wanted = [places.place(function, one.launch.cwd) if function else None for one in programs]
-    ran = [
-        await recorded.run(program, partial(_order, place=place), is_compared=True)
-        for program, place in zip(programs, wanted, strict=True)
-    ]
-    for program, place, one in zip(programs, wanted, ran, strict=True):
-        if place is not None and function is not None and not one.recording.has_calls:
-            raise places.missed(function, place, one.recording, program.roots, one.view)
-    return told(ran, [one.roots for one in programs], function)
+    if isinstance(program, Saved):
+        return program.ran
+    if program.language in counted.LANGUAGES:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"of programs in {program.language} only counts are known, and no order of lines",
+            hint="debugger path -- CMD_A --vs CMD_B tells which lines only one of them passed",
+        )
+    wanted = places.place(function, program.launch.cwd) if function else None
+    ran = await recorded.run(program, partial(_order, place=wanted), is_compared=True)
+    if wanted is not None and function is not None and not ran.recording.has_calls:
+        raise places.missed(function, wanted, ran.recording, program.roots, ran.view)
+    return ran
 
 
 def _order(roots: tuple[str, ...], *, place: Place | None) -> Order:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import structs
 
 from debugger.core import answers
-from debugger.errors import DebuggerError
-from debugger.questions import places, recorded
+from debugger.errors import Code, DebuggerError
+from debugger.questions import counted, places, recorded
 from debugger.questions.recorded import Program, Recorded
 from debugger.questions.rows import row
-from debugger.recording import tree
+from debugger.questions.saved import Saved
+from debugger.recording import sources, tree
 from debugger.recording.around import Around, around
+from debugger.recording.counted import evened
 from debugger.recording.flat import flat
-from debugger.recording.fold import Folded, fold
+from debugger.recording.fold import Folded, fold, fold_calls
 from debugger.recording.model import Recording
 from debugger.recording.order import Limits, Lines, Order
 from debugger.recording.rank import Place, Ranking, Suspect, rank, spectrum
@@ -20,6 +24,10 @@ from debugger.recording.tree import Call
 
 _ROWS = 300
 _SUSPECTS = 20
+_SHOWN = (
+    *("raise", "assert ", "throw ", "assert(", "assert.", "console.error(", "process.exit"),
+    *("panic(", "os.Exit(", "log.Fatal", "t.Fatal", "t.Error", "fmt.Fprintln(os.Stderr"),
+)
 _GAP = 4  # lines of one statement, or empty ones
 # To find where something began, more calls have to be told singly.
 _SINGLY = Limits(each=1_000)
@@ -36,6 +44,12 @@ async def path(
     for words in (around, *(between or ())):
         if words is not None:
             places.place(words, program.launch.cwd)
+    if between is not None and program.language in counted.LANGUAGES:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"the order of time is not known of programs in {program.language}: only counts are",
+            hint="debugger path --around FUNC -- CMD tells its lines",
+        )
     limits = _SINGLY if between is not None else Limits()
     ran = await recorded.run(program, lambda roots: Order(roots, limits=limits))
     return told(program, ran, around_=around, between=between)
@@ -56,6 +70,9 @@ def told(
     recording, run = ran.recording, ran.view
     roots = tree.grow(recording)
     notes = list(run.notes)
+    is_counted = ran.engine == counted.COUNTED
+    if is_counted:
+        notes.append(counted.note(recording))
     if between is not None:
         roots = _between(program, recording, roots, between, notes)
     found: tuple[Around, ...] = ()
@@ -64,7 +81,10 @@ def told(
         found = around(recording, roots, places.chooser(wanted, recording))
         if not found:
             raise places.missed(around_, wanted, recording, program.roots, run)
-    folded = tuple(one.folded for one in found) if found else fold(recording, roots)
+    if is_counted:
+        folded = () if found else tuple(fold_calls(recording, [one]) for one in roots)
+    else:
+        folded = tuple(one.folded for one in found) if found else fold(recording, roots)
     calls = list(tree.walk(roots))
     functions = {one.function for one in calls}
     return answers.Path(
@@ -75,7 +95,7 @@ def told(
         files=len({recording.function(one).file for one in functions}),
         rows=tuple(row(one) for one in flat(folded, _ROWS)),
         rows_total=sum(_lines(one) for one in folded),
-        places=tuple(_place(one) for one in found),
+        places=tuple(_place(one, recording) for one in found),
         between=between or (),
         timed_out=run.timed_out,
         engine=ran.engine,
@@ -117,7 +137,7 @@ def _between(
     return tree.within(roots, begin, end)
 
 
-def _place(one: Around) -> answers.PlaceView:
+def _place(one: Around, recording: Recording) -> answers.PlaceView:
     function = one.function
     return answers.PlaceView(
         function=function.name,
@@ -135,24 +155,32 @@ def _place(one: Around) -> answers.PlaceView:
             for way in one.ways
         ),
         more_ways=one.more_ways,
+        lines=counted.lines(recording, function),
     )
 
 
 # -- runs beside each other ------------------------------------------------------------------------
 
 
-async def compared(programs: Sequence[Program]) -> answers.Path:
-    """Run several commands, and tell what only the failing ones did, the most suspicious first.
-
-    Where all end in the same way, the first counts as the one that fails.
+async def whole(program: Program | Saved) -> Recorded:
+    """Run a program for a comparison, or take what was saved of it.
 
     Raises:
         DebuggerError: LAUNCH_FAILED, NOT_SUPPORTED.
     """
-    runs = [
-        await recorded.run(program, lambda roots: Order(roots, lines=Lines.HIT), is_compared=True)
-        for program in programs
-    ]
+    if isinstance(program, Saved):
+        return program.ran
+    return await recorded.run(
+        program, lambda roots: Order(roots, lines=Lines.HIT), is_compared=True
+    )
+
+
+def told_beside(runs: Sequence[Recorded], roots: Sequence[Sequence[str]]) -> answers.Path:
+    """Tell what only the failing ones of recorded runs did, the most suspicious first.
+
+    Their sources are below their roots. Where all end alike, the first counts as failing.
+    """
+    runs, elsewhere = _at_home(runs, roots)
     passed = [recorded.is_passing(one.view) for one in runs]
     notes = [note for one in runs for note in one.view.notes]
     if len(set(passed)) == 1:
@@ -160,8 +188,12 @@ async def compared(programs: Sequence[Program]) -> answers.Path:
         passed = [False, *[True] * (len(runs) - 1)]
         notes.insert(0, f"all runs {how}: the first counts as the one that is wrong")
     spectra = [
-        spectrum(one.recordings, passed=is_good) for one, is_good in zip(runs, passed, strict=True)
+        sources.at_home(spectrum(each, passed=is_good), files, places.lines_of)
+        for each, is_good, files in zip(
+            evened([one.recordings for one in runs]), passed, elsewhere, strict=True
+        )
     ]
+    same = {file: other for files in elsewhere for file, other in files.items()}
     found = rank(spectra, most=10_000)
     views = [one.view for one in runs]
     failing = [run for run, is_good in zip(views, passed, strict=True) if not is_good]
@@ -179,11 +211,43 @@ async def compared(programs: Sequence[Program]) -> answers.Path:
             _suspect(one, first_lines.get(one.place, 0)) for one in _differing(found)[:_SUSPECTS]
         ),
         suspect_lines=tuple(_ranges(found, good))[:_SUSPECTS],
-        passing_lines=tuple(_only_passing(good - bad, shared, bad, len(passing)))[:_SUSPECTS],
+        passing_lines=tuple(_only_passing(good - bad, shared, bad, len(passing), same))[:_SUSPECTS],
         timed_out=any(one.timed_out for one in views),
         engine=runs[0].engine,
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _at_home(
+    runs: Sequence[Recorded], roots: Sequence[Sequence[str]]
+) -> tuple[list[Recorded], list[dict[str, str]]]:
+    """Find the sources of each run that are those of the first in another folder.
+
+    Those that are the same are named alike; for those that were changed, their other is returned.
+    """
+    first = _files(runs[0])
+    found, elsewhere = [runs[0]], [dict[str, str]()]
+    for one, own in zip(runs[1:], roots[1:], strict=True):
+        other = sources.counterparts(_files(one), own, first, roots[0])
+        same = {a: b for a, b in other.items() if places.lines_of(a) == places.lines_of(b)}
+        found.append(
+            structs.replace(one, recordings=tuple(_named(each, same) for each in one.recordings))
+        )
+        elsewhere.append({a: b for a, b in other.items() if a not in same})
+    return found, elsewhere
+
+
+def _files(ran: Recorded) -> list[str]:
+    every = (one.file for each in ran.recordings for one in each.functions.values())
+    return list(dict.fromkeys(every))
+
+
+def _named(one: Recording, files: Mapping[str, str]) -> Recording:
+    functions = {
+        number: structs.replace(function, file=files.get(function.file, function.file))
+        for number, function in one.functions.items()
+    }
+    return structs.replace(one, functions=functions)
 
 
 def _calls(ran: Recorded) -> int:
@@ -239,7 +303,7 @@ def _ranges(found: Ranking, good: frozenset[Place]) -> list[answers.SuspectView]
         # nearer to it than what called it.
         text = places.line_text(one.place.file, one.place.line)
         where = (one.place.file, one.place.function)
-        is_shown = text.startswith(("raise", "assert "))
+        is_shown = text.startswith(_SHOWN)
         return (-one.score, is_shown, where not in common, order.get(where, 0))
 
     wanted.sort(key=key)
@@ -247,13 +311,17 @@ def _ranges(found: Ranking, good: frozenset[Place]) -> list[answers.SuspectView]
 
 
 def _only_passing(
-    lines: frozenset[Place], shared: frozenset[Place], bad: frozenset[Place], passing: int
+    lines: frozenset[Place],
+    shared: frozenset[Place],
+    bad: frozenset[Place],
+    passing: int,
+    same: Mapping[str, str],
 ) -> list[answers.SuspectView]:
     """Join the lines that only passing runs passed, in functions that failing ones ran, too."""
     wanted = [
         Suspect(place, 0.0, 0, passing)
         for place in sorted(lines, key=lambda one: (one.file, one.line, one.function))
-        if Place(place.file, place.function) in shared
+        if Place(same.get(place.file, place.file), place.function) in shared
     ]
     return _joined(wanted, bad)
 
@@ -268,6 +336,7 @@ def _joined(suspects: Sequence[Suspect], others: frozenset[Place]) -> list[answe
             before is not None
             and (before.place.file, before.place.function) == (place.file, place.function)
             and before.score == one.score
+            and not (before.place.column or place.column)
             and last < place.line <= last + _GAP
             and not any(
                 Place(place.file, place.function, line) in others
@@ -286,7 +355,8 @@ def _joined(suspects: Sequence[Suspect], others: frozenset[Place]) -> list[answe
             score=round(one.score, 2),
             failing=one.failing,
             passing=one.passing,
-            text=places.line_text(one.place.file, one.place.line),
+            column=one.place.column,
+            text=places.line_text(one.place.file, one.place.line, one.place.column),
         )
         for one, last in found
     ]

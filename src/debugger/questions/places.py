@@ -12,7 +12,7 @@ from msgspec import Struct
 from debugger.core import answers
 from debugger.core.locate import absolute, matching, near_names, parse
 from debugger.errors import Code, DebuggerError
-from debugger.recording.model import Function, Recording
+from debugger.recording.model import Counted, Function, Recording
 from debugger.recording.order import Place
 from debugger.recording.python.named import around, named
 
@@ -50,6 +50,7 @@ def place(words: str, cwd: str) -> Place:
 
 def chooser(wanted: Place, recording: Recording) -> Callable[[Function], bool]:
     """Return what tells whether a recorded function is the one that is meant."""
+    counted: dict[str, str] = {}
     lines: dict[str, int] = {}  # by file: where the function begins that the line is in
 
     def is_meant(one: Function) -> bool:
@@ -57,12 +58,26 @@ def chooser(wanted: Place, recording: Recording) -> Callable[[Function], bool]:
             return fits(wanted.name, one.name)
         if not matching(wanted.file, [one.file]):
             return False
+        if one.file not in counted:
+            counted[one.file] = _counted(one.file, wanted.line, recording)
+        if counted[one.file]:
+            return one.name == counted[one.file]
         if one.file not in lines:
             lines[one.file] = _begins(one.file, wanted.line, recording)
         begins = lines[one.file]
         return one.line == begins if begins else one.name == "<module>"
 
     return is_meant
+
+
+def _counted(file: str, line: int, recording: Recording) -> str:
+    """Return the name of the function that a line was counted in; nothing where none was."""
+    for event in recording.events:
+        if isinstance(event, Counted):
+            one = recording.function(event.function)
+            if one.file == file and any(part.line == line for part in event.parts):
+                return one.name
+    return ""
 
 
 def _begins(file: str, line: int, recording: Recording) -> int:
@@ -164,7 +179,13 @@ def lines_of(path: str) -> list[str]:
     return _text(path).splitlines()
 
 
-def line_text(path: str, line: int) -> str:
-    """Return a line of a source, without its indentation; nothing where it cannot be read."""
+def line_text(path: str, line: int, column: int = 0, to: int = 0) -> str:
+    """Return a line of a source, without its indentation; nothing where it cannot be read.
+
+    With a column, only from there on, up to the column `to`.
+    """
     lines = lines_of(path)
-    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    if not 0 < line <= len(lines):
+        return ""
+    text = lines[line - 1]
+    return text[max(column - 1, 0) : to - 1 if to else None].strip()

@@ -6,16 +6,16 @@ import shlex
 from collections.abc import Awaitable, Callable, Iterable
 from itertools import groupby
 from pathlib import Path
-from signal import Signals
 
 from msgspec import Struct
 
 from debugger.backends.base import Launch
 from debugger.core import answers
 from debugger.core.clip import clip
+from debugger.core.signals import signal_name
 from debugger.core.traces import without_traces
 from debugger.errors import Code, DebuggerError
-from debugger.questions import native
+from debugger.questions import counted, launched, native
 from debugger.questions.asking import Question
 from debugger.recording.model import Noted, Recording, Value
 from debugger.recording.order import Order
@@ -23,7 +23,6 @@ from debugger.recording.run import Ran, record, require_recording, roots_of
 from debugger.recording.vary import Varying
 from debugger.session.stepping import Patience
 
-_INPUT_MAX = 64 << 20
 _OUTPUT = 6
 _LINE = 400
 _NOTES = 4
@@ -51,11 +50,7 @@ class Program(Struct, frozen=True):
     @property
     def argv(self) -> list[str]:
         """The words that run it, with the interpreter where it needs one."""
-        one = self.launch
-        if one.module is not None:
-            return [str(one.python), "-m", one.module, *one.args]
-        before = [one.python] if one.python is not None else []
-        return [*before, str(one.program), *one.args]
+        return launched.argv(self.launch)
 
     @property
     def is_python(self) -> bool:
@@ -93,6 +88,17 @@ async def run(
             await program.traced(), program.words, is_compared=is_compared
         )
         return Recorded(traced, (traced,), view_, "frida")
+    if program.language in counted.LANGUAGES and not program.is_python:
+        ran = await counted.run(
+            program.launch,
+            program.language,
+            words=program.words,
+            roots=program.roots,
+            patience=program.patience,
+            scratch=program.scratch,
+        )
+        first = ran.recordings[0]
+        return Recorded(first, ran.recordings, view(program, ran, first), counted.COUNTED)
     if not program.is_python:
         raise unsupported(program)
     ran = await record(
@@ -100,7 +106,7 @@ async def run(
         order(program.roots),
         cwd=program.launch.cwd,
         env={**(_SAME_SETS if is_compared else {}), **program.launch.env},
-        stdin=_input(program.launch.stdin),
+        stdin=await launched.given(program.launch),
         timeout_s=program.patience.seconds,
         scratch_root=program.scratch,
         interrupted=program.patience.interrupted,
@@ -119,18 +125,6 @@ def unsupported(program: Program) -> DebuggerError:
     )
 
 
-def _input(path: str | None) -> bytes:
-    if path is None or path == "/dev/null":
-        return b""
-    with Path(path).open("rb") as file:
-        held = file.read(_INPUT_MAX + 1)
-    if len(held) > _INPUT_MAX:
-        raise DebuggerError(
-            Code.USAGE, f"{path} is longer than 64 MiB", hint="give a shorter input: --stdin FILE"
-        )
-    return held
-
-
 def view(program: Program, ran: Ran, first: Recording) -> answers.RunView:
     """Tell how a run ended; `first` is the process that the answer is about."""
     chunks = [
@@ -147,7 +141,7 @@ def view(program: Program, ran: Ran, first: Recording) -> answers.RunView:
     return answers.RunView(
         command=shlex.join(program.words),
         exit_code=ran.status,
-        exit_signal=_signal(ran.signal),
+        exit_signal=signal_name(ran.signal) if ran.signal is not None else None,
         timed_out=ran.is_timed_out,
         took_s=round(ran.took_s, 3),
         output=tuple(shown[-_OUTPUT:]),
@@ -155,12 +149,6 @@ def view(program: Program, ran: Ran, first: Recording) -> answers.RunView:
         output_dropped=max(ran.printed - sum(len(one.text) for one in ran.output), 0),
         notes=tuple(_notes(ran, first)),
     )
-
-
-def _signal(number: int | None) -> str | None:
-    if number is None:
-        return None
-    return Signals(number).name if number in set(Signals) else f"signal {number}"
 
 
 def _notes(ran: Ran, first: Recording) -> Iterable[str]:
@@ -178,10 +166,10 @@ def _notes(ran: Ran, first: Recording) -> Iterable[str]:
         yield f"called too often to go on counting: {', '.join(names)}"
     for left in ran.killed[:_NOTES]:
         yield f"ended what the program left running: {left}"
-    for kind in ("fault", "refused", "condition", "exec"):
+    for kind, said in _TOLD.items():
         told = [one.text for one in first.events if isinstance(one, Noted) and one.kind == kind]
         if told:
-            yield _TOLD[kind].format(told[0], len(told))
+            yield said.format(told[0], len(told))
 
 
 _TOLD = {
@@ -189,6 +177,9 @@ _TOLD = {
     "refused": "it could not be recorded: {}",
     "condition": "--when could not be evaluated {1} times: {0}",
     "exec": "it became another program: {}",
+    "silent": "{}",
+    "changed": "changed when they were loaded, and not counted: {}",
+    "partly": "{}",
 }
 
 

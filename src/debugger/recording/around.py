@@ -23,7 +23,6 @@ class Way(Struct, frozen=True):
 
     count: int
     steps: tuple[Step, ...]
-    first_call: int = 0
 
 
 class Around(Struct, frozen=True):
@@ -56,25 +55,22 @@ def around(
 
 def _around(recording: Recording, function: Function, calls: list[Call], most: int) -> Around:
     counts: dict[tuple[int, ...], int] = {}
-    lines: dict[tuple[int, ...], tuple[list[int], int]] = {}
+    lines: dict[tuple[int, ...], list[int]] = {}
     for call in calls:
         key, places = _way(call)
         counts[key] = counts.get(key, 0) + call.count
         if key in lines:
-            known, first = lines[key]
-            merged = [a if a == b else 0 for a, b in zip(known, places, strict=True)]
-            lines[key] = (merged, first)
+            lines[key] = [a if a == b else 0 for a, b in zip(lines[key], places, strict=True)]
         else:
-            lines[key] = (places, call.id)
+            lines[key] = places
     ranked = sorted(counts, key=lambda key: -counts[key])
     found = tuple(
         Way(
             counts[key],
             tuple(
                 Step(recording.function(number), line)
-                for number, line in zip(key, lines[key][0], strict=True)
+                for number, line in zip(key, lines[key], strict=True)
             ),
-            lines[key][1],
         )
         for key in ranked[:most]
     )

@@ -17,7 +17,6 @@ from debugger.recording.vary import Varying, vary, vary_all
 _PERIOD_MAX = 8  # calls in one round of a loop
 _DEPTH_MAX = 100
 _ERRORS = 3
-_LINES = 5
 _SEQUENCE_MAX = 2_000  # more calls by one call are told by function
 
 
@@ -50,8 +49,6 @@ class Folded(Struct, frozen=True):
     self_ns: int = 0
     arguments: tuple[Varying, ...] = ()
     value: Varying | None = None
-    from_lines: tuple[int, ...] = ()
-    first_call: int = 0
     is_stopped: bool = False  # it was called more often than was counted
     children: tuple[Folded, ...] = ()
     left_out: LeftOut = LeftOut()
@@ -141,7 +138,6 @@ class _Folding:
         # What came out of the whole, not of its recursions.
         values = [call.value for call in calls if call.value is not None]
         errors = dict.fromkeys(error.text for call in every for error in call.errors)
-        lines = dict.fromkeys(call.line for call in calls if call.line)
         return Folded(
             function=self._recording.function(first.function),
             count=sum(call.count for call in calls),
@@ -157,8 +153,6 @@ class _Folding:
             self_ns=sum(call.self_ns for call in every),
             arguments=vary_all(call.arguments for call in single),
             value=vary("", values) if values else None,
-            from_lines=tuple(lines)[:_LINES],
-            first_call=first.id,
             is_stopped=first.function in self._recording.stopped,
             children=children,
             left_out=left_out,

@@ -11,6 +11,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from debugger.recording.failed import Failed
+
 
 class Function(Struct, frozen=True):
     """A function of the program; `file` is absolute, `line` where it is defined."""
@@ -29,7 +31,7 @@ class Value(Struct, frozen=True):
     text: str | None
 
 
-class Entered(Struct, frozen=True):
+class Entered(Struct, frozen=True, tag=True, tag_field="event"):
     """A call begins; `line` is the caller's, `at` nanoseconds since the recording began."""
 
     call: int
@@ -41,7 +43,7 @@ class Entered(Struct, frozen=True):
     arguments: tuple[Value, ...] = ()
 
 
-class Passed(Struct, frozen=True):
+class Passed(Struct, frozen=True, tag=True, tag_field="event"):
     """A line of a call is come to."""
 
     call: int
@@ -49,21 +51,21 @@ class Passed(Struct, frozen=True):
     line: int
 
 
-class Changed(Struct, frozen=True):
+class Changed(Struct, frozen=True, tag=True, tag_field="event"):
     """What the line that a call passed last has changed."""
 
     call: int
     values: tuple[Value, ...]
 
 
-class Skipped(Struct, frozen=True):
+class Skipped(Struct, frozen=True, tag=True, tag_field="event"):
     """More lines were passed than are recorded."""
 
     call: int
     lines: int
 
 
-class Branched(Struct, frozen=True):
+class Branched(Struct, frozen=True, tag=True, tag_field="event"):
     """A line that decides has led to another."""
 
     call: int
@@ -71,7 +73,7 @@ class Branched(Struct, frozen=True):
     to: int
 
 
-class Returned(Struct, frozen=True):
+class Returned(Struct, frozen=True, tag=True, tag_field="event"):
     """A call ends with a value."""
 
     call: int
@@ -79,7 +81,7 @@ class Returned(Struct, frozen=True):
     value: str
 
 
-class Raised(Struct, frozen=True):
+class Raised(Struct, frozen=True, tag=True, tag_field="event"):
     """An exception leaves a call, from this line of it."""
 
     call: int
@@ -94,7 +96,7 @@ class Raised(Struct, frozen=True):
         return f"{self.type}: {self.message}" if self.message else self.type
 
 
-class Merged(Struct, frozen=True):
+class Merged(Struct, frozen=True, tag=True, tag_field="event"):
     """Calls that came the same way; the last such event of a number holds."""
 
     call: int
@@ -107,15 +109,34 @@ class Merged(Struct, frozen=True):
     total_ns: int = 0
 
 
-class Hit(Struct, frozen=True):
+class Hit(Struct, frozen=True, tag=True, tag_field="event"):
     """Which lines of a function were passed at all."""
 
     function: int
     lines: tuple[int, ...]
 
 
-class Wrote(Struct, frozen=True):
-    """A line has changed what is watched; not sure where another thread may have."""
+class Part(Struct, frozen=True):
+    """How often a line ran from its first character on (column 0), or what begins within it.
+
+    `to` is the column behind it; 0: the line's end.
+    """
+
+    line: int
+    column: int = 0
+    to: int = 0
+    times: int = 0
+
+
+class Counted(Struct, frozen=True, tag=True, tag_field="event"):
+    """How often the parts of a function's source ran; no line of it was told singly."""
+
+    function: int
+    parts: tuple[Part, ...]
+
+
+class Wrote(Struct, frozen=True, tag=True, tag_field="event"):
+    """A line has changed what is watched."""
 
     at: int
     thread: int
@@ -124,7 +145,6 @@ class Wrote(Struct, frozen=True):
     old: str | None
     new: str | None
     stack: tuple[tuple[int, int], ...] = ()  # functions and lines, innermost first
-    is_sure: bool = True
 
 
 class Cell(Struct, frozen=True):
@@ -134,7 +154,7 @@ class Cell(Struct, frozen=True):
     is_error: bool = False
 
 
-class Probed(Struct, frozen=True):
+class Probed(Struct, frozen=True, tag=True, tag_field="event"):
     """A probe was hit; `hit` counts from 1 the hits at which its condition held."""
 
     probe: int
@@ -144,7 +164,7 @@ class Probed(Struct, frozen=True):
     values: tuple[Cell, ...]
 
 
-class ProbeSeen(Struct, frozen=True):
+class ProbeSeen(Struct, frozen=True, tag=True, tag_field="event"):
     """What is known of a probe so far; the last such event of a number holds.
 
     `passed` counts how often the place was come to, `hits` how often its condition held. Of the
@@ -168,7 +188,7 @@ class ProbeSeen(Struct, frozen=True):
     is_loaded: bool = False
 
 
-class Noted(Struct, frozen=True):
+class Noted(Struct, frozen=True, tag=True, tag_field="event"):
     """Something about the recording: an exec, a condition that fails, a tracer of the program's."""
 
     kind: str
@@ -186,9 +206,11 @@ Event: TypeAlias = (
     | Raised
     | Merged
     | Hit
+    | Counted
     | Wrote
     | Probed
     | ProbeSeen
+    | Failed
     | Noted
 )
 

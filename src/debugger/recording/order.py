@@ -24,16 +24,15 @@ class Place(Struct, frozen=True):
 
 
 class Watch(Struct, frozen=True):
-    """A value that is watched: a name of the functions asked for, or of a module; then steps.
+    """Whose assignments are told: a value's, by its name at a place, and steps from there.
 
-    A step is `("attribute", name)` or `("item", key)`. With a `place` the name is meant there, the
-    `hit`th time that it is reached, and all assignments are told that wrote the value before.
+    A step is `("attribute", name)` or `("item", key)`. The name is meant the `hit`th time that the
+    place is reached, which is one of the functions asked for; what wrote it before is told, too.
     """
 
     root: str
-    module: str = ""
-    steps: tuple[tuple[str, str | int], ...] = ()
-    place: Place | None = None
+    steps: tuple[tuple[str, str | int], ...]
+    place: Place
     hit: int = 1
 
 
@@ -80,7 +79,7 @@ class Order(Struct, frozen=True):
     folders or in installed packages. Without `functions`, all of it is recorded; with them, the
     calls of these from the `nth` on, `most` of them, for which `when` holds, with their callees
     down to `depth` (-1: all), and lines of the first `line_depth` levels. With `probes` only these
-    are recorded.
+    are recorded; with `tests` only the tests that fail.
     """
 
     roots: tuple[str, ...]
@@ -94,4 +93,5 @@ class Order(Struct, frozen=True):
     line_depth: int = 1
     watch: Watch | None = None
     probes: tuple[Probe, ...] = ()
+    tests: bool = False
     limits: Limits = Limits()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from debugger.recording.model import (
+    Counted,
     Entered,
     Function,
     Hit,
@@ -27,11 +28,12 @@ _RUNS_VALUES = 200  # entry values of one argument that are kept for one run
 
 
 class Place(Struct, frozen=True):
-    """A function, or a line of one; the same in every run of a program."""
+    """A function, a line of one, or what begins within a line; the same in every run."""
 
     file: str
     function: str
     line: int = 0
+    column: int = 0
 
 
 class Spectrum(Struct, frozen=True):
@@ -104,6 +106,13 @@ def spectrum(recordings: Iterable[Recording], *, passed: bool) -> Spectrum:
             elif isinstance(event, Hit):
                 function = recording.function(event.function)
                 lines |= {Place(function.file, function.name, line) for line in event.lines}
+            elif isinstance(event, Counted):
+                function = recording.function(event.function)
+                lines |= {
+                    Place(function.file, function.name, one.line, one.column)
+                    for one in event.parts
+                    if one.times
+                }
     known = {
         place: {name: tuple(texts) for name, texts in names.items()}
         for place, names in entries.items()
@@ -161,10 +170,10 @@ def _suspects(
         found.append(Suspect(place, ochiai(bad, good, len(failing)), bad, good))
     last = len(order)
 
-    def key(one: Suspect) -> tuple[float, int, str, int, str]:
+    def key(one: Suspect) -> tuple[float, int, str, int, int, str]:
         place = one.place
         number = order.get(Place(place.file, place.function), last)
-        return (-one.score, number, place.file, place.line, place.function)
+        return (-one.score, number, place.file, place.line, place.column, place.function)
 
     found.sort(key=key)
     return tuple(found[:most])

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from debugger.recording.failed import Failed
 from debugger.recording.model import (
     Cell,
     Changed,
@@ -62,7 +63,7 @@ _KINDS: Mapping[str, tuple[Any, Callable[..., Event]]] = {
     "m": (tuple[int, int, int, int, int, int, int, int], Merged),
     "h": (tuple[int, tuple[int, ...]], Hit),
     "w": (
-        tuple[int, int, int, int, str | None, str | None, tuple[tuple[int, int], ...], bool],
+        tuple[int, int, int, int, str | None, str | None, tuple[tuple[int, int], ...]],
         Wrote,
     ),
     "q": (tuple[int, int, int, int, tuple[str | tuple[str], ...]], _probed),
@@ -84,6 +85,7 @@ _KINDS: Mapping[str, tuple[Any, Callable[..., Event]]] = {
         ],
         ProbeSeen,
     ),
+    "T": (tuple[Failed], lambda failed: failed),
     "n": (tuple[str, int, str], Noted),
 }
 _FUNCTION = tuple[int, str, str, int]

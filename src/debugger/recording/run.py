@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -23,6 +23,7 @@ from debugger.recording.model import Recording
 from debugger.recording.order import Order
 from debugger.recording.read import read
 
+_SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".go")
 _ENTRY = str(Path(__file__).parent / "python" / "entry")
 _OURS = str(Path(__file__).parent / "python")  # what records is not of the program
 _ORDER = "DEBUGGER_RECORDING"
@@ -60,6 +61,19 @@ class Ran(Struct, frozen=True):
         return "".join(one.text for one in self.output if one.stream is stream)
 
 
+class Recorder(Protocol):
+    """How the processes of a program record themselves; the folder is theirs alone."""
+
+    def environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
+        """Return the environment in which every process that is started records itself."""
+
+    def last_words(self, pid: int) -> bool:
+        """Ask a program that is to be ended to write what it has, and to end; False: it cannot."""
+
+    def read(self, folder: Path, pid: int) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
+        """Return what each process did, the program's own first, and the recorder's faults."""
+
+
 class _Tail:
     """The end of what was printed."""
 
@@ -82,21 +96,44 @@ def roots_of(argv: Sequence[str], cwd: str) -> tuple[str, ...]:
     found = [cwd] if here.parent != here and here != Path.home() else []
     for word in argv:
         path = here / word
-        if word.endswith(".py") and path.is_file():
+        if word.endswith(_SCRIPTS) and path.is_file():
             found.append(str(path.parent.resolve()))
             break
     return tuple(dict.fromkeys(found)) or (cwd,)
 
 
-def environment(env: Mapping[str, str], order_file: str) -> dict[str, str]:
-    """Return the environment in which every Python that is started records itself."""
-    paths = [_ENTRY, *filter(None, [env.get("PYTHONPATH")])]
-    return {**env, "PYTHONPATH": os.pathsep.join(paths), _ORDER: order_file}
+class _InPython:
+    """The recorder inside Python (`Recorder`): its processes write all the time."""
+
+    def __init__(self, order: Order) -> None:
+        self._order = msgspec.structs.replace(order, left_out=(*order.left_out, _OURS))
+
+    def environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
+        """Name the folder of the recorder, which Python imports when it starts."""
+        records = folder / "records"
+        records.mkdir(mode=0o700)
+        wanted = {"folder": str(records), **msgspec.to_builtins(self._order)}
+        order_file = folder / "order.json"
+        order_file.write_bytes(msgspec.json.encode(wanted))
+        paths = [_ENTRY, *filter(None, [env.get("PYTHONPATH")])]
+        return {**env, "PYTHONPATH": os.pathsep.join(paths), _ORDER: str(order_file)}
+
+    def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
+        """Nothing is missing."""
+        return False
+
+    def read(
+        self,
+        folder: Path,
+        pid: int,  # noqa: ARG002 - a protocol
+    ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
+        """Read the records, in the order in which the processes began."""
+        return tuple(_recordings(folder / "records")), tuple(_faults(folder / "order.json.fault"))
 
 
 async def record(
     argv: Sequence[str],
-    order: Order,
+    recorder: Order | Recorder,
     *,
     cwd: str,
     env: Mapping[str, str],
@@ -108,6 +145,8 @@ async def record(
 ) -> Ran:
     """Run a program to its end, or to the time-out, and return what its processes did.
 
+    Of an order, the recorder is that inside Python.
+
     All that it leaves running is killed, and its records are removed. Once `interrupted` it is
     ended as if its time was up.
 
@@ -115,13 +154,9 @@ async def record(
         DebuggerError: LAUNCH_FAILED where it cannot be run.
     """
     scratch = Path(tempfile.mkdtemp(prefix="record-", dir=scratch_root))
-    records = scratch / "records"
-    records.mkdir(mode=0o700)
     (scratch / "input").write_bytes(stdin)
-    order_file = scratch / "order.json"
-    order = msgspec.structs.replace(order, left_out=(*order.left_out, _OURS))
-    wanted = {"folder": str(records), **msgspec.to_builtins(order)}
-    order_file.write_bytes(msgspec.json.encode(wanted))
+    chosen = _InPython(recorder) if isinstance(recorder, Order) else recorder
+    recorded = chosen.environment(env, scratch)
     tail = _Tail()
     try:
         async with asyncio.TaskGroup() as tasks:
@@ -132,9 +167,10 @@ async def record(
                     guard,
                     Stdio(scratch, as_terminal=as_terminal, on_output=tail),
                     tail,
+                    chosen,
                     argv,
                     cwd=cwd,
-                    env=environment(env, str(order_file)),
+                    env=recorded,
                     timeout_s=timeout_s,
                     scratch=scratch,
                     interrupted=interrupted or asyncio.Event(),
@@ -149,6 +185,7 @@ async def _run(
     guard: Guarded,
     stdio: Stdio,
     tail: _Tail,
+    recorder: Recorder,
     argv: Sequence[str],
     *,
     cwd: str,
@@ -164,15 +201,15 @@ async def _run(
         stdio.opened()
         status, signal = None, None
         is_timed_out = not await _ends(ended, interrupted, timeout_s)
-        if is_timed_out:
+        has_written = is_timed_out and recorder.last_words(pid)
+        if is_timed_out and not (has_written and await _ends(ended, asyncio.Event(), _END_S)):
             await guard.kill(pid)
         with suppress(TimeoutError):
             async with asyncio.timeout(_END_S):
                 status, signal = await asyncio.shield(ended)
         took_s = time.monotonic() - began
         await stdio.drain()
-        recordings = tuple(_recordings(scratch / "records"))
-        faults = tuple(_faults(scratch / "order.json.fault"))
+        recordings, faults = await asyncio.to_thread(recorder.read, scratch, pid)
         ending = await guard.end()
     finally:
         stdio.close()

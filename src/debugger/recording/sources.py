@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import structs
 
 from debugger.recording.align import Point
+from debugger.recording.rank import Place, Spectrum
 
 _ELSEWHERE = 1 << 24  # added to the numbers of lines that the other source does not have
 
@@ -60,3 +61,28 @@ def moved(
         line = known[other].get(one.line, one.line + _ELSEWHERE)
         found.append(structs.replace(one, at=(other, line)))
     return found
+
+
+def at_home(
+    one: Spectrum, files: Mapping[str, str], read: Callable[[str], Sequence[str]]
+) -> Spectrum:
+    """Say of what a run came to by which places of the other source it is to be compared.
+
+    Lines that the other source does not have stay where they are.
+    """
+    known = {file: lines(read(file), read(other)) for file, other in files.items()}
+
+    def function(place: Place) -> Place:
+        return structs.replace(place, file=files.get(place.file, place.file))
+
+    def line(place: Place) -> Place:
+        there = known.get(place.file, {}).get(place.line)
+        return place if there is None else structs.replace(function(place), line=there)
+
+    return structs.replace(
+        one,
+        functions=frozenset(map(function, one.functions)),
+        lines=frozenset(map(line, one.lines)),
+        entries={function(place): names for place, names in one.entries.items()},
+        order={function(place): number for place, number in one.order.items()},
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from debugger.core.answers import Calls, DecisionView, LifeView, RoundsView, StepView
+from debugger.core.answers import CallRow, Calls, DecisionView, LifeView, RoundsView, StepView
 from debugger.render import recorded
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing
@@ -68,6 +68,7 @@ def _life(one: LifeView) -> list[Section]:
     return [
         fixed(head, _LIFE),
         _items(one.items),
+        *([_callees(one.callees)] if one.callees else []),
         listing(
             [f"  {_decision(two)}" for two in one.decisions],
             lambda cut: f"  … {counted(cut, 'more branch')}",
@@ -75,6 +76,11 @@ def _life(one: LifeView) -> list[Section]:
         ),
         listing(more, lambda cut: f"  … {cut} more", rank=_ITEMS),
     ]
+
+
+def _callees(rows: Sequence[CallRow]) -> Section:
+    lines = [f"    {'  ' * row.depth}{recorded.row(row)}" for row in rows]
+    return listing(["  called:", *lines], lambda cut: f"    … {cut} more", rank=_ITEMS)
 
 
 def _items(items: Sequence[StepView | RoundsView]) -> Section:

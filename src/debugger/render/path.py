@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from debugger.core.answers import EntryView, Path, PlaceView, SuspectView, WayView
+from debugger.core.answers import EntryView, LineCount, Path, PlaceView, SuspectView, WayView
 from debugger.render import recorded
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing
@@ -46,6 +46,15 @@ def path(answer: Path, page: Page) -> list[Section]:
 def _ways(one: PlaceView) -> list[Section]:
     where = f" {basename(one.file)}:{one.line}" if one.file else ""
     head = f"{short_name(one.function)}{where} was called {counted(one.calls, 'time')}"
+    if one.lines:
+        return [
+            fixed(f"{head}; its lines, and how often they ran:", _WAYS),
+            listing(
+                [_counted(line) for line in one.lines],
+                lambda cut: f"  … {counted(cut, 'more line')}",
+                rank=_ROWS,
+            ),
+        ]
     ways = [_way(way) for way in one.ways if way.steps]
     return [
         fixed(f"{head}, by:" if ways else head, _WAYS),
@@ -56,6 +65,12 @@ def _ways(one: PlaceView) -> list[Section]:
             rank=_WAYS,
         ),
     ]
+
+
+def _counted(one: LineCount) -> str:
+    where = f"{one.line}:{one.column}" if one.column else f"{one.line}"
+    times = f"x{one.times:,}" if one.times else "never"
+    return f"  {where:>5}  {times:>7}  {shorten(one.text, _SOURCE)}"
 
 
 def _way(way: WayView) -> str:
@@ -138,5 +153,6 @@ def _some(texts: tuple[str, ...]) -> str:
 def _line(one: SuspectView) -> str:
     last = f"-{one.last}" if one.last > one.line else ""
     score = f"{one.score:.2f} " if one.failing else ""
-    where = f"{basename(one.file)}:{one.line}{last}"
+    column = f":{one.column}" if one.column else ""
+    where = f"{basename(one.file)}:{one.line}{column}{last}"
     return f"  {score}{where}  {shorten(one.text, _SOURCE)}  (in {short_name(one.function)})"

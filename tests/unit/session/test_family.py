@@ -115,6 +115,16 @@ async def test_a_child_is_a_session_with_its_parents_breakpoints_and_words(house
     assert [one.id for one in child.breakpoints.listed()] == [wanted.id]
 
 
+async def test_nothing_of_a_child_that_has_ended_outlives_its_family(house):
+    session, backend = await house.started("app")
+    child, of_child = await child_of(house, backend)
+    of_child.end()
+    assert child.state is State.TERMINATED
+    await house.sessions.close(session, kill=True)
+    assert child.is_closed
+    assert "app.1" not in [one.get_name() for one in asyncio.all_tasks()]
+
+
 async def test_a_childs_stop_answers_the_parents_wait_and_makes_it_current(house, patience):
     session, backend = await house.stopped()
     waiting = asyncio.create_task(stepping.resume(session, Resume.CONTINUE, patience()))

@@ -46,7 +46,8 @@ class DecisionView(Struct, frozen=True):
 class LifeView(Struct, frozen=True):
     """One call, from its arguments to its end; `items` are its lines and loops, in order.
 
-    `counted` are calls that it made, of which only the number is known.
+    `counted` are calls that it made, of which only the number is known; `callees` those of which it
+    is not known which line made them, as lines of a tree.
     """
 
     number: int
@@ -64,6 +65,7 @@ class LifeView(Struct, frozen=True):
     passed: int = 0
     skipped: int = 0
     counted: tuple[CallRow, ...] = ()
+    callees: tuple[CallRow, ...] = ()
     thread: int = 1
 
 

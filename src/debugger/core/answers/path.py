@@ -14,8 +14,20 @@ class WayView(Struct, frozen=True):
     steps: tuple[tuple[str, str, int], ...]
 
 
+class LineCount(Struct, frozen=True):
+    """How often a line ran; with a column, what begins there within it."""
+
+    line: int
+    times: int
+    text: str
+    column: int = 0
+
+
 class PlaceView(Struct, frozen=True):
-    """A function that was asked about: how often it was called, by which ways."""
+    """A function that was asked about: how often it was called, by which ways.
+
+    `lines` are there where only counts are known, and not the ways.
+    """
 
     function: str
     file: str
@@ -23,6 +35,7 @@ class PlaceView(Struct, frozen=True):
     calls: int
     ways: tuple[WayView, ...]
     more_ways: int = 0
+    lines: tuple[LineCount, ...] = ()
 
 
 class EntryView(Struct, frozen=True):
@@ -43,6 +56,7 @@ class SuspectView(Struct, frozen=True):
     failing: int
     passing: int
     last: int = 0
+    column: int = 0  # what begins there within the line
     text: str = ""
     entries: tuple[EntryView, ...] = ()
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 from debugger.mcp.call import Told, ToolCall
-from debugger.mcp.tool import Toolset
-from debugger.mcp.tools.beginning import seconds
+from debugger.mcp.tool import RARE, Toolset
+from debugger.mcp.tools.beginning import Command, Env, Stdin, TimeoutMs, pairs, seconds
 
 TOOLS = Toolset()
 
-_Command = Annotated[tuple[str, ...], "words, as typed; no shell"]
-_Other = Annotated[tuple[str, ...], "another command, as one text each"]
-_Stdin = Annotated[str | None, "FILE"]
-
-
-def _pairs(env: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(f"{name}={value}" for name, value in env.items())
+_Other = Annotated[tuple[str, ...], "commands that pass"]
 
 
 @TOOLS.tool(
@@ -29,19 +22,20 @@ def _pairs(env: Mapping[str, str]) -> tuple[str, ...]:
 )
 async def debug_path(
     call: ToolCall,
-    command: _Command,
+    command: Command,
     *,
-    around: Annotated[str | None, "a function or FILE:LINE"] = None,
+    around: Annotated[str | None, "FUNCTION"] = None,
     between: Annotated[
-        tuple[str, str] | None, "from the first call of one to the next of another"
+        tuple[str, str] | None, "from the first call of one to the next of another", RARE
     ] = None,
     versus: _Other = (),
+    save: Annotated[str | None, "keep the run: versus run:NAME", RARE] = None,
     cwd: str | None = None,
-    env: dict[str, str] = {},  # noqa: B006 - msgspec copies it
-    stdin: _Stdin = None,
-    timeout_ms: int | None = None,
+    env: Env = {},  # noqa: B006 - msgspec copies it
+    stdin: Stdin = None,
+    timeout_ms: TimeoutMs = None,
 ) -> Told:
-    """Run a command: which of its functions ran; with versus, what only failing runs did."""
+    """Run a command: which of its functions ran; with versus, what only the failing one did."""
     reply = await call.anew().ask(
         "path",
         waits=True,
@@ -49,8 +43,9 @@ async def debug_path(
         around=around,
         between=between,
         versus=versus,
+        save=save,
         cwd=cwd,
-        env=_pairs(env),
+        env=pairs(env),
         stdin=stdin,
         timeout=seconds(timeout_ms),
     )
@@ -66,19 +61,19 @@ async def debug_path(
 )
 async def debug_calls(
     call: ToolCall,
-    function: Annotated[str, "a function, or FILE:LINE in it"],
-    command: _Command,
+    function: Annotated[str, "or FILE:LINE in it"],
+    command: Command,
     *,
-    nth: Annotated[int | None, "the call of this number, from 1"] = None,
-    when: Annotated[str, "a condition at the entry"] = "",
-    depth: Annotated[int, "levels of the calls that it makes"] = 1,
-    limit: Annotated[int | None, "calls told line by line"] = None,
+    nth: Annotated[int | None, "from 1"] = None,
+    when: Annotated[str, "condition"] = "",
+    depth: Annotated[int, "levels of the calls that it makes", RARE] = 1,
+    limit: Annotated[int | None, "calls told line by line", RARE] = None,
     cwd: str | None = None,
-    env: dict[str, str] = {},  # noqa: B006 - msgspec copies it
-    stdin: _Stdin = None,
-    timeout_ms: int | None = None,
+    env: Env = {},  # noqa: B006 - msgspec copies it
+    stdin: Stdin = None,
+    timeout_ms: TimeoutMs = None,
 ) -> Told:
-    """Run a command: calls of a function line by line: changes, callees, branches, result."""
+    """Run a command: calls of a function, line by line, with what changed and was called."""
     reply = await call.anew().ask(
         "calls",
         waits=True,
@@ -89,7 +84,7 @@ async def debug_calls(
         depth=depth,
         limit=limit,
         cwd=cwd,
-        env=_pairs(env),
+        env=pairs(env),
         stdin=stdin,
         timeout=seconds(timeout_ms),
     )
@@ -105,15 +100,16 @@ async def debug_calls(
 )
 async def debug_diff(
     call: ToolCall,
-    command: _Command,
+    command: Command,
     *,
-    versus: Annotated[str | None, "the other command, as one text"] = None,
-    function: Annotated[str | None, "compare its calls only"] = None,
+    versus: Annotated[str | None, "the other command"] = None,
+    function: Annotated[str | None, "only its calls"] = None,
+    save: Annotated[str | None, "keep the run: versus run:NAME", RARE] = None,
     cwd: str | None = None,
-    env: dict[str, str] = {},  # noqa: B006 - msgspec copies it
-    stdin: _Stdin = None,
-    versus_stdin: Annotated[str | None, "the other run's FILE"] = None,
-    timeout_ms: int | None = None,
+    env: Env = {},  # noqa: B006 - msgspec copies it
+    stdin: Stdin = None,
+    versus_stdin: Annotated[str | None, "the other run's FILE", RARE] = None,
+    timeout_ms: TimeoutMs = None,
 ) -> Told:
     """Run two commands: the first step and the first value in which they differ."""
     reply = await call.anew().ask(
@@ -122,8 +118,9 @@ async def debug_diff(
         words=command,
         versus=(versus,) if versus is not None else (),
         function=function,
+        save=save,
         cwd=cwd,
-        env=_pairs(env),
+        env=pairs(env),
         stdin=stdin,
         versus_stdin=versus_stdin,
         timeout=seconds(timeout_ms),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from debugger.errors import Code, DebuggerError
-from debugger.recording.order import Watch
+from debugger.recording.order import Place, Watch
 
 _HINT = "watch a name, a field or an item by a constant key: total, self.items, rows[0], d['key']"
 
 
-def watch(expression: str, *, module: str = "") -> Watch:
-    """Take an expression apart; its first name is one of a function's, or of a module's.
+def watch(expression: str, place: Place, *, hit: int = 1) -> Watch:
+    """Take an expression apart; its first name is meant at a place, when it is `hit` that often.
 
     Raises:
         DebuggerError: USAGE for what runs code, and so cannot be read at every line.
@@ -30,7 +30,7 @@ def watch(expression: str, *, module: str = "") -> Watch:
             case _:
                 raise _refused(expression)
         node = inner
-    return Watch(node.id, module, tuple(reversed(steps)))
+    return Watch(node.id, tuple(reversed(steps)), place, hit)
 
 
 def _key(node: ast.expr, expression: str) -> str | int:

@@ -82,8 +82,12 @@ class Recorder:
         self._journal = Part("journal").Journal(order["folder"], limits["bytes"], limits["files"])
         write = texts.Texts(limits["text"], limits["items"], limits["depth"])
         # What the parts want of each other, by name.
-        shared = Shared(Part("frames"), chosen, texts)
+        shared = Shared(Part("frames"), chosen, texts, Part("tool"))
         self._is_over = False
+        if order["tests"]:
+            shared = Shared(Part("frames"), chosen, texts, Part("runners"))
+            self._book = self._events = Part("tested").Tested(order, self._journal, write, shared)
+            return
         if order["probes"]:
             self._book = Part("probed").Probed(order, self._journal, write, shared)
             self._events = Part("stepped").source(self._book, Part("traced"), shared)
@@ -91,9 +95,7 @@ class Recorder:
         self._book = calls.Book(order, self._journal, chosen.Chosen(order), write, shared)
         self._watch: Any = None
         if order["watch"]:
-            wanted = order["watch"]
-            made = Part("stored").Stored if wanted["place"] else Part("watched").Watched
-            self._watch = made(self._book, wanted, shared)
+            self._watch = Part("stored").Stored(self._book, order["watch"], shared)
         is_new = sys.version_info >= (3, 12)
         made = Part("monitored").Monitored if is_new else Part("traced").Traced
         self._events = made(self._book, self._watch, shared)

@@ -65,13 +65,12 @@ class Spot:
 class Thread:
     """What runs in one thread: the innermost spot, those around it, and when each began."""
 
-    __slots__ = ("line", "number", "root", "stack", "top")
+    __slots__ = ("number", "root", "stack", "top")
 
     def __init__(self, number: int, level: int) -> None:
         self.number = number
         self.root = self.top = Spot(None, None, level, number)
         self.stack: list[tuple[Spot, int]] = []  # what is outside of it, and when it began
-        self.line: tuple[CodeType | None, int] = (None, 0)
 
 
 class Book:

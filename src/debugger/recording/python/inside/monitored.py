@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-_TOOLS = (4, 3)  # numbers that PEP 669 gives to nobody
 _OUTSIDE = -1
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 
@@ -33,14 +32,8 @@ class Monitored:
 
     def begin(self) -> bool:
         """Ask for events; False where others have taken the numbers."""
-        for tool in _TOOLS:
-            try:
-                self._monitoring.use_tool_id(tool, "debugger")
-            except ValueError:
-                continue
-            self._tool = tool
-            break
-        else:
+        self._tool = self._parts.claimed()
+        if self._tool < 0:
             return False
         events = self._monitoring.events
         for event, callback in (

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-_TOOLS = (4, 3)  # numbers that PEP 669 gives to nobody
 _MISSING: Any = object()
 _RESUMES = sys.version_info >= (3, 11)
 
@@ -17,7 +16,7 @@ _RESUMES = sys.version_info >= (3, 11)
 def source(book: Any, traced: Any, parts: Any) -> Any:
     """Return what tells the probes of the program's steps, by this Python's own way."""
     if sys.version_info >= (3, 12):
-        return Monitored(book)
+        return Monitored(book, parts)
     return Traced(book, traced, parts)
 
 
@@ -74,21 +73,16 @@ def _is_entered(code: CodeType, at: int) -> bool:
 class Monitored:
     """By sys.monitoring: what no probe is at is told of once, and never again."""
 
-    def __init__(self, book: Any) -> None:
+    def __init__(self, book: Any, parts: Any) -> None:
         self._book = book
+        self._parts = parts
         self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
         self._tool = -1
 
     def begin(self) -> bool:
         """Ask for events; False where others have taken the numbers."""
-        for tool in _TOOLS:
-            try:
-                self._monitoring.use_tool_id(tool, "debugger")
-            except ValueError:
-                continue
-            self._tool = tool
-            break
-        else:
+        self._tool = self._parts.claimed()
+        if self._tool < 0:
             return False
         events = self._monitoring.events
         self._monitoring.register_callback(self._tool, events.PY_START, self._started)

@@ -93,9 +93,7 @@ class Stored:
             self._last[number] = text
             book = self._book
             stack = self._stack(frame, line)
-            record = [
-                "w", book.stamp(), thread.number, stack[0][0], line, known, text, stack, True
-            ]  # fmt: skip
+            record = ["w", book.stamp(), thread.number, stack[0][0], line, known, text, stack]
             if self._meant is None:
                 self._kept.append((number, record))
             elif self._meant == number:

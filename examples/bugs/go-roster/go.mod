@@ -1,0 +1,3 @@
+module example.org/roster
+
+go 1.20

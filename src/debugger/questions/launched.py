@@ -1,0 +1,39 @@
+"""How is what would be debugged run without a debugger: its command line, and its input?"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from debugger.backends.base import Launch
+from debugger.errors import Code, DebuggerError
+
+_INPUT_MAX = 64 << 20
+
+
+def argv(launch: Launch) -> list[str]:
+    """Return the words that run it, with the interpreter where it needs one."""
+    before = [launch.python] if launch.python is not None else []
+    what = ["-m", launch.module] if launch.module is not None else [str(launch.program)]
+    return [*before, *what, *launch.args]
+
+
+async def given(launch: Launch) -> bytes:
+    """Return its standard input, of at most 64 MiB.
+
+    Raises:
+        DebuggerError: USAGE if it is longer.
+    """
+    if launch.stdin is None:
+        return b""
+    return await asyncio.to_thread(_read, Path(launch.stdin))
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        read = file.read(_INPUT_MAX + 1)
+    if len(read) > _INPUT_MAX:
+        raise DebuggerError(
+            Code.USAGE, f"{path} is longer than 64 MiB", hint="give a shorter input: --stdin FILE"
+        )
+    return read

@@ -1,0 +1,271 @@
+"""Which runs were saved, to be compared with others later: before and after a change?"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, structs
+
+from debugger.core import answers
+from debugger.core.locate import near_names
+from debugger.errors import Code, DebuggerError
+from debugger.questions.recorded import Program, Recorded
+from debugger.recording.model import Recording
+
+PREFIX = "run:"
+KEPT_MAX = 20
+_RUN_MAX = 32 << 20  # bytes of one recording
+_SOURCES_MAX = 8 << 20  # of the copies of its sources
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+_RECORD, _SOURCES = "run.msgpack", "source"
+
+
+class _Kept(Struct, frozen=True):
+    """What is written of a run, beside copies of its sources."""
+
+    name: str
+    verb: str
+    scope: str
+    words: tuple[str, ...]
+    cwd: str
+    time: str
+    roots: tuple[str, ...]
+    engine: str
+    view: answers.RunView
+    recordings: tuple[Recording, ...]
+    sources: tuple[tuple[str, str], ...]  # files, and the names of their copies
+    first: int = 0
+
+
+class Saved(Struct, frozen=True):
+    """A run that was saved: what was recorded is of the copies of its sources."""
+
+    name: str
+    verb: str
+    scope: str
+    ran: Recorded
+    roots: tuple[str, ...]
+    cwd: str
+    changed: tuple[str, ...] = ()
+
+
+class SavedRuns:
+    """The saved runs of a folder of ours: 20 at most, of which the oldest give way."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def save(self, name: str, program: Program, ran: Recorded, *, verb: str, scope: str) -> str:
+        """Save a run under a name, which it takes from an earlier one; return what to say of it.
+
+        Raises:
+            DebuggerError: USAGE for a name that is none; NOT_SUPPORTED for one that is too large.
+        """
+        check_name(name)
+        folder = self._folder / f".{name}"
+        shutil.rmtree(folder, ignore_errors=True)
+        for one in (self._folder, folder, folder / _SOURCES):
+            one.mkdir(mode=0o700, exist_ok=True)
+        kept = _Kept(
+            name=name,
+            verb=verb,
+            scope=scope,
+            words=program.words,
+            cwd=program.launch.cwd,
+            time=datetime.now(UTC).astimezone().isoformat(timespec="seconds"),
+            roots=program.roots,
+            engine=ran.engine,
+            view=ran.view,
+            recordings=ran.recordings,
+            sources=_copied(ran.recordings, program.roots, folder / _SOURCES),
+            first=next((at for at, one in enumerate(ran.recordings) if one is ran.recording), 0),
+        )
+        held = msgspec.msgpack.encode(kept)
+        if len(held) > _RUN_MAX:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise DebuggerError(
+                Code.NOT_SUPPORTED,
+                f"the run is {len(held) >> 20} MiB, and at most {_RUN_MAX >> 20} are saved",
+                hint=f"debugger {verb} --vs CMD compares without saving",
+            )
+        record = folder / _RECORD
+        record.touch(mode=0o600)
+        record.write_bytes(held)
+        shutil.rmtree(self._folder / name, ignore_errors=True)
+        folder.rename(self._folder / name)
+        for old in self._names()[:-KEPT_MAX]:
+            shutil.rmtree(self._folder / old, ignore_errors=True)
+        return f"saved as {PREFIX}{name}: debugger {verb} -- CMD --vs {PREFIX}{name}"
+
+    def load(self, name: str, *, verb: str, scope: str) -> Saved:
+        """Return a saved run, for the question that it was saved by.
+
+        Raises:
+            DebuggerError: NOT_FOUND, naming those that there are; USAGE for another question.
+        """
+        kept = self._read(name)
+        if (kept.verb, kept.scope) != (verb, scope):
+            what = " ".join(
+                filter(None, [kept.verb, f"--function {kept.scope}" * bool(kept.scope)])
+            )
+            raise DebuggerError(
+                Code.USAGE,
+                f"{PREFIX}{name} was saved by debugger {what}, which records something else",
+                hint=f"debugger {what} -- CMD --vs {PREFIX}{name}",
+            )
+        place = self._folder / name / _SOURCES
+        copies = {file: str(place / copy) for file, copy in kept.sources}
+        recordings = tuple(_of_copies(one, copies) for one in kept.recordings)
+        changed = tuple(_changed(kept, place))
+        notes = list(kept.view.notes)
+        if changed:
+            names = ", ".join(Path(one).name for one in changed[:3])
+            notes.append(f"{PREFIX}{name} is of {kept.time}: since then changed {names}")
+        view = structs.replace(
+            kept.view, command=f"{PREFIX}{name} ({kept.view.command})", notes=tuple(notes)
+        )
+        return Saved(
+            name=name,
+            verb=kept.verb,
+            scope=kept.scope,
+            ran=Recorded(recordings[kept.first], recordings, view, kept.engine),
+            roots=tuple(str(place / str(at)) for at in range(len(kept.roots) + 1)),
+            cwd=kept.cwd,
+            changed=changed,
+        )
+
+    def listed(self) -> answers.SavedRuns:
+        """List the saved runs, oldest first."""
+        found = []
+        for name in self._names():
+            kept = self._read(name)
+            folder = self._folder / name
+            found.append(
+                answers.SavedRun(
+                    name=name,
+                    verb=kept.verb + (f" --function {kept.scope}" if kept.scope else ""),
+                    command=shlex.join(kept.words),
+                    cwd=kept.cwd,
+                    time=kept.time,
+                    exit_code=kept.view.exit_code,
+                    exit_signal=kept.view.exit_signal,
+                    bytes=(folder / _RECORD).stat().st_size,
+                    changed=tuple(_changed(kept, folder / _SOURCES)),
+                )
+            )
+        return answers.SavedRuns(tuple(found))
+
+    def remove(self, name: str) -> None:
+        """Remove a saved run.
+
+        Raises:
+            DebuggerError: NOT_FOUND, naming those that there are.
+        """
+        self._check_there(name)
+        shutil.rmtree(self._folder / name)
+
+    def _names(self) -> list[str]:
+        if not self._folder.is_dir():
+            return []
+        every = [one for one in self._folder.iterdir() if _NAME.match(one.name)]
+        return [one.name for one in sorted(every, key=lambda one: one.stat().st_mtime_ns)]
+
+    def _check_there(self, name: str) -> None:
+        names = self._names()
+        if name in names:
+            return
+        near = near_names(name, names)
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"no saved run {name!r}; there is: {', '.join(names) or 'none yet'}",
+            hint=f"--vs {PREFIX}{near[0]}" if near else "debugger path --save NAME -- CMD",
+        )
+
+    def _read(self, name: str) -> _Kept:
+        self._check_there(name)
+        try:
+            held = (self._folder / name / _RECORD).read_bytes()
+            return msgspec.msgpack.decode(held, type=_Kept)
+        except (OSError, msgspec.DecodeError) as error:
+            raise DebuggerError(
+                Code.NOT_FOUND,
+                f"the saved run {name} cannot be read: {error}",
+                hint=f"debugger runs remove {name}",
+            ) from error
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that is none.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    if not _NAME.match(name):
+        raise DebuggerError(
+            Code.USAGE,
+            f"{name!r} is no name for a run: letters, digits, dots, - and _",
+            hint="--save before",
+        )
+
+
+def roots_of(program: Program | Saved) -> tuple[str, ...]:
+    """Return where the sources of a run are: of a saved one their copies, each below its own."""
+    return program.roots if isinstance(program, Saved) else (*program.roots, "/")
+
+
+def meant(words: Sequence[str]) -> str | None:
+    """Return the name of the saved run that stands in the place of a command."""
+    is_one = len(words) == 1 and words[0].startswith(PREFIX)
+    return words[0].removeprefix(PREFIX) if is_one else None
+
+
+def _copied(
+    recordings: Iterable[Recording], roots: Sequence[str], place: Path
+) -> tuple[tuple[str, str], ...]:
+    """Copy the sources of a run, each below the number of its root."""
+    files = dict.fromkeys(one.file for each in recordings for one in each.functions.values())
+    found, left = [], _SOURCES_MAX
+    for file in files:
+        places = [*roots, "/"]
+        numbers = [at for at, root in enumerate(places) if file.startswith(root.rstrip("/") + "/")]
+        if not numbers:  # what was compiled elsewhere, and is not there
+            continue
+        number = max(numbers, key=lambda at: len(places[at]))
+        inside = os.path.relpath(file, places[number])
+        try:
+            held = Path(file).read_bytes()
+        except OSError:
+            continue
+        left -= len(held)
+        if left < 0:
+            break
+        copy = place / str(number) / inside
+        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        copy.write_bytes(held)
+        found.append((file, f"{number}/{inside}"))
+    return tuple(found)
+
+
+def _of_copies(one: Recording, copies: dict[str, str]) -> Recording:
+    functions = {
+        number: structs.replace(function, file=copies.get(function.file, function.file))
+        for number, function in one.functions.items()
+    }
+    return structs.replace(one, functions=functions)
+
+
+def _changed(kept: _Kept, place: Path) -> Iterable[str]:
+    for file, copy in kept.sources:
+        try:
+            is_same = Path(file).read_bytes() == (place / copy).read_bytes()
+        except OSError:
+            is_same = False
+        if not is_same:
+            yield file

@@ -1,0 +1,117 @@
+"""What did a process do, of which only is known how often each function and line ran? Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from debugger.recording.model import Counted, Event, Function, Merged, Part, Process, Recording
+
+
+class Covered(Struct, frozen=True):
+    """A function that was entered `count` times, and its parts, as in `Counted`."""
+
+    name: str
+    file: str
+    line: int
+    count: int
+    parts: tuple[Part, ...] = ()
+
+
+def recording(covered: Iterable[Covered], process: Process) -> Recording:
+    """Make a recording of the functions of one process; those told twice are added up.
+
+    Its calls came from nobody knows where, in the order in which their functions are given.
+    """
+    functions: dict[int, Function] = {}
+    events: list[Event] = []
+    seen = 0
+    for number, one in enumerate(_added(covered), 1):
+        functions[number] = Function(number, one.name, one.file, one.line)
+        events.append(Merged(number, 0, number, 1, number, one.count))
+        events.append(Counted(number, one.parts))
+        seen += one.count
+    return Recording(
+        process=process,
+        functions=functions,
+        threads={1: ""} if functions else {},
+        events=tuple(events),
+        seen=seen,
+        chosen=seen,
+        is_whole=True,
+    )
+
+
+def _added(covered: Iterable[Covered]) -> list[Covered]:
+    groups: dict[tuple[str, str, int], list[Covered]] = {}
+    for one in covered:
+        groups.setdefault((one.file, one.name, one.line), []).append(one)
+    return [some[0] if len(some) == 1 else _sum(some) for some in groups.values()]
+
+
+def _sum(some: Sequence[Covered]) -> Covered:
+    every = [one for each in some for one in each.parts]
+    times: dict[tuple[int, int], Part] = {}
+    for each in some:
+        for one in _filled(each.parts, every):
+            known = times.get((one.line, one.column))
+            count = one.times + (known.times if known is not None else 0)
+            times[one.line, one.column] = structs.replace(one, times=count)
+    return structs.replace(
+        some[0],
+        count=sum(one.count for one in some),
+        parts=tuple(one for _, one in sorted(times.items())),
+    )
+
+
+def evened(runs: Sequence[Sequence[Recording]]) -> list[tuple[Recording, ...]]:
+    """Give all runs the same parts of lines, so that they can be compared.
+
+    A part that ran as often as what is around it is not told by itself.
+    """
+    known: dict[tuple[str, str], dict[tuple[int, int], Part]] = {}
+    every = [one for run in runs for one in run]
+    for recording_ in every:
+        for event in recording_.events:
+            if isinstance(event, Counted):
+                parts = known.setdefault(_key(recording_, event), {})
+                parts.update({(one.line, one.column): one for one in event.parts if one.column})
+    return [tuple(_evened(one, known) for one in run) for run in runs]
+
+
+def _evened(
+    one: Recording, known: Mapping[tuple[str, str], Mapping[tuple[int, int], Part]]
+) -> Recording:
+    events = tuple(
+        Counted(event.function, _filled(event.parts, known[_key(one, event)].values()))
+        if isinstance(event, Counted)
+        else event
+        for event in one.events
+    )
+    return structs.replace(one, events=events)
+
+
+def _key(one: Recording, event: Counted) -> tuple[str, str]:
+    function = one.function(event.function)
+    return function.file, function.name
+
+
+def _filled(parts: Sequence[Part], wanted: Iterable[Part]) -> tuple[Part, ...]:
+    """Add the parts that are not there, which ran as often as the innermost that is around them."""
+    by_line: dict[int, list[Part]] = {}
+    for one in parts:
+        by_line.setdefault(one.line, []).append(one)
+    found = {(one.line, one.column): one for one in parts}
+    for one in wanted:
+        if (one.line, one.column) in found:
+            continue
+        around = [
+            other
+            for other in by_line.get(one.line, ())
+            if other.column < one.column and (not other.to or one.column < other.to)
+        ]
+        if around:
+            times = max(around, key=lambda other: other.column).times
+            found[one.line, one.column] = structs.replace(one, times=times)
+    return tuple(one for _, one in sorted(found.items()))

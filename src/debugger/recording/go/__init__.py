@@ -1,0 +1,1 @@
+"""How Go records itself: programs that are built to count how often each statement ran."""

@@ -1,0 +1,1 @@
+"""How Node records itself: V8 counts how often each part of each function ran."""

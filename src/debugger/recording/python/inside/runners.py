@@ -1,0 +1,137 @@
+"""How does the recorder learn of pytest's and unittest's failures, when they are imported?
+
+pytest gets a plugin by its own variable, which only this process sees; unittest's two classes are
+wrapped as soon as they are there. A program that imports neither is left as it is.
+"""
+
+from __future__ import annotations
+
+import _frozen_importlib_external as _loading
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_PLUGIN = "debugger_tests"
+_VARIABLE = "PYTEST_PLUGINS"
+_HERE: str = os.path.dirname(os.path.abspath(globals()["__file__"]))  # noqa: PTH100, PTH120
+
+
+def install(book: Any) -> None:
+    """Look at the imports of this process."""
+    sys.meta_path.insert(0, _Finder(book))
+
+
+class _Finder:
+    """Finds our plugin, and nothing else; of some modules it waits for the end of their import."""
+
+    def __init__(self, book: Any) -> None:
+        self._book = book
+        self._after: dict[str, Callable[[Any], None]] = {
+            "unittest.case": self._cases,
+            "unittest.result": self._results,
+        }
+
+    def find_spec(self, name: str, path: Any = None, _target: Any = None) -> Any:
+        """Answer what the import system asks: None, for all that is not ours."""
+        if name == "_pytest.config":
+            before = os.environ.get(_VARIABLE, "")
+            self._set(f"{before},{_PLUGIN}" if before else _PLUGIN)
+        if name == _PLUGIN:
+            loader: Any = _Plugin(_PLUGIN, os.path.join(_HERE, "pytested.py"))  # noqa: PTH118
+            loader.book = self._book
+            self._unset()
+            return _loading.spec_from_file_location(name, loader.path, loader=loader)
+        act = self._after.pop(name, None)
+        if act is None:
+            return None
+        spec: Any = _loading.PathFinder.find_spec(name, path)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _After(spec.loader, act)
+        return spec
+
+    def _set(self, text: str) -> None:
+        # Only the dictionary behind os.environ: child processes get what they would have got.
+        environ: Any = os.environ
+        environ._data[environ.encodekey(_VARIABLE)] = environ.encodevalue(text)  # noqa: SLF001
+
+    def _unset(self) -> None:
+        environ: Any = os.environ
+        left = os.environ.get(_VARIABLE, "").removesuffix(_PLUGIN).rstrip(",")
+        if left:
+            self._set(left)
+        else:
+            environ._data.pop(environ.encodekey(_VARIABLE), None)  # noqa: SLF001
+
+    def _cases(self, module: Any) -> None:
+        """Trace each test that a TestCase runs."""
+        book, real = self._book, module.TestCase.run
+
+        def run(self: Any, result: Any = None) -> Any:
+            book.enter(self.id())
+            try:
+                return real(self, result)
+            finally:
+                book.leave()
+
+        module.TestCase.run = _like(run, real)
+
+    def _results(self, module: Any) -> None:
+        """Note each failure that is handed to a result."""
+        book, kind = self._book, module.TestResult
+        for name in ("addFailure", "addError", "addSubTest"):
+            real = getattr(kind, name)
+            setattr(kind, name, _like(_noting(book, real), real))
+
+
+def _noting(book: Any, real: Any) -> Any:
+    def wrapper(self: Any, test: Any, *rest: Any) -> Any:
+        error = rest[-1] if rest else None
+        if error is not None and type(error) is tuple and error[1] is not None:
+            subtest = rest[0] if len(rest) > 1 else test
+            name = subtest.id() if hasattr(subtest, "id") else str(subtest)
+            book.failed("unittest", name, "call", error[1])
+        return real(self, test, *rest)
+
+    return wrapper
+
+
+def _like(wrapper: Any, real: Any) -> Any:
+    for name in ("__name__", "__qualname__", "__doc__", "__module__"):
+        setattr(wrapper, name, getattr(real, name, None))
+    return wrapper
+
+
+class _Plugin(_loading.SourceFileLoader):
+    """Loads the plugin, which finds its book in its own module."""
+
+    book: Any = None
+
+    def exec_module(self, module: Any) -> None:
+        """Run the plugin's text."""
+        module.book = self.book
+        super().exec_module(module)
+
+
+class _After:
+    """A module's own loader, after which something is done."""
+
+    def __init__(self, loader: Any, act: Callable[[Any], None]) -> None:
+        self._loader = loader
+        self._act = act
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: Any) -> Any:
+        """Let the loader make the module."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: Any) -> None:
+        """Run the module, and then what was wanted of it."""
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._act(module)

@@ -1,0 +1,224 @@
+"""Does `path` count what ran of Node and Go however it ends, and compare with saved runs?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NODE = """
+import { Worker } from 'worker_threads';
+import { spawnSync } from 'child_process';
+import { price } from './shop.mjs';
+const what = process.argv[2];
+function order(kinds) {
+  return kinds.map((one) => price(one)).reduce((sum, one) => sum + one, 0);
+}
+function waits() { setInterval(() => {}, 1000); }
+class Lost extends Error {}
+if (what === 'throws') { order(['a']); throw new Lost('gone'); }
+else if (what === 'exits') { order(['a']); process.exit(4); }
+else if (what === 'waits') waits();
+else if (what === 'worker') new Worker(new URL('./shop.mjs', import.meta.url));
+else if (what === 'child') spawnSync(process.execPath, [process.argv[1], 'a']);
+else if (what === 'killed') process.abort();
+else if (order(process.argv.slice(2)) > 2) process.exitCode = 1;
+"""
+SHOP = """
+export function price(kind) {
+  return kind === 'free' ? 0 : kind.length;
+}
+price('own');
+"""
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("node")
+    (folder / "main.mjs").write_text(NODE)
+    (folder / "shop.mjs").write_text(SHOP)
+    return folder
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("throws", ["exited with status 1", "price :2 x2", "gone"]),
+        ("exits", ["exited with status 4", "order :6"]),
+        ("worker", ["exited with status 0", "<module> shop.mjs:1 x2", "price :2 x2"]),
+        ("child", ["<module> main.mjs:1", "main.mjs a) ran"]),
+        ("killed", ["ended by signal SIGABRT", "was killed before it told what ran"]),
+    ],
+)
+def test_what_ran_of_node_is_counted_however_it_ends(
+    cli: Callable[..., Any], node: Path, what: str, says: list[str]
+) -> None:
+    answer = cli("path", "--", "node", "main.mjs", what, cwd=node, check=0)
+    for said in says:
+        assert said in answer.out, str(answer)
+    assert "only counts are known of JavaScript" in answer.out
+    assert cli("sessions", check=0).out == "no sessions\n"
+
+
+@pytest.mark.adapter("js-debug")
+def test_node_that_waits_for_ever_is_told_in_part(cli: Callable[..., Any], node: Path) -> None:
+    answer = cli("path", "--timeout", "4", "--", "node", "main.mjs", "waits", cwd=node, check=3)
+    assert "still running after" in answer.out
+    assert "waits :9" in answer.out
+
+
+@pytest.mark.adapter("js-debug")
+def test_lines_and_parts_of_lines_of_node_are_compared_and_looked_at(
+    cli: Callable[..., Any], node: Path
+) -> None:
+    run = ["node", "main.mjs"]
+    answer = cli("path", "--", *run, "abc", "--vs", *run, "a", "free", cwd=node, check=0)
+    assert "lines that only passing runs passed:\n  shop.mjs:3:28  0" in answer.out
+    answer = cli("path", "--around", "price", "--", *run, "abc", "free", cwd=node, check=0)
+    assert "price shop.mjs:2 was called 3 times; its lines, and how often they ran:" in answer.out
+    assert "    3       x3  return kind === 'free' ? 0 : kind.length;" in answer.out
+    assert " 3:28       x1  0" in answer.out
+    assert "no order of lines" in cli("diff", "--", *run, "--vs", *run, cwd=node, check=1).err
+    refused = cli("path", "--between", "order", "price", "--", *run, cwd=node, check=1)
+    assert "the order of time is not known" in refused.err
+
+
+GO = """package main
+
+import (
+	"os"
+	"sync"
+
+	"example.org/shop/price"
+)
+
+func main() {
+	total := 0
+	for _, kind := range os.Args[1:] {
+		total += price.Of(kind)
+	}
+	if total > 3 {
+		var kinds map[string]int
+		kinds["x"] = total
+	}
+	for total == 3 {
+	}
+	if total == 2 {
+		var lock sync.Mutex
+		lock.Lock()
+		lock.Lock()
+	}
+}
+"""
+PRICE = """package price
+
+// Of is what a kind costs.
+func Of(kind string) int {
+	if kind == "free" {
+		return 0
+	}
+	return len(kind)
+}
+"""
+TESTS = """package price
+
+import "testing"
+
+func TestFree(t *testing.T) {
+	if Of("free") != 0 {
+		t.Fatal("not free")
+	}
+}
+
+func TestOther(t *testing.T) {
+	if Of("ab") != 3 {
+		t.Fatal("wrong")
+	}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def go(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("go")
+    (folder / "price").mkdir()
+    (folder / "go.mod").write_text("module example.org/shop\n\ngo 1.16\n")
+    (folder / "main.go").write_text(GO)
+    (folder / "price" / "price.go").write_text(PRICE)
+    (folder / "price" / "price_test.go").write_text(TESTS)
+    return folder
+
+
+@pytest.mark.adapter("delve")
+def test_what_ran_of_go_is_counted_up_to_a_panic_or_the_end_of_its_time(
+    cli: Callable[..., Any], go: Path
+) -> None:
+    run = ["go", "run", "."]
+    answer = cli("path", "--", *run, "abcd", "--vs", *run, "a", "free", cwd=go, check=0)
+    assert "1.00 main.go:16-17  var kinds map[string]int  (in main)" in answer.out
+    assert "price.go:6  return 0  (in Of)" in answer.out.partition("only passing runs passed:")[2]
+    assert "panic: assignment to entry in nil map" in answer.out
+    answer = cli("path", "--", *run, "ab", cwd=go, check=0)
+    assert "Of price.go:4" in answer.out
+    # The stacks of the goroutines are left out, and not what is said before them.
+    assert "err| fatal error: all goroutines are asleep - deadlock!" in answer.out
+    answer = cli("path", "--timeout", "8", "--", *run, "abc", cwd=go, check=3)
+    assert "still running after" in answer.out
+    assert "Of price.go:4" in answer.out
+    assert sorted(one.name for one in go.iterdir()) == ["go.mod", "main.go", "price"]
+
+
+@pytest.mark.adapter("delve")
+def test_tests_of_go_are_compared(cli: Callable[..., Any], go: Path) -> None:
+    bad = ["price/price_test.go", "-run", "TestOther"]
+    good = ["price/price_test.go", "-run", "TestFree"]
+    answer = cli("path", "--", *bad, "--vs", *good, cwd=go, check=0)
+    assert "1.00 price.go:8  return len(kind)  (in Of)" in answer.out
+
+
+@pytest.mark.adapter("delve")
+def test_go_that_cannot_be_counted_is_refused_with_what_to_do(
+    cli: Callable[..., Any], go: Path, tmp_path: Path
+) -> None:
+    subprocess.run(["go", "build", "-o", tmp_path / "shop", "."], cwd=go, check=True, timeout=100)
+    answer = cli("path", "--", tmp_path / "shop", "a", check=1)
+    assert "is built without counters: they need its source" in answer.err
+    assert "hint: debugger path -- go run PACKAGE a" in answer.err
+    (tmp_path / "bad.go").write_text("package main\n\nfunc main() { x }\n")
+    answer = cli("path", "--", "go", "run", "bad.go", cwd=tmp_path, check=1)
+    assert "bad.go is not built" in answer.err
+    assert "undefined: x" in answer.err
+
+
+def test_a_run_is_saved_and_compared_with_what_was_changed_since(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "price.py"
+    text = "def price(kind):\n    return len(kind)\n\nprint(price('ab'))\n"
+    script.write_text(text)
+    run = [sys.executable, "price.py"]
+    answer = cli("path", "--save", "before", "--", *run, cwd=tmp_path, check=0)
+    assert "saved as run:before" in answer.out
+    assert "saved as run:lines" in cli("diff", "--save", "lines", "--", *run, cwd=tmp_path).out
+    script.write_text("# Prices.\n" + text.replace("return", "kind *= 2\n    return") + "0 / 0\n")
+    answer = cli("path", "--", *run, "--vs", "run:before", cwd=tmp_path, check=0)
+    assert "1.00 price.py:3  kind *= 2  (in price)" in answer.out
+    assert "since then changed price.py" in answer.out
+    answer = cli("diff", "--", *run, "--vs", "run:lines", cwd=tmp_path, check=0)
+    assert "then A:\n  price.py:3  kind *= 2  kind='abab'" in answer.out
+    assert "then B:\n  price.py:2  return len(kind)" in answer.out
+    listed = cli("runs", check=0).out.splitlines()
+    assert [line.split()[0] for line in listed] == ["run:before", "run:lines"]
+    assert listed[0].endswith("status 0; changed since: price.py")
+    refused = cli("diff", "--", *run, "--vs", "run:before", cwd=tmp_path, check=2)
+    assert "saved by debugger path" in refused.err
+    assert "no saved run" in cli("path", "--", *run, "--vs", "run:x", cwd=tmp_path, check=1).err
+    assert "is saved already" in cli("path", "--", "run:before", check=2).err
+    for name in ("before", "lines"):
+        cli("runs", "remove", name, check=0)
+    assert cli("runs", check=0).out.startswith("no saved runs")
