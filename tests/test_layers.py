@@ -197,9 +197,12 @@ BY_PATH = frozenset(
         "debugger.recording.python.inside.stored",
         "debugger.recording.python.inside.probed",
         "debugger.recording.python.inside.stepped",
+        "debugger.recording.python.inside.pytested",
+        "debugger.recording.python.inside.runners",
+        "debugger.recording.python.inside.tested",
         "debugger.recording.python.inside.texts",
+        "debugger.recording.python.inside.tool",
         "debugger.recording.python.inside.traced",
-        "debugger.recording.python.inside.watched",
     }
 )
 ENTRIES = frozenset({"debugger.__main__", "debugger.daemon.__main__", "debugger.client"})

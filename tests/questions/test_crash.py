@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +54,8 @@ int main(int argc, char **argv) {
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("crash")
-    source = folder / "prog.c"
-    source.write_text(PROGRAM)
-    words = ["gcc", "-g", "-O0", "-w", "-o", str(folder / "prog"), str(source)]
-    subprocess.run(words, check=True, timeout=60)
-    return folder / "prog"
+def program(compiled: Callable[..., Path]) -> Path:
+    return compiled(PROGRAM)
 
 
 @pytest.mark.adapter("lldb-dap")
@@ -150,13 +145,8 @@ def test_a_kept_session_is_stopped_where_it_crashed(cli: Callable[..., Any], pro
 
 
 @pytest.fixture
-def living(program: Path) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen([program, "stays"], stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"here\n"
-    yield process
-    process.kill()
-    process.communicate()
+def living(program: Path, alive: Callable[..., Any]) -> subprocess.Popen[bytes]:
+    return alive(program, "stays")
 
 
 @pytest.mark.adapter("lldb-dap")

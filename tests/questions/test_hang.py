@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +82,8 @@ int main(int argc, char **argv) {
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("hang")
-    source = folder / "prog.c"
-    source.write_text(C)
-    words = ["gcc", "-g", "-O0", "-w", "-pthread", "-o", str(folder / "prog"), str(source)]
-    subprocess.run(words, check=True, timeout=60)
-    return folder / "prog"
+def program(compiled: Callable[..., Path]) -> Path:
+    return compiled(C, "-pthread")
 
 
 def _hang(cli: Callable[..., Any], *words: object, cwd: Path | None = None) -> dict[str, Any]:
@@ -138,13 +133,10 @@ def test_who_holds_a_lock_is_told_with_its_name_and_place(
 
 
 @pytest.fixture
-def living(program: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen([program, request.param], stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"here\n"
-    yield process
-    process.kill()
-    process.communicate()
+def living(
+    program: Path, alive: Callable[..., Any], request: pytest.FixtureRequest
+) -> subprocess.Popen[bytes]:
+    return alive(program, request.param)
 
 
 @pytest.mark.adapter("lldb-dap")

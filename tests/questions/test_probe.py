@@ -6,7 +6,7 @@ import csv
 import io
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -369,14 +369,8 @@ def test_its_input_comes_from_a_file(cli: Cli, folder: Path, tmp_path: Path) -> 
 
 
 @pytest.fixture
-def living(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    words = [folder / "p", "0", "calls"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"here\n"
-    yield process
-    process.kill()
-    process.communicate()
+def living(folder: Path, alive: Cli) -> subprocess.Popen[bytes]:
+    return alive(folder / "p", "0", "calls")
 
 
 @pytest.mark.adapter("lldb-dap")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -51,13 +50,8 @@ int main(void) {
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wrote")
-    source = folder / "prog.c"
-    source.write_text(C)
-    words = ["gcc", "-g", "-O0", "-w", "-o", str(folder / "prog"), str(source)]
-    subprocess.run(words, check=True, timeout=60)
-    return folder / "prog"
+def program(compiled: Callable[..., Path]) -> Path:
+    return compiled(C)
 
 
 def _line(text: str, part: str) -> int:

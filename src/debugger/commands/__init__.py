@@ -18,10 +18,13 @@ _MODULES = (
     "questions",
     "hang",
     "who_wrote",
+    "test",
+    "try_",
     "probe",
     "path",
     "calls",
     "diff",
+    "runs",
     "system",
     "setup",
 )

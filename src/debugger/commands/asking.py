@@ -1,30 +1,45 @@
-"""What does a question run: a command line, a process or a core file, and by which adapter?"""
+"""What do all questions take, what do they run and by which adapter, and how are they kept?"""
 
 from __future__ import annotations
 
-import asyncio
 import os
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Protocol, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from debugger.backends import choose
 from debugger.backends.base import Attach, Launch
 from debugger.backends.dap.profile import Profile
-from debugger.commands.begin import maker, with_default
+from debugger.commands.begin import held, located, maker, with_default
 from debugger.commands.call import Call
+from debugger.core import answers
 from debugger.core.breakpoints import Spec
+from debugger.core.command import Arg, Opt
 from debugger.errors import Code, DebuggerError
 from debugger.questions.asking import Question
 from debugger.setup import attaching, launching
 from debugger.targets import command as commands
 from debugger.targets.program import look
 
+GROUP = "Questions"
 _TIMEOUT_S = 60.0
-_LOOK_S = 10.0
+_KEPT_TOKENS = 4000
 EMPTY = "/dev/null"
 # Python's own words for a crash in compiled code, which its debugger does not see.
 _OWN_WORDS = ("PYTHONFAULTHANDLER", "1")
+
+Words = Annotated[tuple[str, ...], Arg("CMD", "what to run, after --")]
+Pid = Annotated[int | None, Opt("--pid", help="what runs already", metavar="N")]
+Timeout = Annotated[float | None, Opt("--timeout", help="seconds to run (60)", metavar="S")]
+Stdin = Annotated[
+    str | None, Opt("--stdin", help="file for its standard input, else empty", metavar="FILE")
+]
+Cwd = Annotated[str | None, Opt("--cwd", help="directory to run in", metavar="D")]
+Env = Annotated[tuple[str, ...], Opt("--env", help="change the environment", metavar="K=V")]
+Adapter = Annotated[str | None, Opt("--adapter", help="debug adapter to use")]
+Backend = Annotated[str | None, Opt("--backend", help=" or ".join(choose.BACKENDS))]
 
 
 class Asked(Struct, frozen=True):
@@ -42,22 +57,20 @@ class Asked(Struct, frozen=True):
     backend: str | None = None
     keep: bool = False
 
-    def command(self) -> tuple[str, ...]:
-        """Return the command line that asks it again."""
-        said = ["debugger", self.verb]
-        options = (
+    def command(self, own: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the command line that asks it again, `own` its arguments and options."""
+        options = options_of(
             ("--core", self.core),
             ("--pid", self.pid),
-            ("--timeout", f"{self.timeout:g}" if self.timeout is not None else None),
+            ("--timeout", self.timeout),
             ("--stdin", self.stdin),
             ("--cwd", self.cwd),
             *(("--env", pair) for pair in self.env),
             ("--adapter", self.adapter),
             ("--backend", self.backend),
         )
-        for flag, value in options:
-            said += [flag, str(value)] if value is not None else []
-        return (*said, *(["--", *self.words] if self.words else []))
+        words = ["--", *self.words] if self.words else []
+        return ("debugger", self.verb, *own, *options, *words)
 
 
 class Breakpoints(Protocol):
@@ -67,7 +80,12 @@ class Breakpoints(Protocol):
         """Return the breakpoints; with `keep` the session is left where the answer was found."""
 
 
-async def question(call: Call, asked: Asked, breakpoints: Breakpoints) -> Question:
+def nowhere(language: str, *, keep: bool) -> tuple[Spec, ...]:  # noqa: ARG001 - Breakpoints
+    """Stop nowhere of itself."""
+    return ()
+
+
+async def question(call: Call, asked: Asked, breakpoints: Breakpoints = nowhere) -> Question:
     """Return what is to be run for a question; `breakpoints` are those for a language.
 
     Raises:
@@ -101,7 +119,38 @@ async def question(call: Call, asked: Asked, breakpoints: Breakpoints) -> Questi
         keep=asked.keep,
         breakpoints=breakpoints(language, keep=asked.keep),
         adapter=profile.name,
+        language=language,
     )
+
+
+_Answer = TypeVar("_Answer", bound=answers.Answer)
+
+
+def kept(
+    call: Call, again: Sequence[str], answer: _Answer, *, summary: str, files: Iterable[str]
+) -> _Answer:
+    """Keep an answer as evidence, and give it its id.
+
+    `again` is the command that asks it again, `files` are those that it quotes.
+    """
+    number = call.evidence.keep(
+        again,
+        call.cwd,
+        summary=summary,
+        text=call.as_text(answer, _KEPT_TOKENS),
+        files=files,
+    )
+    return msgspec.structs.replace(answer, evidence=number)
+
+
+def options_of(*pairs: tuple[str, str | float | None]) -> list[str]:
+    """Return options with their values, but for those that were not given."""
+    return [
+        word
+        for flag, one in pairs
+        if one is not None
+        for word in (flag, f"{one:g}" if isinstance(one, float) else str(one))
+    ]
 
 
 def _wanted(call: Call, asked: Asked) -> launching.Wanted:
@@ -163,18 +212,6 @@ async def _attached(call: Call, asked: Asked) -> attaching.Prepared:
         adapter=asked.adapter,
         backend=choose.select(asked.backend, call.env, call.config.defaults.backend),
         adapters=call.config.adapters,
-        held={
-            one.pid: one.name
-            for one in call.sessions.listed()
-            if one.is_live and one.pid is not None
-        },
+        held=held(call),
     )
-    try:
-        async with asyncio.timeout(_LOOK_S):
-            return await asyncio.to_thread(attaching.prepare, wanted)
-    except TimeoutError:
-        raise DebuggerError(
-            Code.TIMEOUT,
-            f"the process was not found within {_LOOK_S:g} s",
-            hint=f"debugger {asked.verb} --pid N",
-        ) from None
+    return await located(wanted, hint=f"debugger {asked.verb} --pid N")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
 
 from debugger.backends import choose
-from debugger.commands.begin import begin, maker, unbound_notes
+from debugger.commands.begin import begin, held, located, maker, unbound_notes
 from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.breakpoints import Spec
 from debugger.core.command import Arg, Opt, command
 from debugger.core.state import State
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError
 from debugger.session import report, stepping
 from debugger.session.session import Session
 from debugger.session.standing import runs
@@ -23,7 +22,6 @@ from debugger.session.stepping import Patience
 from debugger.setup import attaching, simulators
 
 GROUP = "Sessions"
-_LOOK_S = 10.0  # a host's name may take long to resolve
 # In debugpy 1.8.22 the server of an attach before, while it ends, may take the new one along.
 _TAKEN_ALONG = "disconnected unexpectedly"
 
@@ -83,13 +81,10 @@ async def attach(
         backend=choose.select(backend, call.env, call.config.defaults.backend),
         pause=pause,
         adapters=call.config.adapters,
-        held={
-            one.pid: one.name
-            for one in call.sessions.listed()
-            if one.is_live and one.pid is not None
-        },
+        held=held(call),
     )
-    answer = await _begun(call, await _prepared(wanted), breaks, patience)
+    prepared = await located(wanted, hint="debugger attach --connect ADDRESS:PORT")
+    answer = await _begun(call, prepared, breaks, patience)
     where = (app.note,) if app is not None else ()
     return msgspec.structs.replace(answer, notes=(*answer.notes, *where))
 
@@ -125,18 +120,6 @@ async def _session(call: Call, prepared: attaching.Prepared, specs: Sequence[Spe
         session.breakpoints.add(spec)
     await begin(call, session)
     return session
-
-
-async def _prepared(wanted: attaching.Wanted) -> attaching.Prepared:
-    try:
-        async with asyncio.timeout(_LOOK_S):
-            return await asyncio.to_thread(attaching.prepare, wanted)
-    except TimeoutError:
-        raise DebuggerError(
-            Code.TIMEOUT,
-            f"{wanted.connect or 'the process'} was not found within {_LOOK_S:g} s",
-            hint="debugger attach --connect ADDRESS:PORT",
-        ) from None
 
 
 @command("detach", group=GROUP)

@@ -13,10 +13,12 @@ from debugger.backends.dap.profile import Profile
 from debugger.backends.mapped import mapping
 from debugger.commands.call import Call
 from debugger.core.state import State
-from debugger.errors import DebuggerError
+from debugger.errors import Code, DebuggerError
 from debugger.session import views
 from debugger.session.session import MakeBackend, Session
-from debugger.setup import launching
+from debugger.setup import attaching, launching
+
+_LOOK_S = 10.0  # a host's name may take long to resolve
 
 
 def with_default(call: Call, wanted: launching.Wanted) -> launching.Wanted:
@@ -34,6 +36,29 @@ def with_default(call: Call, wanted: launching.Wanted) -> launching.Wanted:
     except DebuggerError:
         return wanted
     return configured
+
+
+def held(call: Call) -> dict[int, str]:
+    """Return which processes have a session, by their pids: a program has one debugger."""
+    live = (one for one in call.sessions.listed() if one.is_live)
+    return {one.pid: one.name for one in live if one.pid is not None}
+
+
+async def located(wanted: attaching.Wanted, *, hint: str) -> attaching.Prepared:
+    """Find what is to be attached to, within 10 s; `hint` is for when it is not found in time.
+
+    Raises:
+        DebuggerError: TIMEOUT; what preparing to attach raises.
+    """
+    try:
+        async with asyncio.timeout(_LOOK_S):
+            return await asyncio.to_thread(attaching.prepare, wanted)
+    except TimeoutError:
+        raise DebuggerError(
+            Code.TIMEOUT,
+            f"{wanted.connect or 'the process'} was not found within {_LOOK_S:g} s",
+            hint=hint,
+        ) from None
 
 
 def maker(call: Call, profile: Profile) -> MakeBackend:

@@ -4,41 +4,45 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
-
-from debugger.backends import choose
-from debugger.commands.asking import Asked, question
+from debugger.commands.asking import (
+    GROUP,
+    Adapter,
+    Asked,
+    Backend,
+    Cwd,
+    Env,
+    Pid,
+    Stdin,
+    Words,
+    kept,
+    options_of,
+    question,
+)
 from debugger.commands.call import Call
 from debugger.core import answers
-from debugger.core.breakpoints import Spec
-from debugger.core.command import Arg, Opt, command
+from debugger.core.command import Opt, command
 from debugger.errors import Code, DebuggerError
+from debugger.questions.evidence import files_of
 from debugger.questions.hang import hanging
 
-GROUP = "Questions"
 _AFTER_S = 3.0
 _AFTER_MAX = 3600.0
-_KEPT_TOKENS = 4000
 
 
 @command("hang", group=GROUP)
 async def hang(
     call: Call,
-    words: Annotated[tuple[str, ...], Arg("CMD", "what to run, after --")] = (),
+    words: Words = (),
     *,
-    pid: Annotated[int | None, Opt("--pid", help="what runs already", metavar="N")] = None,
+    pid: Pid = None,
     after: Annotated[
         float | None, Opt("--after", help="seconds after which CMD is looked at (3)", metavar="S")
     ] = None,
-    stdin: Annotated[
-        str | None, Opt("--stdin", help="file for its standard input, else empty", metavar="FILE")
-    ] = None,
-    cwd: Annotated[str | None, Opt("--cwd", help="directory to run in", metavar="D")] = None,
-    env: Annotated[
-        tuple[str, ...], Opt("--env", help="change the environment", metavar="K=V")
-    ] = (),
-    adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
-    backend: Annotated[str | None, Opt("--backend", help=" or ".join(choose.BACKENDS))] = None,
+    stdin: Stdin = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    adapter: Adapter = None,
+    backend: Backend = None,
 ) -> answers.Answer:
     """Say why a program hangs: deadlock, busy loop, what it waits for.
 
@@ -68,20 +72,12 @@ async def hang(
         adapter=adapter,
         backend=backend,
     )
-    wanted = await question(call, asked, _no_breakpoints)
-    answer = await hanging.hang(wanted, after_s)
-    own = asked.command()
-    said = own if after is None else (*own[:2], "--after", f"{after:g}", *own[2:])
+    answer = await hanging.hang(await question(call, asked), after_s)
     frames = [answer.frame, *(one for group in answer.groups for one in group.frames)]
-    number = call.evidence.keep(
-        said,
-        call.cwd,
+    return kept(
+        call,
+        asked.command(options_of(("--after", after))),
+        answer,
         summary=answer.cause,
-        text=call.as_text(answer, _KEPT_TOKENS),
-        files=dict.fromkeys(one.file for one in frames if one is not None and one.file),
+        files=files_of(frames),
     )
-    return msgspec.structs.replace(answer, evidence=number)
-
-
-def _no_breakpoints(language: str, *, keep: bool) -> tuple[Spec, ...]:  # noqa: ARG001 - Breakpoints
-    return ()

@@ -214,6 +214,7 @@ async def input_(
     if file is not None:
         data += _contents(Path(call.cwd) / file)
     if data:
+        session.look.was_fed = True
         await session.backend.write_input(data)
     if eof:
         await session.backend.close_input()

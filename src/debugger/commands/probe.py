@@ -10,11 +10,24 @@ import msgspec
 
 from debugger.backends import choose
 from debugger.backends.base import Launch
-from debugger.commands.asking import Asked, question
+from debugger.commands.asking import (
+    GROUP,
+    Adapter,
+    Asked,
+    Backend,
+    Cwd,
+    Env,
+    Pid,
+    Stdin,
+    Timeout,
+    Words,
+    kept,
+    options_of,
+    question,
+)
 from debugger.commands.call import Call
 from debugger.core import answers
-from debugger.core.breakpoints import Spec
-from debugger.core.command import Arg, Opt, command
+from debugger.core.command import Opt, command
 from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
 from debugger.questions.asking import Question
@@ -31,10 +44,7 @@ from debugger.questions.probing.wanted import (
     expressions,
     ranged,
 )
-from debugger.targets.program import look
 
-GROUP = "Questions"
-_KEPT_TOKENS = 4000
 _ROWS = 300
 _CSV_ROWS = 30_000
 _NATIVE = frozenset({"c", "c++", "rust", "native"})
@@ -48,7 +58,7 @@ _Means = Literal["recorder", "logpoints", "frida", "stops"]
 @command("probe", group=GROUP)
 async def probe(
     call: Call,
-    words: Annotated[tuple[str, ...], Arg("CMD", "what to run, after --")] = (),
+    words: Words = (),
     *,
     at: Annotated[
         tuple[tuple[str, str], ...],
@@ -65,24 +75,18 @@ async def probe(
         str | None, Opt("--from", help="from this hit, or time: 100, 2.5s", metavar="N|T")
     ] = None,
     end: Annotated[str | None, Opt("--to", help="to this hit, or time", metavar="N|T")] = None,
-    pid: Annotated[int | None, Opt("--pid", help="what runs already", metavar="N")] = None,
+    pid: Pid = None,
     csv: Annotated[bool, Opt("--csv", help="only the rows, as CSV")] = False,
     output: Annotated[bool, Opt("--output", help="show what the program wrote")] = False,
     by: Annotated[
         _Means | None, Opt("--by", help="how the values are taken; chosen without it")
     ] = None,
-    timeout: Annotated[
-        float | None, Opt("--timeout", help="seconds to run (60)", metavar="S")
-    ] = None,
-    stdin: Annotated[
-        str | None, Opt("--stdin", help="file for its standard input, else empty", metavar="FILE")
-    ] = None,
-    cwd: Annotated[str | None, Opt("--cwd", help="directory to run in", metavar="D")] = None,
-    env: Annotated[
-        tuple[str, ...], Opt("--env", help="change the environment", metavar="K=V")
-    ] = (),
-    adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
-    backend: Annotated[str | None, Opt("--backend", help=" or ".join(choose.BACKENDS))] = None,
+    timeout: Timeout = None,
+    stdin: Stdin = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    adapter: Adapter = None,
+    backend: Backend = None,
 ) -> answers.Answer:
     """Run a command, and show what expressions were each time that it came to a place.
 
@@ -102,27 +106,27 @@ async def probe(
         backend="frida" if by == "frida" and backend is None else backend,
     )
     within = ranged(start, end, limit)
-    found = await question(call, asked, _no_breakpoints)
+    found = await question(call, asked)
     wanted = _wanted(call, found, at, when)
     answer = await _answered(call, asked, found, wanted, within, by=by, rows=_rows(csv=csv))
     answer = msgspec.structs.replace(answer, shows_output=output)
-    number = call.evidence.keep(
-        _again(asked, at, when, limit=limit, start=start, end=end),
-        call.cwd,
+    again = [
+        *(word for place, text in at for word in ("--at", place, text)),
+        *options_of(*(("--when", text) for text in when)),
+        *options_of(("--from", start), ("--to", end), ("--limit", limit)),
+    ]
+    answer = kept(
+        call,
+        asked.command(again),
+        answer,
         summary=_summary(answer),
-        text=call.as_text(answer, _KEPT_TOKENS),
         files=[place.file for place in answer.places if place.file is not None],
     )
     if csv and not call.is_json:
         text = answering.as_csv(answer)
         await call.stream(text)
         answer = msgspec.structs.replace(answer, csv=text)
-    return msgspec.structs.replace(answer, evidence=number)
-
-
-def _no_breakpoints(language: str, *, keep: bool) -> tuple[Spec, ...]:
-    del language, keep
-    return ()
+    return answer
 
 
 def _rows(*, csv: bool) -> int:
@@ -176,8 +180,7 @@ async def _answered(
 
     target = found.target
     is_free = asked.adapter is None and asked.backend is None
-    language = look(target.program).language if target.program is not None else ""
-    is_python = isinstance(target, Launch) and (target.module or language == "python")
+    is_python = isinstance(target, Launch) and found.language == "python"
     if by == "recorder" and not is_python:
         raise DebuggerError(
             Code.NOT_SUPPORTED,
@@ -192,12 +195,10 @@ async def _answered(
         )
         return answering.of_recording(ran, wanted, taken, waited_s=seconds)
     notes: tuple[str, ...] = ()
-    if is_free and by is None and language in _NATIVE and _has_frida(call):
+    if is_free and by is None and found.language in _NATIVE and _has_frida(call):
         try:
-            inside = await question(
-                call, msgspec.structs.replace(asked, backend=choose.FRIDA), _no_breakpoints
-            )
-            return await _by_logpoints(inside, wanted, table(), language)
+            inside = await question(call, msgspec.structs.replace(asked, backend=choose.FRIDA))
+            return await _by_logpoints(inside, wanted, table())
         except DebuggerError as error:
             if error.code not in _NOT_INSIDE:
                 raise
@@ -207,7 +208,7 @@ async def _answered(
         ending = await stopping(found, wanted, taken)
         answer = answering.of_ending(ending, wanted, taken, means="stops")
     else:
-        answer = await _by_logpoints(found, wanted, table(), language)
+        answer = await _by_logpoints(found, wanted, table())
     return msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
 
 
@@ -221,34 +222,11 @@ def _has_frida(call: Call) -> bool:
     return is_default and not call.env.get("DEBUGGER_BACKEND")
 
 
-async def _by_logpoints(
-    found: Question, wanted: Sequence[Wanted], table: Table, language: str
-) -> answers.Probe:
-    ending = await logged(found, wanted, table, adapter=found.adapter, language=language)
+async def _by_logpoints(found: Question, wanted: Sequence[Wanted], table: Table) -> answers.Probe:
+    ending = await logged(found, wanted, table)
     means = "frida" if found.adapter == choose.FRIDA else "logpoints"
     return answering.of_ending(ending, wanted, table, means=means)
 
 
 def _summary(answer: answers.Probe) -> str:
     return ", ".join(f"{place.hits:,} hits of {place.asked}" for place in answer.places)
-
-
-def _again(
-    asked: Asked,
-    at: Sequence[tuple[str, str]],
-    when: Sequence[str],
-    *,
-    limit: int | None,
-    start: str | None,
-    end: str | None,
-) -> tuple[str, ...]:
-    """Return the command line that asks it again."""
-    first, verb, *rest = asked.command()
-    said = [first, verb]
-    for place, text in at:
-        said += ["--at", place, text]
-    for text in when:
-        said += ["--when", text]
-    for flag, value in (("--from", start), ("--to", end), ("--limit", limit)):
-        said += [flag, str(value)] if value is not None else []
-    return (*said, *rest)

@@ -8,17 +8,25 @@ from typing import Annotated
 
 import msgspec
 
-from debugger.backends import choose
-from debugger.commands.asking import Asked, question
+from debugger.commands.asking import (
+    GROUP,
+    Adapter,
+    Asked,
+    Backend,
+    Cwd,
+    Env,
+    Stdin,
+    Timeout,
+    kept,
+    question,
+)
 from debugger.commands.call import Call
+from debugger.commands.test import run_tests
 from debugger.core import answers
 from debugger.core.command import Arg, Opt, command
 from debugger.errors import Code, DebuggerError
 from debugger.questions import crashing, found
 from debugger.questions.evidence import files_of
-
-GROUP = "Questions"
-_KEPT_TOKENS = 4000
 
 
 @command("crash", group=GROUP)
@@ -34,19 +42,14 @@ async def crash(
     pid: Annotated[
         int | None, Opt("--pid", help="wait for the crash of what runs", metavar="N")
     ] = None,
-    timeout: Annotated[
-        float | None, Opt("--timeout", help="seconds to run (60)", metavar="S")
-    ] = None,
-    stdin: Annotated[
-        str | None, Opt("--stdin", help="file for its standard input, else empty", metavar="FILE")
-    ] = None,
-    cwd: Annotated[str | None, Opt("--cwd", help="directory to run in", metavar="D")] = None,
-    env: Annotated[
-        tuple[str, ...], Opt("--env", help="change the environment", metavar="K=V")
-    ] = (),
-    adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
-    backend: Annotated[str | None, Opt("--backend", help=" or ".join(choose.BACKENDS))] = None,
+    timeout: Timeout = None,
+    stdin: Stdin = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    adapter: Adapter = None,
+    backend: Backend = None,
     keep: Annotated[bool, Opt("--keep", help="leave it stopped where it crashed")] = False,
+    test: Annotated[bool, Opt("--test", help="CMD runs tests: the same as debugger test")] = False,
 ) -> answers.Answer:
     """Run a command to its crash, and say why it crashed.
 
@@ -55,6 +58,15 @@ async def crash(
     assertion or a sanitizer's report is answered with its cause, source, values and callers. What
     was started is ended; what was attached to runs on.
     """
+    if test:
+        if core is not None or pid is not None or adapter is not None or backend is not None:
+            raise DebuggerError(
+                Code.USAGE, "--test takes a command alone", hint="debugger test -- CMD"
+            )
+        tested: answers.Tested = await run_tests(
+            call, words, timeout=timeout, stdin=stdin, cwd=cwd, env=env, keep=keep
+        )
+        return tested
     asked = Asked(
         verb="crash",
         words=words,
@@ -69,14 +81,9 @@ async def crash(
         keep=keep,
     )
     answer = await crashing.crash(await question(call, asked, found.breakpoints))
-    number = call.evidence.keep(
-        asked.command(),
-        call.cwd,
-        summary=answer.cause or answer.outcome,
-        text=call.as_text(answer, _KEPT_TOKENS),
-        files=files_of(answer),
-    )
-    return msgspec.structs.replace(answer, evidence=number)
+    frames = [answer.frame, *(one.frame for one in answer.callers)]
+    summary = answer.cause or answer.outcome
+    return kept(call, asked.command(), answer, summary=summary, files=files_of(frames))
 
 
 @command("evidence list", group=GROUP, aliases=("evidence",), reads_only=True)

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
-
-from debugger.backends import choose
 from debugger.backends.base import Launch
-from debugger.commands.asking import Asked, question
+from debugger.commands.asking import (
+    GROUP,
+    Adapter,
+    Asked,
+    Backend,
+    Cwd,
+    Env,
+    Stdin,
+    Words,
+    kept,
+    options_of,
+    question,
+)
 from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.breakpoints import Spec
@@ -16,11 +25,10 @@ from debugger.core.command import Arg, Opt, command
 from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
 from debugger.questions.asking import Question
+from debugger.questions.evidence import files_of
 from debugger.questions.writing import python, watching
 from debugger.questions.writing.watching import Wanted
 
-GROUP = "Questions"
-_KEPT_TOKENS = 4000
 _COUNT_MAX = 100_000
 
 
@@ -28,7 +36,7 @@ _COUNT_MAX = 100_000
 async def who_wrote(
     call: Call,
     expression: Annotated[str, Arg("EXPR", "a variable, a field, an element, as at LOC")],
-    words: Annotated[tuple[str, ...], Arg("CMD", "what to run, after --")] = (),
+    words: Words = (),
     *,
     at: Annotated[
         str | None, Opt("--at", help="where it is seen: FILE:LINE or FUNCTION", metavar="LOC")
@@ -45,15 +53,11 @@ async def who_wrote(
     timeout: Annotated[
         float | None, Opt("--timeout", help="seconds for each run (60)", metavar="S")
     ] = None,
-    stdin: Annotated[
-        str | None, Opt("--stdin", help="file for its standard input, else empty", metavar="FILE")
-    ] = None,
-    cwd: Annotated[str | None, Opt("--cwd", help="directory to run in", metavar="D")] = None,
-    env: Annotated[
-        tuple[str, ...], Opt("--env", help="change the environment", metavar="K=V")
-    ] = (),
-    adapter: Annotated[str | None, Opt("--adapter", help="debug adapter to use")] = None,
-    backend: Annotated[str | None, Opt("--backend", help=" or ".join(choose.BACKENDS))] = None,
+    stdin: Stdin = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    adapter: Adapter = None,
+    backend: Backend = None,
 ) -> answers.Answer:
     """Say who wrote a value last before a place, and all that wrote it.
 
@@ -66,13 +70,8 @@ async def who_wrote(
             Code.USAGE, "seen at which place?", hint=f"debugger who-wrote {expression} --at LOC …"
         )
     one_line(expression)
-    for flag, number in (("--hit", hit), ("--limit", limit)):
-        if number is not None and not 1 <= number <= _COUNT_MAX:
-            raise DebuggerError(
-                Code.USAGE,
-                f"{flag} is 1 to {_COUNT_MAX:,}, not {number}",
-                hint="debugger who-wrote --help",
-            )
+    _check_count("--hit", hit)
+    _check_count("--limit", limit)
     asked = Asked(
         verb="who-wrote",
         words=words,
@@ -83,21 +82,26 @@ async def who_wrote(
         adapter=adapter,
         backend=backend,
     )
-    made = await question(call, asked, _no_breakpoints)
+    made = await question(call, asked)
     wanted = _wanted(call, made, expression, at, hit, until, limit)
     answer = await _answer(call, asked, made, wanted)
-    own = asked.command()
-    options = (("--at", at), ("--hit", hit), ("--until", until), ("--limit", limit))
-    said = [str(word) for flag, one in options if one is not None for word in (flag, one)]
-    frames = [answer.frame, *(one.frame for one in answer.writers)]
-    evidence = call.evidence.keep(
-        (*own[:2], expression, *said, *own[2:]),
-        call.cwd,
+    options = options_of(("--at", at), ("--hit", hit), ("--until", until), ("--limit", limit))
+    return kept(
+        call,
+        asked.command([expression, *options]),
+        answer,
         summary=answer.cause,
-        text=call.as_text(answer, _KEPT_TOKENS),
-        files=dict.fromkeys(one.file for one in frames if one is not None and one.file),
+        files=files_of([answer.frame, *(one.frame for one in answer.writers)]),
     )
-    return msgspec.structs.replace(answer, evidence=evidence)
+
+
+def _check_count(flag: str, number: int | None) -> None:
+    if number is not None and not 1 <= number <= _COUNT_MAX:
+        raise DebuggerError(
+            Code.USAGE,
+            f"{flag} is 1 to {_COUNT_MAX:,}, not {number}",
+            hint="debugger who-wrote --help",
+        )
 
 
 def _wanted(  # noqa: PLR0917 - as they were given
@@ -141,7 +145,3 @@ async def _answer(call: Call, asked: Asked, made: Question, wanted: Wanted) -> a
             hint=f"debugger probe --at LOC '{wanted.expression}' -- CMD shows it at lines",
         )
     return await watching.who_wrote(made, wanted)
-
-
-def _no_breakpoints(language: str, *, keep: bool) -> tuple[Spec, ...]:  # noqa: ARG001 - Breakpoints
-    return ()

@@ -189,6 +189,10 @@ class Breakpoints:
         """Return the user's breakpoints in the order of their ids."""
         return sorted((b for b in self._all.values() if not b.internal), key=lambda b: b.id)
 
+    def specs(self) -> tuple[Spec, ...]:
+        """Return what the user asked for, in the order of the ids."""
+        return tuple(one.spec for one in self.listed())
+
     def place(self, number: int, at: Spec | Bound) -> None:
         """Note where a breakpoint is to be set, or why it cannot be."""
         known = self._all.get(number)
@@ -264,14 +268,6 @@ class Breakpoints:
         """Return the breakpoint that a backend's id belongs to."""
         for known in self._all.values():
             if known.bound is not None and known.bound.backend_id == number:
-                return known
-        return None
-
-    def by_place(self, file: str, line: int) -> Breakpoint | None:
-        """Return the breakpoint bound at a line, for debuggers that do not say which was hit."""
-        for known in self._all.values():
-            bound = known.bound
-            if bound is not None and bound.verified and (bound.file, bound.line) == (file, line):
                 return known
         return None
 

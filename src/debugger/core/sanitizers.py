@@ -19,6 +19,9 @@ _FRAME = re.compile(
 _TOUCHED = re.compile(r"\b0x([0-9a-f]+)")
 _LEAK = re.compile(r"SUMMARY: \w+Sanitizer: (\d+ byte\(s\) leaked in \d+ allocation\(s\))")
 _RACE = re.compile(r"WARNING: ThreadSanitizer: (?P<what>[\w -]+)")
+_SUMMARY = re.compile(
+    r"SUMMARY: \w+Sanitizer: .*? (?P<file>/\S+):(?P<line>\d+)(?::\d+)? in (?P<in>.+)"
+)
 _RUNTIME = ("/sanitizer_common/", "/libsanitizer/", "asan_", "interceptor", "__libc", "_start")
 _KINDS = {
     "heap-use-after-free": ("use_after_free", "use after free"),
@@ -71,6 +74,12 @@ def report(lines: Sequence[str], functions: Sequence[str] = ()) -> Report | None
         if race:
             return Report("data_race", f"{race['what'].strip()} (TSan)")
     return undefined(lines) or _handler(functions)
+
+
+def summed_up(lines: Sequence[str]) -> tuple[str, str, int] | None:
+    """Return the function, file and line that a report's own last line names."""
+    found = next((match for line in lines if (match := _SUMMARY.search(line))), None)
+    return (found["in"], found["file"], int(found["line"])) if found else None
 
 
 def undefined(lines: Sequence[str]) -> Report | None:

@@ -1,9 +1,10 @@
-"""Where did a Python program crash, by its own traceback, if no debugger saw it? Pure."""
+"""Where did a program crash, by its own traceback, if no debugger saw it? Python and Node. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -13,6 +14,17 @@ _REPEATED = re.compile(r"\s+\[Previous line repeated (\d+) more times?\]")
 _RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?:: (?P<message>.*))?$")
 _CURRENT = "Current thread 0x"  # the others stand before it
 _FATAL = re.compile(r"Fatal Python error: (?P<what>.*)")
+
+_NODE_ENDS = re.compile(r"Node\.js v\d")
+_NODE_POINTS = re.compile(r"\s*\^+\s*$")  # below the statement, or below what ended the program
+_NODE_RAISED = re.compile(
+    r"(?:Uncaught )?(?P<type>[A-Za-z_$][\w$.]*)(?: \[\w+\])?(?:: (?P<message>.*))?$"
+)
+_NODE_FRAME = re.compile(
+    r"\s+at (?:(?:async |new )*(?P<function>[^()]+?)(?: \[as [^]]+\])? \()?"
+    r"(?:async )?(?P<file>[^()]+):(?P<line>\d+):\d+\)?(?: \{)?$"
+)
+_NODE_URL = "file://"
 
 
 class Place(Struct, frozen=True):
@@ -35,6 +47,8 @@ class Traceback(Struct, frozen=True):
 
 def read(lines: Sequence[str]) -> Traceback | None:
     """Return the last traceback of an output, or what Python's fault handler has written."""
+    if any(_NODE_ENDS.match(line) for line in lines):
+        return _node(lines)
     fatal = next((at for at, line in enumerate(lines) if _FATAL.match(line)), None)
     if fatal is not None:
         return _fatal(lines[fatal:])
@@ -73,6 +87,26 @@ def _fatal(lines: Sequence[str]) -> Traceback | None:
     if match is None or not frames:
         return None
     return Traceback("", match["what"], tuple(frames), len(frames), is_fatal=True)
+
+
+def _node(lines: Sequence[str]) -> Traceback | None:
+    points = [at for at, line in enumerate(lines) if _NODE_POINTS.match(line)]
+    after = [line for line in lines[points[-1] + 1 :] if line.strip()] if points else []
+    raised = _NODE_RAISED.match(after[0]) if after else None
+    if raised is None:
+        return None
+    frames: list[Place] = []
+    for line in after[1:]:
+        frame = _NODE_FRAME.match(line)
+        if frame:
+            file = frame["file"]
+            path = unquote(file.removeprefix(_NODE_URL)) if file.startswith(_NODE_URL) else file
+            frames.append(Place(frame["function"] or "<anonymous>", path, int(frame["line"])))
+        elif frames:
+            break
+    if not frames:
+        return None
+    return Traceback(raised["type"], raised["message"] or "", tuple(frames), len(frames))
 
 
 def own(found: Traceback, is_library: Callable[[str], bool]) -> Place:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from debugger.core.answers.stops import OutputLine
 
 _BEGINS = re.compile(
-    r"Traceback \(most recent call last\)|stack backtrace:|goroutine \d+.*\[[\w ,]+\]:?$"
+    r"Traceback \(most recent call last\)|stack backtrace:|goroutine \d+.*\[[\w ,.()]+\]:?$"
     r"|Fatal Python error|Current thread 0x"
 )
 _GOES_ON = re.compile(

@@ -8,22 +8,23 @@ CORE = """\
 Real debuggers for C, C++, Rust, Go, Python and JavaScript. Use them when reading the code does \
 not tell: state, time, threads, other people's libraries.
 
-1. debug_launch {command, args, breakpoints: ["file.c:42"]} runs to the first stop and answers \
-with the whole stop: why, source, locals, stack, output. No other call is needed to see it.
-2. Ask more of one stop: debug_evaluate, debug_variables {frameIndex | ref}, debug_stack.
-3. debug_continue {action: continue | step-over | step-into | step-out} waits for the next stop \
-and shows what changed. A condition in debug_breakpoint saves many steps; debug_logpoint and \
-debug_query show a value over time without stopping.
-4. Who changes a value: debug_command "watch EXPR", then debug_continue. Which exception: \
-debug_command "catch raised" (or throw, panic). A hang: debug_attach {pid, pause: true}, then \
-debug_stack {allThreads: true}.
-5. What must not stop (C, C++, Rust on Linux): debug_launch {backend: "frida"}, debug_trace, \
-debug_read, debug_write while it runs.
-6. debug_detach lets the program run on; debug_session {action: "stop"} ends it.
+Ask first; each call runs a command line (`./prog ARGS`, `python x.py`) to its answer and cleans up:
+- it crashes: debug_crash; a test fails: debug_test; it hangs: debug_hang
+- values at a line over a run: debug_probe {command, at: {"a.py:9": "x, len(y)"}}
+- what ran at all, or only in the failing run: debug_path {versus}; where two runs part: debug_diff
+- one function, line by line: debug_calls; who changed a value: debug_who_wrote
+
+Step only when no question fits:
+1. debug_launch {command, args, breakpoints: ["file.c:42"]} answers with the whole stop.
+2. debug_evaluate, debug_variables {frameIndex | ref}, debug_stack look at it; debug_try tells \
+whether a change would help.
+3. debug_continue goes on. What must not stop: debug_launch {backend: "frida"}, debug_trace, \
+debug_logpoint, debug_query.
+4. debug_session {action: "stop"} ends it.
 
 debug_command runs any other command; "help" lists them. A hint "debugger X" means debug_command \
-"X". Without sessionId the session begun last is meant. The sessions are shared with the shell \
-command `debugger`: a person can look on.
+"X". Without sessionId the session begun last is meant. A person can look on with the shell \
+command `debugger`.
 """
 
 XCODE = """\

@@ -7,6 +7,7 @@ titles, no defaults that are null, results one level deep.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import msgspec
@@ -15,19 +16,42 @@ _PREFIX = "#/$defs/"
 
 
 def of_arguments(
-    arguments: type[msgspec.Struct], described: Mapping[str, str], session_key: str | None
+    arguments: type[msgspec.Struct],
+    described: Mapping[str, str],
+    session_key: str | None,
+    lines: AbstractSet[str] = frozenset(),
 ) -> dict[str, Any]:
-    """Return the schema of a tool's arguments; what may be left out is never null in it."""
+    """Return the schema of a tool's arguments; what may be left out is never null in it.
+
+    `lines` are listed as one text, though their words are taken, too.
+    """
     whole = msgspec.json.schema(arguments)
     top = _inlined({"$ref": whole["$ref"]}, whole["$defs"])
     properties = {
-        name: _plain(value) | ({"description": described[name]} if described.get(name) else {})
+        name: ({"type": "string"} if name in lines else _plain(value))
+        | ({"description": described[name]} if described.get(name) else {})
         for name, value in top["properties"].items()
     }
     if session_key is not None:
         properties[session_key] = {"type": "string"}
     found = {"type": "object", "properties": properties}
     return found | ({"required": top["required"]} if top.get("required") else {})
+
+
+def brief(schema: Mapping[str, Any], rare: AbstractSet[str]) -> dict[str, Any]:
+    """Return a schema without what is seldom needed, and without what only a check needs."""
+    shown = schema["properties"].items()
+    properties = {name: _brief(one) for name, one in shown if name not in rare}
+    return {**schema, "properties": properties}
+
+
+def _brief(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_brief(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    unsaid = {"additionalProperties", "anyOf", "default"}
+    return {key: _brief(part) for key, part in value.items() if key not in unsaid}
 
 
 def of_result(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Answers:
     def __init__(self, daemon: Daemon, toolset: Toolset) -> None:
         self._daemon = daemon
         self._tools = toolset
-        self._listing = [listing(one) for one in toolset]
+        self._listing = [listing(one, brief=toolset.brief) for one in toolset]
         self._memories: OrderedDict[str, Memory] = OrderedDict()
         self._lasting = Memory()
         self._shared = Memory(of_many=True)
@@ -204,18 +204,18 @@ class Answers:
         )
 
 
-def listing(tool: Tool) -> types.Tool:
-    """Return a tool as it is listed."""
+def listing(tool: Tool, *, brief: bool = False) -> types.Tool:
+    """Return a tool as it is listed; a `brief` listing leaves room for more tools."""
     return types.Tool(
         name=tool.name,
-        title=tool.title,
+        title=None if brief else tool.title,
         description=tool.description,
-        input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
+        input_schema=tool.brief_schema if brief else tool.input_schema,
+        output_schema={"type": "object"} if brief else tool.output_schema,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.reads_only,
             destructive_hint=tool.destructive,
-            open_world_hint=False,
+            open_world_hint=None if brief else False,
         ),
     )
 

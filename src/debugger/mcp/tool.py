@@ -10,15 +10,18 @@
         '''Evaluate an expression in a frame; it may change the program.'''
 
 A parameter `frame_index` is `frameIndex` on the wire. Every tool that works on a session takes
-`sessionId` as well as `debugSessionId`, though its listing names one of them.
+`sessionId` as well as `debugSessionId`, though its listing names one of them. After the words that
+describe a parameter may stand how it is listed: `RARE`, `LINE`.
 """
 
 from __future__ import annotations
 
 import inspect
+import shlex
 import typing
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Annotated, Any, Final, get_args, get_origin
 
 import msgspec
@@ -32,6 +35,19 @@ SESSION_KEYS: Final = ("sessionId", "debugSessionId")
 _SHOWN = 60
 
 Run = Callable[..., Awaitable[Told]]
+
+
+class Listed(Enum):
+    """How a parameter is listed: a rare one not in the core; a command line as one text.
+
+    Both are only of the listing: what is not listed is taken, and so are the words of a line.
+    """
+
+    RARE = "rare"
+    LINE = "line"
+
+
+RARE, LINE = Listed.RARE, Listed.LINE
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +65,13 @@ class Tool:
     failure: str | None = None
     reads_only: bool = False
     destructive: bool = False
+    rare: frozenset[str] = frozenset()
+    lines: frozenset[str] = frozenset()
+
+    @property
+    def brief_schema(self) -> dict[str, Any]:
+        """The schema of its arguments without those that are seldom needed."""
+        return schemas.brief(self.input_schema, self.rare)
 
     def bind(self, given: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
         """Check untrusted arguments: the session that is meant, and the function's arguments.
@@ -66,6 +89,8 @@ class Tool:
                 near = near_names(name, known)
                 meant = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}"
                 raise DebuggerError(Code.USAGE, f"{self.name} has no {name[:_SHOWN]!r}", hint=meant)
+        for name in self.lines & rest.keys():
+            rest[name] = _words(self.name, name, rest[name])
         try:
             checked = msgspec.convert(rest, self.arguments)
         except msgspec.ValidationError as error:
@@ -73,6 +98,18 @@ class Tool:
                 Code.USAGE, f"{self.name}: {error}", hint=f"it takes {', '.join(known)}"
             ) from error
         return session, {name: getattr(checked, name) for name in checked.__struct_fields__}
+
+
+def _words(tool: str, name: str, line: Any) -> Any:
+    """Take a command line apart as a shell would; one that is words already stays."""
+    if not isinstance(line, str):
+        return line
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise DebuggerError(
+            Code.USAGE, f"{tool}: {name} cannot be read: {error}", hint="close the quotes"
+        ) from error
 
 
 def _session(given: Mapping[str, Any]) -> str | None:
@@ -90,10 +127,11 @@ def _session(given: Mapping[str, Any]) -> str | None:
 
 
 class Toolset:
-    """Tools by name, in the order in which they are listed."""
+    """Tools by name, in the order in which they are listed; `brief`: with what is needed most."""
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), *, brief: bool = False) -> None:
         self._tools = {one.name: one for one in tools}
+        self.brief = brief
 
     def __iter__(self) -> typing.Iterator[Tool]:
         return iter(self._tools.values())
@@ -127,18 +165,21 @@ class Toolset:
         def register(run: Run) -> Run:
             described = _described(run)
             arguments = _arguments(name, run)
+            rare, lines = _listed(run, RARE), _listed(run, LINE)
             self._tools[name] = Tool(
                 name=name,
                 title=title,
                 description=inspect.cleandoc(run.__doc__ or "").replace("\n", " "),
                 run=run,
-                input_schema=schemas.of_arguments(arguments, described, session_key),
+                input_schema=schemas.of_arguments(arguments, described, session_key, lines),
                 output_schema=schemas.of_result(result),
                 arguments=arguments,
                 session_key=session_key,
                 failure=failure,
                 reads_only=reads_only,
                 destructive=destructive,
+                rare=rare,
+                lines=lines,
             )
             return run
 
@@ -157,6 +198,14 @@ def _described(run: Run) -> dict[str, str]:
         for name, hint in _hints(run).items()
         if get_origin(hint) is Annotated
     }
+
+
+def _listed(run: Run, how: Listed) -> frozenset[str]:
+    return frozenset(
+        camel(name)
+        for name, hint in _hints(run).items()
+        if get_origin(hint) is Annotated and how in get_args(hint)[1:]
+    )
 
 
 def _arguments(name: str, run: Run) -> type[msgspec.Struct]:
@@ -181,4 +230,4 @@ def camel(name: str) -> str:
     return first + "".join(part.title() for part in rest)
 
 
-__all__ = ["SESSION_KEYS", "Told", "Tool", "ToolCall", "Toolset", "camel"]
+__all__ = ["LINE", "RARE", "SESSION_KEYS", "Told", "Tool", "ToolCall", "Toolset", "camel"]

@@ -41,6 +41,7 @@ class Question:
     keep: bool = False
     breakpoints: tuple[Spec, ...] = ()
     adapter: str = ""
+    language: str = ""
 
 
 @dataclass

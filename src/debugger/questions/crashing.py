@@ -92,17 +92,9 @@ def _answer(
         return _calm(run, last, output, notes)
     # A sanitizer tells of a fault again that was seen when it happened.
     seen = [one for one in seen if one.cause.kind != "sanitizer" or one is seen[0]]
-    is_well = is_over and last.exit_code == 0
-    chosen = seen[0] if is_well else seen[-1]
-    if chosen.is_caught:
-        is_well = True
-        notes.append("it was caught, and the program ended by itself after it")
-    is_child = chosen.scene.stop.session != run.session.name
-    if is_child and chosen.is_fatal:
-        is_well = False
-        notes.append("it was in a child process; how the program itself ended stands above")
-    if chosen.is_panic and is_over and last.exit_code not in {_PANICKED, None}:
-        is_well = True
+    chosen = seen[0] if is_over and last.exit_code == 0 else seen[-1]
+    is_well, told_of_it = _survived(run, chosen, last)
+    notes += told_of_it
     said = tuple(line.text for line in output.lines)
     if len(seen) == 1:  # what a sanitizer says of it may be written only now
         told = cause(msgspec.structs.replace(chosen.scene.facts, said=said))
@@ -149,6 +141,22 @@ def _answer(
         notes=(*told.notes, *dict.fromkeys(notes)),
         session=run.session.name if run.is_kept else UNSET,
     )
+
+
+def _survived(run: Run, chosen: Seen, last: answers.Stop) -> tuple[bool, list[str]]:
+    """Tell whether the program got over what was seen, and what is to be said of that."""
+    is_over = last.state == State.TERMINATED.value
+    is_well = is_over and last.exit_code == 0
+    notes = []
+    if chosen.is_caught:
+        is_well = True
+        notes.append("it was caught, and the program ended by itself after it")
+    if chosen.is_fatal and chosen.scene.stop.session != run.session.name:
+        is_well = False
+        notes.append("it was in a child process; how the program itself ended stands above")
+    if chosen.is_panic and is_over and last.exit_code not in {_PANICKED, None}:
+        is_well = True
+    return is_well, notes
 
 
 def _repeated(chosen: Seen) -> str:

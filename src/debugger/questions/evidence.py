@@ -179,7 +179,6 @@ def _has_changed(was: _Quoted) -> bool:
     return now is None or now.digest != was.digest
 
 
-def files_of(answer: answers.Crash) -> list[str]:
-    """Return the source files that an answer quotes."""
-    frames = [answer.frame, *(one.frame for one in answer.callers)]
+def files_of(frames: Iterable[answers.FrameView | None]) -> list[str]:
+    """Return the source files that the frames of an answer are in."""
     return [one.file for one in frames if one is not None and one.file is not None]

@@ -16,6 +16,7 @@ from debugger.core import answers
 from debugger.core.causes import Facts
 from debugger.core.model import Frame, Purpose, Stack, Variable
 from debugger.core.origin import is_library
+from debugger.core.sanitizers import summed_up
 from debugger.core.statement import Reads, reads, statement
 from debugger.errors import DebuggerError
 from debugger.questions import values
@@ -80,11 +81,12 @@ async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Sce
     if recursion is not None and kind == "stack_overflow":
         around = await _outermost(session, thread, recursion)
     groups, total = await _threads(session, thread)
+    seen, place = _reported(session, frame, said)
     runtime = [one.function for one in stack.frames if frame is None or one.index < frame.index]
     named = (*(one.base for one in read.accesses), *read.operands)
     facts = Facts(
-        function=frame.function if frame is not None else "",
-        place=_place(frame),
+        function=seen.function if seen is not None else "",
+        place=place,
         signal=stop.signal,
         exception=stop.exception.type if stop.exception and not stop.signal else None,
         message=stop.exception.message if stop.exception and not stop.signal else "",
@@ -101,9 +103,9 @@ async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Sce
     return Scene(
         stop=stop,
         facts=facts,
-        frame=views.frame(frame) if frame is not None else None,
+        frame=seen,
         source=source.around(
-            frame.file if frame else None, frame.line if frame else None, before=_SPAN, after=_SPAN
+            seen.file if seen else None, seen.line if seen else None, before=_SPAN, after=_SPAN
         ),
         inside=views.frame(inside) if inside is not None else None,
         address=hex(address) if address is not None else None,
@@ -145,10 +147,21 @@ def _calling(stack: Stack, frame: Frame | None) -> Frame | None:
     return later[0] if later and source.is_readable(later[0].file) else frame
 
 
-def _place(frame: Frame | None) -> str:
-    if frame is None or frame.file is None:
-        return ""
-    return f"{Path(frame.file).name}:{frame.line}"
+def _reported(
+    session: Session, frame: Frame | None, said: Sequence[str]
+) -> tuple[answers.FrameView | None, str]:
+    """Return the frame to be told, and its place.
+
+    Of TSan's report debuggers see no further than its runtime: it switches to a stack of its own.
+    """
+    seen = views.frame(frame) if frame is not None else None
+    told = summed_up(said)
+    if told is not None and frame is not None and is_library(frame.file, session.target.cwd):
+        function, file, line = told
+        seen = answers.FrameView(0, function, file, line)
+    if seen is None or seen.file is None:
+        return seen, ""
+    return seen, f"{Path(seen.file).name}:{seen.line}"
 
 
 def _is_local(name: str, own: Iterable[answers.VariableView]) -> bool:

@@ -52,8 +52,7 @@ def _writer(one: WriterView) -> str:
         change = f"{one.count:,} times, {change} … {_change(one.final_old, one.final_new)}"
     by = "".join(f" < {in_stack(each)}" for each in one.stack)
     ways = f" (and from {counted(one.ways - 1, 'other line')})" if one.ways > 1 else ""
-    sure = "" if one.sure else " (another thread may have)"
-    return f"{mark} {number} {in_stack(one.frame)}: {change}{sure}{by}{ways}"
+    return f"{mark} {number} {in_stack(one.frame)}: {change}{by}{ways}"
 
 
 def _change(old: str | None, new: str | None) -> str:

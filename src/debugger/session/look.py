@@ -8,15 +8,20 @@ from dataclasses import dataclass
 import msgspec
 
 from debugger.backends.base import Attach, Launch
-from debugger.core.breakpoints import Breakpoint, Kind
-from debugger.core.model import Frame, Reason, Stopped, Variable
+from debugger.core.breakpoints import Breakpoint, Kind, Spec
+from debugger.core.model import Frame, Reason, Resume, Stopped, Variable
+
+TRAIL_MAX = 200
 
 
 @dataclass
 class Look:
     """What the user looks at: a thread and a frame, and what was shown of the last two stops.
 
-    `shown` and `before` are a frame's identity and its locals.
+    `shown` and `before` are a frame's identity and its locals. `trail` has the steps since the
+    last stop that was no step's, which was `anchor`, with its frame and hits; one that is None was
+    another way to go on. `begun` are the breakpoints with which the run began.
+    `was_changed`, `was_fed`: a second run has not what was set, or typed, in it.
     """
 
     thread: int | None = None
@@ -25,6 +30,19 @@ class Look:
     stop: Stopped | None = None
     shown: tuple[object, list[Variable]] = (None, [])
     before: tuple[object, list[Variable]] = (None, [])
+    trail: tuple[Resume | None, ...] = ()
+    anchor: tuple[Stopped, Frame | None, tuple[int, ...]] | None = None
+    begun: tuple[Spec, ...] = ()
+    was_changed: bool = False
+    was_fed: bool = False
+
+    def left(self, how: Resume | None, stop: Stopped | None, hits: Sequence[int]) -> None:
+        """Note that a stop is being left, and how; its frames are none any more."""
+        if stop is not None and (stop.reason is not Reason.STEP or hits):
+            self.trail, self.anchor = (how,), (stop, self.frame, tuple(hits))
+        elif len(self.trail) < TRAIL_MAX:
+            self.trail = (*self.trail, how)
+        self.frame = None
 
     def show(self, stop: Stopped, identity: object, variables: list[Variable]) -> None:
         """Note what is being shown; of the same stop it may be shown again, to somebody else."""
@@ -34,7 +52,7 @@ class Look:
 
     def changed_anything(self) -> None:
         """Note that the user may have changed anything: the next stop is told in full."""
-        self.stop, self.shown = None, (None, [])
+        self.stop, self.shown, self.was_changed = None, (None, []), True
 
 
 def named(stop: Stopped, hit: Sequence[Breakpoint], *, is_entry: bool, is_pause: bool) -> Stopped:

@@ -84,7 +84,7 @@ class Session(Standing):
         self.pauses = 0
         # Of the last run too, so that an ended session can be described.
         self.adapter = self.backend_kind = ""
-        self._make_backend = make_backend
+        self.make_backend = make_backend
         self._worker = Worker()
         self._backend: Backend | None = None
         self._run = 0
@@ -132,7 +132,7 @@ class Session(Standing):
         self._forget_the_last_run()
         self._set(State.INITIALIZING)
         try:
-            self._backend = backend = adopted or self._make_backend(sink, self._worker.tasks)
+            self._backend = backend = adopted or self.make_backend(sink, self._worker.tasks)
             if adopted is not None:
                 adopted.report_to(sink)
                 await adopted.connect()
@@ -158,7 +158,7 @@ class Session(Standing):
     def _forget_the_last_run(self) -> None:
         self.binding.forget()
         self.refs.new_stop()
-        self.look = Look(file=self.look.file)
+        self.look = Look(file=self.look.file, begun=self.breakpoints.specs())
         self.exited = self.error = self.last_stop = self.crash = None
         self.left_behind = self.hits = ()
         self.pid = self.pid if self.parent is not None else None  # a child's is its only one
@@ -313,10 +313,10 @@ class Session(Standing):
     def _complain(self, error: DebuggerError) -> None:
         self._record.printed(Stream.CONSOLE, error.message)
 
-    def _left_stop(self) -> None:
+    def _left_stop(self, how: Resume | None = None) -> None:
         self._set(State.RUNNING)
         self.refs.new_stop()
-        self.look.frame = None
+        self.look.left(how, self.last_stop, self.hits)
         self.is_reported = True
         self._record.resumed()
 
@@ -371,7 +371,7 @@ class Session(Standing):
         check_runs(self.target, to=how.value)
         chosen = thread if thread is not None else self.look.thread or 0
         run = by or self.backend.resume
-        self._left_stop()
+        self._left_stop(how if by is None else None)
         try:
             await run(how, chosen)
         except DebuggerError:

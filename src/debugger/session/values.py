@@ -163,6 +163,7 @@ async def assign(session: Session, target: str, value: str) -> answers.Assignmen
         raise _optimized_out(target)
     try:
         changed = await session.backend.assign(target, value, frame)
+        session.look.was_changed = True
     except DebuggerError as error:
         if target.isidentifier() and _NO_PLACE.search(error.message):
             raise _optimized_out(target) from error

@@ -129,14 +129,6 @@ def test_an_unknown_id_names_those_that_exist():
         known.get(99)
 
 
-def test_a_breakpoint_is_found_by_the_line_that_it_is_bound_at():
-    known = Breakpoints()
-    one = placed(known, LINE)
-    known.bind([one], [Bound(verified=True, file="/a.c", line=4)])
-    assert known.by_place("/a.c", 3) is None
-    assert known.by_place("/a.c", 4).id == one.id
-
-
 def test_a_breakpoint_of_another_process_keeps_its_id():
     known = Breakpoints()
     known.adopt(Breakpoint(5, LINE, bound=Bound(verified=True), hits=3))

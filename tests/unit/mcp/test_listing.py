@@ -7,9 +7,10 @@ import json
 import jsonschema
 import pytest
 
+from debugger.errors import DebuggerError
 from debugger.mcp import instructions
 from debugger.mcp.server import listing
-from debugger.mcp.tool import Tool
+from debugger.mcp.tool import Tool, Toolset
 from debugger.mcp.tools import CORE, TOOLSETS
 
 CHARACTERS_A_TOKEN = 4
@@ -18,7 +19,19 @@ NAMES = [
     f"debug_{name}"
     for name in (
         *("launch", "attach", "session", "detach", "breakpoint", "logpoint", "trace", "continue"),
-        *("stack", "variables", "evaluate", "command", "read", "write", "query", "crash"),
+        *("stack", "variables", "evaluate", "command", "read", "write", "query"),
+        *(
+            "crash",
+            "test",
+            "probe",
+            "path",
+            "calls",
+            "diff",
+            "hang",
+            "who_wrote",
+            "try",
+            "evidence",
+        ),
     )
 ]
 
@@ -32,8 +45,9 @@ every_tool = pytest.mark.parametrize(
 )
 
 
-def written(tools: object) -> str:
-    listed = [listing(one).model_dump(by_alias=True, exclude_none=True) for one in tools]
+def written(tools: Toolset) -> str:
+    shown = [listing(one, brief=tools.brief) for one in tools]
+    listed = [one.model_dump(by_alias=True, exclude_none=True) for one in shown]
     return json.dumps({"tools": listed}, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -77,7 +91,29 @@ def test_what_can_end_or_change_a_program_is_marked_destructive() -> None:
         "debug_write",
         "debug_command",
         "debug_crash",
+        "debug_test",
+        "debug_probe",
+        "debug_path",
+        "debug_calls",
+        "debug_diff",
+        "debug_hang",
+        "debug_who_wrote",
+        "debug_try",
     }
+
+
+def test_what_is_not_listed_in_the_core_is_taken_all_the_same() -> None:
+    tool = CORE.get("debug_crash")
+    assert tool is not None
+    listed = listing(tool, brief=True).input_schema["properties"]
+    assert "env" not in listed
+    assert listed["command"] == {"type": "string"}
+    _, words = tool.bind({"command": "prog 'a b' --to=c", "env": {"A": "1"}})
+    assert words["command"] == ("prog", "a b", "--to=c")
+    _, words = tool.bind({"command": ["prog", "a b"]})
+    assert words["command"] == ("prog", "a b")
+    with pytest.raises(DebuggerError, match="No closing quotation"):
+        tool.bind({"command": "prog 'a"})
 
 
 @pytest.mark.parametrize("name", TOOLSETS)

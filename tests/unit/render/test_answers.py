@@ -110,8 +110,29 @@ TEXTS = {
         "4 writes before check:\n"
         "-> #1 to #4 sum_to main.c:42: 4 times, 1 → 2 … 4 → 5 < main main.c:60 "
         "(and from 1 other line)\n"
-        "1 write after it:\n   #5 main main.c:60: nothing → 7 (another thread may have)\n"
+        "1 write after it:\n   #5 main main.c:60: nothing → 7\n"
         "seen by a hardware watchpoint, in two runs, took 1.5 s\nnote: once more\nevidence: e4"
+    ),
+    a.Tried: (
+        "try: order->total == 100 holds (order->total=100)\nwith count=1→8 in sum_to at main.c:42\n"
+        "then: stopped in main at main.c:60\n   40  int sum = 0;\n"
+        "   41  for (int i = 0; i < n; i++) {\n-> 42    sum += calculate(i);\n   43  }\n"
+        "locals: i=3\noutput: +1 line\n  round 1\n"
+        "tried in a second run (1.5 s); the session is where it was\n"
+        "note: before the change the second run had other values: noise=2 (here 1), 2 more values\n"
+        "note: once more\nevidence: e5"
+    ),
+    a.Tested: (
+        "failed: assertion failed: assert 3 == 4 with sum=3, in test_sum main.c:42\n"
+        "test: test_sum.py::test_sum · pytest: 3 failed, recorded inside Python, 1.5 s\n"
+        "E: x\n  +  where\ncaused by: KeyError: x\ninside: main at main.c:60\n/src/main.c:42\n"
+        "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"
+        "-> 42    sum += calculate(i);\n   43  }\n"
+        "its values come from:\n    main.c:60 return 3  [main() → 3]\n"
+        "  main.c:42 sum = main()  [sum=3]\nvalues: sum=3\nlocals: i=49 … 1 more\n"
+        "called by main main.c:60: sum_to(5)  [x=5]\n"
+        "2 other tests failed:\n  test_b (main.c:60): no\n  … 1 more: --json\n"
+        "output: 4 lines, the last:\n  err| said\nnote: once\nevidence: e5"
     ),
     a.EvidenceList: (
         "e1 (stale) 03:04:05 debugger crash -- ./a: null pointer: x\n2 older ones are not kept"
@@ -119,6 +140,11 @@ TEXTS = {
     a.EvidenceShown: (
         "e1 of 2026-01-02T03:04:05+00:00 in /src\n$ debugger crash -- ./a\n"
         "stale: changed since: /src/a.c; run it again\ncrash: x\nmore"
+    ),
+    a.SavedRuns: (
+        "run:before 2026-01-02T03:04:05+00:00 path: ./shop 3: status 0\n"
+        "run:after 2026-01-02T03:04:06+00:00 diff --function main: ./shop: SIGSEGV; "
+        "changed since: shop.py"
     ),
     a.Path: (
         "path: exited with status 1 after 0.2 s: 4 calls of 2 functions in 1 file\n"

@@ -167,14 +167,14 @@ async def test_a_program_that_is_started_again_is_traced_again(house):
     await tracing.add(session, ["other"], None)
     await tracing.remove(session, [2], every=False)
     again: list[Trace] = []
-    make = session._make_backend
+    make = session.make_backend
 
     def made(sink, tasks):
         found = make(sink, tasks)
         again.append(Trace(found))
         return found
 
-    session._make_backend = made
+    session.make_backend = made
     await session.do(session.restart)
     assert [one.pattern for one in again[0].known.values()] == ["audio::*"]
     assert again[0].limits == [7]

@@ -40,7 +40,7 @@ from debugger.core.answers.machine import (
     RegistersView,
     RegisterView,
 )
-from debugger.core.answers.path import EntryView, Path, PlaceView, SuspectView, WayView
+from debugger.core.answers.path import EntryView, LineCount, Path, PlaceView, SuspectView, WayView
 from debugger.core.answers.probe import (
     Probe,
     ProbeChange,
@@ -59,6 +59,7 @@ from debugger.core.answers.questions import (
     ThreadGroup,
 )
 from debugger.core.answers.recorded import CallRow, RunView, ValueView, VaryView
+from debugger.core.answers.runs import SavedRun, SavedRuns
 from debugger.core.answers.stops import (
     BreakpointList,
     BreakpointView,
@@ -85,6 +86,8 @@ from debugger.core.answers.system import (
     Status,
     Text,
 )
+from debugger.core.answers.test import FailedTest, MadeView, Tested
+from debugger.core.answers.trying import Expected, Tried
 from debugger.core.answers.writers import WhoWrote, WriterView
 
 Answer = (
@@ -122,7 +125,10 @@ Answer = (
     | Crash
     | Hang
     | WhoWrote
+    | Tested
+    | Tried
     | EvidenceList
+    | SavedRuns
     | EvidenceShown
     | EvidenceReport
     | Traces
@@ -167,6 +173,8 @@ __all__ = [
     "EvidenceView",
     "ExceptionInfo",
     "ExceptionView",
+    "Expected",
+    "FailedTest",
     "FrameView",
     "Hang",
     "HangGroup",
@@ -174,7 +182,9 @@ __all__ = [
     "Installation",
     "InstructionView",
     "LifeView",
+    "LineCount",
     "LoopView",
+    "MadeView",
     "MemoryRow",
     "MemoryView",
     "MemoryWritten",
@@ -200,6 +210,8 @@ __all__ = [
     "Removed",
     "RoundsView",
     "RunView",
+    "SavedRun",
+    "SavedRuns",
     "Sessions",
     "Setting",
     "Settings",
@@ -209,12 +221,14 @@ __all__ = [
     "StepView",
     "Stop",
     "SuspectView",
+    "Tested",
     "Text",
     "ThreadGroup",
     "ThreadView",
     "Threads",
     "TracedView",
     "Traces",
+    "Tried",
     "Value",
     "ValueView",
     "VariableView",

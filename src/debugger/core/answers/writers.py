@@ -26,7 +26,6 @@ class WriterView(Struct, frozen=True):
     last: bool = False
     after: bool = False
     ways: int = 1
-    sure: bool = True
 
 
 class WhoWrote(Struct, frozen=True):

@@ -9,12 +9,15 @@ from debugger.mcp.tools import (
     beginning,
     breakpoints,
     doctor,
+    evidence,
     looking,
     probing,
     questions,
     recorded,
     running,
+    testing,
     timeline,
+    trying,
     values,
     waiting,
     xcode,
@@ -22,10 +25,16 @@ from debugger.mcp.tools import (
     xcode_defaults,
 )
 
-CORE = Toolset(
+# What answers a question in one call comes first: whoever asks it needs no session.
+QUESTIONS = Toolset(
     one
-    for part in (beginning, breakpoints, running, looking, values, timeline, questions)
+    for part in (questions, testing, probing, recorded, waiting, trying, evidence)
     for one in part.TOOLS
+)
+_STEPPING = (beginning, breakpoints, running, looking, values, timeline)
+CORE = Toolset(
+    [*QUESTIONS, *(one for part in _STEPPING for one in part.TOOLS)],
+    brief=True,
 )
 # Without Xcode, or to wait for a stop, its user needs two of ours.
 XCODEBUILDMCP = Toolset(
@@ -37,10 +46,8 @@ XCODEBUILDMCP = Toolset(
         *(one for one in beginning.TOOLS if one.name in {"debug_attach", "debug_session"}),
     ]
 )
-# Questions that are asked less often than there is room for in the core listing.
-MORE = Toolset(one for part in (recorded, probing, waiting) for one in part.TOOLS)
 TOOLSETS: Mapping[str, Toolset] = {
     "core": CORE,
     "xcodebuildmcp": XCODEBUILDMCP,
-    "all": CORE | XCODEBUILDMCP | MORE,
+    "all": CORE | XCODEBUILDMCP,
 }

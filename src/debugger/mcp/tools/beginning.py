@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from debugger.errors import Code, DebuggerError
 from debugger.mcp.call import Told, ToolCall
-from debugger.mcp.tool import Toolset
+from debugger.mcp.tool import LINE, RARE, Toolset
 from debugger.mcp.tools.running import STOP, stopped
 
 TOOLS = Toolset()
-_Breaks = Annotated[tuple[str, ...], "FILE:LINE or FUNCTION, set before it runs"]
+_Breaks = Annotated[tuple[str, ...], "FILE:LINE or FUNCTION"]
+# What the tools take that run a command.
+Command = Annotated[tuple[str, ...], "", LINE]
+Stdin = Annotated[str | None, "FILE", RARE]
+Env = Annotated[dict[str, str], "", RARE]
+Adapter = Annotated[str | None, "", RARE]
+TimeoutMs = Annotated[int | None, "60000 without it", RARE]
 
 
 @TOOLS.tool("debug_launch", title="Launch", result=STOP, session_key=None, destructive=True)
 async def debug_launch(
     call: ToolCall,
-    command: Annotated[str | None, "program or script"] = None,
+    command: Annotated[str | None, "program"] = None,
     *,
     args: tuple[str, ...] = (),
     cwd: str | None = None,
     env: dict[str, str] = {},  # noqa: B006 - msgspec copies it
-    module: Annotated[str | None, "Python module, instead of command"] = None,
+    module: Annotated[str | None, "of Python, instead"] = None,
     breakpoints: _Breaks = (),
     stop_on_entry: bool = False,
-    adapter: Annotated[str | None, "default: by what it is"] = None,
+    adapter: str | None = None,
     backend: str | None = None,
     timeout_ms: int | None = None,
 ) -> Told:
-    """Start a program under the debugger; runs to the first stop or its end, as debug_continue."""
+    """Start a program under the debugger; runs to the first stop or its end."""
     reply = await call.anew().ask(
         "start",
         waits=True,
         program=command,
         args=args,
         cwd=cwd,
-        env=tuple(f"{name}={value}" for name, value in env.items()),
+        env=pairs(env),
         module=module,
         breaks=breakpoints,
         stop_on_entry=stop_on_entry,
@@ -52,9 +59,9 @@ async def debug_attach(
     call: ToolCall,
     *,
     pid: int | None = None,
-    name: Annotated[str | None, "of the process"] = None,
-    core: Annotated[str | None, "core file, with program"] = None,
-    connect: Annotated[str | None, "HOST:PORT of a debug server"] = None,
+    name: str | None = None,
+    core: Annotated[str | None, "FILE, with program"] = None,
+    connect: Annotated[str | None, "HOST:PORT"] = None,
     program: str | None = None,
     breakpoints: _Breaks = (),
     pause: bool = False,
@@ -88,7 +95,7 @@ async def debug_session(
     call: ToolCall,
     *,
     action: Literal["status", "list", "use", "wait", "pause", "restart", "stop"] = "status",
-    all_threads: Annotated[bool, "pause them all, where each stops on its own"] = False,
+    all_threads: Annotated[bool, "pause all"] = False,
     timeout_ms: int | None = None,
 ) -> Told:
     """Show, list, choose, await, pause, restart or end (kill) a session."""
@@ -123,3 +130,8 @@ async def debug_detach(call: ToolCall) -> Told:
 def seconds(timeout_ms: int | None) -> float | None:
     """Return milliseconds as the daemon takes them."""
     return timeout_ms / 1000 if timeout_ms is not None else None
+
+
+def pairs(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return changes of the environment as the daemon takes them."""
+    return tuple(f"{name}={value}" for name, value in env.items())

@@ -11,7 +11,7 @@ from msgspec import Struct
 from debugger.errors import Code, DebuggerError
 from debugger.mcp.call import Told, ToolCall
 from debugger.mcp.daemon import Reply
-from debugger.mcp.tool import Toolset
+from debugger.mcp.tool import RARE, Toolset
 
 TOOLS = Toolset()
 _NO_CODE = "no code"
@@ -79,11 +79,11 @@ async def debug_logpoint(
 async def debug_trace(
     call: ToolCall,
     *,
-    add: Annotated[tuple[str, ...], "functions; with backend frida also audio::*, @file:a.c"] = (),
+    add: Annotated[tuple[str, ...], "functions; with frida audio::*, @file:a.c"] = (),
     remove: _Ids = (),
-    limit: Annotated[int | None, "functions a pattern"] = None,
+    limit: Annotated[int | None, "functions a pattern", RARE] = None,
 ) -> Told:
-    """Record the calls of functions, without stopping; debug_query shows them. Lists them, too."""
+    """Record the calls of functions, without stopping; debug_query shows them."""
     numbers = tuple(number(one) for one in remove)
     replies = [await call.ask("trace_remove", ids=numbers)] if numbers else []
     if add:

@@ -24,7 +24,7 @@ _HERE = frozenset({"mcp", "completion", "daemon"})
 async def debug_stack(
     call: ToolCall,
     *,
-    thread_index: Annotated[int | None, "in order of the threads, from 0"] = None,
+    thread_index: Annotated[int | None, "from 0"] = None,
     max_frames: int | None = None,
     all_threads: bool = False,
     with_locals: bool = False,
@@ -63,8 +63,8 @@ async def thread_number(call: ToolCall, index: int) -> int:
 async def debug_variables(
     call: ToolCall,
     *,
-    frame_index: Annotated[int | None, "select it first; 0 is the innermost"] = None,
-    ref: Annotated[str | None, "show what is inside this value (v3)"] = None,
+    frame_index: Annotated[int | None, "0 is the innermost"] = None,
+    ref: Annotated[str | None, "look inside (v3)"] = None,
     start: int = 0,
     count: int | None = None,
 ) -> Told:

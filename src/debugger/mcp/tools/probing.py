@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from debugger.mcp.call import Told, ToolCall
-from debugger.mcp.tool import Toolset
-from debugger.mcp.tools.beginning import seconds
+from debugger.mcp.tool import RARE, Toolset
+from debugger.mcp.tools.beginning import Adapter, Command, Env, Stdin, TimeoutMs, pairs, seconds
 
 TOOLS = Toolset()
 
@@ -20,22 +20,22 @@ TOOLS = Toolset()
 )
 async def debug_probe(
     call: ToolCall,
-    command: Annotated[tuple[str, ...], "words, as typed; no shell"] = (),
+    command: Command = (),
     *,
-    at: Annotated[dict[str, str], "FILE:LINE or FUNCTION: 'expr, expr'"],
-    when: Annotated[str | None, "condition of hits"] = None,
-    limit: Annotated[int | None, "hits of each place"] = None,
-    start: Annotated[str | None, "first hit, or time: 100, 2.5s"] = None,
-    end: Annotated[str | None, "last hit, or time"] = None,
-    pid: Annotated[int | None, "a process, instead"] = None,
-    output: Annotated[bool, "show what it wrote"] = False,
+    at: Annotated[dict[str, str], "{FILE:LINE or FUNCTION: 'expr, expr'}"],
+    when: Annotated[str | None, "condition"] = None,
+    limit: Annotated[int | None, "hits of each place", RARE] = None,
+    start: Annotated[str | None, "first hit, or time: 100, 2.5s", RARE] = None,
+    end: Annotated[str | None, "last hit, or time", RARE] = None,
+    pid: int | None = None,
+    output: Annotated[bool, "show what it wrote", RARE] = False,
     cwd: str | None = None,
-    env: dict[str, str] = {},  # noqa: B006 - msgspec copies it
-    stdin: Annotated[str | None, "FILE"] = None,
-    adapter: str | None = None,
-    timeout_ms: int | None = None,
+    env: Env = {},  # noqa: B006 - msgspec copies it
+    stdin: Stdin = None,
+    adapter: Adapter = None,
+    timeout_ms: TimeoutMs = None,
 ) -> Told:
-    """Run a command; a table of expressions' values each time that it comes to a place."""
+    """Run a command: a table of expressions' values, each time that it comes to a place."""
     reply = await call.anew().ask(
         "probe",
         waits=True,
@@ -48,7 +48,7 @@ async def debug_probe(
         pid=pid,
         output=output,
         cwd=cwd,
-        env=tuple(f"{name}={value}" for name, value in env.items()),
+        env=pairs(env),
         stdin=stdin,
         adapter=adapter,
         timeout=seconds(timeout_ms),

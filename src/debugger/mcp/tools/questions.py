@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from debugger.mcp.call import Told, ToolCall
-from debugger.mcp.tool import Toolset
-from debugger.mcp.tools.beginning import seconds
+from debugger.mcp.tool import RARE, Toolset
+from debugger.mcp.tools.beginning import Adapter, Command, Env, Stdin, TimeoutMs, pairs, seconds
 
 TOOLS = Toolset()
 
@@ -20,18 +20,18 @@ TOOLS = Toolset()
 )
 async def debug_crash(
     call: ToolCall,
-    command: Annotated[tuple[str, ...], "words, as typed; no shell"] = (),
+    command: Command = (),
     *,
-    pid: Annotated[int | None, "a process, instead"] = None,
-    core: Annotated[str | None, "core file; command is its program"] = None,
+    pid: int | None = None,
+    core: Annotated[str | None, "FILE, of the command"] = None,
     cwd: str | None = None,
-    env: dict[str, str] = {},  # noqa: B006 - msgspec copies it
-    stdin: Annotated[str | None, "FILE"] = None,
-    adapter: str | None = None,
-    keep: Annotated[bool, "leave it stopped there"] = False,
-    timeout_ms: int | None = None,
+    env: Env = {},  # noqa: B006 - msgspec copies it
+    stdin: Stdin = None,
+    adapter: Adapter = None,
+    keep: Annotated[bool, "leave it stopped there", RARE] = False,
+    timeout_ms: TimeoutMs = None,
 ) -> Told:
-    """Run a command to its crash: the cause in a line, source, values, callers; then clean up."""
+    """Run a command line to its crash: the cause in a line, source, values, callers."""
     reply = await call.anew().ask(
         "crash",
         waits=True,
@@ -39,7 +39,7 @@ async def debug_crash(
         pid=pid,
         core=core,
         cwd=cwd,
-        env=tuple(f"{name}={value}" for name, value in env.items()),
+        env=pairs(env),
         stdin=stdin,
         adapter=adapter,
         keep=keep,

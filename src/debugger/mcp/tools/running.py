@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from debugger.errors import Code, DebuggerError
 from debugger.mcp.call import Told, ToolCall
@@ -30,11 +30,11 @@ async def debug_continue(
     call: ToolCall,
     *,
     action: Literal["continue", "step-over", "step-into", "step-out"] = "continue",
-    thread: Annotated[int | None, "only this one"] = None,
-    wait: Annotated[bool, "for the stop"] = True,
+    thread: int | None = None,
+    wait: bool = True,
     timeout_ms: int | None = None,
 ) -> Told:
-    """Run to the next stop or end; answers where and why, source, changed locals, stack, output."""
+    """Run to the next stop or end: where and why, source, changed locals, stack, output."""
     command = COMMANDS[action]
     if thread is not None and action != "continue":
         raise DebuggerError(

@@ -20,19 +20,19 @@ async def debug_query(
     call: ToolCall,
     *,
     event_type: Annotated[
-        tuple[str, ...], "output, stop, logpoint, function_enter, function_exit, crash, exit, …"
+        tuple[str, ...], "output, stop, logpoint, function_enter, crash, exit, …"
     ] = (),
-    function: Annotated[str | None, "name or pattern (*part*)"] = None,
+    function: Annotated[str | None, "*part*"] = None,
     file: str | None = None,
-    text: Annotated[str | None, "part of it"] = None,
+    text: str | None = None,
     thread: int | None = None,
-    returned: Annotated[str | None, "0, <0, !=0, *text*"] = None,
+    returned: Annotated[str | None, "<0, *text*"] = None,
     min_duration: Annotated[str | None, "5ms"] = None,
     max_duration: str | None = None,
     time_from: Annotated[str | None, "-5s"] = None,
     time_to: str | None = None,
-    after_event_id: Annotated[int | None, "next of the answer before"] = None,
-    limit: Annotated[int, "at most 500"] = 50,
+    after_event_id: Annotated[int | None, "the last answer's next"] = None,
+    limit: int = 50,
 ) -> Told:
     """Show what happened: output, stops, logpoints, traced calls, crashes, exits."""
     since = str(after_event_id) if after_event_id is not None else time_from

@@ -37,9 +37,9 @@ class Write(Struct, frozen=True, rename="camel", forbid_unknown_fields=True, kw_
 @TOOLS.tool("debug_read", title="Read values", result={"results": list[Any]}, reads_only=True)
 async def debug_read(
     call: ToolCall,
-    targets: Annotated[tuple[Target, ...], "type of an address: i8…u64, f32, f64, pointer"],
+    targets: Annotated[tuple[Target, ...], "address: with type i8…u64, f32, f64, pointer"],
 ) -> Told:
-    """Read several variables or addresses at once; with backend frida also while it runs."""
+    """Read variables or addresses; with backend frida also while it runs."""
     _some(targets)
     reply = await call.ask("read", names=tuple(_name(one) for one in targets))
     pairs = zip(targets, reply.data["values"], strict=True)
@@ -65,10 +65,8 @@ def _result(target: Target, found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @TOOLS.tool("debug_write", title="Write values", result={"results": list[Any]}, destructive=True)
-async def debug_write(
-    call: ToolCall, targets: Annotated[tuple[Write, ...], "as debug_read, with a value"]
-) -> Told:
-    """Write several variables or addresses; answers with previousValue and newValue."""
+async def debug_write(call: ToolCall, targets: tuple[Write, ...]) -> Told:
+    """Write variables or addresses; answers with previousValue and newValue."""
     _some(targets)
     names = [_name(one) for one in targets]
     replies = [

@@ -5,17 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from debugger.mcp.call import Told, ToolCall
-from debugger.mcp.tool import Toolset
-from debugger.mcp.tools.beginning import seconds
+from debugger.mcp.tool import RARE, Toolset
+from debugger.mcp.tools.beginning import Adapter, Command, Env, Stdin, TimeoutMs, pairs, seconds
 
 TOOLS = Toolset()
-
-_Command = Annotated[tuple[str, ...], "words, as typed; no shell"]
-_Stdin = Annotated[str | None, "FILE"]
-
-
-def _pairs(env: dict[str, str]) -> tuple[str, ...]:
-    return tuple(f"{name}={value}" for name, value in env.items())
 
 
 @TOOLS.tool(
@@ -27,16 +20,16 @@ def _pairs(env: dict[str, str]) -> tuple[str, ...]:
 )
 async def debug_hang(
     call: ToolCall,
-    command: _Command = (),
+    command: Command = (),
     *,
-    pid: Annotated[int | None, "a process, instead"] = None,
-    after_ms: Annotated[int | None, "when to look at the command (3000)"] = None,
+    pid: int | None = None,
+    after_ms: Annotated[int | None, "when to look at the command (3000)", RARE] = None,
     cwd: str | None = None,
-    env: dict[str, str] = {},  # noqa: B006 - msgspec copies it
-    stdin: _Stdin = None,
-    adapter: str | None = None,
+    env: Env = {},  # noqa: B006 - msgspec copies it
+    stdin: Stdin = None,
+    adapter: Adapter = None,
 ) -> Told:
-    """Say why it hangs: deadlock with owners, busy loop, what it waits for; then clean up."""
+    """Say why it hangs: deadlock with owners, busy loop, what it waits for."""
     reply = await call.anew().ask(
         "hang",
         waits=True,
@@ -44,7 +37,7 @@ async def debug_hang(
         pid=pid,
         after=seconds(after_ms),
         cwd=cwd,
-        env=_pairs(env),
+        env=pairs(env),
         stdin=stdin,
         adapter=adapter,
     )
@@ -63,20 +56,20 @@ async def debug_hang(
 )
 async def debug_who_wrote(
     call: ToolCall,
-    expression: Annotated[str, "as at that place: order->total"],
-    at: Annotated[str, "FILE:LINE or FUNCTION where it is seen"],
-    command: _Command,
+    expression: Annotated[str, "order->total"],
+    at: Annotated[str, "FILE:LINE or FUNCTION"],
+    command: Command,
     *,
-    hit: Annotated[int | None, "the Nth time (1)"] = None,
-    until: Annotated[str | None, "writes after it only up to here"] = None,
-    limit: int | None = None,
+    hit: Annotated[int | None, "Nth time there"] = None,
+    until: Annotated[str | None, "writes after it only up to here", RARE] = None,
+    limit: Annotated[int | None, "writes seen", RARE] = None,
     cwd: str | None = None,
-    env: dict[str, str] = {},  # noqa: B006 - msgspec copies it
-    stdin: _Stdin = None,
-    adapter: str | None = None,
-    timeout_ms: int | None = None,
+    env: Env = {},  # noqa: B006 - msgspec copies it
+    stdin: Stdin = None,
+    adapter: Adapter = None,
+    timeout_ms: TimeoutMs = None,
 ) -> Told:
-    """Run a command: which line wrote a value last before a place, and all that wrote it."""
+    """Run a command: which line wrote the value that is seen at a place, and all others."""
     reply = await call.anew().ask(
         "who-wrote",
         waits=True,
@@ -87,7 +80,7 @@ async def debug_who_wrote(
         until=until,
         limit=limit,
         cwd=cwd,
-        env=_pairs(env),
+        env=pairs(env),
         stdin=stdin,
         adapter=adapter,
         timeout=seconds(timeout_ms),

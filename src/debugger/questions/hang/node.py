@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from debugger.core.hangs import Wait
@@ -65,16 +65,14 @@ async def waiting(run: Run) -> tuple[list[Sampled], list[str]]:
             # Each await makes two promises or three.
             made[key] = (max(count, made[key][0] if key in made else 0), places, text)
     awaits = list(made.values())
-    functions = {_plain(places[0].function): str(at) for at, (_, places, _) in enumerate(awaits)}
     found = []
     for at, (count, places, text) in enumerate(awaits):
-        called = [one for one in _CALLED.findall(text) if functions.get(one, str(at)) != str(at)]
         name = _plain(places[0].function) + (f" ({count} times)" if count > 1 else "")
-        is_chained = bool(called)
+        owner = _called(places, text, [one for _, one, _ in awaits])
         wait = (
-            Wait("task", text, (functions[called[0]],))
-            if is_chained
-            else Wait("future", f"`{text}`, which has not settled")
+            Wait("future", f"`{text}`, which has not settled")
+            if owner is None
+            else Wait("task", text, (str(owner),))
         )
         found.append(Sampled(str(at), name, "await", (places,), wait))
     found.sort(key=lambda one: one.wait is not None and one.wait.kind != "future")
@@ -118,6 +116,26 @@ def _awaited(places: tuple[Place, ...]) -> str:
         return ""
     found = _AWAIT.search(lines[first.line - 1])
     return _expression(found[1]) if found else ""
+
+
+def _called(
+    places: tuple[Place, ...], text: str, awaits: Sequence[tuple[Place, ...]]
+) -> int | None:
+    """Return which of the awaits is in the call that is awaited here.
+
+    By its name alone it may be another call of the same function, as in a recursion.
+    """
+    names = set(_CALLED.findall(text))
+    for at, (first, *callers) in enumerate(awaits):
+        if _plain(first.function) not in names or awaits[at] == places:
+            continue
+        if all(_is_at(one, other) for one, other in zip(callers, places, strict=False)):
+            return at
+    return None
+
+
+def _is_at(one: Place, other: Place) -> bool:
+    return (one.file, one.line) == (other.file, other.line)
 
 
 def _expression(text: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from debugger.core import answers
 from debugger.core.locate import near_names
+from debugger.core.signals import signal_name
 from debugger.core.state import State
 from debugger.questions.probing.ending import Ending, Nearness
 from debugger.questions.probing.recorded import Recorded
@@ -113,7 +114,7 @@ def of_recording(
         means="recorder",
         took_s=round(ran.took_s, 3),
         exit_code=ran.status if not ran.is_timed_out else None,
-        exit_signal=signal_name(ran.signal) if not ran.is_timed_out else None,
+        exit_signal=signal_name(ran.signal) if ran.signal and not ran.is_timed_out else None,
         output=found.output.lines[-_OUTPUT:],
         output_total=found.output.total,
         output_dropped=found.output.dropped,
@@ -121,18 +122,6 @@ def of_recording(
         waited_s=waited_s if ran.is_timed_out else None,
         notes=found.notes,
     )
-
-
-def signal_name(number: int | None) -> str | None:
-    """Return a signal's name."""
-    if number is None:
-        return None
-    import signal  # only for its names
-
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _seen(

@@ -129,14 +129,13 @@ def _tapped(sink: Sink, take: Callable[[Event], bool]) -> Sink:
     return tell
 
 
-async def logged(
-    question: Question, wanted: Sequence[Wanted], table: Table, *, adapter: str, language: str
-) -> Ending:
+async def logged(question: Question, wanted: Sequence[Wanted], table: Table) -> Ending:
     """Run a program with logpoints to its end, or until the time is up.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
+    adapter = question.adapter
     told = _Told(table, wanted, adapter, time.monotonic())
     make, enough = question.make_backend, asyncio.Event()
     entries = await asyncio.to_thread(_entries, wanted)
@@ -145,7 +144,7 @@ async def logged(
     tapped = replace(
         question,
         make_backend=lambda sink, tasks: make(_tapped(sink, told.take), tasks),
-        breakpoints=(*(_logpoint(one, adapter, language) for one in wanted), *markers),
+        breakpoints=(*(_logpoint(one, adapter, question.language) for one in wanted), *markers),
         patience=Patience(question.patience.seconds, enough),
     )
     async with asking.running(tapped) as run:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,14 +10,13 @@ from msgspec import Struct
 from debugger.backends.base import Launch
 from debugger.core import answers
 from debugger.core.clip import clip
-from debugger.errors import Code, DebuggerError
+from debugger.questions import launched
 from debugger.questions.probing.table import Cell, Table
 from debugger.questions.probing.wanted import Range, Wanted
 from debugger.recording import model
 from debugger.recording.order import Order, Probe
 from debugger.recording.run import Ran, record, require_recording, roots_of
 
-_STDIN_MAX = 64 << 20
 _LINES = 400
 _LINE_MAX = 2000
 
@@ -31,12 +28,6 @@ class Recorded(Struct, frozen=True):
     seen: Mapping[int, model.ProbeSeen]
     output: answers.Output
     notes: tuple[str, ...] = ()
-
-
-def argv_of(launch: Launch) -> tuple[str, ...]:
-    """Return the command line that runs a Python program."""
-    what = ("-m", launch.module) if launch.module is not None else (launch.program or "",)
-    return (launch.python or sys.executable, *what, *launch.args)
 
 
 async def recorded(
@@ -53,7 +44,7 @@ async def recorded(
     Raises:
         DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where no Python of it can be recorded.
     """
-    argv = argv_of(launch)
+    argv = launched.argv(launch)
     order = Order(
         roots=roots_of(argv, launch.cwd),
         probes=tuple(_probe(one, within) for one in wanted),
@@ -64,7 +55,7 @@ async def recorded(
         order,
         cwd=launch.cwd,
         env=launch.env,
-        stdin=await asyncio.to_thread(_read, launch.stdin),
+        stdin=await launched.given(launch),
         timeout_s=timeout_s,
         scratch_root=scratch_root,
     )
@@ -99,20 +90,6 @@ def _probe(one: Wanted, within: Range) -> Probe:
         from_ns=int(within.from_s * 1e9),
         to_ns=int(within.to_s * 1e9),
     )
-
-
-def _read(path: str | None) -> bytes:
-    if path is None or path == "/dev/null":
-        return b""
-    with Path(path).open("rb") as file:
-        read = file.read(_STDIN_MAX + 1)
-    if len(read) > _STDIN_MAX:
-        raise DebuggerError(
-            Code.USAGE,
-            f"{path} is too large for the input of a program that records itself",
-            hint="debugger probe --adapter debugpy -- CMD",
-        )
-    return read
 
 
 def _take(

@@ -10,6 +10,7 @@ from debugger.backends.base import Launch
 from debugger.core import answers
 from debugger.core.writers import Site, Write
 from debugger.errors import Code, DebuggerError
+from debugger.questions import launched
 from debugger.questions.writing.telling import told
 from debugger.questions.writing.watching import Wanted
 from debugger.recording.model import Noted, Recording, Wrote
@@ -47,9 +48,8 @@ async def who_wrote(
     """
     at = wanted.at
     place = Place(name=at.function or "", file=at.file or "", line=at.line or 0)
-    meant = msgspec.structs.replace(watch(wanted.expression), place=place, hit=wanted.hit)
-    what = ["-m", launch.module] if launch.module is not None else [str(launch.program)]
-    argv = [str(launch.python), *what, *launch.args]
+    meant = watch(wanted.expression, place, hit=wanted.hit)
+    argv = launched.argv(launch)
     ran = await record(
         argv,
         Order(
@@ -60,7 +60,7 @@ async def who_wrote(
         ),
         cwd=launch.cwd,
         env=launch.env,
-        stdin=Path(launch.stdin).read_bytes() if launch.stdin is not None else b"",
+        stdin=await launched.given(launch),
         timeout_s=patience.seconds,
         scratch_root=scratch,
         interrupted=patience.interrupted,
@@ -116,7 +116,6 @@ def _writes(recording: Recording) -> list[Write]:
                     old=one.old,
                     new=one.new,
                     thread=one.thread,
-                    is_sure=one.is_sure,
                     is_after=is_after,
                 )
             )

@@ -50,8 +50,7 @@ def _cause(
             f"in {_where(later.site)}"
         )
     change = f"{_short(last.old)} → {_short(last.new)}"
-    sure = "" if last.is_sure else ", if not by another thread"
-    return f"{held} at {place} was last written{sure}: {change}, in {_where(last.site)}"
+    return f"{held} at {place} was last written: {change}, in {_where(last.site)}"
 
 
 def _short(text: str | None) -> str:
@@ -82,5 +81,4 @@ def _writer(one: Writer) -> answers.WriterView:
         last=one.is_last,
         after=one.is_after,
         ways=one.callers,
-        sure=one.first_write.is_sure and one.last_write.is_sure,
     )

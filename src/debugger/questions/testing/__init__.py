@@ -1,0 +1,1 @@
+"""Which test fails, and where did the wrong value come from?"""

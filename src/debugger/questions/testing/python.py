@@ -1,0 +1,307 @@
+"""Which of Python's tests fails, and why? They are run once, and recorded as they fail."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from debugger.core import answers
+from debugger.core.causes import Facts, cause
+from debugger.core.clip import clip
+from debugger.core.origin import is_library
+from debugger.core.state import State
+from debugger.core.statement import reads
+from debugger.core.tracebacks import own
+from debugger.core.tracebacks import read as read_traceback
+from debugger.core.traces import without_traces
+from debugger.questions import asking, launched, recorded
+from debugger.questions.asking import Question
+from debugger.questions.recorded import Program
+from debugger.questions.testing import summary
+from debugger.questions.testing.steps import made, text_at
+from debugger.recording.failed import Failed, FailedFrame
+from debugger.recording.model import Noted
+from debugger.recording.order import Limits, Order
+from debugger.recording.run import Ran, record
+from debugger.session import source
+
+_METHOD = "recorded inside Python"
+_LOCALS = 10
+_CALLERS = 5
+_OTHERS = 20
+_MESSAGE = 160
+_OUTPUT = 8
+_PYTEST_NOTHING = (4, 5)  # its exit statuses: a wrong command line, and no tests
+_DULL = frozenset({"self", "cls"})  # of a test's class: what it has of the runner's
+_NO_VALUES = ("<function", "<module", "<class")
+_ERROR = re.compile(r"\bERROR:|\berror:|Error\b")
+_NOT_IMPORTED = re.compile(r"Failed to import test module: ")
+_TOLD = frozenset({"failed", "passed"})
+_LIST = {
+    "pytest": "the tests that there are: pytest --collect-only -q",
+    "unittest": "the tests that there are: python -m unittest discover -v",
+}
+
+
+async def test(program: Program) -> answers.Tested:
+    """Run tests in Python to their end, and say why the first that failed did.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where the interpreter cannot be looked into.
+    """
+    limits = Limits(text=200, files=256)
+    ran = await record(
+        program.argv,
+        Order(roots=program.roots, tests=True, limits=limits),
+        cwd=program.launch.cwd,
+        env=program.launch.env,
+        stdin=await launched.given(program.launch),
+        timeout_s=program.patience.seconds,
+        scratch_root=program.scratch,
+        interrupted=program.patience.interrupted,
+    )
+    return told(ran, program)
+
+
+async def keep(question: Question, answer: answers.Tested) -> answers.Tested:
+    """Run the tests again under the debugger, and leave them stopped at the assertion's line.
+
+    Raises:
+        DebuggerError: What starting the program raises; ADAPTER_DIED.
+    """
+    async with asking.running(question) as run:
+        stop = await run.first()
+        if stop.state != State.STOPPED.value:
+            note = "run again under the debugger, it did not come to the assertion"
+            return msgspec.structs.replace(answer, notes=(*answer.notes, note))
+        run.is_kept = True
+        note = "it is stopped where the line is come to first, before it fails"
+        return msgspec.structs.replace(
+            answer, notes=(*answer.notes, note), session=run.session.name
+        )
+
+
+def told(ran: Ran, program: Program) -> answers.Tested:
+    """Return what is said of a run."""
+    failed = sorted(
+        (one for each in ran.recordings for one in each.events if isinstance(one, Failed)),
+        key=lambda one: one.time_ns,
+    )
+    view = recorded.view(program, ran, ran.recordings[0]) if ran.recordings else None
+    lines = tuple("".join(one.text for one in ran.output).splitlines())
+    runner = failed[0].runner if failed else _runner(program)
+    notes = _notes(ran)
+    if failed:
+        answer = _failed(failed, program.launch.cwd)
+        notes += _late(failed)
+    else:
+        answer, more = _calm(ran, lines, runner, program.launch.cwd)
+        notes += more
+    shown, _ = without_traces(_output(lines))
+    return msgspec.structs.replace(
+        answer,
+        runner=runner,
+        summary=summary.of_python(lines),
+        output=() if answer.outcome in _TOLD or answer.errors else shown[-_OUTPUT:],
+        output_total=len(lines),
+        output_dropped=max(ran.printed - sum(len(one.text) for one in ran.output), 0),
+        exit_code=ran.status,
+        exit_signal=view.exit_signal if view is not None else None,
+        took_s=round(ran.took_s, 3),
+        method=_METHOD,
+        timed_out=ran.is_timed_out,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _runner(program: Program) -> str:
+    words = " ".join(program.words)
+    return next((one for one in ("pytest", "unittest") if one in words), "python")
+
+
+def _failed(failed: Sequence[Failed], cwd: str) -> answers.Tested:
+    """Tell of the first test that failed with its values, and of the others by name."""
+    first = _imported(failed[0], cwd)
+    frame = first.frames[0] if first.frames else None
+    found = cause(_facts(first, frame))
+    is_collected = first.phase == "collect"
+    kind = "assertion" if first.is_assertion else found.kind
+    operands, locals_ = _values(frame)
+    return answers.Tested(
+        outcome="broken" if is_collected else "failed",
+        runner=first.runner,
+        cause=found.text,
+        kind=kind,
+        test=first.name,
+        phase=None if first.phase == "call" else first.phase,
+        exception=answers.ExceptionView(first.type, first.message, first.causes),
+        frame=_view(0, frame) if frame is not None else None,
+        source=source.around(frame.file, frame.line, before=2, after=2) if frame else (),
+        values=operands,
+        locals=locals_[:_LOCALS],
+        locals_total=len(locals_),
+        made=made(frame) if frame is not None else (),
+        inside=_inside(first, cwd),
+        callers=tuple(_caller(at, one) for at, one in enumerate(first.frames[1:], 1))[:_CALLERS],
+        others=tuple(_other(one) for one in failed[1 : 1 + _OTHERS]),
+        failed=len(failed),
+    )
+
+
+def _imported(failed: Failed, cwd: str) -> Failed:
+    """Return what a module could not be imported for, which unittest only has as text."""
+    lines = failed.message.splitlines()
+    traced = read_traceback(lines) if lines and _NOT_IMPORTED.match(lines[0]) else None
+    if traced is None:
+        return failed
+    place = own(traced, lambda file: is_library(file, cwd))
+    return msgspec.structs.replace(
+        failed,
+        phase="collect",
+        type=traced.type,
+        message=traced.message,
+        name=lines[0].rpartition(": ")[2],
+        frames=(FailedFrame("<module>", place.file, place.line),),
+        inside=None,
+    )
+
+
+def _facts(failed: Failed, frame: FailedFrame | None) -> Facts:
+    text = text_at(frame.file, frame.line) if frame is not None else ""
+    read = reads(text, hash_comments=True)
+    known = dict(frame.locals) if frame is not None else {}
+    message = failed.message
+    if failed.is_assertion and not message:
+        message = text.removeprefix("assert ")
+    return Facts(
+        function=frame.function if frame is not None else "",
+        place=f"{Path(frame.file).name}:{frame.line}" if frame is not None else "",
+        exception="AssertionError" if failed.is_assertion else failed.type,
+        message=clip(message, 300),
+        accesses=read.accesses,
+        operands=tuple(one for one in read.operands if known.get(one, "") not in {"", message}),
+        values=known,
+    )
+
+
+def _values(
+    frame: FailedFrame | None,
+) -> tuple[tuple[answers.VariableView, ...], tuple[answers.VariableView, ...]]:
+    """Return the locals that the statement reads, and the others."""
+    if frame is None:
+        return (), ()
+    read = reads(text_at(frame.file, frame.line), hash_comments=True)
+    named = {*read.operands, *(one.base for one in read.accesses)}
+    views = [
+        answers.VariableView(name, text)
+        for name, text in frame.locals
+        if name not in _DULL and not text.startswith(_NO_VALUES)
+    ]
+    first = tuple(one for one in views if one.name in named)
+    return first, tuple(one for one in views if one.name not in named)
+
+
+def _view(at: int, frame: FailedFrame) -> answers.FrameView:
+    return answers.FrameView(at, frame.function, frame.file, frame.line)
+
+
+def _inside(failed: Failed, cwd: str) -> answers.FrameView | None:
+    """Return the library's function that raised, but for the runner's own assertions."""
+    one = failed.inside
+    if one is None or failed.is_assertion or not is_library(one.file, cwd):
+        return None
+    return answers.FrameView(0, one.function, one.file, one.line)
+
+
+def _caller(at: int, frame: FailedFrame) -> answers.CallerView:
+    text = text_at(frame.file, frame.line)
+    read = reads(text, hash_comments=True)
+    named = {*read.operands, *(one.base for one in read.accesses)}
+    values = [answers.VariableView(name, one) for name, one in frame.locals if name in named]
+    return answers.CallerView(_view(at, frame), text, tuple(values[:4]))
+
+
+def _other(failed: Failed) -> answers.FailedTest:
+    first = failed.message.strip().partition("\n")[0]
+    message = f"{failed.type}: {first}" if first else failed.type
+    frame = _view(0, failed.frames[0]) if failed.frames else None
+    return answers.FailedTest(failed.name, clip(message, _MESSAGE), frame)
+
+
+def _calm(
+    ran: Ran, lines: Sequence[str], runner: str, cwd: str
+) -> tuple[answers.Tested, list[str]]:
+    """Say how tests ended of which none has failed."""
+    last = _last_begun(ran)
+    if ran.is_timed_out:
+        note = "why it does not end: debugger hang --after 5 -- CMD"
+        return answers.Tested("running", runner, test=last), [note]
+    if ran.status == 0 and not summary.ran_nothing(lines):
+        return answers.Tested("passed", runner), []
+    if ran.status == 0 or ran.status in _PYTEST_NOTHING or summary.ran_nothing(lines):
+        errors = [one for one in summary.plain(lines) if _ERROR.search(one)]
+        answer = answers.Tested("nothing", runner, errors=tuple(errors[-4:]))
+        return answer, [_LIST[runner]] if runner in _LIST else []
+    traced = read_traceback(summary.plain(lines))
+    if ran.signal is not None or traced is None:
+        return answers.Tested("crashed", runner, test=last), [
+            "no test that failed was seen; if it crashed: debugger crash -- CMD"
+        ]
+    place = own(traced, lambda file: is_library(file, cwd))
+    facts = Facts(
+        function=place.function,
+        place=f"{Path(place.file).name}:{place.line}",
+        exception=traced.type,
+        message=traced.message,
+    )
+    found = cause(facts)
+    return (
+        answers.Tested(
+            "broken",
+            runner,
+            cause=found.text,
+            kind=found.kind,
+            frame=answers.FrameView(0, place.function, place.file, place.line),
+            source=source.around(place.file, place.line, before=2, after=2),
+        ),
+        [],
+    )
+
+
+def _last_begun(ran: Ran) -> str | None:
+    """Return the test that was begun last, in any process."""
+    begun = [
+        one.text
+        for each in ran.recordings
+        for one in each.events
+        if isinstance(one, Noted) and one.kind == "test"
+    ]
+    return begun[-1] if begun else None
+
+
+def _notes(ran: Ran) -> list[str]:
+    notes = [f"the recorder could not begin: {one}" for one in ran.faults[:2]]
+    for each in ran.recordings:
+        notes += [
+            f"the recorder failed: {one.text}"
+            for one in each.events
+            if isinstance(one, Noted) and one.kind == "fault"
+        ][:2]
+    notes += [f"ended what the tests left running: {one}" for one in ran.killed[:4]]
+    return notes
+
+
+def _late(failed: Sequence[Failed]) -> list[str]:
+    """Say where the lines that made the values are not known."""
+    first = failed[0]
+    if first.phase != "call" or not first.frames or any(one.steps for one in first.frames):
+        return []
+    text = "the test passed too many, or has a tracer of its own"
+    return [f"which lines made its values is not known: {text}"]
+
+
+def _output(lines: Iterable[str]) -> list[answers.OutputLine]:
+    return [answers.OutputLine("stdout", clip(one, 400), 0) for one in lines if one.strip()]

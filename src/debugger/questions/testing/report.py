@@ -1,0 +1,366 @@
+"""Which tests failed, by what a runner has written? Pure; a runner for each function.
+
+What is read is the text that each writes for people, but for Node's runner: that is asked for TAP.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from debugger.core.clip import clip
+
+_ERRORS = 4
+_MESSAGE = 2000
+_LINES = 12
+
+
+class Named(Struct, frozen=True):
+    """A test that failed, what was said of it, and where; `of` is its package, file or program."""
+
+    name: str
+    message: str = ""
+    file: str | None = None
+    line: int | None = None
+    of: str = ""
+
+
+class Report(Struct, frozen=True):
+    """What a run came to: the failures, the runner's own summary, what kept it from running."""
+
+    failed: tuple[Named, ...] = ()
+    summary: str = ""
+    errors: tuple[str, ...] = ()
+    is_nothing: bool = False
+
+
+_GO_FAIL = re.compile(r"(?P<indent>\s*)--- FAIL: (?P<name>\S+) \(")
+_GO_SAID = re.compile(r"\s+(?P<file>[\w./+-]+\.go):(?P<line>\d+): ?(?P<said>.*)")
+_GO_PACKAGE = re.compile(r"FAIL\t(?P<name>\S+)(?:\s+(?P<why>\[.*\])|\s+[\d.]+s)?$")
+_GO_BUILD = re.compile(r"(?P<said>\S+\.go:\d+(?::\d+)?: .*)")
+_GO_PANIC = re.compile(r"panic: (?P<said>.*)")
+_GO_ENDED = re.compile(r"(?:ok  |FAIL|\?   )\t(?P<said>\S+.*)")
+
+
+def go(out: str, err: str) -> Report:
+    """Read `go test`, with and without -v."""
+    lines = out.splitlines()
+    failed: list[Named] = []
+    waiting = 0
+    errors: list[str] = []
+    for at, line in enumerate(lines):
+        found, package = _GO_FAIL.match(line), _GO_PACKAGE.match(line)
+        if found:
+            failed.append(_go_test(found["name"], lines[at + 1 :]))
+        elif package:
+            name = package["name"]
+            failed[waiting:] = [msgspec.structs.replace(one, of=name) for one in failed[waiting:]]
+            waiting = len(failed)
+            if package["why"]:
+                errors.append(f"{name} {package['why']}")
+    said = [match["said"] for line in err.splitlines() if (match := _GO_BUILD.match(line))]
+    said += [match["said"] for line in lines if (match := _GO_BUILD.match(line)) and not failed]
+    parents = {one.name.rpartition("/")[0] for one in failed if "/" in one.name}
+    inner = tuple(one for one in failed if one.name not in parents)
+    ended = [match["said"].replace("\t", " ") for line in lines if (match := _GO_ENDED.match(line))]
+    if not inner and not said and not ended:
+        said = [line for line in (*lines, *err.splitlines()) if line.strip() and line != "FAIL"]
+    ran = [one for one in ended if "[no test" not in one]
+    return Report(
+        failed=inner,
+        summary=_joined(ended),
+        errors=tuple((said or ([] if inner else errors))[:_ERRORS]),
+        is_nothing=not inner and not ran,
+    )
+
+
+def _go_test(name: str, after: Sequence[str]) -> Named:
+    """Read what is indented below a failure, or the panic that stands there."""
+    message: list[str] = []
+    file, line = None, None
+    for one in after[:_LINES]:
+        said, panic = _GO_SAID.match(one), _GO_PANIC.match(one)
+        if panic and not message:
+            return Named(name, f"panic: {panic['said'].partition(' [recovered')[0]}")
+        if said and file is None:
+            file, line = said["file"], int(said["line"])
+            message.append(said["said"])
+        elif one.startswith("        ") and not said:
+            message.append(one.strip())
+        else:
+            break
+    return Named(name, _text(message), file, line)
+
+
+_RUST_PANIC = re.compile(
+    r"thread '(?P<name>[^']+)'(?: \(\d+\))? panicked at (?P<file>[^:]+):(?P<line>\d+):\d+:$"
+)
+_RUST_FAILED = re.compile(r"test (?P<name>\S+)(?: - should panic)? \.\.\. FAILED")
+_RUST_RESULT = re.compile(r"test result: (?P<said>.*?)(?:; 0 measured)?(?:; finished.*)?$")
+_RUST_SAID = re.compile(r"---- (?P<name>\S+) stdout ----")
+_RUST_ERROR = re.compile(r"error(?:\[E\d+\])?: (?P<said>.*)")
+_RUST_AT = re.compile(r"\s+--> (?P<place>\S+)")
+_RUST_AFTER = re.compile(
+    r"error: (?:test failed|could not compile|\d+ targets? failed)|error: abort"
+)
+
+
+def cargo(out: str, err: str) -> Report:
+    """Read `cargo test`."""
+    lines = out.splitlines()
+    said = _rust_said(lines)
+    failed = tuple(
+        said.get(match["name"], Named(match["name"]))
+        for line in lines
+        if (match := _RUST_FAILED.match(line))
+    )
+    results = [match["said"] for line in lines if (match := _RUST_RESULT.match(line))]
+    counted = sum(
+        int(one) for result in results for one in re.findall(r"(\d+) (?:passed|failed)", result)
+    )
+    errors: list[str] = []
+    told = err.splitlines()
+    for at, line in enumerate(told):
+        found = _RUST_ERROR.match(line)
+        if found and not _RUST_AFTER.match(line) and len(errors) < _ERRORS:
+            place = next(
+                (m["place"] for one in told[at + 1 : at + 3] if (m := _RUST_AT.match(one))), ""
+            )
+            errors.append(f"{place}: {found['said']}" if place else found["said"])
+    wanted = [one for one in results if not one.startswith("ok. 0 passed; 0 failed")]
+    return Report(failed, _joined(wanted or results[:1]), tuple(errors), is_nothing=counted == 0)
+
+
+def _rust_said(lines: Sequence[str]) -> dict[str, Named]:
+    found: dict[str, Named] = {}
+    name = ""
+    for at, line in enumerate(lines):
+        said, panic = _RUST_SAID.match(line), _RUST_PANIC.match(line)
+        name = said["name"] if said else name
+        if panic and name and name not in found:
+            message = []
+            for one in lines[at + 1 : at + _LINES]:
+                if one.startswith(("stack backtrace:", "note: ")) or not one.strip():
+                    break
+                message.append(one)
+            found[name] = Named(name, _text(message), panic["file"], int(panic["line"]))
+        elif said and at + 1 < len(lines) and lines[at + 1].startswith("note: "):
+            found[name] = Named(name, lines[at + 1].removeprefix("note: "))
+    return found
+
+
+_TAP = re.compile(r"(?P<indent>\s*)not ok \d+ - (?P<name>.*?)(?P<todo> # (?:TODO|SKIP).*)?$")
+_TAP_SUM = re.compile(r"# (?P<what>tests|pass|fail|cancelled|skipped) (?P<count>\d+)$")
+_TAP_KEY = re.compile(r"\s*(?P<key>\w+): (?P<value>.*)$")
+_NODE_AT = re.compile(r"\(?(?P<file>(?:file://)?/[^():]*?):(?P<line>\d+):\d+\)?$")
+_NODE_MISSING = re.compile(r"Could not find '?(?P<what>[^']*)'?")
+
+
+def tap(out: str, err: str) -> Report:
+    """Read what Node's own runner writes as TAP."""
+    lines = out.splitlines()
+    failed: list[Named] = []
+    names: list[tuple[int, str]] = []
+    unread: list[str] = []
+    for at, line in enumerate(lines):
+        subtest = re.match(r"(\s*)# Subtest: (.*)", line)
+        if subtest:
+            names = [one for one in names if one[0] < len(subtest[1])]
+            names.append((len(subtest[1]), subtest[2]))
+        found = _TAP.match(line)
+        if found and not found["todo"]:
+            held = _yaml(lines[at + 1 :], found["indent"])
+            if held.get("failureType") in {"subtestsFailed", "cancelledByParent"}:
+                continue
+            if held.get("error") == "test failed":  # the file itself, before any test of it
+                unread.append(found["name"])
+                continue
+            outer = [name for depth, name in names if depth < len(found["indent"])]
+            failed.append(_node_test([*outer, found["name"]], held))
+    counts = {match["what"]: match["count"] for line in lines if (match := _TAP_SUM.match(line))}
+    told = ", ".join(
+        f"{what} {counts[what]}" for what in ("tests", "pass", "fail") if what in counts
+    )
+    missing = [
+        line for line in err.splitlines() if _NODE_MISSING.search(line) or "bad option" in line
+    ]
+    if unread:
+        missing += _node_unread(lines, unread[0])
+    is_nothing = not failed and not unread and counts.get("tests", "0") == "0"
+    return Report(tuple(failed), told, tuple(missing[:_ERRORS]), is_nothing=is_nothing)
+
+
+def _node_unread(lines: Sequence[str], file: str) -> list[str]:
+    """Say why a file of tests could not be run, by what it wrote, which TAP has as comments."""
+    said = [line[2:].strip() for line in lines if line.startswith("# ")]
+    place = next((one for one in said if re.fullmatch(r"/.*:\d+", one)), file)
+    why = next(
+        (one for one in said if re.match(r"(?:Uncaught )?\w*Error\b", one)), "it could not be run"
+    )
+    return [f"{place}: {why}"]
+
+
+def _yaml(lines: Sequence[str], indent: str) -> dict[str, str]:
+    """Read the few keys that Node writes below a failure; a block's lines are joined."""
+    held: dict[str, str] = {}
+    key = ""
+    for line in lines[1:200]:
+        if line.strip() == "...":
+            break
+        inner = line[len(indent) + 2 :]
+        found = _TAP_KEY.match(inner)
+        if found and not inner.startswith(" "):
+            key, value = found["key"], found["value"]
+            held[key] = "" if value in {"|-", ">-", "|", ">"} else value.strip("'\"")
+        elif key:
+            held[key] += ("\n" if held[key] else "") + inner.strip()
+    return held
+
+
+def _node_test(names: Sequence[str], held: Mapping[str, str]) -> Named:
+    of = held.get("location", "").rsplit(":", 2)[0].removeprefix("file://")
+    message = held.get("error", "").strip()
+    file, line = _own_place(held.get("stack", "").splitlines())
+    name = " > ".join(one for one in names if one != of)
+    kind = held.get("name", "")
+    said = f"{kind}: {message}" if kind and kind != "AssertionError" else message
+    return Named(name or of, clip(said, _MESSAGE), file, line, of)
+
+
+def _own_place(stack: Sequence[str]) -> tuple[str | None, int | None]:
+    """Return the first place in a stack of JavaScript that is no library's."""
+    for one in stack:
+        found = _NODE_AT.search(one.strip())
+        if found and "node_modules" not in found["file"]:
+            return found["file"].removeprefix("file://"), int(found["line"])
+    return None, None
+
+
+class _Assertion(Struct, rename="camel"):
+    status: str
+    full_name: str = ""
+    title: str = ""
+    failure_messages: list[str] = []
+
+
+class _Suite(Struct, rename="camel"):
+    name: str
+    message: str = ""
+    assertion_results: list[_Assertion] = []
+
+
+class _Json(Struct, rename="camel"):
+    """What jest, and vitest after it, write with --json."""
+
+    num_total_tests: int = 0
+    num_passed_tests: int = 0
+    num_failed_tests: int = 0
+    test_results: list[_Suite] = []
+
+
+_SGR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def json(written: bytes) -> Report | None:
+    """Read the file that jest, or vitest, has written; None where it is none."""
+    try:
+        found = msgspec.json.decode(written, type=_Json)
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return None
+    failed: list[Named] = []
+    errors: list[str] = []
+    for suite in found.test_results:
+        tests = [one for one in suite.assertion_results if one.status == "failed"]
+        for one in tests:
+            text = _SGR.sub("", one.failure_messages[0] if one.failure_messages else "")
+            lines = text.splitlines()
+            stack = [line for line in lines if line.strip().startswith("at ")]
+            said = [line for line in lines if not line.strip().startswith("at ")]
+            file, line_ = _own_place(stack)
+            name = one.full_name or one.title
+            failed.append(Named(name, _text(said), file, line_, suite.name))
+        if suite.message.strip() and not suite.assertion_results:
+            said = [line.strip() for line in _SGR.sub("", suite.message).splitlines()]
+            errors.append(f"{suite.name}: {' '.join(filter(None, said))}"[:600])
+    told = f"{found.num_failed_tests} failed, {found.num_passed_tests} passed"
+    total = f"{told}, {found.num_total_tests} total"
+    is_nothing = not failed and not errors and found.num_passed_tests == 0
+    return Report(tuple(failed), total, tuple(errors[:_ERRORS]), is_nothing=is_nothing)
+
+
+_GTEST_FAILED = re.compile(r"\[  FAILED  \] (?P<name>[\w./]+)(?:, where .*)? \(\d+ ms\)$")
+_GTEST_RUN = re.compile(r"\[ RUN      \] (?P<name>[\w./]+)")
+_GTEST_SAID = re.compile(r"(?P<file>[^\s:][^:]*):(?P<line>\d+): Failure$")
+_GTEST_SUM = re.compile(r"\[(?:==========|  PASSED  |  FAILED  )\] (?P<said>\d+ tests?\b.*)")
+
+
+def gtest(out: str, err: str) -> Report:
+    """Read a program of googletest."""
+    del err
+    failed: list[Named] = []
+    told: list[str] = []
+    name, message, place = "", list[str](), None
+    for line in out.splitlines():
+        run, fault, said = (
+            _GTEST_RUN.match(line),
+            _GTEST_FAILED.match(line),
+            _GTEST_SAID.match(line),
+        )
+        if run:
+            name, message, place = run["name"], [], None
+        elif said and place is None:
+            place = said
+        elif fault and name == fault["name"]:
+            file, number = (place["file"], int(place["line"])) if place else (None, None)
+            failed.append(Named(name, _text(message), file, number))
+            name = ""
+        elif name and place is not None and not said and len(message) < _LINES:
+            message.append(line)
+        found = _GTEST_SUM.match(line)
+        if (found and "ran." in line) or (found and line.startswith("[  PASSED")):
+            told.append(found["said"])
+    is_nothing = not failed and any(one.startswith("0 tests") for one in told[:1])
+    return Report(tuple(failed), _joined(told), is_nothing=is_nothing)
+
+
+_CTEST_FAILED = re.compile(r"\s+\d+ - (?P<name>.+?) \((?P<why>[\w ]+)\)(?:\s.*)?$")
+_CTEST_SUM = re.compile(r"(?P<said>\d+% tests passed, .*)")
+
+
+def ctest(out: str, err: str) -> Report:
+    """Read `ctest`: the names, and why each failed."""
+    lines = out.splitlines()
+    begins = next((at for at, line in enumerate(lines) if "tests FAILED:" in line), len(lines))
+    failed = tuple(
+        Named(match["name"], match["why"])
+        for line in lines[begins + 1 :]
+        if (match := _CTEST_FAILED.match(line))
+    )
+    told = [match["said"] for line in lines if (match := _CTEST_SUM.match(line))]
+    missing = [line for line in (*err.splitlines(), *lines) if "No tests were found" in line]
+    errors = [
+        line for line in err.splitlines() if line.strip() and "Errors while running" not in line
+    ]
+    is_nothing = bool(missing) or (not failed and not told)
+    return Report(failed, _joined(told), tuple(errors[:_ERRORS]), is_nothing=is_nothing)
+
+
+READERS: Mapping[str, Callable[[str, str], Report]] = {
+    "go test": go,
+    "cargo test": cargo,
+    "node --test": tap,
+    "googletest": gtest,
+    "ctest": ctest,
+}
+
+
+def _text(lines: Sequence[str]) -> str:
+    return clip("\n".join(line.rstrip() for line in lines).strip("\n"), _MESSAGE)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    more = f"; {len(parts) - 3} more" if len(parts) > 3 else ""  # noqa: PLR2004
+    return "; ".join(parts[:3]) + more

@@ -1,0 +1,143 @@
+"""At which of its stops has a test failed, and what is to be seen there?"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from debugger.core import answers
+from debugger.core.causes import Cause, Facts, cause
+from debugger.core.feeding import feeding, roots
+from debugger.core.model import Reason
+from debugger.core.state import State
+from debugger.core.statement import statement
+from debugger.questions import asking
+from debugger.questions.asking import Question, Run
+from debugger.questions.found import Found, may_be_a_crash
+from debugger.questions.scene import Scene, look
+from debugger.questions.testing import runners
+from debugger.questions.testing.report import Named
+from debugger.session import source
+
+_STOPS_MAX = 200
+_PASSED_MAX = 20
+_BREAKS = "SIGTRAP"  # googletest's way to stop at a failure
+_JAVASCRIPT = frozenset({runners.NODE, runners.JEST, runners.VITEST})
+_SPAN = 40  # lines in which the condition is that an assertion stands under
+
+
+class Seen(Struct, frozen=True):
+    """A test at its failure; `session` is there while it is kept."""
+
+    cause: Cause
+    facts: Facts
+    scene: Scene
+    made: tuple[answers.MadeView, ...]
+    adapter: str
+    session: str | None = None
+
+
+async def see(question: Question, runner: str, named: Named) -> tuple[Seen | None, answers.Stop]:
+    """Run a test to its failure; return what was seen, or None, and the last stop.
+
+    Raises:
+        DebuggerError: What starting the program raises; ADAPTER_DIED.
+    """
+    async with asking.running(question) as run:
+        stop = await run.first()
+        passed: list[Seen] = []
+        for _ in range(_STOPS_MAX):
+            if stop.state != State.STOPPED.value:
+                break
+            found = await _seen(run, stop, runner, named)
+            if found is not None and runner in _JAVASCRIPT and not question.keep:
+                # The line may be passed many times: which of them failed is told by the values.
+                passed = [*passed[1 - _PASSED_MAX :], found]
+            elif found is not None:
+                run.is_kept = question.keep
+                name = run.session.name if question.keep else None
+                return msgspec.structs.replace(found, session=name), stop
+            stop = await run.go_on(run.at(stop))
+        best = max(reversed(passed), key=lambda one: _fits(one, named), default=None)
+        return best, stop
+
+
+async def _seen(run: Run, stop: answers.Stop, runner: str, named: Named) -> Seen | None:
+    at = run.at(stop)
+    if _is_assertion(stop, runner):
+        scene = await at.do(lambda: look(at, stop, run.said()))
+        return _asserted(run, scene, named)
+    if runner in _JAVASCRIPT or not may_be_a_crash(stop):
+        return None
+    found = Found()
+    await found.take(run, stop)
+    if not found.seen:
+        return None
+    scene, told = found.seen[-1].scene, found.seen[-1].cause
+    return Seen(told, scene.facts, scene, made(scene), run.session.adapter)
+
+
+def _is_assertion(stop: answers.Stop, runner: str) -> bool:
+    """Tell whether a stop is where the runner learns of a failure; what crashes is none."""
+    if runner in {runners.CTEST, runners.PROGRAM}:
+        return stop.signal == _BREAKS
+    is_crash = stop.reason == Reason.EXCEPTION.value or stop.signal is not None
+    return runner in {runners.GO, *_JAVASCRIPT} and not is_crash
+
+
+def _fits(seen: Seen, named: Named) -> int:
+    """Count the values of what an assertion reads that the runner's words hold."""
+    read = set(seen.facts.operands)
+    held = [one.value for one in (*seen.scene.values, *seen.scene.locals) if one.name in read]
+    return sum(one in named.message for one in held)
+
+
+def _asserted(run: Run, scene: Scene, named: Named) -> Seen:
+    """Tell of an assertion what the runner said of it, with the values that were seen."""
+    facts = msgspec.structs.replace(
+        scene.facts,
+        signal=None,
+        exception="AssertionError",
+        message=" ".join(named.message.split()),
+        is_panic=False,
+    )
+    return Seen(cause(facts), facts, scene, made(scene), run.session.adapter)
+
+
+def made(scene: Scene) -> tuple[answers.MadeView, ...]:
+    """Return the lines above that made what the assertion reads, with the values of now."""
+    frame = scene.frame
+    if frame is None or frame.file is None or frame.line is None:
+        return ()
+    known = {one.name: one for one in (*scene.values, *scene.locals)}
+    return made_above(frame, known)
+
+
+def made_above(
+    frame: answers.FrameView, known: dict[str, answers.VariableView]
+) -> tuple[answers.MadeView, ...]:
+    """Return the lines above a frame's place that made what it reads, and the values known."""
+    lines = source.lines(frame.file) if frame.file is not None else None
+    if lines is None or frame.line is None or not 1 <= frame.line <= len(lines):
+        return ()
+    wanted = set(roots(statement(lines[frame.line - 1 : frame.line + 4])))
+    wanted |= set(roots(_condition(lines, frame.line)))
+    return tuple(
+        answers.MadeView(
+            answers.FrameView(0, frame.function, frame.file, one.line),
+            one.text,
+            tuple(known[name] for name in one.names if name in known),
+        )
+        for one in feeding(lines, frame.line, wanted)
+    )
+
+
+def _condition(lines: tuple[str, ...], at: int) -> str:
+    """Return the `if` that a line stands under: with Go it is the assertion."""
+    depth = len(lines[at - 1]) - len(lines[at - 1].lstrip())
+    for number in range(at - 1, max(at - _SPAN, 0), -1):
+        line = lines[number - 1]
+        if line.strip() and len(line) - len(line.lstrip()) < depth:
+            text = line.strip().lstrip("} ")
+            return text if text.startswith(("if ", "else if ", "for ", "if(")) else ""
+    return ""

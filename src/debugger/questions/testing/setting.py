@@ -1,0 +1,102 @@
+"""What tests are run in, and how a program of theirs is run without a debugger."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from debugger.core.breakpoints import Spec
+from debugger.core.events import Stream
+from debugger.errors import Code, DebuggerError
+from debugger.questions.asking import Question
+from debugger.recording.model import Recording
+from debugger.recording.run import Ran, record
+
+_HELPER_S = 120.0
+
+
+class Again(Struct, frozen=True):
+    """How one test that failed is run again, under a debugger, and what it is to stop at."""
+
+    words: tuple[str, ...]
+    cwd: str
+    env: tuple[str, ...] = ()
+    specs: tuple[Spec, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Setting(Struct, frozen=True):
+    """The words of a runner, the first the path of a program, and what it is run in.
+
+    `ask` makes of a command of a test, and the seconds that are left, what is to be debugged.
+    `scratch` is a folder that is removed afterwards.
+    """
+
+    runner: str
+    words: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    seconds: float
+    scratch: Path
+    ask: Callable[[Again, float], Awaitable[Question]]
+    stdin: bytes = b""
+    interrupted: asyncio.Event | None = None
+
+    async def run(self, words: Sequence[str], **also: str) -> Ran:
+        """Run the tests, or some of them, as the user would; `also` is in their environment."""
+        return await record(
+            words,
+            _NoRecorder(),
+            cwd=self.cwd,
+            env={**self.env, **also},
+            stdin=self.stdin,
+            timeout_s=self.seconds,
+            scratch_root=self.scratch,
+            interrupted=self.interrupted,
+        )
+
+    async def helped(self, words: Sequence[str], *, cwd: str | None = None) -> str:
+        """Return what a command of the runner's own tells: what it has built, which tests it has.
+
+        Raises:
+            DebuggerError: LAUNCH_FAILED with its last words, where it fails.
+        """
+        ran = await record(
+            words,
+            _NoRecorder(),
+            cwd=cwd or self.cwd,
+            env=self.env,
+            timeout_s=_HELPER_S,
+            scratch_root=self.scratch,
+            interrupted=self.interrupted,
+        )
+        if ran.status != 0:
+            said = ran.text(Stream.STDERR).strip().splitlines()
+            raise DebuggerError(
+                Code.LAUNCH_FAILED,
+                f"{' '.join(words[:3])} failed: {said[-1] if said else ran.status}",
+                hint=f"debugger start -- {' '.join(self.words[:2])}",
+            )
+        return ran.text(Stream.STDOUT)
+
+
+class _NoRecorder:
+    """Nothing is recorded (`Recorder`)."""
+
+    def environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
+        """Change nothing."""
+        del folder
+        return dict(env)
+
+    def last_words(self, pid: int) -> bool:
+        """Know nothing."""
+        del pid
+        return False
+
+    def read(self, folder: Path, pid: int) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
+        """Return nothing."""
+        del folder, pid
+        return (), ()

@@ -1,0 +1,54 @@
+"""How is a function made to return at once, without running the rest of it?"""
+
+from __future__ import annotations
+
+from debugger.backends.abilities import RawCommands
+from debugger.errors import Code, DebuggerError
+from debugger.session import looking
+from debugger.session.session import Session
+
+_GDB, _LLDB = "return", "thread return"
+_WAYS = {"gdb": _GDB, "lldb-dap": _LLDB, "codelldb": _LLDB, "lldb": _LLDB}
+_LLDB_CLI = "lldb-cli"
+_OTHER = {
+    "frida": "debugger start PROGRAM --adapter lldb-dap, or gdb, can",
+    "delve": "set what it returns from: debugger try 'x=3'",
+    "debugpy": "set what it returns from: debugger try 'x=3'; debugger jump LINE, to its return",
+    "js-debug": "set what it returns from: debugger try 'x=3'",
+}
+
+
+def check(session: Session) -> None:
+    """Check that the debugger can force a return.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED, with what else can be tried.
+    """
+    if session.adapter in _WAYS or session.backend_kind == _LLDB_CLI:
+        return
+    raise DebuggerError(
+        Code.NOT_SUPPORTED,
+        f"{session.adapter} cannot make a function return",
+        hint=_OTHER.get(session.adapter, "set values: debugger try 'x=3'"),
+    )
+
+
+async def returned(session: Session, value: str | None) -> None:
+    """Make the function of the current frame return; nothing of it runs (a job).
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED for a value that cannot be one of its type.
+    """
+    words = _WAYS.get(session.adapter, _LLDB)
+    before = (await looking.frame_of(session)).function
+    debugger = session.backend.ability(RawCommands)
+    said = await debugger.raw(
+        f"{words} {value}" if value is not None else words, await looking.frame_of(session)
+    )
+    if said.lstrip().lower().startswith("error"):
+        raise DebuggerError(
+            Code.EVALUATION_FAILED,
+            f"{before} cannot return {value or 'nothing'}: {said.strip()[:300]}",
+            hint="debugger try 'return VALUE', of the function's type",
+        )
+    session.moved()

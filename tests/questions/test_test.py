@@ -1,0 +1,163 @@
+"""Does `test` say which test fails, and where its wrong value came from?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CART = """\
+def discount(whole, percent):
+    return whole - whole * percent // 100
+
+
+def total(items, percent=0):
+    whole = 0
+    for price, count in items:
+        whole += price * max(count - 1, 1)
+    return discount(whole, percent)
+"""
+TESTS = """\
+import os
+import pytest
+from cart import total
+
+
+def check(found, wanted):
+    __tracebackhide__ = True
+    assert found == wanted
+
+
+def test_empty():
+    assert total([]) == 0
+
+
+def test_total():
+    found = total([(300, 2), (450, 1)])
+    check(found, 1050)
+
+
+@pytest.mark.xfail
+def test_expected():
+    assert total([]) == 1
+
+
+@pytest.fixture
+def absent():
+    return {}["x"]
+
+
+def test_setup(absent):
+    pass
+"""
+UNITTEST = """\
+import unittest
+from cart import total
+
+
+class Cart(unittest.TestCase):
+    def test_it(self):
+        got = total([(300, 2)])
+        self.assertEqual(got, 600)
+"""
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "cart.py").write_text(CART)
+    (tmp_path / "test_cart.py").write_text(TESTS)
+    (tmp_path / "unit_cart.py").write_text(UNITTEST)
+    return tmp_path
+
+
+def test_a_failure_of_pytest_is_told_where_its_value_was_made(
+    cli: Callable[..., Any], folder: Path
+) -> None:
+    told = cli("test", "--json", "--", *PYTEST, cwd=folder, check=0).data["data"]
+    assert told["outcome"] == "failed"
+    assert told["test"] == "test_cart.py::test_total"
+    assert told["frame"]["function"] == "test_total"  # not the helper that hides itself
+    assert {"name": "found", "value": "750", "type": ""} in told["values"]
+    calls = [one["call"] or "" for one in told["made"]]
+    assert any(one.startswith("discount(whole=750, percent=0) → 750") for one in calls)
+    assert [one["name"] for one in told["others"]] == ["test_cart.py::test_setup"]
+    assert "1 failed, 1 passed, 1 xfailed, 1 error" in told["summary"]
+
+
+def test_workers_of_xdist_are_followed(cli: Callable[..., Any], folder: Path) -> None:
+    answer = cli("test", "--", *PYTEST, "-n", "1", "-k", "total", cwd=folder, check=0, timeout=100)
+    assert "assert 750 == 1050" in answer.out
+    assert "whole += price * max(count - 1, 1)  [whole=750]" in answer.out
+
+
+def test_a_failure_of_unittest_is_told(cli: Callable[..., Any], folder: Path) -> None:
+    command = [sys.executable, "-m", "unittest", "unit_cart"]
+    answer = cli("crash", "--test", "--", *command, cwd=folder, check=0)
+    first = answer.out.splitlines()[0]
+    assert first.startswith("failed: assertion failed: 300 != 600 with got=300")
+    assert first.endswith("unit_cart.py:8")
+    assert "total(items=[(300, 2)], percent=0) → 300" in answer.out
+
+
+def test_tests_that_pass_do_not_exist_or_cannot_be_read_are_told_so(
+    cli: Callable[..., Any], folder: Path
+) -> None:
+    passed = cli("test", "--", *PYTEST, "-k", "empty", cwd=folder, check=0)
+    assert passed.out.startswith("passed: 1 passed, ")
+    nothing = cli("test", "--", *PYTEST, "nosuch.py", cwd=folder, check=0)
+    assert nothing.out.startswith("no test was run: no tests ran")
+    assert "pytest --collect-only" in nothing.out
+    (folder / "test_cart.py").write_text("def test_it(:\n    pass\n")
+    broken = cli("test", "--", *PYTEST, "test_cart.py", cwd=folder, check=0)
+    first = broken.out.splitlines()[0]
+    assert first.startswith("could not run: SyntaxError: ")
+    assert first.endswith("test_cart.py:1")
+
+
+def test_a_test_without_an_end_and_one_that_ends_all_are_named(
+    cli: Callable[..., Any], folder: Path
+) -> None:
+    (folder / "test_cart.py").write_text(
+        "import os, threading\n"
+        "def test_ends(): os._exit(3)\n"
+        "def test_waits(): threading.Event().wait()\n"
+    )
+    ended = cli("test", "--", *PYTEST, "-k", "ends", cwd=folder, check=0)
+    assert ended.out.startswith(
+        "ended without a result: exited with status 3, in test_cart.py::test_ends"
+    )
+    late = cli("test", "--timeout", "15", "--", *PYTEST, "-k", "waits", cwd=folder, check=3)
+    assert late.out.startswith("still running after ")
+    assert "test_cart.py::test_waits" in late.out.splitlines()[0]
+
+
+def test_what_only_starts_a_runner_is_refused(cli: Callable[..., Any], folder: Path) -> None:
+    answer = cli("test", "--", "npm", "test", cwd=folder, check=2)
+    assert "npx jest" in answer.err
+    absent = cli("test", "--", "./nosuch", cwd=folder, check=1)
+    assert "no such command: ./nosuch" in absent.err
+
+
+def test_a_session_is_kept_at_the_assertion(cli: Callable[..., Any], folder: Path) -> None:
+    answer = cli("test", "--keep", "--", *PYTEST, "-k", "total", cwd=folder, check=0)
+    assert "kept, stopped there" in answer.out
+    assert cli("print", "found", check=0).out == "found = 750\n"
+    cli("stop", check=0)
+
+
+def test_an_error_of_gos_compiler_is_the_answer(
+    cli: Callable[..., Any], tmp_path: Path, require_tool: Callable[[str], str]
+) -> None:
+    require_tool("go")
+    (tmp_path / "go.mod").write_text("module example.com/a\n\ngo 1.21\n")
+    (tmp_path / "a_test.go").write_text(
+        'package a\n\nimport "testing"\n\nfunc TestA(t *testing.T) { absent() }\n'
+    )
+    answer = cli("test", "--", "go", "test", "./...", cwd=tmp_path, check=0, timeout=100)
+    first = answer.out.splitlines()[0]
+    assert first.startswith("could not run: ")
+    assert first.endswith("a_test.go:5:28: undefined: absent")

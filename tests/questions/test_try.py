@@ -1,0 +1,273 @@
+"""Is a change tried at a stop, and is the session then exactly where it was?"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_client import over_stdio
+
+C = r"""
+#include <stdio.h>
+#include <stdlib.h>
+struct order { long count, total; };
+static int limit(int times) {
+    int top = times * 2;
+    return top + 1;
+}
+static long add(struct order *order, int count) {
+    order->total += count * 10;
+    return order->total;
+}
+int main(void) {
+    struct order *order = calloc(1, sizeof *order);
+    for (int i = 0; i < 4; i++) {
+        long now = add(order, i);
+        printf("round %d: %ld\n", i, now);
+    }
+    int most = limit(4);
+    int *none = order->total > 100000 ? NULL : &most;
+    printf("most %d\n", *none);
+    return 3;
+}
+"""
+PYTHON = """
+import random, sys
+class Order:
+    def __init__(self):
+        self.total, self.noise = 0, random.random()
+    def add(self, count):
+        noise = self.noise
+        self.total += count * 10
+        return self.total
+def main():
+    order = Order()
+    for i in range(4):
+        order.add(i)
+        print("round", i, order.total, flush=True)
+    if order.total > 1000:
+        raise ValueError(order.total)
+    print("done")
+    return 3
+sys.exit(main())
+"""
+GO = """package main
+
+import "fmt"
+
+func add(total *int, count int) int {
+	*total += count
+	return *total
+}
+
+func main() {
+	total := 0
+	for i := 0; i < 4; i++ {
+		now := add(&total, i)
+		fmt.Println("round", i, now)
+	}
+}
+"""
+JS = """function add(order, count) {
+  order.total += count;
+  return order.total;
+}
+const order = { total: 0 };
+for (let i = 0; i < 4; i++) {
+  const now = add(order, i);
+  console.log("round", i, now);
+}
+"""
+
+
+def _line(text: str, part: str) -> int:
+    (found,) = [number for number, one in enumerate(text.splitlines(), 1) if part in one]
+    return found
+
+
+def _c(part: str) -> str:
+    return f"prog.c:{_line(C, part)}"
+
+
+def _py(part: str) -> str:
+    return f"prog.py:{_line(PYTHON, part)}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("try")
+    for name, text in (("prog.c", C), ("prog.py", PYTHON), ("go/prog.go", GO), ("prog.js", JS)):
+        (where / name).parent.mkdir(exist_ok=True)
+        (where / name).write_text(text)
+    (where / "go" / "go.mod").write_text("module prog\n\ngo 1.19\n")
+    words = ["gcc", "-g", "-O0", "-w", "-o", "prog", "prog.c"]
+    subprocess.run(words, cwd=where, check=True, timeout=60)
+    return where
+
+
+class _At:
+    """A session at a stop; what is tried in it leaves it there."""
+
+    def __init__(self, cli: Callable[..., Any], folder: Path, *start: object) -> None:
+        self.cli, self.folder = cli, folder
+        self("start", *start)
+
+    def __call__(self, *words: object, check: int = 0) -> Any:
+        return self.cli(*map(str, words), cwd=self.folder, check=check, timeout=90)
+
+    def seen(self) -> list[Any]:
+        """Return what tells that nothing has moved: where it is, and all that it would say."""
+        asked = (["status"], ["context"], ["sessions"])
+        return [_without_refs(self("--json", *words).data["data"]) for words in asked]
+
+    def tries(self, *words: object, check: int = 0) -> Any:
+        """Try something, and check that the session is where it was."""
+        before = self.seen()
+        told = self("--json", "try", *words, check=check)
+        assert self.seen() == before
+        return told.data["data"] if check == 0 else told.data["error"]
+
+
+def _without_refs(value: Any) -> Any:
+    """Leave out the names of values, which count on with each look at them."""
+    if isinstance(value, list):
+        return [_without_refs(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _without_refs(one) for key, one in value.items() if key != "ref"}
+    return value
+
+
+@pytest.mark.parametrize(
+    "adapter", [pytest.param(one, marks=pytest.mark.adapter(one)) for one in ("lldb-dap", "gdb")]
+)
+def test_values_are_set_in_a_second_run_and_a_function_returns_at_once(
+    cli: Callable[..., Any], folder: Path, adapter: str
+) -> None:
+    at = _At(cli, folder, "prog", "--adapter", adapter, "--break", _c("+= count * 10"))
+    at("continue")
+    words = ["count += 7; order->total=3", "--until", _c("return order->total")]
+    told = at.tries(*words, "--expect", "order->total == 83")
+    assert (told["expected"]["held"], told["reached"], told["differs"]) == (True, True, [])
+    assert [one["previous"] for one in told["assigned"]] == ["1", "0"]
+    assert {one["name"]: one["value"] for one in told["expected"]["operands"]} == {
+        "order->total": "83"
+    }
+    # It crashes: that is an answer, and no trouble of the session's.
+    told = at.tries("order->total=1000000", "--until", _c("return 3"), "--expect", "most > 0")
+    assert (told["reached"], told["signal"], told["expected"]["held"]) == (False, "SIGSEGV", None)
+    assert "was not reached: it stopped in main" in told["verdict"]
+    assert [one["text"] for one in told["output"]][:2] == ["round 1: 1000010", "round 2: 1000030"]
+    # Steps are made again, from the breakpoint's own hit.
+    at("finish")
+    at("next", "2")
+    told = at.tries("order->total=5", "--until", _c('printf("round'), "--expect", "now == 25")
+    assert (told["expected"]["held"], told["differs"]) == (True, [])
+    at("breakpoint", "remove", "--all")
+    at("break", "limit")
+    at("continue")
+    told = at.tries("return 77", "--until", _c("int *none"), "--expect", "most == 77")
+    assert (told["expected"]["held"], told["returned"]) == (True, "77")
+    at("stop")
+
+
+@pytest.mark.parametrize(
+    ("program", "place", "until", "expect"),
+    [
+        pytest.param("prog.js", 2, 8, "now == 50", marks=pytest.mark.adapter("js-debug")),
+        pytest.param("./go", 7, 14, "i == 1", marks=pytest.mark.adapter("delve")),
+    ],
+)
+def test_other_languages_are_tried_too(  # noqa: PLR0917 - the parameters of a row
+    cli: Callable[..., Any], folder: Path, program: str, place: int, until: int, expect: str
+) -> None:
+    file = "prog.go" if program == "./go" else program
+    at = _At(cli, folder, program, "--break", f"{file}:{place}")
+    at("continue")
+    told = at.tries("count=50", "--until", f"{file}:{until}", "--expect", expect)
+    assert (told["expected"]["held"], told["assigned"][0]["value"]) == (True, "50")
+    assert "cannot make a function return" in at.tries("return 1", check=1)["message"]
+    at("stop")
+
+
+@pytest.mark.adapter("debugpy")
+def test_what_does_not_hold_and_what_cannot_be_known_is_told(
+    cli: Callable[..., Any], folder: Path
+) -> None:
+    add, done = _py("+= count * 10"), _py('print("done")')
+    at = _At(cli, folder, "prog.py", "--break", add)
+    at("continue")
+    # All that a program has of its own time or chance may be otherwise: that is said.
+    told = at.tries("count=50", "--until", done, "--expect", "order.total == 3")
+    assert told["expected"]["held"] is False
+    assert told["verdict"] == "order.total == 3 does not hold (order.total=550)"
+    assert [one["name"] for one in told["differs"]] == ["noise"]
+    told = at.tries("count=1000", "--until", done, "--expect", "order.total")
+    assert (told["reached"], told["exception"]["type"]) == (False, "ValueError")
+    told = at.tries("count=5", "--expect", "nosuch > 1")
+    assert "it cannot be evaluated there: NameError" in told["expected"]["problem"]
+    told = at.tries("count=5", "--until", done, "--expect", "order")
+    assert told["expected"]["held"] is True  # what Python takes for true
+    assert "no code at" in at.tries("count=5", "--until", 999, check=1)["message"]
+    assert "nosuch" in at.tries("nosuch=5", "--until", done, check=1)["message"]
+    # A breakpoint that came later than the run: the time is known by the values.
+    at("breakpoint", "remove", "--all")
+    at("break", _py('print("round'))
+    at("continue")
+    at("continue")
+    told = at.tries("order.total=1", "--expect", "i == 3")
+    assert (told["expected"]["held"], told["output"][0]["text"]) == (True, "round 2 1")
+    at("breakpoint", "remove", "--all")
+    told = at.tries("order.total=1001")
+    assert told["verdict"].endswith("(ValueError: 1031)")
+    # In the session itself it is not undone.
+    told = at("--json", "try", "order.total=1", "--until", done, "--here").data["data"]
+    assert told["is_here"]
+    assert at("print", "order.total").out == "order.total = 31\n"
+    at("stop")
+
+
+@pytest.mark.adapter("debugpy")
+def test_bad_words_are_refused(cli: Callable[..., Any], folder: Path) -> None:
+    assert "no debug session" in cli("try", "x=3", cwd=folder, check=4).err
+    at = _At(cli, folder, "prog.py", "--break", "add")
+    assert "neither NAME=VALUE nor return" in at("try", "x", check=2).err
+    assert "what is to be tried?" in at("try", check=2).err
+    assert "--timeout is in seconds" in at("try", "count=3", "--timeout", "-1", check=2).err
+    assert "no line in" in at("try", "count=3", "--until", "prog.py:x", check=2).err
+    at("stop")
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_what_cannot_run_again_is_refused_and_tried_in_place(
+    cli: Callable[..., Any], folder: Path
+) -> None:
+    at = _At(cli, folder, "prog", "--break", "add")
+    at("input", "a line")
+    refused = at.tries("count=3", check=1)
+    assert (refused["code"], "typed for it" in refused["message"]) == ("NOT_SUPPORTED", True)
+    assert "--here" in refused["hint"]
+    told = at("--json", "try", "count=3", "--here").data["data"]
+    assert (told["is_here"], told["state"]) == (True, "stopped")
+    at("breakpoint", "remove", "--all")
+    at("continue")
+    assert "the program has ended" in at("try", "count=3", check=4).err
+    at("stop")
+
+
+@pytest.mark.adapter("debugpy")
+async def test_the_tool_answers(runtime_dir: Path, folder: Path) -> None:
+    async with over_stdio() as agent:
+        await agent.call(
+            "debug_launch", command=str(folder / "prog.py"), breakpoints=[_py("+= count * 10")]
+        )
+        told = await agent.call(
+            "debug_try", changes=["count=50"], until=_py('print("round'), expect="order.total > 1"
+        )
+        assert told.data["held"] is True
+        assert told.data["verdict"].startswith("order.total > 1 holds")
+        assert "prog" in (await agent.call("debug_session")).text
+        await agent.call("debug_session", action="stop")

@@ -1,0 +1,69 @@
+"""Are the tracebacks that programs write themselves read?"""
+
+from __future__ import annotations
+
+from debugger.core.origin import is_library
+from debugger.core.tracebacks import Place, own, read
+
+MODULE = """the door opens
+node:internal/modules/run_main:123
+    triggerUncaughtException(
+    ^
+
+AssertionError [ERR_ASSERTION]: frame 14: 0, not 1.6
+    at check (file:///src/the%20door.mjs:22:2)
+    at async Promise.all (index 0)
+    at file:///src/main.mjs:3:1
+    at ModuleJob.run (node:internal/modules/esm/module_job:325:25) {
+  code: 'ERR_ASSERTION',
+}
+
+Node.js v20.20.2
+""".splitlines()
+SCRIPT = """/src/cart.js:7
+  throw new RangeError('too many');
+  ^
+
+RangeError: too many
+    at Cart.add [as put] (/src/cart.js:7:9)
+    at new Order (/src/order.js:3:1)
+
+Node.js v22.20.0
+""".splitlines()
+
+
+def test_a_module_of_node_is_placed_where_its_own_code_raised() -> None:
+    found = read(MODULE)
+    assert found is not None
+    assert (found.type, found.message) == ("AssertionError", "frame 14: 0, not 1.6")
+    assert found.frames[0] == Place("check", "/src/the door.mjs", 22)
+    assert own(found, lambda file: is_library(file, "/src")) == found.frames[0]
+
+
+def test_methods_and_constructors_of_node_have_their_names() -> None:
+    found = read(SCRIPT)
+    assert found is not None
+    assert found.frames == (
+        Place("Cart.add", "/src/cart.js", 7),
+        Place("Order", "/src/order.js", 3),
+    )
+
+
+def test_an_error_that_node_only_printed_is_no_end() -> None:
+    assert read(SCRIPT[:-1]) is None
+    assert read(["Node.js v22 is needed"]) is None
+
+
+def test_a_traceback_of_python_is_read_from_its_innermost_frame() -> None:
+    lines = [
+        "Traceback (most recent call last):",
+        '  File "/src/a.py", line 3, in <module>',
+        "    f()",
+        '  File "/src/a.py", line 1, in f',
+        "  [Previous line repeated 4 more times]",
+        "RecursionError: too deep",
+    ]
+    found = read(lines)
+    assert found is not None
+    assert (found.type, found.depth) == ("RecursionError", 6)
+    assert found.frames[0] == Place("f", "/src/a.py", 1)

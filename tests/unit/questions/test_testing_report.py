@@ -1,0 +1,133 @@
+"""Which runner is meant, which tests failed by its words, and which lines feed an assertion?"""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.core.feeding import feeding
+from debugger.errors import DebuggerError
+from debugger.questions.testing import report, runners
+
+GO = """\
+--- FAIL: TestTotal (0.00s)
+    --- FAIL: TestTotal/two (0.00s)
+        cart_test.go:24: 750, want 1050
+FAIL
+FAIL\texample.com/shop/cart\t0.007s
+ok  \texample.com/shop/other\t0.003s
+FAIL
+"""
+RUST = """\
+test tests::empty ... ok
+test tests::whole ... FAILED
+
+---- tests::whole stdout ----
+
+thread 'tests::whole' (26060) panicked at src/lib.rs:24:9:
+assertion `left == right` failed
+  left: 750
+ right: 1050
+note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
+
+test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.47s
+"""
+TAP = """\
+# Subtest: total
+    # Subtest: counts all
+    not ok 1 - counts all
+      ---
+      location: '/src/cart.test.js:9:3'
+      failureType: 'testCodeFailure'
+      error: |-
+        Expected values to be strictly equal:
+
+        750 !== 1050
+
+      name: 'AssertionError'
+      stack: |-
+        TestContext.<anonymous> (/src/cart.test.js:12:12)
+        Test.runInAsyncScope (node:async_hooks:206:9)
+      ...
+not ok 1 - total
+  ---
+  failureType: 'subtestsFailed'
+  ...
+# tests 1
+# pass 0
+# fail 1
+"""
+GTEST = """\
+[ RUN      ] Cart.Total
+cart_test.cc:14: Failure
+Expected equality of these values:
+  got
+    Which is: 750
+  1050
+[  FAILED  ] Cart.Total (0 ms)
+[==========] 2 tests from 1 test suite ran. (0 ms total)
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "wanted"),
+    [
+        (report.go, GO, ("TestTotal/two", "750, want 1050", "cart_test.go", 24)),
+        (report.cargo, RUST, ("tests::whole", "left: 750", "src/lib.rs", 24)),
+        (report.tap, TAP, ("total > counts all", "750 !== 1050", "/src/cart.test.js", 12)),
+        (report.gtest, GTEST, ("Cart.Total", "Which is: 750", "cart_test.cc", 14)),
+    ],
+)
+def test_one_failure_is_read_with_its_place(read, text, wanted) -> None:
+    [failed] = read(text, "").failed
+    name, said, file, line = wanted
+    assert (failed.name, failed.file, failed.line) == (name, file, line)
+    assert said in failed.message
+
+
+def test_a_failure_of_go_belongs_to_its_package() -> None:
+    assert [one.of for one in report.go(GO, "").failed] == ["example.com/shop/cart"]
+
+
+def test_an_error_of_the_compiler_has_its_place() -> None:
+    told = "error[E0308]: mismatched types\n --> tests/bad.rs:1:31\nerror: could not compile `a`\n"
+    assert report.cargo("", told).errors == ("tests/bad.rs:1:31: mismatched types",)
+
+
+@pytest.mark.parametrize(
+    ("words", "runner"),
+    [
+        (["A=1", "python3", "-m", "pytest"], runners.PYTHON),
+        (["go", "test", "./..."], runners.GO),
+        (["cargo", "+nightly", "test"], runners.CARGO),
+        (["npx", "vitest", "run"], runners.VITEST),
+        (["node", "node_modules/jest/bin/jest.js"], runners.JEST),
+        (["node", "--test"], runners.NODE),
+        (["ctest", "-R", "x"], runners.CTEST),
+        (["./slots_test"], runners.PROGRAM),
+    ],
+)
+def test_the_runner_is_known_by_the_words(words: list[str], runner: str) -> None:
+    assert runners.read(words).runner == runner
+
+
+def test_what_only_starts_a_runner_is_refused_with_the_runner_to_name() -> None:
+    with pytest.raises(DebuggerError, match="make starts") as refused:
+        runners.read(["make", "check"])
+    assert "pytest" in str(refused.value.hint)
+
+
+def test_the_lines_that_feed_an_assertion_are_found_backwards() -> None:
+    lines = [
+        "func TestTotal(t *testing.T) {",
+        "\titems := load()",
+        "\tother := 3",
+        "\tgot := total(items)",
+        "\tgot += 1",
+        "\tt.Error(got)",
+    ]
+    found = feeding(lines, 6, ["got"])
+    assert [(one.line, one.names) for one in found] == [
+        (2, ("items",)),
+        (4, ("got",)),
+        (5, ("got",)),
+    ]
