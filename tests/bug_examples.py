@@ -157,7 +157,7 @@ def _downloaded(source: Source) -> Path:
     with tempfile.TemporaryDirectory(dir=CACHE) as private:
         folder = Path(private)
         try:
-            _CLIENTS[source.client](source, folder)
+            _download(source, folder)
         except (OSError, ImportError, subprocess.SubprocessError) as error:
             raise CannotHaveError(f"{source.package} by {source.client}: {error}") from error
         file = folder / source.file
@@ -168,6 +168,14 @@ def _downloaded(source: Source) -> Path:
             raise CannotHaveError(f"{source.file} is not the one that is meant: {_hash(file)}")
         file.replace(kept)
     return kept
+
+
+def _download(source: Source, folder: Path) -> None:
+    try:
+        _CLIENTS[source.client](source, folder)
+    except subprocess.SubprocessError:
+        # A registry does not answer at times; what it does not have, it has not the second time.
+        _CLIENTS[source.client](source, folder)
 
 
 def _hash(file: Path) -> str:
@@ -189,7 +197,7 @@ def _from_debian(source: Source, folder: Path) -> None:
     listed = folder / "sources.list"
     listed.write_text(_DEBIAN, encoding="ascii")
     for name in ("lists", "cache"):
-        (folder / name).mkdir()
+        (folder / name).mkdir(exist_ok=True)
     apart = {
         "Dir::Etc::sourcelist": listed,
         "Dir::Etc::sourceparts": "-",
