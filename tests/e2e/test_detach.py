@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,3 +87,38 @@ def test_attaching_leaves_the_program_running_and_stops_it_only_when_asked(
         assert os.waitpid(pid, 0)[1] == signal.SIGKILL
     finally:
         _end(pid)
+
+
+@pytest.mark.adapter("lldb-dap")
+@pytest.mark.parametrize("by", [("--adapter", "lldb-dap"), ("--backend", "lldb-cli")])
+def test_threads_that_hit_a_breakpoint_again_and_again_survive_a_detach(
+    cli: Callable[..., Any], wait_until: Callable[..., Any], by: tuple[str, str]
+) -> None:
+    program = debuggees.build("hot_threads.c")
+    place = f"{debuggees.source('hot_threads.c')}:{debuggees.marker('hot_threads.c', 'hot')}"
+    for _ in range(3):
+        with subprocess.Popen([str(program)], stdout=subprocess.PIPE) as process:
+            try:
+                assert process.stdout is not None
+                assert process.stdout.readline() == b"here\n"
+                cli("attach", str(process.pid), *by, check=0)
+                cli("break", place, "--log", "{at}", check=0)
+                cli("detach", check=0)
+                # All go on: each is woken thousands of times a second.
+                tasks = list(Path(f"/proc/{process.pid}/task").iterdir())
+                before = [_woken(one) for one in tasks]
+                wait_until(
+                    lambda tasks=tasks, before=before: all(
+                        _woken(one) > seen + 20 for one, seen in zip(tasks, before, strict=True)
+                    ),
+                    what="all threads to go on",
+                )
+                assert process.poll() is None
+            finally:
+                process.kill()
+
+
+def _woken(task: Path) -> int:
+    lines = (task / "status").read_text().splitlines()
+    (found,) = [line for line in lines if line.startswith("voluntary_ctxt_switches")]
+    return int(found.split()[1])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import re
+import signal
 import struct
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from debugger.core.waits import SystemCall, system_call
 
 _STATE, _USER, _SYSTEM = 0, 11, 12  # the fields of proc_pid_stat(5), counted from the state
 _THREADS_MAX = 2000
+# The signals that debuggers work with, as proc_pid_status(5) has them: bit 0 is signal 1.
+_DEBUGGERS = 1 << signal.SIGTRAP - 1 | 1 << signal.SIGSTOP - 1
 
 
 class ThreadState(Struct, frozen=True):
@@ -54,6 +58,33 @@ def _thread(pid: int, number: int) -> ThreadState | None:
         cpu_s=ticks / os.sysconf("SC_CLK_TCK"),
         call=call,
     )
+
+
+def queued_s(pid: int) -> float:
+    """Return how long a process's thread has waited for a processor, the one that has longest.
+
+    By the second number of /proc/PID/task/TID/schedstat, in nanoseconds; 0 where there is none.
+    """
+    found = [0.0]
+    for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            found.append(int(file.read_text().split()[1]) / 1e9)
+        except (OSError, ValueError, IndexError):
+            continue
+    return max(found)
+
+
+def has_pending(pid: int) -> bool:
+    """Tell whether a stop or a trap is still to come to a thread that a debugger holds."""
+    for number in threads(pid):
+        try:
+            text = Path(f"/proc/{pid}/task/{number}/status").read_text("utf-8", "replace")
+        except OSError:
+            continue
+        masks = re.findall(r"^S(?:ig|hd)Pnd:\s*([0-9a-f]+)$", text, re.MULTILINE)
+        if any(int(one, 16) & _DEBUGGERS for one in masks):
+            return True
+    return False
 
 
 def words_at(pid: int, address: int, count: int) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ import msgspec
 from debugger.backends import abilities
 from debugger.backends.base import Attach, ChildAppeared, Closed, Event, Launch, Sink
 from debugger.backends.dap import abilities as generic
-from debugger.backends.dap import breakpoints, convert
+from debugger.backends.dap import breakpoints, convert, leaving
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.conversation import Conversation, Limits
@@ -75,9 +75,9 @@ class DapBackend:
         self._pauses = False
         self.attached: Attach | None = None
         self.looked_at: Frame | None = None
-        delegating = profile.delegating
         self._waiting: Waiting | None = None
-        self.lines: Lines | None = delegating.lines(self) if delegating is not None else None
+        delegating = profile.delegating
+        self.lines: Lines | None = delegating.lines(self) if delegating else None
         self.steps: Steps | None = profile.steps(self) if profile.steps is not None else None
 
         make = partial(DapBackend, profile, found, limits=limits, tasks=tasks, others=others)
@@ -86,9 +86,8 @@ class DapBackend:
             backend = make(sink=self._sink, scratch=scratch, child=configuration)
             backend.inherit(self)
             pid = configuration.get("subProcessId")
-            known = pid if isinstance(pid, int) else None
-            if delegating is not None:
-                known = delegating.child_pid(configuration)
+            known = delegating.child_pid(configuration) if delegating else None
+            known = pid if delegating is None and isinstance(pid, int) else known
             words = profile.words(known) if known is not None else ()
             self._sink(ChildAppeared(backend, known, words))
 
@@ -213,6 +212,7 @@ class DapBackend:
 
     async def close(self, *, kill: bool) -> Closed:
         """End the adapter, and the program with it if `kill`."""
+        await leaving.leave(self, self._talk, self._profile, kill=kill)
         close = self._talk.close if self._held is None else self._held.closing(self._talk.close)
         return await close(kill=kill)
 

@@ -354,6 +354,8 @@ class Conversation:
         failure: Code = Code.ADAPTER_FAILED,
     ) -> Any:
         """Send a request and return its response's body (see Client.request)."""
+        if command in ask.RESUMES.values():
+            self.events.halted.clear()
         return await self.client.request(
             command, arguments, body, within=self._limits.request_s, failure=failure
         )
@@ -379,11 +381,8 @@ class Conversation:
         elif self._link is not None and not self.client.is_lost:
             arguments = ask.Disconnect(terminate_debuggee=kill)
             with suppress(DebuggerError):
-                await self.client.send(
-                    "disconnect",
-                    arguments,
-                    within=self._end_s if kill else self._profile.detach_s,
-                )
+                within_s = self._end_s if kill else self._profile.detach_s
+                await self.client.send("disconnect", arguments, within=within_s)
         killed: tuple[str, ...] = ()
         if not kill and self._guard is not None and self._launcher not in {None, self.events.pid}:
             # debugpy's launcher would kill the program when it sees its adapter go.

@@ -245,6 +245,8 @@ class Profile:
     breakpoint interrupts a step, after which none can begin until the program is continued.
     `let_go` prepares a launched program for a detach by the adapter's death: for one that would
     end it; it is given a way to ask, what tells of a stop, and the files with breakpoints.
+    `clears`: it may leave a trap in a program that runs when it detaches, so that it is stopped and
+    its breakpoints are taken away first.
     `catches` are the words for exceptions and the filters that they mean, `catch_functions` those
     that mean a breakpoint on a function; `exception` tells of one where exceptionInfo does not.
     `abilities` are the adapter's own ways to do what the protocol has requests for, which it
@@ -283,6 +285,7 @@ class Profile:
     raw: Callable[[Inside, str, Frame | None], Awaitable[str]] | None = None
     assigns_by_expression: bool = False
     detach_s: float = 5.0
+    clears: bool = False
     exception_filters: tuple[str, ...] = ()
     catches: Mapping[str, str] = field(default_factory=dict)
     catch_functions: Mapping[str, str] = field(default_factory=dict)

@@ -7,6 +7,7 @@ import importlib
 import io
 import os
 import signal
+from pathlib import Path
 from typing import Any
 
 lldb: Any = importlib.import_module("lldb")
@@ -15,6 +16,9 @@ _CONNECT_S = 10
 inside: Any = None
 events: Any = None
 debugger: Any = None
+_AGAIN = 3
+_TRAPS = 4  # that LLDB's server may have been told to set at one place
+_PENDING = 1 << signal.SIGTRAP - 1 | 1 << signal.SIGSTOP - 1
 _begun_as = 0  # the process, among all of this LLDB
 _reason = ""  # of the stop to be told when the configuration is done; "" for none
 
@@ -168,8 +172,47 @@ def end(*, kill: bool) -> bool:
     held = process()
     if not held.IsValid() or held.GetState() in (lldb.eStateExited, lldb.eStateDetached):
         return True
+    if not kill:
+        _empty(held)
     debugger.SetAsync(False)
     error = held.Kill() if kill else held.Detach()
     if error.Fail() and kill:
         os.kill(held.GetProcessID(), signal.SIGKILL)
     return bool(error.Success())
+
+
+def _empty(held: Any) -> None:
+    """Stop a program and take all breakpoints out of it, before it is let go.
+
+    What LLDB forgets, because a thread was just stepping over it, its server does not: the trap
+    would end the program. A SIGSTOP that a thread has yet to take would stop it for good.
+    """
+    places = [
+        location.GetLoadAddress()
+        for one in target().breakpoint_iter()
+        for location in one
+        if location.IsResolved()
+    ]
+    if held.GetProcessInfo().IsValid():  # a core file's does not run
+        target().DeleteAllBreakpoints()
+    for _ in range(_AGAIN):
+        if held.GetState() in (lldb.eStateRunning, lldb.eStateStepping):
+            held.Stop()
+        for place in places:
+            for _ in range(_TRAPS):
+                if "response: OK" not in raw(f"process plugin packet send z0,{place:x},1"):
+                    break
+        if not _has_pending(held.GetProcessID()):
+            return
+        held.Continue()
+
+
+def _has_pending(pid: int) -> bool:
+    """Tell whether a stop or a trap is still to come to a thread that is held; Linux."""
+    for file in Path("/proc", str(pid), "task").glob("*/status"):
+        with contextlib.suppress(OSError):
+            lines = file.read_text("utf-8", "replace").splitlines()
+            masks = [line.split()[1] for line in lines if line.startswith(("SigPnd:", "ShdPnd:"))]
+            if any(int(one, 16) & _PENDING for one in masks):
+                return True
+    return False

@@ -307,6 +307,7 @@ PROFILE = Profile(
     launch=_launch,
     attach=_attach,
     is_terminal=True,
+    clears=True,
     raw=_raw,
     evaluate=_evaluate,
     assigns_by_expression=True,

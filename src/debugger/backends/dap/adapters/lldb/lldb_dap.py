@@ -151,6 +151,7 @@ PROFILE = Profile(
     },
     raw=_raw,
     assigns_by_expression=True,
+    clears=True,
     detach_s=8.0,  # it takes 5 s for a program that it launched
     catches=common.CATCHES,
     catch_functions=common.CATCH_FUNCTIONS,
