@@ -66,6 +66,24 @@ def servers(wrapper: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     return made
 
 
+def test_a_session_ends_when_what_has_injected_the_server_has_left(wrapper, monkeypatch):
+    said = []
+
+    class Session:
+        def finalize(self, why, terminate_debuggee=None):
+            said.append((why, terminate_debuggee))
+
+    sessions = ModuleType("debugpy.adapter.sessions")
+    sessions.Session = Session
+    monkeypatch.setitem(sys.modules, "debugpy.adapter.sessions", sessions)
+    noting = SimpleNamespace(last=None)
+    wrapper._leave_after_injection(noting)
+    Session().finalize("left", False)
+    noting.last = SimpleNamespace(wait=said.append)
+    Session().finalize("left")
+    assert said == [("left", False), ("left", None), 4.0]
+
+
 def test_a_server_that_comes_is_injected_once(servers):
     module = servers(1)
     module.inject(7, [], None)

@@ -19,6 +19,7 @@ from typing import Any
 _LAUNCHER = str(Path(__file__).with_name("launcher.py"))
 _FOLDER = "debugpyFolder"
 _COMES_S = 2.0  # the injected server has come 0.1 s after the injection
+_INJECTED_S = 4.0  # until gdb has left after that, on a machine with much else to do
 _receive = socket.socket.recv_into
 
 
@@ -88,10 +89,29 @@ class _Noting:
         return self.last
 
 
-def _inject_again() -> None:
+def _leave_after_injection(noting: _Noting) -> None:
+    """Let gdb, which injects the debug server, leave a process before the session does.
+
+    The server comes while gdb still stands in the process. When it is ended there, with the
+    session, the process comes to the breakpoint that it leaves behind, and dies of it.
+    """
+    sessions: Any = import_module("debugpy.adapter.sessions")
+    finalize = sessions.Session.finalize
+
+    def finalize_and_wait(session: Any, *words: Any, **options: Any) -> None:
+        finalize(session, *words, **options)
+        if noting.last is not None:
+            with suppress(subprocess.TimeoutExpired):
+                noting.last.wait(_INJECTED_S)
+
+    sessions.Session.finalize = finalize_and_wait
+
+
+def _inject_again() -> _Noting:
     """Inject the debug server once more where it was injected and does not come.
 
     While the one of an attach before is still going away, pydevd takes itself for connected.
+    Returns the note of what injects.
     """
     servers: Any = import_module("debugpy.adapter.servers")
     noting = servers.subprocess = _Noting()
@@ -115,6 +135,7 @@ def _inject_again() -> None:
         return None
 
     servers.inject, servers.wait_for_connection = inject_noting, wait_again
+    return noting
 
 
 if __name__ == "__main__":
@@ -122,6 +143,6 @@ if __name__ == "__main__":
         socket.socket.recv_into = _recv_into  # type: ignore[assignment,method-assign]
     _use_our_launcher()
     _let_the_children_go_on()
-    _inject_again()
+    _leave_after_injection(_inject_again())
     sys.argv = ["debugpy.adapter", *sys.argv[1:]]
     runpy.run_module("debugpy.adapter", run_name="__main__", alter_sys=True)
