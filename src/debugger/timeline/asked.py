@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from debugger.core.events import Kind
+from debugger.timeline.postings import Among, Compared, Look
 from debugger.timeline.rows import CODES, INT64, Place, storable
 
 _OPERATORS = frozenset({"<", "<=", "=", ">=", ">", "!="})
@@ -57,62 +58,58 @@ class Condition(NamedTuple):
     values: tuple[object, ...]
 
 
-class Driver(NamedTuple):
-    """An index that finds the events of a condition.
+class Lead(NamedTuple):
+    """A condition that the numbers of its events can be looked up for.
 
-    `by_block`: it is sorted within blocks of events; else by the events' numbers.
+    Of traced calls by `look` at a `column`; of other events `by` an index, None where no other
+    has such a value.
     """
 
-    name: str
+    column: str
+    look: Look
     condition: Condition
-    by_block: bool
-    column: str = ""
+    by: str | None
 
 
 class Query(NamedTuple):
     """What is looked for among the events with since < seq < before.
 
-    Each list of `drivers` finds all events that may fit, one driver after the other or, where it
-    is of several kinds, all together; `rest` is what no index is for.
+    All of `leads` and `rest` must hold; `rest` is what nothing can be looked up for. `kinds` are
+    the codes of those asked for, or None; `is_of_calls` says that only calls have what is asked.
     """
 
     since: int
     before: int
-    drivers: tuple[tuple[Driver, ...], ...]
+    leads: tuple[Lead, ...]
     rest: tuple[Condition, ...]
+    kinds: tuple[int, ...] | None
+    is_of_calls: bool
     is_empty: bool = False
 
 
 def query(filters: Filters, *, since: int, before: int, places: list[Place]) -> Query:
     """Return how to look for events; `places` are those that events can be at, by number."""
-    drivers: list[tuple[Driver, ...]] = []
+    leads: list[Lead] = []
     rest: list[Condition] = []
-    is_empty = since + 1 >= before
+    kinds = filters.kinds
+    codes = None if kinds is None else tuple(sorted({CODES[kind] for kind in kinds}))
+    is_empty = since + 1 >= before or codes == ()
     if filters.function is not None or filters.file is not None:
         found = _places(filters, places)
         is_empty = is_empty or not found
         # Numbers of our own: no text of a user's comes into the statement.
         known = Condition(f"place IN ({','.join(map(str, found))})", ())
         if len(found) <= _INDEXED_PLACES:
-            drivers.append((Driver("event_place", known, by_block=True, column="place"),))
+            leads.append(Lead("place", Among(frozenset(found)), known, "event_place"))
         else:
             rest.append(known)
     if filters.returned is not None:
-        _add_returned(filters.returned, drivers, rest)
+        _add_returned(filters.returned, leads, rest)
     if (lasted := _duration(filters)) is not None:
-        drivers.append((Driver("event_duration", lasted, by_block=True, column="duration_ns"),))
-    if filters.thread is not None:
-        own = Condition("thread = ?", (filters.thread,))
-        drivers.append((Driver("event_thread", own, by_block=False),))
-    if filters.kinds is not None and len(filters.kinds) < len(CODES):
-        codes = sorted({CODES[kind] for kind in filters.kinds})
-        is_empty = is_empty or not codes
-        drivers.append(
-            tuple(
-                Driver("event_kind", Condition("kind = ?", (code,)), by_block=False)
-                for code in codes
-            )
-        )
+        leads.append(lasted)
+    if (thread := filters.thread) is not None:
+        own = Condition("thread = ?", (thread,))
+        leads.append(Lead("thread", Among(frozenset({thread})), own, "event_thread"))
     for sql, value in (
         ("time_ns >= ?", filters.since_ns),
         ("time_ns <= ?", filters.until_ns),
@@ -120,13 +117,12 @@ def query(filters: Filters, *, since: int, before: int, places: list[Place]) -> 
     ):
         if value is not None:
             rest.append(Condition(sql, (value,)))
-    return Query(since, before, tuple(drivers), tuple(rest), is_empty)
-
-
-def together(drivers: tuple[Driver, ...]) -> Condition:
-    """Return the condition of drivers of which one must hold."""
-    values = tuple(value for one in drivers for value in one.condition.values)
-    return Condition(f"({' OR '.join(one.condition.sql for one in drivers)})", values)
+    is_of_calls = (
+        filters.returned is not None
+        or filters.min_duration_ns is not None
+        or filters.max_duration_ns is not None
+    )
+    return Query(since, before, tuple(leads), tuple(rest), codes, is_of_calls, is_empty)
 
 
 def _places(filters: Filters, places: list[Place]) -> list[int]:
@@ -140,24 +136,24 @@ def _places(filters: Filters, places: list[Place]) -> list[int]:
     ]
 
 
-def _add_returned(
-    returned: Returned, drivers: list[tuple[Driver, ...]], rest: list[Condition]
-) -> None:
+def _add_returned(returned: Returned, leads: list[Lead], rest: list[Condition]) -> None:
     operator = returned.operator if returned.operator in _OPERATORS else "GLOB"
-    if returned.is_number:
-        known = Condition(f"number {operator} ?", (returned.value,))
-        drivers.append((Driver("event_number", known, by_block=True, column="number"),))
-    else:
+    if isinstance(returned.value, str):
         rest.append(Condition(f"returned {operator} ?", (returned.value,)))
+        return
+    known = Condition(f"number {operator} ?", (returned.value,))
+    leads.append(Lead("number", Compared(operator, returned.value), known, None))
 
 
-def _duration(filters: Filters) -> Condition | None:
+def _duration(filters: Filters) -> Lead | None:
     least, most = filters.min_duration_ns, filters.max_duration_ns
     if least is None and most is None:
         return None
-    if most is None:
-        return Condition("duration_ns >= ?", (least,))
-    return Condition("duration_ns >= ? AND duration_ns <= ?", (least or 0, most))
+    look = Compared(">=", least or 0, most)
+    known = Condition("duration_ns >= ?", (least or 0,))
+    if most is not None:
+        known = Condition("duration_ns >= ? AND duration_ns <= ?", (least or 0, most))
+    return Lead("duration_ns", look, known, None)
 
 
 def stored(filters: Filters) -> Filters:

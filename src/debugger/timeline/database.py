@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import chain, islice
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,21 @@ from debugger.core.events import Event, Kind
 from debugger.timeline import finding
 from debugger.timeline.asked import Filters, query
 from debugger.timeline.folder import Folder
-from debugger.timeline.rows import CODES, COLUMNS, Calls, Names, Row
+from debugger.timeline.postings import Postings
+from debugger.timeline.rows import CALL_COLUMNS, CODES, COLUMNS, Calls, Names, Row
 
 _SCHEMA = f"""
 CREATE TABLE event ({COLUMNS});
 CREATE INDEX event_kind ON event (kind, seq);
 CREATE INDEX event_thread ON event (thread, seq) WHERE thread IS NOT NULL;
-CREATE INDEX event_place ON event (block, place) WHERE place IS NOT NULL;
-CREATE INDEX event_duration ON event (block, duration_ns) WHERE duration_ns IS NOT NULL;
-CREATE INDEX event_number ON event (block, number) WHERE number IS NOT NULL;
+CREATE INDEX event_place ON event (place, seq) WHERE place IS NOT NULL;
+CREATE TABLE call ({CALL_COLUMNS});
 """
 # The cache holds a default timeline whole: only traces make the file be read again.
 _CACHE_KIB = 32 * 2**10
 _LOG_SIZE = 16 * 2**20
-_WIDTH = COLUMNS.count(",") + 1
+_PAGE = 4096
+_WIDTHS = {"event": COLUMNS.count(",") + 1, "call": CALL_COLUMNS.count(",") + 1}
 # One statement for many rows: SQLite then works without Python's lock, and three times as fast.
 _TOGETHER = 400
 _OUTPUT = CODES[Kind.OUTPUT]
@@ -41,6 +43,7 @@ class Database:
     def __init__(self, parent: Path | None = None) -> None:
         self._folder = None if parent is None else Folder(parent)
         self._names = Names()
+        self._postings = Postings()
         self._connection = sqlite3.connect(
             "" if self._folder is None else self._folder.file,
             isolation_level=None,
@@ -51,7 +54,11 @@ class Database:
         self._connection.executescript(
             "PRAGMA locking_mode=EXCLUSIVE;"
             f"PRAGMA journal_mode={journal}; PRAGMA journal_size_limit={_LOG_SIZE};"
-            f"PRAGMA synchronous=OFF; PRAGMA cache_size=-{_CACHE_KIB}; PRAGMA temp_store=MEMORY;"
+            f"PRAGMA wal_autocheckpoint={_LOG_SIZE // _PAGE};"
+            # After a crash of the machine nobody reads the file, and what is deleted from it goes
+            # with it: nothing waits for the disk, and nothing is overwritten with zeros.
+            "PRAGMA synchronous=OFF; PRAGMA secure_delete=OFF;"
+            f"PRAGMA page_size={_PAGE}; PRAGMA cache_size=-{_CACHE_KIB}; PRAGMA temp_store=MEMORY;"
         )
         self._connection.executescript(_SCHEMA)
 
@@ -75,38 +82,39 @@ class Database:
                 "DELETE FROM event WHERE kind = ? AND seq <= ?", (_OUTPUT, output_upto)
             )
             connection.executemany("DELETE FROM event WHERE seq = ?", ((seq,) for seq in without))
-            connection.executemany(_insert(1), map(self._names.stored, rows))
+            connection.executemany(_insert("event", 1), map(self._names.stored, rows))
 
     def write_calls(self, calls: Iterable[Calls], *, without: Iterable[tuple[int, int]]) -> None:
-        """Store calls and returns, and delete those in ranges of numbers."""
+        """Store calls and returns, and delete the oldest: all up to the last in ranges."""
+        rows = list(chain.from_iterable(map(self._names.stored_calls, calls)))
+        floor = max((last for _, last in without), default=0)
         with self._transaction() as connection:
-            connection.executemany("DELETE FROM event WHERE seq BETWEEN ? AND ?", without)
-            rows = chain.from_iterable(map(self._names.stored_calls, calls))
-            while together := list(islice(rows, _TOGETHER)):
-                if len(together) < _TOGETHER:
-                    connection.executemany(_insert(1), together)
-                else:
-                    connection.execute(_insert(_TOGETHER), list(chain.from_iterable(together)))
+            if floor:
+                connection.execute("DELETE FROM call WHERE seq <= ?", (floor,))
+            whole = len(rows) - len(rows) % _TOGETHER
+            for start in range(0, whole, _TOGETHER):
+                together = rows[start : start + _TOGETHER]
+                values = list(chain.from_iterable(together))
+                connection.execute(_insert("call", _TOGETHER), values)
+            connection.executemany(_insert("call", 1), rows[whole:])
+        # What the disk did not take is not there to be found.
+        self._postings.forget(floor)
+        self._postings.add(rows)
 
     def amend(self, seq: int, row: Row) -> None:
         """Replace a stored event; one that is not there stays away."""
         with self._transaction() as connection:
             if connection.execute("DELETE FROM event WHERE seq = ?", (seq,)).rowcount:
-                connection.execute(_insert(1), self._names.stored(row))
+                connection.execute(_insert("event", 1), self._names.stored(row))
 
     def plan(self, filters: Filters, *, since: int, before: int) -> finding.Plan:
         """Return how to find events with since < seq < before."""
         asked = query(filters, since=since, before=before, places=self._names.places)
-        return finding.plan(self._connection, asked)
+        return finding.plan(self._connection, asked, self._postings)
 
     def explain(self, found: finding.Plan) -> list[str]:
         """Return what SQLite says of how it does the statements of a plan."""
-        told = []
-        for part in found.parts:
-            for sql in (part.reading(newest=False), part.reading(newest=True), part.counting()):
-                rows = self._connection.execute(f"EXPLAIN QUERY PLAN {sql}", (*part.values, 1))
-                told += [row[3] for row in rows]
-        return told
+        return finding.explain(self._connection, found)
 
     def count(self, found: finding.Plan) -> int:
         """Return how many events a plan finds, up to one more than `COUNT_MAX`."""
@@ -126,7 +134,8 @@ class Database:
     def before_last_lines(self, count: int, *, since: int) -> int:
         """Return the number after which all pieces of the last `count` lines after `since` are."""
         if count < 1:
-            return self._number("SELECT max(seq) FROM event", ()) or since
+            last = max(self._number(f"SELECT max(seq) FROM {one}", ()) or 0 for one in _WIDTHS)  # noqa: S608 - constants
+            return last or since
         output = (_OUTPUT, since)
         start = self._number(
             "SELECT seq FROM event WHERE kind = ? AND seq > ? AND head = seq"
@@ -143,16 +152,22 @@ class Database:
 
     def first_from(self, time_ns: int, *, after: int) -> int | None:
         """Return the number of the first event after a number that is not before a time."""
-        return self._number(
-            "SELECT seq FROM event NOT INDEXED WHERE seq > ? AND time_ns >= ? ORDER BY seq LIMIT 1",
-            (after, time_ns),
-        )
+        found = [
+            self._number(
+                f"SELECT seq FROM {table} NOT INDEXED"  # noqa: S608 - constants
+                " WHERE seq > ? AND time_ns >= ? ORDER BY seq LIMIT 1",
+                (after, time_ns),
+            )
+            for table in _WIDTHS
+        ]
+        return min((one for one in found if one is not None), default=None)
 
     def _number(self, sql: str, values: Sequence[object]) -> int | None:
         row: Sequence[Any] | None = self._connection.execute(sql, values).fetchone()
         return None if row is None else row[0]
 
 
-def _insert(rows: int) -> str:
-    row = f"({','.join('?' * _WIDTH)})"
-    return f"INSERT INTO event VALUES {','.join([row] * rows)}"  # noqa: S608 - placeholders alone
+@cache
+def _insert(table: str, rows: int) -> str:
+    row = f"({','.join('?' * _WIDTHS[table])})"
+    return f"INSERT INTO {table} VALUES {','.join([row] * rows)}"  # noqa: S608 - placeholders alone

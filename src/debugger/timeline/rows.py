@@ -18,9 +18,10 @@ CODES = {kind: code for code, kind in enumerate(KINDS)}
 INT64 = range(-(2**63), 2**63)
 """The integers that can be stored."""
 
-BLOCK_BITS = 13
-"""Events whose numbers agree above these bits share a block, in which their index is sorted."""
+BLOCK = 2**13
+"""So many calls share a block, in which their values are sorted."""
 
+_PLAIN = 18  # decimal digits that fit 64 bits
 _ENTER, _EXIT = CODES[Kind.FUNCTION_ENTER], CODES[Kind.FUNCTION_EXIT]
 T = TypeVar("T")
 _NUMBER = re.compile(
@@ -29,14 +30,20 @@ _NUMBER = re.compile(
 )
 
 Stored = tuple[object, ...]
-"""The values of the columns of `COLUMNS`."""
+"""The values of the columns of `COLUMNS`, or of `CALL_COLUMNS`."""
 
 COLUMNS = (
     "seq INTEGER PRIMARY KEY, time_ns INTEGER NOT NULL, kind INTEGER NOT NULL,"
     " session INTEGER NOT NULL, thread INTEGER, place INTEGER, text TEXT NOT NULL, data BLOB,"
-    " head INTEGER NOT NULL, block INTEGER NOT NULL, number, returned TEXT, duration_ns INTEGER,"
-    " trace INTEGER"
+    " head INTEGER NOT NULL"
 )
+CALL_COLUMNS = (
+    "seq INTEGER PRIMARY KEY, time_ns INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " session INTEGER NOT NULL, thread INTEGER, place INTEGER, text TEXT NOT NULL,"
+    " number, returned TEXT, duration_ns INTEGER, trace INTEGER"
+)
+CALL_NAMES = tuple(column.split()[0] for column in CALL_COLUMNS.split(","))
+_CALL_WIDTH = len(CALL_NAMES)
 
 
 class Row(NamedTuple):
@@ -141,8 +148,6 @@ class Names:
             text,
             data,
             head,
-            seq >> BLOCK_BITS,
-            *(None, None, None, None),
         )
 
     def stored_calls(self, calls: Calls) -> Iterator[Stored]:
@@ -157,7 +162,9 @@ class Names:
             number: int | float | None = None
             if returned is not None:
                 returned = returned if returned.isascii() else storable(returned)
-                number = number_of(returned)
+                # Most are plain numbers, which need no pattern.
+                is_plain = len(returned) <= _PLAIN and returned.isascii() and returned.isdigit()
+                number = int(returned) if is_plain else number_of(returned)
             yield (
                 seq,
                 passage.time_ns,
@@ -166,9 +173,6 @@ class Names:
                 passage.thread,
                 place,
                 text if text.isascii() else storable(text),
-                None,
-                seq,
-                seq >> BLOCK_BITS,
                 number,
                 returned,
                 passage.duration_ns,
@@ -176,8 +180,8 @@ class Names:
             )
 
     def event(self, stored: Sequence[Any]) -> Event:
-        """Return the event of the columns of a table's row."""
-        seq, time_ns, kind, session, thread, place, text, data, *_ = stored
+        """Return the event of the columns of a row of either table."""
+        seq, time_ns, kind, session, thread, place, text, *rest = stored
         function, file, line = (None, None, None) if place is None else self.places[place]
         return Event(
             seq,
@@ -189,7 +193,7 @@ class Names:
             file,
             line,
             text,
-            _call_data(stored) if data is None else msgspec.json.decode(data, type=dict),
+            _call_data(rest) if len(stored) == _CALL_WIDTH else _data(rest),
         )
 
     def _place(self, place: Place) -> int:
@@ -213,7 +217,12 @@ def _numbered(one: T, listed: list[T], known: dict[T, int]) -> int:
     return number
 
 
-def _call_data(stored: Sequence[Any]) -> dict[str, Any]:
-    *_, returned, duration_ns, trace = stored
+def _data(rest: Sequence[Any]) -> dict[str, Any]:
+    data, _ = rest
+    return msgspec.json.decode(data, type=dict[str, Any])
+
+
+def _call_data(rest: Sequence[Any]) -> dict[str, Any]:
+    _, returned, duration_ns, trace = rest
     told = {"returned": returned, "duration_ns": duration_ns, "trace": trace}
     return {key: value for key, value in told.items() if value is not None}

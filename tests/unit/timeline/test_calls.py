@@ -11,7 +11,7 @@ from debugger.core.events import Kind
 from debugger.core.model import Passage
 from debugger.timeline import Filters, Returned, Timeline
 from debugger.timeline.finding import COUNT_MAX
-from debugger.timeline.rows import BLOCK_BITS, number_of
+from debugger.timeline.rows import BLOCK, number_of
 
 ENTER, EXIT = Kind.FUNCTION_ENTER, Kind.FUNCTION_EXIT
 
@@ -222,7 +222,7 @@ def test_more_events_than_are_counted_are_told_to_be_more(timeline):
 
 
 def test_pages_go_on_over_the_bounds_of_blocks_in_both_directions(timeline):
-    count = 3 << BLOCK_BITS
+    count = 3 * BLOCK + 100
     told(timeline, *(left("f", at, str(at % 5000), at % 5000) for at in range(1, count + 1)))
     for filters in (
         Filters(returned=Returned("=", 77)),
@@ -251,41 +251,82 @@ def test_pages_go_on_over_the_bounds_of_blocks_in_both_directions(timeline):
 @pytest.mark.parametrize(
     ("filters", "index"),
     [
-        ({"kinds": {EXIT}}, "event_kind (kind=? AND seq>? AND seq<?)"),
-        ({"thread": 1}, "event_thread (thread=? AND seq>? AND seq<?)"),
-        ({"function": "f"}, "event_place (block=? AND place=?"),
-        ({"file": "f.c"}, "event_place (block=? AND place=?"),
-        ({"min_duration_ns": 1}, "event_duration (block=? AND duration_ns>?"),
-        ({"min_duration_ns": 1, "max_duration_ns": 9}, "AND duration_ns>? AND duration_ns<?"),
-        ({"returned": Returned("<", 9)}, "event_number (block=? AND number<?"),
-        ({"returned": Returned("=", 5)}, "event_number (block=? AND number=?"),
-        ({"returned": Returned("!=", 5)}, "event_number (block=?"),
-        ({"since_ns": 5, "until_ns": 9}, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
-        ({"function": "f", "kinds": {EXIT}, "thread": 1}, "SEARCH event USING"),
+        ({"kinds": {EXIT}}, "kind"),
+        ({"thread": 1}, "thread"),
+        ({"function": "f"}, "place"),
+        ({"file": "f.c"}, "place"),
+        ({"min_duration_ns": 1}, "duration_ns"),
+        ({"min_duration_ns": 1, "max_duration_ns": 9}, "duration_ns"),
+        ({"returned": Returned("<", 9)}, "number"),
+        ({"returned": Returned("=", 5)}, "number"),
+        ({"returned": Returned("!=", 4)}, "number"),
+        ({"since_ns": 5, "until_ns": 9}, None),
+        ({"function": "f", "kinds": {EXIT}, "thread": 1}, "place"),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("count", [10, 5000])
+@pytest.mark.parametrize("count", [10, 10_000])
 def test_every_indexed_filter_is_answered_by_its_index(timeline, filters, index, count):
     told(timeline, *(left("f", at, "5", 5) for at in range(count)))
     plan = timeline.explain(Filters(**filters))
-    assert any(index in line for line in plan), plan
-    assert not [line for line in plan if line.startswith("SCAN event")], plan
+    looked_up = [line for line in plan if line.startswith("LOOK call")]
+    if index is not None:
+        assert [line.split()[3] for line in looked_up] == [index]
+    assert not [line for line in plan if line.startswith("SCAN ") and "subquery" not in line], plan
+    assert any("INTEGER PRIMARY KEY (rowid" in line for line in plan), plan
 
 
-def test_a_search_that_no_index_is_for_goes_through_all(timeline):
+@pytest.mark.parametrize(
+    ("filters", "index"),
+    [
+        (Filters(kinds={Kind.STOP}), "event_kind (kind=? AND seq>? AND seq<?)"),
+        (Filters(thread=1), "event_thread (thread=? AND seq>? AND seq<?)"),
+        (Filters(function="f"), "event_place (place=? AND seq>? AND seq<?)"),
+    ],
+)
+def test_what_is_no_call_is_looked_for_by_an_index_of_its_own(timeline, filters, index):
+    timeline.append(Kind.STOP, session="s", thread=1, function="f")
+    assert any(index in line for line in timeline.explain(filters))
+    assert numbers(timeline.events(filters)) == [1]
+
+
+def test_a_search_that_nothing_leads_to_goes_through_all(timeline):
     many(timeline, 10)
     plan = timeline.explain(Filters(text="f"))
-    assert all("event_" not in line for line in plan), plan
+    assert all("event_" not in line and "LOOK" not in line for line in plan), plan
 
 
 def test_of_several_filters_the_one_that_leaves_the_fewest_leads(timeline):
     told(timeline, *(left("f", at, "5", 5 if at else 500) for at in range(5000)))
     plan = timeline.explain(Filters(function="f", kinds={EXIT}, min_duration_ns=100, thread=1))
-    assert {line for line in plan if "event_" in line} == {
-        line for line in plan if "event_duration" in line
-    }
-    assert any("event_duration" in line for line in plan)
+    assert [line.split()[3] for line in plan if "LOOK" in line] == ["duration_ns"]
+
+
+def test_numbers_are_compared_exactly_in_full_blocks_and_in_the_last(timeline):
+    large = 2**63 - 1
+    for _ in range(BLOCK // 4 + 1):
+        told(
+            timeline, *(left("f", 1, text, 1) for text in (str(large), str(large - 1), "0.5", "-3"))
+        )
+    per = BLOCK // 4 + 1
+    for filters, each in (
+        (Returned("=", large), 1),
+        (Returned("<", large), 3),
+        (Returned("!=", large - 1), 3),
+        (Returned(">", 0.25), 3),
+        (Returned("<=", -3), 1),
+    ):
+        assert timeline.events(Filters(returned=filters)).total == each * per
+
+
+def test_calls_between_gaps_larger_than_a_block_are_found(timeline):
+    for _ in range(BLOCK // 2 + 1):
+        told(timeline, entered("f", 1), left("f", 2, "7", 1), lost=40)
+    page = timeline.events(Filters(returned=Returned("=", 7)), limit=500)
+    assert page.total == BLOCK // 2 + 1
+    assert numbers(page)[:3] == [2, 84, 166]
+    last = timeline.events(Filters(kinds={EXIT}), limit=1, newest=True)
+    assert numbers(last) == [BLOCK // 2 * 82 + 2]
 
 
 def test_times_are_found_where_calls_arrive_late_and_out_of_order():

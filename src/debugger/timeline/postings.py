@@ -1,0 +1,241 @@
+"""Which traced calls have a value: of what thread, place, kind, duration or number returned?
+
+An index of SQLite's costs as much as the event itself, each; sorted at once when it is full, a
+block of events costs a tenth. It is in memory: some 30 bytes for a call that is kept.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from operator import eq, ge, gt, itemgetter, le, lt, ne
+from typing import NamedTuple
+
+from debugger.timeline.rows import BLOCK, CALL_NAMES, INT64, Stored
+
+Number = int | float
+Span = tuple[int, int]
+COLUMNS = ("kind", "thread", "place", "duration_ns", "number")
+_FEW = frozenset({"kind", "thread"})
+_EXACT = range(-(2**53), 2**53 + 1)
+_COMPARED: dict[str, Callable[[Number, Number], bool]] = {
+    "<": lt, "<=": le, "=": eq, ">=": ge, ">": gt, "!=": ne,
+}  # fmt: skip
+_numbers_of = itemgetter(0)
+_columns_of = [itemgetter(CALL_NAMES.index(name)) for name in COLUMNS]
+
+
+class Among(NamedTuple):
+    """Is a value one of some?"""
+
+    wanted: frozenset[int]
+
+    def fits(self, value: Number) -> bool:
+        """Tell whether it is."""
+        return value in self.wanted
+
+    def spans(self, values: Sequence[Number]) -> list[Span]:
+        """Return where they are among sorted values."""
+        found = []
+        for one in self.wanted:
+            start = bisect_left(values, one)
+            if start < len(values) and values[start] == one:
+                found.append((start, bisect_right(values, one, start)))
+        return found
+
+
+class Compared(NamedTuple):
+    """How is a value compared with another, and is it at most a third one?"""
+
+    operator: str
+    value: Number
+    most: Number | None = None
+
+    def fits(self, value: Number) -> bool:
+        """Tell whether it compares so."""
+        is_most = self.most is None or value <= self.most
+        return is_most and _COMPARED[self.operator](value, self.value)
+
+    def spans(self, values: Sequence[Number]) -> list[Span]:
+        """Return where such values are among sorted values."""
+        end = len(values) if self.most is None else bisect_right(values, self.most)
+        before, after = bisect_left(values, self.value), bisect_right(values, self.value)
+        found: dict[str, list[Span]] = {
+            "<": [(0, before)],
+            "<=": [(0, after)],
+            "=": [(before, after)],
+            ">=": [(before, end)],
+            ">": [(after, end)],
+            "!=": [(0, before), (after, end)],
+        }
+        return [(start, min(stop, end)) for start, stop in found[self.operator] if start < stop]
+
+
+Look = Among | Compared
+
+
+class _Open:
+    """The events of a block that is not full: few enough to look at each."""
+
+    def __init__(self) -> None:
+        self.seqs: list[int] = []
+        self.columns: dict[str, list[Number | None]] = {name: [] for name in COLUMNS}
+
+    @property
+    def last(self) -> int:
+        return self.seqs[-1] if self.seqs else 0
+
+    @property
+    def first(self) -> int:
+        return self.seqs[0] if self.seqs else 0
+
+    def numbers(self, column: str, look: Look) -> list[int]:
+        values = zip(self.seqs, self.columns[column], strict=True)
+        return [seq for seq, value in values if value is not None and look.fits(value)]
+
+    def count(self, column: str, look: Look) -> int:
+        return len(self.numbers(column, look))
+
+
+class _Sealed:
+    """The events of a full block, each column of them sorted."""
+
+    def __init__(self, opened: _Open) -> None:
+        self.first, self.last = opened.first, opened.last
+        offsets = [seq - self.first for seq in opened.seqs]
+        self._few = {name: _grouped(opened.columns[name], offsets) for name in _FEW}
+        self._sorted = {
+            name: _sorted(column, offsets)
+            for name, column in opened.columns.items()
+            if name not in _FEW
+        }
+
+    def _found(self, column: str, look: Look) -> list[array[int]]:
+        if column in _FEW:
+            return [found for value, found in self._few[column].items() if look.fits(value)]
+        values, offsets = self._sorted[column]
+        return [offsets[start:stop] for start, stop in look.spans(values)]
+
+    def numbers(self, column: str, look: Look) -> list[int]:
+        found = self._found(column, look)
+        numbers = [self.first + offset for offset in chain.from_iterable(found)]
+        numbers.sort()
+        return numbers
+
+    def count(self, column: str, look: Look) -> int:
+        if column in _FEW:
+            return sum(map(len, self._found(column, look)))
+        return sum(stop - start for start, stop in look.spans(self._sorted[column][0]))
+
+
+def _grouped(column: Sequence[Number | None], offsets: Sequence[int]) -> dict[Number, array[int]]:
+    groups: dict[Number, list[int]] = {}
+    for value, offset in zip(column, offsets, strict=True):
+        if value is None:
+            continue
+        if value in groups:
+            groups[value].append(offset)
+        else:
+            groups[value] = [offset]
+    return {value: array("H", found) for value, found in groups.items()}
+
+
+def _sorted(
+    column: Sequence[Number | None], offsets: Sequence[int]
+) -> tuple[Sequence[Number], array[int]]:
+    known = [at for at, value in enumerate(column) if value is not None]
+    known.sort(key=column.__getitem__)  # type: ignore[arg-type]  # none of those is None
+    values = [column[at] for at in known]
+    return _packed(values), array("H", [offsets[at] for at in known])  # type: ignore[arg-type]
+
+
+def _packed(values: list[Number]) -> Sequence[Number]:
+    """Return sorted values in as little room as holds each exactly."""
+    if not any(isinstance(one, float) for one in values):
+        return array("q", values) if not values or _fit(values, INT64) else values
+    whole = [one for one in values if isinstance(one, int)]
+    return array("d", values) if not whole or _fit(whole, _EXACT) else values
+
+
+def _fit(values: Sequence[Number], room: range) -> bool:
+    return room[0] <= values[0] and values[-1] <= room[-1]
+
+
+_Block = _Open | _Sealed
+
+
+class Postings:
+    """Where the values of calls are, in blocks of neighbours; used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._sealed: list[_Sealed] = []
+        self._open = _Open()
+        self.floor = 0
+        """Calls up to this number are forgotten."""
+
+    def add(self, rows: Sequence[Stored]) -> None:
+        """Note rows of calls, which come after all that were noted before."""
+        while rows:
+            opened = self._open
+            room = BLOCK - len(opened.seqs)
+            some, rows = rows[:room], rows[room:]
+            opened.seqs += map(_numbers_of, some)
+            for name, of in zip(COLUMNS, _columns_of, strict=True):
+                opened.columns[name] += map(of, some)
+            if len(opened.seqs) >= BLOCK:
+                self._sealed += map(_Sealed, _apart(opened))
+                self._open = _Open()
+
+    def forget(self, upto: int) -> None:
+        """Forget the calls up to a number."""
+        self.floor = max(self.floor, upto)
+        lost = 0
+        while lost < len(self._sealed) and self._sealed[lost].last <= self.floor:
+            lost += 1
+        del self._sealed[:lost]
+
+    def count(self, column: str, look: Look, *, since: int, before: int, most: int) -> int:
+        """Return how many calls between two numbers there are, or `most` when there are more."""
+        total, since = 0, max(since, self.floor)
+        for block in self._blocks(since, before, is_backwards=False):
+            if since < block.first and block.last < before:
+                total += block.count(column, look)
+            else:
+                total += len(_between(block.numbers(column, look), since, before))
+            if total >= most:
+                return most
+        return total
+
+    def numbers(
+        self, column: str, look: Look, *, since: int, before: int, is_backwards: bool
+    ) -> Iterator[list[int]]:
+        """Yield the numbers of such calls, ascending, block by block."""
+        since = max(since, self.floor)
+        for block in self._blocks(since, before, is_backwards=is_backwards):
+            if found := _between(block.numbers(column, look), since, before):
+                yield found
+
+    def _blocks(self, since: int, before: int, *, is_backwards: bool) -> Iterator[_Block]:
+        blocks: list[_Block] = [*self._sealed, self._open]
+        for block in reversed(blocks) if is_backwards else blocks:
+            if block.last > since and block.first < before:
+                yield block
+
+
+def _apart(opened: _Open) -> Iterator[_Open]:
+    """Yield the events of a block in as many as their numbers need: what is lost leaves gaps."""
+    start = 0
+    while start < len(opened.seqs):
+        end = bisect_left(opened.seqs, opened.seqs[start] + 2**16)
+        part = _Open()
+        part.seqs = opened.seqs[start:end]
+        part.columns = {name: values[start:end] for name, values in opened.columns.items()}
+        yield part
+        start = end
+
+
+def _between(numbers: list[int], since: int, before: int) -> list[int]:
+    start, end = bisect_right(numbers, since), bisect_left(numbers, before)
+    return numbers if end - start == len(numbers) else numbers[start:end]
