@@ -236,7 +236,7 @@ def first_line(root: Path) -> tuple[float, float, float]:
     argv = [_tool("gcc"), "-O0", "-g", "-o", str(path), "main.c", *names]
     subprocess.run(argv, check=True, cwd=root)
     cache = root / "cache"
-    cache.mkdir()
+    cache.mkdir(mode=0o700)  # what others can read is not read from
     took = []
     for _ in range(2):
         began = time.perf_counter()

@@ -144,11 +144,11 @@ async def test_values_of_rust_are_written_as_rust_has_them(start):
     assert {one: (await seen.print(one)).value for one in asked} == asked
 
 
-@pytest.mark.parametrize("text", ["failed.Ok.0", "nothing.0"])
-async def test_a_case_of_an_enum_that_is_not_the_one_is_not_read(start, text):
+async def test_a_case_of_an_enum_that_is_not_the_one_is_not_read(start):
     seen = await seen_at(start, "shapes.rs", "@shown")
-    with pytest.raises(DebuggerError, match="cannot be read"):
-        await seen.print(text)
+    for text in ("failed.Ok.0", "nothing.0"):
+        with pytest.raises(DebuggerError, match="cannot be read"):
+            await seen.print(text)
 
 
 async def test_what_smart_pointers_own_is_reached_through_them(start):
@@ -176,23 +176,23 @@ async def test_functions_are_called_and_their_effects_seen(start):
     assert seen.paused(seen.thread).registers == before
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("work(1)", "work takes 4 arguments, not 1"),
-        ("strlen(text)", "what strlen returns is not known: cast the call"),
-        ("n(1)", "n is no function: it is int"),
-        ("nobody(1)", "no 'nobody' in scope here"),
-        ("work(1, 1.0, 5, here)", "point cannot be converted to node_t"),
-        ("printf(word, 1)", "what printf returns is not known"),
-    ],
+_CALLS_SAY = (
+    ("work(1)", "work takes 4 arguments, not 1"),
+    ("strlen(text)", "what strlen returns is not known: cast the call"),
+    ("n(1)", "n is no function: it is int"),
+    ("nobody(1)", "no 'nobody' in scope here"),
+    ("work(1, 1.0, 5, here)", "point cannot be converted to node_t"),
+    ("printf(word, 1)", "what printf returns is not known"),
 )
-async def test_a_call_that_does_not_fit_says_why(start, text, says):
+
+
+async def test_a_call_that_does_not_fit_says_why(start):
     seen = await seen_at(start, "expressions.c", "@here")
-    with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
-        await seen.print(text)
-    assert caught.value.code is Code.EVALUATION_FAILED
-    assert caught.value.hint
+    for text, says in _CALLS_SAY:
+        with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
+            await seen.print(text)
+        assert caught.value.code is Code.EVALUATION_FAILED, text
+        assert caught.value.hint, text
 
 
 async def test_a_call_that_faults_leaves_the_thread_where_it_was(start):
@@ -204,34 +204,34 @@ async def test_a_call_that_faults_leaves_the_thread_where_it_was(start):
     assert (await seen.print("twice(21)")).value == "42"
 
 
-@pytest.mark.parametrize(
-    ("target", "value", "becomes"),
-    [
-        ("n", "-1", "-1"),
-        ("total", "n * 1000000007L", "6000000042"),
-        ("ratio", "1.25", "1.25"),
-        ("half", "3", "3"),
-        ("yes", "false", "false"),
-        ("letter", "'z'", "122 'z'"),
-        ("text", '"new"', '"new"'),
-        ("here", "p->at", "{x:3, y:-4}"),
-        ("numbers[4]", "0x10", "16"),
-        ("p->low", "2", "2"),
-        ("p->high", "-1", "-1"),
-        ("p->next->colour", "GREEN", "GREEN"),
-        ("q", "&numbers[1]", None),
-        ("counter", "7", "7"),
-        ("calls", "1", "1"),
-        ("$rbx", "0x1234", None),
-    ],
+_SET = (
+    ("total", "n * 1000000007L", "6000000042"),
+    ("n", "-1", "-1"),
+    ("ratio", "1.25", "1.25"),
+    ("half", "3", "3"),
+    ("yes", "false", "false"),
+    ("letter", "'z'", "122 'z'"),
+    ("text", '"new"', '"new"'),
+    ("here", "p->at", "{x:3, y:-4}"),
+    ("numbers[4]", "0x10", "16"),
+    ("p->low", "2", "2"),
+    ("p->high", "-1", "-1"),
+    ("p->next->colour", "GREEN", "GREEN"),
+    ("q", "&numbers[1]", None),
+    ("counter", "7", "7"),
+    ("calls", "1", "1"),
+    ("$rbx", "0x1234", None),
 )
-async def test_what_is_set_is_set(start, target, value, becomes):
+
+
+async def test_what_is_set_is_set(start):
     seen = await seen_at(start, "expressions.c", "@here")
     untouched = (await seen.print("p->middle")).value
-    now = await seen.looking.assign(target, value, await seen.frame())
-    assert now.value == (becomes or (await seen.print(value)).value)
-    assert (await seen.print(target)).value == now.value
-    assert (await seen.print("p->middle")).value == untouched
+    for target, value, becomes in _SET:
+        now = await seen.looking.assign(target, value, await seen.frame())
+        assert now.value == (becomes or (await seen.print(value)).value), target
+        assert (await seen.print(target)).value == now.value, target
+        assert (await seen.print("p->middle")).value == untouched, target
 
 
 async def test_the_program_goes_on_with_what_was_set(start):
@@ -245,23 +245,23 @@ async def test_the_program_goes_on_with_what_was_set(start):
     assert seen.live.output() == "103 53 20 53 ff\n"
 
 
-@pytest.mark.parametrize(
-    ("target", "value", "says"),
-    [
-        ("nope", "1", "no 'nope' in scope here"),
-        ("here", "1", "point cannot be set to int"),
-        ("n + 1", "1", "only a variable can be set"),
-        ("text", '"a text that is far too long"', "bytes do not fit in char [16]"),
-        ("word", "ratio", "cannot be set to double"),
-        ("work", "1", "cannot be set"),
-    ],
+_SETTING_SAYS = (
+    ("nope", "1", "no 'nope' in scope here"),
+    ("here", "1", "point cannot be set to int"),
+    ("n + 1", "1", "only a variable can be set"),
+    ("text", '"a text that is far too long"', "bytes do not fit in char [16]"),
+    ("word", "ratio", "cannot be set to double"),
+    ("work", "1", "cannot be set"),
 )
-async def test_what_cannot_be_set_says_why(start, target, value, says):
+
+
+async def test_what_cannot_be_set_says_why(start):
     seen = await seen_at(start, "expressions.c", "@here")
-    with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
-        await seen.looking.assign(target, value, await seen.frame())
-    assert caught.value.code is Code.EVALUATION_FAILED
-    assert caught.value.hint
+    for target, value, says in _SETTING_SAYS:
+        with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
+            await seen.looking.assign(target, value, await seen.frame())
+        assert caught.value.code is Code.EVALUATION_FAILED, target
+        assert caught.value.hint, target
 
 
 async def test_a_handle_of_an_earlier_stop_is_refused(start):
@@ -412,23 +412,17 @@ async def test_a_watchpoint_with_a_condition_counts_where_it_holds(start):
     assert (await seen.print("twice(4)")).value == "8"
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("bytes", None),
-        ("local", None),
+async def test_what_can_be_watched_is_up_to_eight_bytes_in_memory(start):
+    seen = await seen_at(start, "memory.c", "@ready")
+    watchpoints, frame = seen.ability(abilities.Watchpoints), await seen.frame()
+    for text in ("bytes", "local"):
+        assert (await watchpoints.watch(_watch(text), frame)).verified, text
+    for text, says in (
         ("local + 1", "cannot be watched: it is a value without a place"),
         ("nobody", "no 'nobody' in scope"),
-    ],
-)
-async def test_what_can_be_watched_is_up_to_eight_bytes_in_memory(start, text, says):
-    seen = await seen_at(start, "memory.c", "@ready")
-    watching = seen.ability(abilities.Watchpoints).watch(_watch(text), await seen.frame())
-    if says is None:
-        assert (await watching).verified
-        return
-    with pytest.raises(DebuggerError, match=re.escape(says)):
-        await watching
+    ):
+        with pytest.raises(DebuggerError, match=re.escape(says)):
+            await watchpoints.watch(_watch(text), frame)
 
 
 async def test_too_much_to_watch_says_what_can_be(start):

@@ -86,9 +86,11 @@ def test_code_that_was_changed_is_found_and_put_back_as_its_file_has_it():
 
 
 def code_of(pid: int, name: str) -> int:
-    """Find where a library's code begins, once the process has loaded it."""
+    """Find where a library's code begins, once the process has loaded all and waits for input."""
     limit = time.monotonic() + 10
     while time.monotonic() < limit:
+        if not Path(f"/proc/{pid}/syscall").read_text().startswith("0 0x0 "):
+            continue
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
             if name in line and " r-xp " in line:
                 return int(line.split("-")[0], 16)

@@ -15,7 +15,7 @@ const threadsIn = (site) => recordOf(site).add(32).readS32();
 function makeSite(order, code) {
   const site = { address: ptr(order.address), at: Number(order.address), stub: ptr(order.stub), original: unhex(order.original),
     jump: order.jump, wide: order.wide, slot: ptr(order.slot), wideSlot: ptr(order.wideSlot),
-    index: sites.length, points: [], armed: false, muted: false, isWide: false };
+    index: sites.length, points: [], asks: null, armed: false, muted: false, isWide: false };
   site.stub.writeByteArray(code);
   recordOf(site).add(24).writeU64(site.index);
   site.isShared = mayBeOurs(site.address);
@@ -147,6 +147,7 @@ const countsAlone = (site) => site.points.length === 1 && !site.points[0].condit
 function settle(site) {
   site.muted = false;
   site.alone = countsAlone(site);
+  site.asks = asksOnly(site);
   choosePredicate(site);
   const [first] = site.points;
   const isOneThread = first && first.thread && site.points.every((one) => one.thread === first.thread);
@@ -198,6 +199,13 @@ function isPlain(begin) {
     }
   }
   return true;
+}
+
+// Of most hits with a condition in JavaScript nothing is to be told but that it does not hold.
+function asksOnly(site) {
+  const [point] = site.points;
+  if (site.points.length !== 1 || site.isShared || point.thread || point.predicate) return null;
+  return point.condition || null;
 }
 
 function noteAlone(site) {
@@ -260,10 +268,14 @@ function isWanted(point, view) {
     if (!point.ask) return true;
     throw new Error(`the condition cannot be told: ${told}`);
   } catch (error) {
-    note({ type: 'conditionError', id: point.id, thread: Process.getCurrentThreadId(),
-      text: String(error) });
+    noteFailure(point, error);
     return false;
   }
+}
+
+function noteFailure(point, error) {
+  note({ type: 'conditionError', id: point.id, thread: Process.getCurrentThreadId(),
+    text: String(error) });
 }
 
 function record(point, view, thread) {
@@ -311,10 +323,24 @@ function isDue(point, number, alone) {
 }
 
 // This runs for every hit that a stub does not settle itself: what is not needed is not asked for.
-function hit(frame, site, which) {
+function hit(frame, index, which) {
+  const site = sites[index];
+  const { asks } = site;
+  const view = new FrameView(frame, site);
+  if (asks === null) return tellHit(view, which, false);
+  try {
+    if (!asks(view)) return 0;
+  } catch (error) {
+    noteFailure(site.points[0], error);
+    return 0;
+  }
+  return tellHit(view, which, true);
+}
+
+function tellHit(view, which, holds) {
+  const { frame, site } = view;
   const { alone } = site;
   const number = alone ? which : 0;
-  const view = new FrameView(frame, site);
   let thread = 0;
   let stops = null;
   if (site.isShared && isFridas(thread = Process.getCurrentThreadId(), view)) {
@@ -323,7 +349,7 @@ function hit(frame, site, which) {
   }
   for (const point of site.points) {
     if (point.thread && point.thread !== (thread || (thread = Process.getCurrentThreadId()))) continue;
-    if (!isWanted(point, view)) continue;
+    if (!holds && !isWanted(point, view)) continue;
     if (!isDue(point, number, alone)) continue;
     if (alone && point.every > 1) wakeAt(site, number + point.every);
     if (point.log) record(point, view, thread || (thread = Process.getCurrentThreadId()));

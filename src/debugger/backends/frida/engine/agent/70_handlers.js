@@ -78,8 +78,7 @@ function placed(code, values) {
 
 const OF_TABLE = '8877665544332211';
 // A callback is the fast way into JavaScript; a thread waits, and calls, in a hooked function.
-const onHit = new NativeCallback((frame, site, number) => hit(frame, sites[site], number),
-  'int', ['pointer', 'int', 'uint']);
+const onHit = new NativeCallback(hit, 'int', ['pointer', 'int', 'uint']);
 const enterCode = () => placed(MACHINE.enter, [['5857565554535251', Process.id],
   ['3837363534333231', BUSY], ['7877767574737271', agentMemory().start],
   ['8887868584838281', agentMemory().size], ['4847464544434241', onHit], ['6867666564636261', STOP_HOOK]]);
