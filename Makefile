@@ -151,6 +151,8 @@ wheel-test: venv tools judges ## the tests, against the built wheel
 bench: venv ## measure
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/mcp.py
+	$(BIN)/python bench/questions.py
+	$(BIN)/python bench/asking.py
 
 clean: ## remove what make made
 	rm -rf .venv .venv-wheel .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

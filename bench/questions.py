@@ -1,11 +1,12 @@
 """What does an answer cost by our questions, step by step, and by mcp-debugger?
 
-    python bench/questions.py [NAME…] [--json]
+    python bench/questions.py [NAME…] [--json] [--ours] [--answers FOLDER]
 
 For each of examples/bugs/: the calls and the characters that were read until the line of its cause
 was. Step by step means the basic commands that `expect.toml` lists as `steps`; mcp-debugger (npm)
 is asked the same of Python and JavaScript over its standard streams, where npm can install it.
-Each column has to show the cause's line, or says `no`.
+Each column has to show the cause's line, or says `no`. `--ours` leaves mcp-debugger out,
+`--answers` writes what was read into a folder, a file for each bug and column.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -88,37 +90,35 @@ class Commands:
 
 
 def places(one: Example, folder: Path) -> set[str]:
-    """Return where the cause is, as FILE:LINE, by what the example expects."""
-    return {
-        f"{Path(ask.file).name}:{line_of(folder / ask.file, ask.line)}"
-        for ask in one.asks
-        if ask.file and ask.line
-    }
+    """Return where the cause is by what the example expects, as FILE:LINE and as its text."""
+    known = [ask for ask in one.asks if ask.file and ask.line]
+    named = {f"{Path(ask.file).name}:{line_of(folder / ask.file, ask.line)}" for ask in known}
+    return named | {ask.line for ask in known}
 
 
 def cost(answers: Sequence[str], wanted: set[str]) -> Cost:
-    """Count what was read; a place is shown as FILE:LINE, or in JSON's words for it."""
+    """Count what was read; a place is shown as FILE:LINE, by its text, or in JSON's words."""
     text = "\n".join(answers)
     told = {f"{file}:{line}" for file, line in _PLACE.findall(text)}
-    shows = not wanted or any(re.search(rf"{re.escape(each)}\b", text) for each in wanted)
+    shows = not wanted or any(re.search(rf"{re.escape(each)}(?!\w)", text) for each in wanted)
     return Cost(len(answers), sum(map(len, answers)), shows or bool(told & wanted))
 
 
-def asked(one: Example, folder: Path, commands: Commands, wanted: set[str]) -> Cost:
+def asked(one: Example, folder: Path, commands: Commands, wanted: set[str]) -> list[str]:
     """Ask the questions of an example, up to the first answer that holds the cause's line."""
     said: list[str] = []
     for ask in one.asks:
         said.append(commands.run(filled(ask.command, folder), folder))
         if wanted and cost(said, wanted).shows:
             break
-    return cost(said, wanted)
+    return said
 
 
-def stepped(one: Example, folder: Path, commands: Commands, wanted: set[str]) -> Cost:
+def stepped(one: Example, folder: Path, commands: Commands) -> list[str]:
     """Go the way of the basic commands."""
     said = [commands.run(filled(words, folder), folder) for words in one.steps]
     commands.run(["stop"], folder)
-    return cost(said, wanted)
+    return said
 
 
 async def elsewhere(one: Example, folder: Path, wanted: set[str], script: Path) -> Cost:
@@ -129,14 +129,28 @@ async def elsewhere(one: Example, folder: Path, wanted: set[str], script: Path) 
         return cost(other.said, wanted)
 
 
-def measure(one: Example, commands: Commands) -> Row:
+def kept(
+    answers: Path | None, name: str, commands: Sequence[Sequence[str]], said: Sequence[str]
+) -> None:
+    """Write what was read into a folder, if one is wanted."""
+    if answers is None:
+        return
+    answers.mkdir(parents=True, exist_ok=True)
+    pairs = zip(commands, said, strict=False)
+    text = "".join(f"$ debugger {shlex.join(words)}\n{answer}\n" for words, answer in pairs)
+    (answers / f"{name}.txt").write_text(text, encoding="utf-8")
+
+
+def measure(one: Example, commands: Commands, answers: Path | None) -> Row:
     """Measure one bug in a folder of its own, by our questions and by our basic commands."""
     with tempfile.TemporaryDirectory(prefix="bench-", dir="/tmp") as private:
         folder = made(one, Path(private))
         wanted = places(one, folder)
         ours = asked(one, folder, commands, wanted)
-        steps = stepped(one, folder, commands, wanted) if one.steps else None
-        return Row(one.name, ours, steps, None)
+        kept(answers, f"{one.name}.ours", [ask.command for ask in one.asks], ours)
+        steps = stepped(one, folder, commands)
+        kept(answers, f"{one.name}.steps", one.steps, steps)
+        return Row(one.name, cost(ours, wanted), cost(steps, wanted) if steps else None, None)
 
 
 def compared(one: Example, row: Row, script: Path) -> Row:
@@ -184,6 +198,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--ours", action="store_true")
+    parser.add_argument("--answers", type=Path)
     words = parser.parse_args()
     began = time.monotonic()
     known = {one.name: one for one in examples() if not words.names or one.name in words.names}
@@ -203,16 +219,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-", dir="/tmp") as runtime:
         commands = Commands(Path(runtime))
         try:
-            each(list(known), "an answer", lambda one: measure(one, commands))
+            each(list(known), "an answer", lambda one: measure(one, commands, words.answers))
         finally:
             commands.run(["daemon", "stop"], Path(runtime))
     try:
-        script = installed(ROOT / ".cache" / "mcp-debugger")
+        script = None if words.ours else installed(ROOT / ".cache" / "mcp-debugger")
     except CannotAskError as error:
         print(f"without mcp-debugger: {error}", file=sys.stderr)
     else:
         others = [one for one in rows if known[one].steps and known[one].language in _STEPPED]
-        each(others, "mcp-debugger", lambda one: compared(one, rows[one.name], script))
+        if script is not None:
+            each(others, "mcp-debugger", lambda one: compared(one, rows[one.name], script))
     shown: Any = [asdict(row) for row in rows.values()]
     print(json.dumps(shown, indent=1) if words.json else table(list(rows.values())))
 

@@ -252,3 +252,16 @@ def test_evidence_is_kept_and_becomes_stale(cli: Callable[..., Any], tmp_path: P
     assert "order is None" in text
     assert "**Stale**" in text
     cli("evidence", "show", "e7", check=1)
+
+
+@pytest.mark.adapter("js-debug")
+def test_an_error_of_a_worker_is_told_where_the_program_began_it(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "workers.js").write_text(
+        "const { Worker, isMainThread } = require('worker_threads');\n"
+        "if (!isMainThread) throw new Error('three');\n"
+        "new Worker(__filename);\n"
+    )
+    answer = cli("crash", "--", "node", "workers.js", cwd=tmp_path, timeout=90, check=0)
+    assert "in <anonymous> workers.js:3" in answer.out or "Error: three" in answer.out

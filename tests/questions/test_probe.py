@@ -208,11 +208,24 @@ def test_a_table_says_what_stands_out_and_keeps_its_row(cli: Cli, folder: Path) 
     answer = cli("probe", "--at", at, "at, result", "--", sys.executable, "p.py", "1002",
                  cwd=folder, check=0)  # fmt: skip
     assert answer.out.startswith("probe: 1,002 hits; exited with status 3 (recorded inside Python")
-    assert "p.py:10 in Box.worth: 1,002 hits" in answer.out
+    assert "p.py:10 in Box.worth\n" in answer.out
     assert "turns at hit 1,002: 3001→-1" in answer.out
-    assert "… 978 rows left out" in answer.out
-    assert "output: 1 line (--output shows it)" in answer.out
-    assert len(answer.out) < 4000
+    assert "… 998 rows left out: --rows N, --csv" in answer.out
+    assert "output: 1 line (--output)" in answer.out
+    assert "\n1,002  1001  -1\n" in answer.out
+    assert len(answer.out) < 600
+
+
+def test_more_rows_are_shown_on_demand_and_equal_ones_once(cli: Cli, folder: Path) -> None:
+    at = line(folder, "p.py", "return result")
+    words = ("--at", at, "at, at // 500, name[0] in 'aq{'", "--", sys.executable, "p.py")
+    many = cli("probe", "--rows", "30", *words, "1002", cwd=folder, check=0).out
+    assert "… 972 rows left out" in many
+    assert "name[0] in 'aq{': always True" in many
+    same = cli("probe", "--at", at, "at // 40", *words[3:], "100", cwd=folder, check=0).out
+    assert "hit  at // 40\n1-40  0\n41-80  1\n81-100  2\n" in same
+    assert "left out" not in same
+    assert "--rows counts from 1" in cli("probe", "--rows", "0", *words, "3", cwd=folder).err
 
 
 def test_the_programs_output_is_shown_on_demand(cli: Cli, folder: Path) -> None:
@@ -269,7 +282,7 @@ def test_an_expression_that_is_never_in_scope_says_what_is(cli: Cli, folder: Pat
     out = cli("probe", *words, cwd=folder, check=0).out
     assert "nmae: never a value: NameError" in out
     assert "in scope there: self at name result (did you mean name?)" in out
-    assert "hit  at\n1    0\n" in out
+    assert "hit  at\n1  0\n" in out
 
 
 @pytest.mark.adapter("lldb-dap")
@@ -348,7 +361,7 @@ def test_a_program_that_never_ends_is_answered_in_part(cli: Cli, folder: Path) -
     words = ("--timeout", "1.5", "--at", at, "at", "--", sys.executable, "p.py", "4", "stays")
     answer = cli("probe", *words, cwd=folder, check=3)
     assert answer.out.startswith("probe: 4 hits; still running after 1.5 s, a part")
-    assert "4    3" in answer.out
+    assert "4  3" in answer.out
 
 
 @pytest.mark.adapter("lldb-dap")
@@ -414,3 +427,22 @@ def test_the_answer_is_kept_with_the_command_that_asks_again(cli: Cli, folder: P
     shown = cli("evidence", "show", "e1", check=0).out
     assert f"debugger probe --at {at} at --when 'at > 0' --limit 2 -- " in shown
     assert "2 hits" in shown
+
+
+FORKS = """
+#include <sys/wait.h>
+#include <unistd.h>
+static int child(int at) { return at + 1; }
+int main(void) {
+    for (int at = 0; at < 3; at++) if (!fork()) _exit(child(at));
+    while (wait(0) > 0);
+}
+"""
+
+
+@pytest.mark.adapter("frida")
+def test_hits_of_child_processes_are_numbered_on(cli: Cli, compiled: Callable[..., Path]) -> None:
+    forks = compiled(FORKS, name="forks")
+    found = probed(cli, forks.parent, "--at", "child", "at", "--", str(forks))
+    assert [hit for hit, _ in rows(found)] == [1, 2, 3]
+    assert sorted(values for _, values in rows(found)) == [["0"], ["1"], ["2"]]

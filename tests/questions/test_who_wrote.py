@@ -109,6 +109,9 @@ def test_the_nth_time_and_an_end_bound_what_is_told(cli: Callable[..., Any], pro
     words = ["all", "--at", "add", "--hit", "3", "--until", "name", "--", program]
     answer = _wrote(cli, *words, cwd=program.parent)
     assert (answer["value"], answer["writes"], answer["later"]) == ("2", 2, 3)
+    words = ["all", "--at", "add", "--when", "all == 2", "--until", "name", "--", program]
+    answer = _wrote(cli, *words, cwd=program.parent)
+    assert (answer["value"], answer["writes"], answer["later"]) == ("2", 2, 3)
     words = ["all", "--at", "check", "--limit", "2", "--", program]
     assert any("--limit" in one for one in _wrote(cli, *words, cwd=program.parent)["notes"])
 
@@ -122,6 +125,7 @@ def test_the_nth_time_and_an_end_bound_what_is_told(cli: Callable[..., Any], pro
         (["all", "--at", "nosuch", "--", "./prog"], "nosuch was not reached", 1),
         (["all", "--at", "add", "--hit", "99", "--", "./prog"], "not reached 99 times, but 6", 1),
         (["all", "--at", "add", "--limit", "0", "--", "./prog"], "--limit is 1 to", 2),
+        (["all", "--at", "add", "--when", "all > 99", "--", "./prog"], "with all > 99 was not", 1),
         (["1 + 1", "--at", "add", "--", "./prog"], "error: ", 1),
     ],
 )
@@ -188,9 +192,19 @@ def test_the_assignments_of_one_object_are_told_and_no_others(  # noqa: PLR0917 
     assert last["final_new"] == value
 
 
+def test_a_condition_says_which_time_is_meant(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(PYTHON)
+    words = ["self.total", "--at", "Stock.add", "--when", "count == 3 and self.total == 3"]
+    answer = _wrote(cli, *words, "--", sys.executable, "script.py", cwd=tmp_path)
+    before = [one for one in answer["writers"] if not one["after"]]
+    assert (answer["value"], before[-1]["final_new"]) == ("3", "3"), answer
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (["stock.total", "--at", "audit", "--when", "nosuch"], "could not be evaluated: NameError"),
+        (["stock.total", "--at", "audit", "--when", "1 +"], "is no expression of Python"),
         (["total", "--at", "audit"], "there is no total at audit"),
         (["stock.total", "--at", "nosuch"], "nosuch was not reached"),
         (["stock.sum()", "--at", "audit"], "cannot be watched"),

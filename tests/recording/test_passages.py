@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from debugger.core.events import Event, Kind
-from debugger.recording.model import Raised
-from debugger.recording.passages import arguments, recording
+from debugger.recording.model import Raised, Returned
+from debugger.recording.passages import RETURNS_MAX, arguments, recording
 from debugger.recording.tree import Call, grow
 
 
@@ -51,6 +51,17 @@ def test_what_has_no_return_was_left_by_an_exception_or_a_jump():
         [enter("main", 1), enter("a", 2), enter("b", 3), leave("main", 4)], language="native"
     )
     assert [one.call for one in made.events if isinstance(one, Raised)] == [3, 2]
+
+
+def test_returns_are_given_to_the_calls_that_the_tracer_had_room_for():
+    deep = RETURNS_MAX + 3
+    entered = [enter("f", at) for at in range(deep)]
+    left = [leave("f", deep + at, returned=str(at)) for at in range(RETURNS_MAX)]
+    made = recording([*entered, *left], language="native")
+    returned = [(one.call, one.value) for one in made.events if isinstance(one, Returned)]
+    assert (returned[0], returned[-1]) == ((RETURNS_MAX, "0"), (1, str(RETURNS_MAX - 1)))
+    unseen = [one.call for one in made.events if isinstance(one, Raised)]
+    assert unseen == [deep, deep - 1, deep - 2]
 
 
 def test_a_return_of_what_was_never_entered_is_passed_over():

@@ -142,6 +142,32 @@ async def test_the_kth_call_and_those_that_fit_a_condition_are_chosen(python, sc
     assert grow(ran.recordings[0]) == []
 
 
+async def test_a_thread_is_no_tracer_of_the_programs_own(python, scratch, tmp_path):
+    (tmp_path / "prog.py").write_text(
+        "import threading\ndef work():\n    return 1\n"
+        "one = threading.Thread(target=work)\none.start()\none.join()\n"
+    )
+    ran = await recorded([python, "prog.py"], tmp_path, scratch)
+    (recording,) = ran.recordings
+    assert "work" in {one.name for one in recording.functions.values()}
+    assert not [one for one in recording.events if isinstance(one, Noted) and one.kind == "tracer"]
+
+
+async def test_an_assert_that_pytest_has_rewritten_hides_no_lines(python, scratch, tmp_path):
+    # What it asks for is put together by pytest as Python's syntax does not allow it.
+    (tmp_path / "prog.py").write_text(
+        "import types\ndef check():\n    total = 3\n    dull = locals\n    return total\n"
+        "code = check.__code__\n"
+        "check = types.FunctionType(\n"
+        "    code.replace(co_names=(*code.co_names, '@py_builtins')), globals())\n"
+        "check()\n"
+    )
+    put = {"functions": (Place(name="check"),), "lines": Lines.EACH}
+    ran = await recorded([python, "prog.py"], tmp_path, scratch, **put)
+    (call,) = grow(ran.recordings[0])
+    assert call.steps
+
+
 async def test_who_wrote_a_field_is_told_with_line_and_stack(python, scratch):
     ran = await recorded(
         [python, "account.py"],

@@ -76,6 +76,9 @@ async def probe(
     ] = None,
     end: Annotated[str | None, Opt("--to", help="to this hit, or time", metavar="N|T")] = None,
     pid: Pid = None,
+    rows: Annotated[
+        int | None, Opt("--rows", help="show so many rows; else those that tell most", metavar="N")
+    ] = None,
     csv: Annotated[bool, Opt("--csv", help="only the rows, as CSV")] = False,
     output: Annotated[bool, Opt("--output", help="show what the program wrote")] = False,
     by: Annotated[
@@ -90,9 +93,10 @@ async def probe(
 ) -> answers.Answer:
     """Run a command, and show what expressions were each time that it came to a place.
 
-    One run, one table: the first rows, the last, and a part of those between; each column summed
-    up. A place is FILE:LINE or FUNCTION; values are those before the line runs. The program is not
-    stopped where that can be avoided. A place that it never came to says how near it came.
+    One run, one table: all rows, where they are few, else each column summed up, the first row, the
+    last and those that stand out. A place is FILE:LINE or FUNCTION; values are those before the
+    line runs. The program is not stopped where that can be avoided. A place that it never came to
+    says how near it came.
     """
     asked = Asked(
         verb="probe",
@@ -106,10 +110,15 @@ async def probe(
         backend="frida" if by == "frida" and backend is None else backend,
     )
     within = ranged(start, end, limit)
+    if rows is not None and rows < 1:
+        raise DebuggerError(
+            Code.USAGE, f"--rows counts from 1, not {rows}", hint="debugger probe --rows 40 …"
+        )
     found = await question(call, asked)
     wanted = _wanted(call, found, at, when)
-    answer = await _answered(call, asked, found, wanted, within, by=by, rows=_rows(csv=csv))
-    answer = msgspec.structs.replace(answer, shows_output=output)
+    kept_rows = max(_CSV_ROWS if csv else _ROWS, min(rows or 0, _CSV_ROWS))
+    answer = await _answered(call, asked, found, wanted, within, by=by, rows=kept_rows)
+    answer = msgspec.structs.replace(answer, shows_output=output, shows_rows=rows or 0)
     again = [
         *(word for place, text in at for word in ("--at", place, text)),
         *options_of(*(("--when", text) for text in when)),
@@ -127,10 +136,6 @@ async def probe(
         await call.stream(text)
         answer = msgspec.structs.replace(answer, csv=text)
     return answer
-
-
-def _rows(*, csv: bool) -> int:
-    return _CSV_ROWS if csv else _ROWS
 
 
 def _wanted(

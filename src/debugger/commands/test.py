@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
 from functools import partial
@@ -17,6 +18,7 @@ from debugger.core import answers
 from debugger.core.breakpoints import Spec
 from debugger.core.command import Opt, command
 from debugger.errors import Code, DebuggerError
+from debugger.questions import launched
 from debugger.questions.asking import Question
 from debugger.questions.evidence import files_of
 from debugger.questions.testing import others, python, runners
@@ -117,9 +119,16 @@ async def _others(call: Call, asked: Asked, wanted: runners.Wanted) -> answers.T
             seconds=call.patience(_TIMEOUT_S if asked.timeout is None else asked.timeout).seconds,
             scratch=Path(scratch),
             ask=partial(_again, call, asked, tuple(f"{key}={one}" for key, one in pairs.items())),
+            stdin=await asyncio.to_thread(_given, call, asked),
             interrupted=call.interrupted,
         )
         return await others.test(setting)
+
+
+def _given(call: Call, asked: Asked) -> bytes:
+    if asked.stdin is None:
+        return b""
+    return launched.content(Path(os.path.normpath(os.path.join(call.cwd, asked.stdin))))
 
 
 def _words(call: Call, asked: Asked, wanted: runners.Wanted, cwd: str) -> tuple[str, ...]:

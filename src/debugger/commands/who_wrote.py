@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
+
 from debugger.backends.base import Launch
 from debugger.commands.asking import (
     GROUP,
@@ -44,6 +46,10 @@ async def who_wrote(
     hit: Annotated[
         int | None, Opt("--hit", help="at the Nth time that LOC is reached (1)", metavar="N")
     ] = None,
+    when: Annotated[
+        str,
+        Opt("--when", help="times at which this holds there; --hit counts these", metavar="COND"),
+    ] = "",
     until: Annotated[
         str | None, Opt("--until", help="writes after LOC only up to here", metavar="LOC")
     ] = None,
@@ -70,6 +76,8 @@ async def who_wrote(
             Code.USAGE, "seen at which place?", hint=f"debugger who-wrote {expression} --at LOC …"
         )
     one_line(expression)
+    if when:
+        one_line(when)
     _check_count("--hit", hit)
     _check_count("--limit", limit)
     asked = Asked(
@@ -83,9 +91,15 @@ async def who_wrote(
         backend=backend,
     )
     made = await question(call, asked)
-    wanted = _wanted(call, made, expression, at, hit, until, limit)
+    wanted = _wanted(call, made, expression, at, hit, until, limit, when)
     answer = await _answer(call, asked, made, wanted)
-    options = options_of(("--at", at), ("--hit", hit), ("--until", until), ("--limit", limit))
+    options = options_of(
+        ("--at", at),
+        ("--hit", hit),
+        ("--when", when or None),
+        ("--until", until),
+        ("--limit", limit),
+    )
     return kept(
         call,
         asked.command([expression, *options]),
@@ -112,6 +126,7 @@ def _wanted(  # noqa: PLR0917 - as they were given
     hit: int | None,
     until: str | None,
     limit: int | None,
+    when: str,
 ) -> Wanted:
     target = made.target
     script = target.program
@@ -123,11 +138,12 @@ def _wanted(  # noqa: PLR0917 - as they were given
 
     return Wanted(
         expression=expression,
-        at=spec(at),
+        at=msgspec.structs.replace(spec(at), condition=when or None),
         place=at,
         hit=hit or 1,
         until=spec(until) if until is not None else None,
         limit=limit or Wanted.limit,
+        when=when,
     )
 
 

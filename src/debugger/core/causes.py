@@ -136,7 +136,9 @@ def _recursion(facts: Facts) -> Cause | None:
     if facts.recursion is None:
         return Cause("stack_overflow", "stack overflow")
     function, count = facts.recursion
-    return Cause("stack_overflow", f"stack overflow: {count:,} frames of {function}")
+    # V8 keeps only the innermost frames.
+    least = "at least " if facts.exception == "RangeError" else ""
+    return Cause("stack_overflow", f"stack overflow: {least}{count:,} frames of {function}")
 
 
 def _thrown(facts: Facts) -> Cause | None:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from debugger.core.hangs import Activity, Wait
 from debugger.core.loops import Loop, Round, loop
 
+_LAST = 3
 LinesOf = Callable[[str], Sequence[str] | None]
 
 
@@ -41,7 +42,7 @@ class Sampled(Struct, frozen=True):
 
 def activity(one: Sampled, lines_of: LinesOf) -> Activity:
     """Return what a thread does, with the loop that it is in where it computes."""
-    found, _ = looping(one.stacks, lines_of) if one.wait is None else (None, None)
+    found, _ = lasting(one.stacks, lines_of) if one.wait is None else (None, None)
     distinct = {
         tuple((each.function, each.line) for each in stack if each.is_own) for stack in one.stacks
     }
@@ -54,6 +55,16 @@ def activity(one: Sampled, lines_of: LinesOf) -> Activity:
         loop=found,
         is_moving=len(distinct) > 1 and found is None,
     )
+
+
+def lasting(
+    stacks: Sequence[Sequence[Place]], lines_of: LinesOf
+) -> tuple[Loop | None, Place | None]:
+    """Return the loop that all stacks are in, else the last ones: it may have begun only then."""
+    found = looping(stacks, lines_of)
+    if found[0] is None and len(stacks) > _LAST:
+        found = looping(stacks[-_LAST:], lines_of)
+    return found
 
 
 def looping(

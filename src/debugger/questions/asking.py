@@ -24,6 +24,8 @@ from debugger.session.stepping import Patience
 _SAID = 400
 _LINE_MAX = 2000
 _PAUSE_S = 3.0
+_LEFT_MAX = 5
+_STILL = "still running: "  # the note for who could wait for it
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,16 @@ class Run:
             total=len(lines),
         )
 
+    def notes_of(self, stop: answers.Stop) -> tuple[str, ...]:
+        """Return a stop's notes; what is left running is ended with the question, as is said."""
+        notes = [one for one in stop.notes if not one.startswith(_STILL)]
+        left = [one for one in self.session.family.relatives(self.session) if runs_on(one)]
+        if len(notes) < len(stop.notes) and left:
+            named = ", ".join(f"process {one.pid}" for one in left[:_LEFT_MAX])
+            more = f" and {len(left) - _LEFT_MAX} more" * (len(left) > _LEFT_MAX)
+            notes.append(f"ended what the program left running: {named}{more}")
+        return tuple(notes)
+
     def _patience(self, seconds: float) -> Patience:
         return Patience(seconds, self.patience.interrupted)
 
@@ -145,6 +157,11 @@ async def running(question: Question) -> AsyncIterator[Run]:
             question.sessions.choose(session.name)
         else:
             await question.sessions.close(session, kill=isinstance(question.target, Launch))
+
+
+def runs_on(session: Session) -> bool:
+    """Tell whether a process of a family is there, and has not come to its end."""
+    return session.is_live and session.state is not State.TERMINATED
 
 
 def ended(run: Run) -> answers.Stop | None:

@@ -11,7 +11,7 @@ from msgspec import structs
 from debugger.core import answers
 from debugger.errors import DebuggerError
 from debugger.questions import native, places
-from debugger.questions.recorded import Program
+from debugger.questions.recorded import Program, values
 from debugger.questions.rows import row
 from debugger.recording import tree
 from debugger.recording.flat import flat
@@ -65,4 +65,5 @@ def _calls(traced: Recording, wanted: Place) -> list[Call]:
 def _with(one: answers.LifeView, traced: Recording, call: Call, depth: int) -> answers.LifeView:
     lines = flat(fold(traced, call.children), _ROWS)
     callees = tuple(row(each) for each in lines if each.depth < depth)
-    return structs.replace(one, callees=callees, value=one.value or call.value)
+    given = one.arguments or values(call.arguments)
+    return structs.replace(one, arguments=given, callees=callees, value=one.value or call.value)

@@ -23,7 +23,6 @@ from debugger.session import source
 from debugger.session.standing import runs
 
 _SEEN_MAX = 20
-_STILL = "still running: "  # the note for who could wait for it
 _RESUMED_MAX = 10_000
 _END_S = 5.0  # a program that has crashed ends soon; a handler of its own may not
 _OUTPUT = 12
@@ -87,7 +86,7 @@ def _answer(
 ) -> answers.Crash:
     output = run.output()
     is_over = last.state == State.TERMINATED.value
-    notes = [one for one in (*last.notes, *lost) if not one.startswith(_STILL)]
+    notes = [*run.notes_of(last), *lost]
     if not seen:
         return _calm(run, last, output, notes)
     # A sanitizer tells of a fault again that was seen when it happened.
@@ -266,7 +265,7 @@ def _killed(signal: str, adapter: str) -> str:
 async def _partial(run: Run, last: answers.Stop) -> answers.Crash:
     """Say where a program was that did not end in time."""
     where = await run.where()
-    found = _calm(run, last, run.output(), list(last.notes))
+    found = _calm(run, last, run.output(), list(run.notes_of(last)))
     if where is None:
         return found
     return msgspec.structs.replace(

@@ -26,7 +26,21 @@ async def given(launch: Launch) -> bytes:
     """
     if launch.stdin is None:
         return b""
-    return await asyncio.to_thread(_read, Path(launch.stdin))
+    return await asyncio.to_thread(content, Path(launch.stdin))
+
+
+def content(path: Path) -> bytes:
+    """Read a file of standard input, of at most 64 MiB.
+
+    Raises:
+        DebuggerError: NOT_FOUND, and USAGE if it is longer.
+    """
+    try:
+        return _read(path)
+    except OSError as error:
+        raise DebuggerError(
+            Code.NOT_FOUND, f"cannot read {path}: {error.strerror}", hint="give it: --stdin FILE"
+        ) from error
 
 
 def _read(path: Path) -> bytes:

@@ -145,5 +145,5 @@ def view(
         took_s=round(took_s, 3),
         output=tuple(one for one in output.lines if one.text.strip())[-_LINES:],
         output_total=output.total,
-        notes=tuple(dict.fromkeys([*stop.notes[:_NAMES], *notes])),
+        notes=tuple(dict.fromkeys([*running.notes_of(stop)[:_NAMES], *notes])),
     )

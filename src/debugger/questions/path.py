@@ -188,9 +188,11 @@ def told_beside(runs: Sequence[Recorded], roots: Sequence[Sequence[str]]) -> ans
         passed = [False, *[True] * (len(runs) - 1)]
         notes.insert(0, f"all runs {how}: the first counts as the one that is wrong")
     spectra = [
-        sources.at_home(spectrum(each, passed=is_good), files, places.lines_of)
-        for each, is_good, files in zip(
-            evened([one.recordings for one in runs]), passed, elsewhere, strict=True
+        sources.at_home(
+            spectrum(each, passed=is_good, command=one.view.command), files, places.lines_of
+        )
+        for one, each, is_good, files in zip(
+            runs, evened([one.recordings for one in runs]), passed, elsewhere, strict=True
         )
     ]
     same = {file: other for files in elsewhere for file, other in files.items()}
@@ -296,15 +298,18 @@ def _ranges(found: Ranking, good: frozenset[Place]) -> list[answers.SuspectView]
         and (one.failing, one.passing) != (found.failing, found.passing)
     ]
 
-    order = {(one.place.file, one.place.function): -at for at, one in enumerate(found.functions)}
+    # They are in the order in which they were passed first; those of a function stay together.
+    order: dict[tuple[str, str], int] = {}
+    for one in wanted:
+        order.setdefault((one.place.file, one.place.function), len(order))
 
-    def key(one: Suspect) -> tuple[float, bool, bool, int]:
-        # That it raises is what is seen of a fault, seldom the fault; and what is called later is
-        # nearer to it than what called it.
-        text = places.line_text(one.place.file, one.place.line)
-        where = (one.place.file, one.place.function)
-        is_shown = text.startswith(_SHOWN)
-        return (-one.score, is_shown, where not in common, order.get(where, 0))
+    def key(one: Suspect) -> tuple[float, bool, bool, int, int]:
+        # That it raises is what is seen of a fault, seldom the fault; and what went another way
+        # first made the others do so.
+        place = one.place
+        where = (place.file, place.function)
+        is_shown = places.line_text(place.file, place.line).startswith(_SHOWN)
+        return (-one.score, is_shown, where not in common, order[where], place.line)
 
     wanted.sort(key=key)
     return _joined(wanted, good)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import functools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,6 +41,7 @@ _STEP_S = 10.0
 _DEEPER_MAX = 100
 _HEADER = 8  # lines that a function's header may have
 _NS = 1_000_000_000
+_LLDB = ("lldb", "codelldb")
 
 
 async def step_through(
@@ -60,12 +62,14 @@ async def step_through(
     )
     question = dataclasses.replace(program.question, breakpoints=(spec,))
     async with asking.running(question) as run:
-        walk = _Walk(run)
+        # A breakpoint that is switched on again would count its hits from the beginning.
+        walk = _Walk(run, is_alone=nth == 1 or most == 1)
         stop = await run.first()
         while stop.state == State.STOPPED.value and stop.hit_breakpoints:
             stop = await walk.call(stop)
             if walk.calls == most or stop.state != State.STOPPED.value:
                 break
+            await walk.switch(stop, on=True)
             if not stop.hit_breakpoints:
                 stop = await run.go_on(run.at(stop))
         if not walk.calls:
@@ -94,10 +98,16 @@ def _missed(wanted: Place, stop: answers.Stop) -> DebuggerError:
 
 
 class _Walk:
-    """The calls that were stepped through."""
+    """The calls that were stepped through.
 
-    def __init__(self, run: Run) -> None:
+    While one `is_alone`, the function's breakpoint is off: other threads, and calls that it makes
+    of itself, pass it, and a debugger does not lose the step for them.
+    """
+
+    def __init__(self, run: Run, *, is_alone: bool) -> None:
         self.run = run
+        self._is_alone = is_alone
+        self._places: tuple[int, ...] = ()
         self._began = asyncio.get_running_loop().time()
         self._functions: dict[tuple[str, str], Function] = {}
         self.events: list[Event] = []
@@ -120,14 +130,21 @@ class _Walk:
         call, depth = self.calls, _depth(stop)
         frame, known = stop.frame, _locals(stop)
         assert frame is not None  # it stopped at a breakpoint
-        given = _arguments(frame, known)
+        given = () if self._is_early(frame) else _arguments(frame, known)
         self.events += [
             Entered(call, 0, self._function(frame).number, 1, self.now, 0, given),
             Passed(call, self.now, frame.line or 0),
         ]
+        self._places, thread = stop.hit_breakpoints, stop.thread
+        await self.switch(stop, on=False)
         for _ in range(LINES_MAX):
             stop = await self._next(stop, depth)
             if stop.state != State.STOPPED.value or stop.frame is None:
+                return stop
+            if stop.thread != thread:
+                self.events.append(Skipped(call, 1))
+                why = stop.signal or stop.description or stop.reason or "a breakpoint"
+                self.notes.append(f"another thread stopped in the middle of a call, for {why}")
                 return stop
             if _depth(stop) > depth:  # a signal, or an exception, further in
                 said = stop.signal or stop.description or stop.reason or ""
@@ -148,6 +165,14 @@ class _Walk:
         self.notes.append(f"only the first {LINES_MAX} lines of a call are stepped through")
         return stop
 
+    async def switch(self, stop: answers.Stop, *, on: bool) -> None:
+        """Switch the function's breakpoint, where a call is to be stepped through alone."""
+        if not self._is_alone or not self._places:
+            return
+        session = self.run.at(stop)
+        for number in self._places:
+            await session.do(functools.partial(session.binding.enable, number, on=on))
+
     async def _next(self, stop: answers.Stop, depth: int) -> answers.Stop:
         """Step over a line; what stops further in at our own breakpoint is run to its end."""
         stop = await self._resume(stop, Resume.NEXT)
@@ -161,6 +186,17 @@ class _Walk:
     async def _resume(self, stop: answers.Stop, how: Resume) -> answers.Stop:
         patience = Patience(min(_STEP_S, self.run.left_s), self.run.patience.interrupted)
         return await stepping.resume(self.run.at(stop), how, patience)
+
+    def _is_early(self, frame: answers.FrameView) -> bool:
+        """Tell whether it may have stopped before the arguments are where they are looked for.
+
+        LLDB finds the end of a function's prologue by its second line; some have but one.
+        """
+        if not self.run.session.adapter.startswith(_LLDB):
+            return False
+        text = "".join(places.lines_of(frame.file or "")[(frame.line or 0) - 1 :][:1])
+        name = re.split(r"::|\.", frame.function or "")[-1].partition("(")[0]
+        return f"{name}(" in text and "}" in text
 
     def _function(self, frame: answers.FrameView) -> Function:
         key = (frame.function or "?", frame.file or "")

@@ -110,10 +110,11 @@ class Merged(Struct, frozen=True, tag=True, tag_field="event"):
 
 
 class Hit(Struct, frozen=True, tag=True, tag_field="event"):
-    """Which lines of a function were passed at all."""
+    """Which lines of a function were passed at all; `firsts`: when each was, in nanoseconds."""
 
     function: int
     lines: tuple[int, ...]
+    firsts: tuple[int, ...] = ()
 
 
 class Part(Struct, frozen=True):

@@ -27,13 +27,15 @@ class Watch(Struct, frozen=True):
     """Whose assignments are told: a value's, by its name at a place, and steps from there.
 
     A step is `("attribute", name)` or `("item", key)`. The name is meant the `hit`th time that the
-    place is reached, which is one of the functions asked for; what wrote it before is told, too.
+    place is reached, which is one of the functions asked for, and `when` holds; what wrote it
+    before is told, too.
     """
 
     root: str
     steps: tuple[tuple[str, str | int], ...]
     place: Place
     hit: int = 1
+    when: str = ""
 
 
 class Probe(Struct, frozen=True):

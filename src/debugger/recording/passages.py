@@ -1,7 +1,8 @@
 """What did a program do, of which only the calls and returns of traced functions are known? Pure.
 
 A function that was left by an exception or a jump has no return: it is found to be left when one
-that is around it returns.
+that is around it returns. Nor has what is called when 512 calls of its thread are under way: the
+tracer has no room for more.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from debugger.recording.model import Event as Recorded
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 _OPEN, _CLOSE = "([{<", ")]}>"
 _LEFT = ("left", "without a return: by an exception or a jump")
+RETURNS_MAX = 512  # calls of a thread that are under way, and whose returns are seen
+_DEEPER = ("left", f"its return is not seen: it is more than {RETURNS_MAX} calls deep")
 
 
 def recording(passages: Iterable[Event], *, language: str, is_compared: bool = False) -> Recording:
@@ -53,6 +56,7 @@ class _Made:
         self._is_compared = is_compared
         self.functions: dict[tuple[str, str, int], Function] = {}
         self.stacks: dict[int, list[tuple[int, int]]] = {}  # by thread: calls and functions
+        self.deeper: dict[int, list[int]] = {}  # by thread: calls around which no return is seen
         self.events: list[Recorded] = []
         self.calls = 0
         self.last = 0
@@ -71,6 +75,7 @@ class _Made:
         if event.kind is Kind.FUNCTION_ENTER:
             self._enter(event, number, at, stack)
         elif any(function == number for _, function in stack):
+            self._leave_deeper(event.thread or 0, at)
             self._leave(event, number, at, stack)
 
     def _function(self, event: Event) -> Function:
@@ -82,12 +87,21 @@ class _Made:
 
     def _enter(self, event: Event, number: int, at: int, stack: list[tuple[int, int]]) -> None:
         self.calls += 1
-        parent = stack[-1][0] if stack else 0
+        deeper = self.deeper.setdefault(event.thread or 0, [])
+        parent = deeper[-1] if deeper else stack[-1][0] if stack else 0
         given = arguments(event.text, event.function or "")
         values = tuple(Value(one.name, self._text(one.text or "")) for one in given)
         thread = event.thread or 0
         self.events.append(Entered(self.calls, parent, number, thread, at, 0, values))
-        stack.append((self.calls, number))
+        if len(stack) >= RETURNS_MAX:
+            deeper.append(self.calls)
+        else:
+            stack.append((self.calls, number))
+
+    def _leave_deeper(self, thread: int, at: int) -> None:
+        deeper = self.deeper.get(thread, [])
+        self.events += [Raised(call, at, *_DEEPER) for call in reversed(deeper)]
+        deeper.clear()
 
     def _leave(self, event: Event, number: int, at: int, stack: list[tuple[int, int]]) -> None:
         while stack[-1][1] != number:

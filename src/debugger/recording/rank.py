@@ -6,6 +6,7 @@ The measure is Ochiai's: of failing and passing runs that passed a place, agains
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -25,6 +26,8 @@ from debugger.recording.model import (
 
 _VALUES = 4
 _RUNS_VALUES = 200  # entry values of one argument that are kept for one run
+# Where something lies is another place in the next run.
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
 class Place(Struct, frozen=True):
@@ -37,13 +40,19 @@ class Place(Struct, frozen=True):
 
 
 class Spectrum(Struct, frozen=True):
-    """What one run came to, and the values that its functions were entered and left with."""
+    """What one run came to, and the values that its functions were entered and left with.
+
+    `firsts` has lines in the order in which they were passed first, where that is known. Runs of
+    one `command` have to have the same values.
+    """
 
     passed: bool
     functions: frozenset[Place]
     lines: frozenset[Place]
     entries: dict[Place, dict[str, tuple[str, ...]]]
     order: dict[Place, int] = {}  # in which it came to its functions
+    firsts: dict[Place, int] = {}
+    command: str = ""
 
 
 class EntryDifference(Struct, frozen=True):
@@ -76,12 +85,13 @@ class Ranking(Struct, frozen=True):
     passing: int
 
 
-def spectrum(recordings: Iterable[Recording], *, passed: bool) -> Spectrum:
+def spectrum(recordings: Iterable[Recording], *, passed: bool, command: str = "") -> Spectrum:
     """Sum up one run, of one process or several."""
     functions: set[Place] = set()
     lines: set[Place] = set()
     entries: dict[Place, dict[str, dict[str, None]]] = {}
     order: dict[Place, int] = {}
+    firsts: dict[Place, int] = {}
     for recording in recordings:
         owners: dict[int, Function] = {}
         for event in recording.events:
@@ -105,7 +115,10 @@ def spectrum(recordings: Iterable[Recording], *, passed: bool) -> Spectrum:
                 lines.add(Place(function.file, function.name, event.line))
             elif isinstance(event, Hit):
                 function = recording.function(event.function)
-                lines |= {Place(function.file, function.name, line) for line in event.lines}
+                hit = [Place(function.file, function.name, line) for line in event.lines]
+                lines.update(hit)
+                for place, number in zip(hit, event.firsts, strict=False):
+                    firsts.setdefault(place, number)
             elif isinstance(event, Counted):
                 function = recording.function(event.function)
                 lines |= {
@@ -117,14 +130,14 @@ def spectrum(recordings: Iterable[Recording], *, passed: bool) -> Spectrum:
         place: {name: tuple(texts) for name, texts in names.items()}
         for place, names in entries.items()
     }
-    return Spectrum(passed, frozenset(functions), frozenset(lines), known, order)
+    return Spectrum(passed, frozenset(functions), frozenset(lines), known, order, firsts, command)
 
 
 def _enter(names: dict[str, dict[str, None]], values: Iterable[Value]) -> None:
     for value in values:
         texts = names.setdefault(value.name, {})
         if value.text is not None and len(texts) < _RUNS_VALUES:
-            texts[value.text] = None
+            texts[_ADDRESS.sub("0x…", value.text)] = None
 
 
 def rank(spectra: Sequence[Spectrum], *, most: int = 20) -> Ranking:
@@ -132,13 +145,18 @@ def rank(spectra: Sequence[Spectrum], *, most: int = 20) -> Ranking:
     failing = [one for one in spectra if not one.passed]
     passing = [one for one in spectra if one.passed]
     order: dict[Place, int] = {}
+    firsts: dict[Place, int] = {}
     for one in failing:
         for place, number in one.order.items():
             order.setdefault(place, number)
+        for place, number in one.firsts.items():
+            firsts.setdefault(place, number)
     functions = _suspects(
-        [one.functions for one in failing], [one.functions for one in passing], order, most
+        [one.functions for one in failing], [one.functions for one in passing], (order, {}), most
     )
-    lines = _suspects([one.lines for one in failing], [one.lines for one in passing], order, most)
+    lines = _suspects(
+        [one.lines for one in failing], [one.lines for one in passing], (order, firsts), most
+    )
     return Ranking(
         tuple(
             Suspect(one.place, one.score, one.failing, one.passing, _entries(one, spectra))
@@ -160,7 +178,7 @@ def ochiai(failing: int, passing: int, failed: int) -> float:
 def _suspects(
     failing: Sequence[frozenset[Place]],
     passing: Sequence[frozenset[Place]],
-    order: Mapping[Place, int],
+    orders: tuple[Mapping[Place, int], Mapping[Place, int]],
     most: int,
 ) -> tuple[Suspect, ...]:
     found = []
@@ -168,12 +186,13 @@ def _suspects(
         bad = sum(place in one for one in failing)
         good = sum(place in one for one in passing)
         found.append(Suspect(place, ochiai(bad, good, len(failing)), bad, good))
-    last = len(order)
+    order, firsts = orders
 
-    def key(one: Suspect) -> tuple[float, int, str, int, int, str]:
+    def key(one: Suspect) -> tuple[float, int, int, str, int, int, str]:
         place = one.place
-        number = order.get(Place(place.file, place.function), last)
-        return (-one.score, number, place.file, place.line, place.column, place.function)
+        first = firsts.get(place, len(firsts))
+        number = order.get(Place(place.file, place.function), len(order))
+        return (-one.score, first, number, place.file, place.line, place.column, place.function)
 
     found.sort(key=key)
     return tuple(found[:most])
@@ -189,9 +208,37 @@ def _entries(suspect: Suspect, spectra: Sequence[Spectrum]) -> tuple[EntryDiffer
         bad, good = values[False].get(name, {}), values[True].get(name, {})
         only_bad = tuple(text for text in bad if text not in good)
         only_good = tuple(text for text in good if text not in bad)
-        if only_bad:
+        if only_bad and not _is_noise(suspect.place, name, spectra, only_bad):
             found.append(EntryDifference(name, _some(only_bad), _some(only_good)))
     return tuple(found)
+
+
+def _is_noise(
+    place: Place, name: str, spectra: Sequence[Spectrum], only_bad: Sequence[str]
+) -> bool:
+    """Tell whether values differ in any two runs: an address, a seed, a time.
+
+    So they do where one command had others in its next run; and where no two failing runs share
+    one, unless all are numbers beyond those of the passing runs.
+    """
+    known = [(one, one.entries.get(place, {}).get(name, ())) for one in spectra]
+    seen: dict[tuple[str, bool], set[str]] = {}
+    for one, texts in known:
+        if (
+            one.command
+            and texts
+            and seen.setdefault((one.command, one.passed), set(texts)) != set(texts)
+        ):
+            return True
+    bad = [set(texts) for one, texts in known if not one.passed and texts]
+    if len(bad) < 2 or any(sum(text in each for each in bad) > 1 for text in only_bad):  # noqa: PLR2004 - two runs
+        return False
+    good = [text for one, texts in known if one.passed for text in texts]
+    try:
+        wrong, right = [float(text) for text in only_bad], [float(text) for text in good]
+    except ValueError:
+        return True
+    return not right or not (min(wrong) > max(right) or max(wrong) < min(right))
 
 
 def _some(texts: tuple[str, ...]) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ _KINDS: Mapping[str, tuple[Any, Callable[..., Event]]] = {
     "r": (tuple[int, int, str], Returned),
     "x": (tuple[int, int, str, str, int], Raised),
     "m": (tuple[int, int, int, int, int, int, int, int], Merged),
-    "h": (tuple[int, tuple[int, ...]], Hit),
+    "h": (tuple[int, tuple[int, ...], tuple[int, ...]], Hit),
     "w": (
         tuple[int, int, int, int, str | None, str | None, tuple[tuple[int, int], ...]],
         Wrote,

@@ -85,4 +85,5 @@ def at_home(
         lines=frozenset(map(line, one.lines)),
         entries={function(place): names for place, names in one.entries.items()},
         order={function(place): number for place, number in one.order.items()},
+        firsts={line(place): number for place, number in one.firsts.items()},
     )

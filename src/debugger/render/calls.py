@@ -17,7 +17,7 @@ _HEAD, _NOTES, _LIFE, _ITEMS, _OTHERS, _OUTPUT = range(6)
 _CODE = 64
 _VALUE = 100
 _VARIES = 6
-_COLUMN = 36
+_OUTPUT_LINES = 3
 
 
 def calls(answer: Calls, page: Page) -> list[Section]:
@@ -26,7 +26,7 @@ def calls(answer: Calls, page: Page) -> list[Section]:
         fixed(_head(answer), _HEAD),
         *[section for one in answer.lives for section in _life(one)],
         *_others(answer),
-        *recorded.output(answer.run, page, rank=_OUTPUT),
+        *recorded.output(answer.run, page, rank=_OUTPUT, most=_OUTPUT_LINES),
         *recorded.notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
@@ -104,7 +104,7 @@ def _item(one: StepView | RoundsView) -> str:
         return indent + _loop(one)
     code = f"{one.line}  {shorten(one.text, _CODE)}"
     changed = recorded.values(one.changes)
-    line = f"{indent}{code:<{_COLUMN}}  {changed}" if changed else f"{indent}{code}"
+    line = f"{indent}{code}    {changed}" if changed else f"{indent}{code}"
     below = [f"{indent}    {'  ' * row.depth}{recorded.row(row)}" for row in one.callees]
     return "\n".join([line, *below])
 

@@ -23,13 +23,13 @@ _LINES = 2  # of the output of each run
 def diff(answer: Diff, page: Page) -> list[Section]:
     """Return the parts of what is said of two runs."""
     sides = [
-        f"{side}: {recorded.command(run)}: {recorded.ended(run)}"
+        f"{side}: {recorded.command(run)}: {recorded.ended(run, has_time=False)}"
         for side, run in zip("AB", answer.runs, strict=False)
     ]
+    outputs = [run.output for run in answer.runs]
+    told = answer.runs[:1] if all(one == outputs[0] for one in outputs) else answer.runs
     last = [
-        section
-        for run in answer.runs
-        for section in recorded.output(run, page, rank=_OUTPUT, most=_LINES)
+        section for run in told for section in recorded.output(run, page, rank=_OUTPUT, most=_LINES)
     ]
     return [
         fixed(_head(answer), _HEAD),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from debugger.core.answers import Hang, HangGroup, LoopView
 from debugger.render.budget import Section, fixed
-from debugger.render.lists import listing, source_of, streamed
+from debugger.render.lists import listing, source_of, streamed, worth_reading
 from debugger.render.page import Page
 from debugger.render.places import in_stack
 from debugger.render.values import IN_A_LIST, counted, short_name, shorten
@@ -27,7 +27,7 @@ def hang(answer: Hang, page: Page) -> list[Section]:
         fixed(shorten(answer.cause, _CAUSE), _HEAD),
         fixed(_facts(answer), _FACTS),
         *where,
-        source_of(answer.source, page, rank=_SOURCE, more=lambda _: ""),
+        source_of(worth_reading(answer.source), page, rank=_SOURCE, more=lambda _: ""),
         *(_loop(answer.loop) if answer.loop is not None else []),
         *_groups(answer),
         *_output(answer, page),
@@ -72,16 +72,18 @@ def _loop(found: LoopView) -> list[Section]:
 
 
 def _groups(answer: Hang) -> list[Section]:
-    lines = [_group(one) for one in answer.groups]
+    lines = [_group(one, answer.cause) for one in answer.groups]
     return [listing(lines, lambda cut: f"… {cut} more: --budget 2000", rank=_GROUPS, floor=4)]
 
 
-def _group(one: HangGroup) -> str:
+def _group(one: HangGroup, cause: str) -> str:
     names = ", ".join(short_name(name) for name in one.names)
     more = ", …" if one.count > len(one.names) else ""
     who = names if one.count == 1 else f"{one.count} {one.noun}s ({names}{more})"
     cpu = f" (processor {one.cpu:.0%})" if one.cpu is not None else ""
     at = " < ".join(in_stack(frame) for frame in one.frames)
+    if at and one.state and one.count == 1 and f"{who} {one.state}" in cause:
+        return f"{who}{cpu}: at {at}"  # what it waits for, the first line has said
     head = f"{who}{cpu}: {shorten(one.state, _STATE)}" if one.state else f"{who}{cpu}"
     return f"{head}\n  at {at}" if at else head
 

@@ -170,6 +170,12 @@ def source_of(
     return Section(lay, count=len(lines), rank=rank, floor=1)
 
 
+def worth_reading(lines: Sequence[SourceLine]) -> list[SourceLine]:
+    """Leave out empty lines at both ends."""
+    told = [at for at, one in enumerate(lines) if one.text.strip() or one.current]
+    return list(lines[told[0] : told[-1] + 1]) if told else []
+
+
 def streamed(line: OutputLine, page: Page) -> str:
     """Return a line of output, marked unless it is of standard output."""
     return _STREAMS.get(line.stream, "") + output_line(line.text, page)

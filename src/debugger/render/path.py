@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from debugger.core.answers import EntryView, LineCount, Path, PlaceView, SuspectView, WayView
 from debugger.render import recorded
 from debugger.render.budget import Section, fixed
@@ -15,6 +17,7 @@ _HEAD, _NOTES, _WAYS, _LINES, _SUSPECTS, _MISSED, _ROWS, _OUTPUT = range(8)
 _VALUE = 50
 _ENTRIES = 3
 _SHOWN = 5  # of each list, on a page of the usual size
+_FEW = 2  # of what only goes with the lines that failing runs alone passed
 _PAGE = 4000
 _OUTPUT_LINES = 3
 _SOURCE = 90
@@ -88,7 +91,8 @@ def _compared(answer: Path, page: Page) -> list[Section]:
     failing = len(answer.runs) - answer.passing
     head = f"path: {counted(failing, 'failing run')}, {answer.passing} passing"
     runs = [
-        f"{'fails' if at < failing else 'passes'}: {recorded.command(run)}: {recorded.ended(run)}"
+        f"{'fails' if at < failing else 'passes'}: {recorded.command(run)}: "
+        f"{recorded.ended(run, has_time=False)}"
         for at, run in enumerate(answer.runs)
     ]
     sections = [
@@ -97,12 +101,19 @@ def _compared(answer: Path, page: Page) -> list[Section]:
     ]
     if not answer.suspects and not answer.suspect_lines:
         sections.append(fixed("all runs came to the same functions and lines", _HEAD))
-    most = _SHOWN if page.limit <= _PAGE else len(answer.suspects) + 100
-    for label, some, rank in (
-        ("lines that failing runs passed:", answer.suspect_lines, _LINES),
-        ("functions, by suspicion:", answer.suspects, _SUSPECTS),
-        ("lines that only passing runs passed:", answer.passing_lines, _MISSED),
+    few = _FEW if answer.suspect_lines else _SHOWN
+    # That the program ended otherwise, its runs' first lines say.
+    ranked = [(one.file, one.function) for one in answer.suspect_lines]
+    suspects = sorted(
+        (one for one in answer.suspects if not _is_the_end(one, answer)),
+        key=lambda one: (-one.score, _first((one.file, one.function), ranked)),
+    )
+    for label, some, rank, usual in (
+        ("lines that failing runs passed:", answer.suspect_lines, _LINES, _SHOWN),
+        ("functions, by suspicion:", suspects, _SUSPECTS, few),
+        ("lines that only passing runs passed:", answer.passing_lines, _MISSED, few),
     ):
+        most = usual if page.limit <= _PAGE else len(some)
         if some:
             lines = [
                 (_function(one, answer) if label.startswith("functions") else _line(one))
@@ -131,14 +142,37 @@ def _compared(answer: Path, page: Page) -> list[Section]:
 def _function(one: SuspectView, answer: Path) -> str:
     failing = len(answer.runs) - answer.passing
     where = f"{basename(one.file)}:{one.line}" if one.file else ""
-    runs = f"{one.failing} of {failing} failing, {one.passing} of {answer.passing} passing"
-    said = [f"  {one.score:.2f} {short_name(one.function)} {where} ({runs})"]
+    runs = f" ({one.failing} of {failing} failing, {one.passing} of {answer.passing} passing)"
+    # The score alone tells which runs came to it: all of them, or the failing ones.
+    is_plain = one.failing == failing and one.passing in {0, answer.passing}
+    said = [f"  {one.score:.2f} {short_name(one.function)} {where}{'' if is_plain else runs}"]
     said += [_entry(entry) for entry in one.entries[:_ENTRIES]]
     return "\n".join(said)
 
 
+def _first(function: tuple[str, str], lines: Sequence[tuple[str, str]]) -> int:
+    """Return where a function is among those of suspicious lines; behind them if it has none."""
+    return lines.index(function) if function in lines else len(lines)
+
+
+def _is_the_end(one: SuspectView, answer: Path) -> bool:
+    """Tell whether all runs came to it, and only what ended the program differs."""
+    everywhere = one.failing + one.passing == len(answer.runs)
+    return everywhere and all(
+        text.startswith("SystemExit")
+        for entry in one.entries
+        for text in (*entry.failing, *entry.passing)
+    )
+
+
 def _entry(one: EntryView) -> str:
-    bad, good = _some(one.failing), _some(one.passing)
+    failing, passing = one.failing, one.passing
+    if failing and passing and max(len(failing[0]), len(passing[0])) > _VALUE:
+        # What differs may be behind the cut.
+        bad = recorded.changed(passing[0], failing[0], _VALUE)
+        good = recorded.changed(failing[0], passing[0], _VALUE)
+    else:
+        bad, good = _some(failing), _some(passing)
     return f"      {short_name(one.name)}: {bad}" + (f"; passing: {good}" if good else "")
 
 

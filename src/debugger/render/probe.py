@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from string import ascii_uppercase
+from collections.abc import Sequence
 
-from debugger.core.answers import Probe, ProbeColumn, ProbePlace, ProbeRow
+from debugger.core.answers import Probe, ProbeColumn, ProbePlace
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing, streamed
 from debugger.render.page import Page
 from debugger.render.places import basename, in_sentence
+from debugger.render.probe_rows import CELL, Rows, is_constant, is_steady, letter
 from debugger.render.values import IN_A_LIST, counted, short_name, shorten
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _PLACES, _COLUMNS, _ROWS, _OUTPUT = range(6)
 _VALUE = 40
-_CELL = 60
-_ROWS_MAX = 24
+_SHORT = 400  # characters of rows
 _NAMES = 8
 _MEANS = {
     "recorder": "recorded inside Python",
@@ -31,10 +30,22 @@ def probe(answer: Probe, page: Page) -> list[Section]:
     """Return the parts of what is said of a run with probes; none where its rows were printed."""
     if answer.csv is not None:
         return []
+    rows = Rows(answer, page)
+    summed = [_columns(place, is_all=True) for place in answer.places]
+    # All rows tell more than what sums them up: they do, unless they are longer, and long.
+    whole = None if answer.shows_rows else rows.whole()
+    few = len(rows.some()) + sum(len(line) for lines in summed for line in lines)
+    is_whole = whole is not None and len(whole) <= max(few, _SHORT)
+    if is_whole:
+        summed = [_columns(place, is_all=False) for place in answer.places]
     return [
         fixed(_head(answer), _HEAD),
-        *[part for at, place in enumerate(answer.places) for part in _place(answer, at, place)],
-        _rows(answer),
+        *[
+            part
+            for at, (place, lines) in enumerate(zip(answer.places, summed, strict=True))
+            for part in _place(answer, at, place, lines)
+        ],
+        rows.section(_ROWS, is_whole=is_whole),
         *_output(answer, page),
         *[fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in answer.notes],
         *([fixed(f"evidence: {answer.evidence}", _NOTES)] if answer.evidence else []),
@@ -69,18 +80,16 @@ def _ended(answer: Probe) -> str:
     return f"{before}{where}; {said}" if before else said
 
 
-def _letter(answer: Probe, at: int) -> str:
-    return ascii_uppercase[at % len(ascii_uppercase)] if len(answer.places) > 1 else ""
-
-
-def _place(answer: Probe, at: int, place: ProbePlace) -> list[Section]:
-    letter = _letter(answer, at)
-    label = f"{letter} " if letter else ""
+def _place(answer: Probe, at: int, place: ProbePlace, columns: Sequence[str]) -> list[Section]:
+    label = f"{letter(answer, at)} ".lstrip()
     where = f"{basename(place.file)}:{place.line}" if place.file and place.line else place.asked
     is_said = place.function is None or place.function == where
     inside = "" if is_said else f" in {short_name(place.function or '')}"
     when = f", {shorten(place.when, IN_A_LIST)}" if place.when is not None else ""
-    head = f"{label}{where}{inside}{when}: {_hits(place)}"
+    hits = _hits(place)
+    # Of one place alone the first line has said how many there were.
+    is_told = len(answer.places) == 1 and hits in {f"{place.hits:,} hits", "1 hit"}
+    head = f"{label}{where}{inside}{when}" + ("" if is_told else f": {hits}")
     parts = [fixed(head, _PLACES)]
     if place.why is not None:
         parts.append(fixed(f"  {shorten(place.why, 2 * IN_A_LIST)}{_near(place)}", _PLACES))
@@ -88,14 +97,22 @@ def _place(answer: Probe, at: int, place: ProbePlace) -> list[Section]:
         failed = counted(place.failed_conditions, "time")
         error = shorten(place.condition_error, IN_A_LIST)
         parts.append(fixed(f"  the condition failed {failed}: {error}", _PLACES))
-    lines = [f"  {_column(column)}" for column in place.columns if column.taken]
-    parts.append(listing(lines, lambda cut: f"  … {counted(cut, 'more column')}", rank=_COLUMNS))
+    parts.append(listing(columns, lambda cut: f"  … {counted(cut, 'more column')}", rank=_COLUMNS))
     if place.names_in_scope:
         names = " ".join(place.names_in_scope[:_NAMES])
         more = " …" if len(place.names_in_scope) > _NAMES else ""
         meant = f" (did you mean {', '.join(place.near_names)}?)" if place.near_names else ""
         parts.append(fixed(f"  in scope there: {names}{more}{meant}", _COLUMNS))
     return parts
+
+
+def _columns(place: ProbePlace, *, is_all: bool) -> list[str]:
+    """Return what sums up each column; `is_all`: also of those whose rows are all shown."""
+    return [
+        f"  {_column(one)}"
+        for one in place.columns
+        if one.taken and (is_all or one.is_never_there or one.failed or is_constant(one))
+    ]
 
 
 def _hits(place: ProbePlace) -> str:
@@ -116,11 +133,11 @@ def _near(place: ProbePlace) -> str:
 
 
 def _column(column: ProbeColumn) -> str:
-    name = shorten(column.expression, _CELL)
+    name = shorten(column.expression, CELL)
     if column.is_never_there:
         return f"{name}: never a value: {shorten(column.error or '', IN_A_LIST)}"
     parts = [_span(column)]
-    if column.change is not None and not _is_steady(column):
+    if column.change is not None and not is_steady(column):
         change = column.change
         parts.append(f"first change at hit {change.hit:,}: {_step(change.previous, change.value)}")
     if column.turn is not None:
@@ -139,12 +156,6 @@ def _column(column: ProbeColumn) -> str:
     return f"{name}: {'; '.join(parts)}"
 
 
-def _is_steady(column: ProbeColumn) -> bool:
-    """Tell whether it changes at nearly every hit: then the first change says nothing."""
-    change = column.change
-    return change is not None and column.distinct > _FEW and change.hit <= _FEW
-
-
 def _step(before: str, after: str) -> str:
     return f"{shorten(before, _VALUE)}→{shorten(after, _VALUE)}"
 
@@ -152,7 +163,7 @@ def _step(before: str, after: str) -> str:
 def _span(column: ProbeColumn) -> str:
     count = f"{column.distinct:,}" if column.is_distinct_exact else f"over {column.distinct:,}"
     if column.distinct == 1 and column.is_distinct_exact:
-        return f"always {shorten(column.first or '', _CELL)}"
+        return f"always {shorten(column.first or '', CELL)}"
     least, most = column.minimum, column.maximum
     if least is not None and most is not None:
         ends = f"{least.value} (hit {least.hit:,}) to {most.value} (hit {most.hit:,})"
@@ -165,125 +176,13 @@ def _span(column: ProbeColumn) -> str:
     return f"{count} distinct{f': {some}' if some else ''}"
 
 
-def _rows(answer: Probe) -> Section:
-    rows = answer.rows
-    chosen = min(len(rows), _ROWS_MAX)
-    notable = _notable(answer)
-    draw = _table if len(answer.places) == 1 else _lines
-
-    def lay(kept: int) -> str:
-        return "\n".join(_gapped(answer, _picked(_times(answer), kept, notable), draw))
-
-    return Section(lay, count=chosen, rank=_ROWS, floor=3)
-
-
-def _times(answer: Probe) -> list[float]:
-    """Return when the rows were: by their hits, or where there are several places, by the clock."""
-    if len(answer.places) == 1:
-        return [float(row.hit) for row in answer.rows]
-    return [row.at_s for row in answer.rows]
-
-
-def _notable(answer: Probe) -> list[int]:
-    """Find the rows of what stands out, and those before them."""
-    named: set[tuple[int, int]] = set()
-    for at, place in enumerate(answer.places):
-        for column in place.columns:
-            named |= {(at, one.hit) for one in column.outliers}
-            named |= {(at, column.turn.hit)} if column.turn is not None else set()
-            change = column.change
-            named |= {(at, change.hit)} if change is not None and not _is_steady(column) else set()
-    return [at for at, row in enumerate(answer.rows) if (row.place, row.hit) in named]
-
-
-def _picked(times: Sequence[float], kept: int, notable: Sequence[int]) -> list[int]:
-    """Choose so many of the rows: a third from the start, a third from the end, some between.
-
-    Those between are what stands out, and else as evenly spread over the run as what was kept.
-    """
-    total = len(times)
-    if kept >= total:
-        return list(range(total))
-    first = (kept + 2) // 3
-    last = (kept - first + 1) // 2
-    middle = kept - first - last
-    start, end = times[first - 1] if first else 0.0, times[total - last] if last else times[-1]
-    free = range(first, total - last)
-    between = set([at for at in notable if at in free][:middle])
-    spread = middle - len(between)
-    for at in range(spread):
-        wanted = start + (end - start) * (at + 1) / (spread + 1)
-        left = [one for one in free if one not in between]
-        between.add(min(left, key=lambda one: abs(times[one] - wanted)))
-    return sorted({*range(first), *between, *range(total - last, total)})
-
-
-_Draw = Callable[[Probe, Sequence[ProbeRow]], list[str]]
-
-
-def _gapped(answer: Probe, picked: Sequence[int], draw: _Draw) -> list[str]:
-    """Draw the rows, and say between them how many are left out."""
-    if not answer.rows_total:
-        return []
-    rows = [answer.rows[at] for at in picked]
-    drawn = draw(answer, rows)
-    left = answer.rows_total - len(rows)
-    if not left or not rows:
-        return [*drawn, f"… {counted(left, 'row')}: --csv"] if left else drawn
-    header = len(drawn) - len(rows)
-    middle = (len(rows) + 2) // 3
-    note = f"… {left:,} rows left out: --csv, --from, --to"
-    return [*drawn[: header + middle], note, *drawn[header + middle :]]
-
-
-def _table(answer: Probe, rows: Sequence[ProbeRow]) -> list[str]:
-    """Draw the rows of one place, its columns below each other."""
-    has_threads = len({row.thread for row in answer.rows}) > 1
-    titles = ["hit", *(["thread"] if has_threads else [])]
-    columns = answer.places[0].columns
-    told = [at for at, column in enumerate(columns) if not column.is_never_there]
-    titles += [shorten(columns[at].expression, _CELL) for at in told]
-    cells = [
-        [
-            f"{row.hit:,}",
-            *([str(row.thread or "?")] if has_threads else []),
-            *(shorten(row.values[at], _CELL) if at < len(row.values) else "" for at in told),
-        ]
-        for row in rows
-    ]
-    if not cells:
-        return []
-    lines = [titles, *cells]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(titles))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
-
-
-def _lines(answer: Probe, rows: Sequence[ProbeRow]) -> list[str]:
-    """Draw the rows of several places, each with its names."""
-    has_threads = len({row.thread for row in answer.rows}) > 1
-    drawn = []
-    for row in rows:
-        columns = answer.places[row.place].columns if row.place in range(len(answer.places)) else ()
-        values = " ".join(
-            f"{shorten(column.expression, _CELL)}={shorten(value, _CELL)}"
-            for column, value in zip(columns, row.values, strict=False)
-            if not column.is_never_there
-        )
-        thread = f" thread {row.thread}" if has_threads and row.thread is not None else ""
-        drawn.append(f"{_letter(answer, row.place)}{row.hit}{thread} {values}".rstrip())
-    return drawn
-
-
 def _output(answer: Probe, page: Page) -> list[Section]:
     if not answer.output_total and not answer.output_dropped:
         return []
     count = counted(answer.output_total, "line")
     lost = ", more was not kept" if answer.output_dropped else ""
     if not answer.shows_output:
-        return [fixed(f"output: {count}{lost} (--output shows it)", _OUTPUT)]
+        return [fixed(f"output: {count}{lost} (--output)", _OUTPUT)]
     lines = [f"  {shorten(streamed(one, page), IN_A_LIST)}" for one in answer.output]
     return [
         listing(

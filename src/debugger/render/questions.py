@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import groupby
 
 from debugger.core.answers import (
@@ -18,7 +20,7 @@ from debugger.core.answers import (
     VariableView,
 )
 from debugger.render.budget import Section, fixed
-from debugger.render.lists import inline, listing, source_of, streamed
+from debugger.render.lists import inline, listing, source_of, streamed, worth_reading
 from debugger.render.page import Page
 from debugger.render.places import in_sentence, in_stack
 from debugger.render.values import IN_A_LIST, counted, escape, short_name, shorten
@@ -37,6 +39,7 @@ _EXPLAINED = frozenset(
 _THREAD_GROUPS = 4
 _DEEP = 100  # frames
 _SPAN = 2  # lines of source on either side
+_POINTER = re.compile(r"\A0x[0-9a-f]+ (?=\{)")
 _HEADS = {"crashed": "crash", "survived": "survived", "exited": "no crash", "running": "no crash"}
 
 
@@ -100,7 +103,7 @@ def _details(answer: Crash) -> list[Section]:
 def _source(answer: Crash, page: Page) -> list[Section]:
     frame = answer.frame
     current = next((one.line for one in answer.source if one.current), 0)
-    lines = [one for one in answer.source if abs(one.line - current) <= _SPAN]
+    lines = worth_reading([one for one in answer.source if abs(one.line - current) <= _SPAN])
     where = (
         [fixed(f"{frame.file}:{frame.line}", _FACTS)] if frame is not None and frame.file else []
     )
@@ -108,8 +111,9 @@ def _source(answer: Crash, page: Page) -> list[Section]:
 
 
 def _values(answer: Crash) -> list[Section]:
+    values = [one for one in answer.values if _short(one, _VALUE) not in (answer.cause or "")]
     return [
-        *_assigned("values", answer.values, len(answer.values), rank=_VALUES),
+        *_assigned("values", values, len(values), rank=_VALUES),
         *_assigned("locals", answer.locals, answer.locals_total, rank=_LOCALS),
     ]
 
@@ -127,7 +131,11 @@ def _short(view: VariableView, limit: int) -> str:
 
 
 def _callers(answer: Crash) -> list[Section]:
-    lines = [_caller(one) for one in answer.callers]
+    told = {_known(view) for view in (*answer.values, *answer.locals)}
+    lines = []
+    for one in answer.callers:
+        lines.append(_caller(one, told))
+        told |= {_known(view) for view in one.values}
     if lines:
         lines[0] = f"called by {lines[0]}"
         lines[1:] = [f"  by {line}" for line in lines[1:]]
@@ -137,8 +145,15 @@ def _callers(answer: Crash) -> list[Section]:
     return [listing(lines, lambda cut: f"  … {counted(cut, 'more caller')}", rank=_CALLERS), *note]
 
 
-def _caller(one: CallerView) -> str:
-    values = " ".join(_short(view, _OF_A_CALLER) for view in one.values)
+def _known(view: VariableView) -> str:
+    """Return what a value is known by: what a pointer leads to, wherever that lies."""
+    return f"{view.name}={_POINTER.sub('', view.value)}"
+
+
+def _caller(one: CallerView, told: AbstractSet[str]) -> str:
+    """Return a line of a caller, without the values that a frame below has, too."""
+    new = [view for view in one.values if _known(view) not in told]
+    values = " ".join(_short(view, _OF_A_CALLER) for view in new)
     text = f"{in_stack(one.frame)}: {shorten(one.text, _CALL)}" if one.text else in_stack(one.frame)
     return f"{text}  [{values}]" if values else text
 

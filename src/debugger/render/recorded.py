@@ -24,22 +24,25 @@ _LEAST_MS = 0.1
 _SHARE = 0.02  # of the whole run: what took less has its time left out
 
 
-def ended(run: RunView) -> str:
+def ended(run: RunView, *, has_time: bool = True) -> str:
     """Return how a run ended: `exited with status 1 after 0.2 s`."""
+    took = f" after {run.took_s:.1f} s" if has_time else ""
     if run.is_cut:
         return "the program was ended then"
     if run.timed_out:
         return f"still running after {run.took_s:.1f} s, and ended"
     if run.exit_signal is not None:
-        return f"ended by signal {short_name(run.exit_signal)} after {run.took_s:.1f} s"
+        return f"ended by signal {short_name(run.exit_signal)}{took}"
     if run.exit_code is None:
         return "it ended"
-    return f"exited with status {run.exit_code} after {run.took_s:.1f} s"
+    return f"exited with status {run.exit_code}{took}"
 
 
 def command(run: RunView) -> str:
-    """Return what was run."""
-    return shorten(run.command, _COMMAND)
+    """Return what was run, its program without the folders."""
+    program, space, rest = run.command.partition(" ")
+    is_plain = program.startswith("/") and "'" not in program
+    return shorten((basename(program) if is_plain else program) + space + rest, _COMMAND)
 
 
 def cut(text: str, limit: int = _VALUE) -> str:

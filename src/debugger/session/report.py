@@ -58,7 +58,7 @@ async def stop(
     if session.look.frame is None:
         session.look.frame = _users_frame(stack, happened)
     frame = session.look.frame
-    variables = await frame_locals(session, frame) if frame is not None else []
+    variables = await _variables(session, frame)
     returned = [one for one in variables if one.name.startswith(_RETURNED)]
     variables = [one for one in variables if not one.name.startswith(_RETURNED)]
     if not returned and happened.reason is Reason.STEP and frame is not None:
@@ -174,6 +174,19 @@ def _own(stack: Stack) -> int:
 def _description(happened: Stopped) -> str | None:
     text = happened.description or happened.text
     return text if text and happened.reason in {Reason.SIGNAL, Reason.EXCEPTION} else None
+
+
+async def _variables(session: Session, frame: Frame | None) -> list[Variable]:
+    """Return the locals of the frame that is told: it need not be the one that runs."""
+    if frame is None:
+        return []
+    try:
+        return await frame_locals(session, frame)
+    except DebuggerError as error:
+        # Of a function that waits, js-debug knows the place, and not the values.
+        if frame.index == 0 or error.code is not Code.ADAPTER_FAILED:
+            raise
+        return []
 
 
 async def frame_locals(session: Session, frame: Frame) -> list[Variable]:

@@ -39,6 +39,12 @@ _PYTHON_OPTIONS: Mapping[str, tuple[str, str]] = {
     "-Xtracemalloc": ("PYTHONTRACEMALLOC", "1"),
 }
 _LONGEST_WORD = 60
+# What stands before the command in the hints, where more than the verb does.
+_ASKED = {
+    "probe": "probe --at FILE:LINE 'EXPR, EXPR'",
+    "calls": "calls FUNCTION",
+    "who-wrote": "who-wrote EXPR --at FILE:LINE",
+}
 
 
 class Command(Struct, frozen=True):
@@ -79,6 +85,7 @@ def read(words: Sequence[str], look: Look, *, verb: str) -> Command:
         DebuggerError: USAGE for none, for a shell's syntax and for what hides the program;
             LAUNCH_FAILED for a program that is not there, naming near ones.
     """
+    verb = _ASKED.get(verb, verb)
     example = f"debugger {verb} -- ./program ARGUMENTS"
     if not words or not words[0].strip():
         raise DebuggerError(Code.USAGE, "which command?", hint=example)

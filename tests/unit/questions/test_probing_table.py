@@ -49,6 +49,14 @@ def test_a_columns_ends_change_and_count_are_told() -> None:
     assert (found.distinct, found.first, found.last) == (3, "5", "5")
 
 
+def test_hits_of_threads_keep_their_rows_in_whatever_order_they_are_told() -> None:
+    table = Table([["x"]], Range(), rows=30)
+    for hit in (1, 4, 2, 4, 3):
+        table.take(0, [Cell(str(hit))], at_s=0.1, hit=hit)
+    assert sorted(row.values[0] for row in table.rows()) == ["1", "2", "3", "4", "4"]
+    assert table.hits(0) == 4
+
+
 def test_the_few_values_far_off_stand_out() -> None:
     far = column([*(at % 17 for at in range(200)), 9999, *(at % 17 for at in range(200))])
     assert [(one.value, one.hit) for one in far.outliers] == [("9999", 201)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from debugger.core.feeding import feeding
@@ -131,3 +132,40 @@ def test_the_lines_that_feed_an_assertion_are_found_backwards() -> None:
         (4, ("got",)),
         (5, ("got",)),
     ]
+
+
+def test_what_jest_and_vitest_write_is_read() -> None:
+    library = "    at Object.toBe (/p/node_modules/expect/build/index.js:3:4)"
+    stack = f"{library}\n    at fn (/p/a.test.js:7:22)"
+    failure = {
+        "status": "failed",
+        "fullName": "cart adds",
+        "failureMessages": [f"\x1b[31mError: expected 3\x1b[0m\n{stack}"],
+    }
+    suites = [
+        {"name": "/p/a.test.js", "assertionResults": [failure, {"status": "passed", "title": "b"}]},
+        {
+            "name": "/p/c.test.js",
+            "message": "SyntaxError: Unexpected token",
+            "assertionResults": [],
+        },
+    ]
+    counts = {"numTotalTests": 2, "numPassedTests": 1, "numFailedTests": 1}
+    found = report.json(msgspec.json.encode({**counts, "testResults": suites}))
+    assert found is not None
+    (one,) = found.failed
+    assert (one.name, one.file, one.line, one.of) == (
+        "cart adds",
+        "/p/a.test.js",
+        7,
+        "/p/a.test.js",
+    )
+    assert one.message == "Error: expected 3"
+    assert found.summary == "1 failed, 1 passed, 2 total"
+    assert found.errors == ("/p/c.test.js: SyntaxError: Unexpected token",)
+    assert not found.is_nothing
+
+
+@pytest.mark.parametrize("written", [b"", b"[]", b'{"testResults": 3}'])
+def test_what_is_no_report_of_jest_is_none(written: bytes) -> None:
+    assert report.json(written) is None

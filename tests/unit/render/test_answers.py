@@ -81,7 +81,7 @@ TEXTS = {
         "  in scope there: sum i (did you mean sum?)\n"
         "B other.c:9, x > 3: never hit\n"
         "  no code at other.c:9; nearest: 7, 11\n"
-        "A1 sum=0\n… 898 rows left out: --csv, --from, --to\nA900 thread 2 sum=-7\n"
+        "A1 sum=0\nA900 thread 2 sum=-7\n… 898 rows left out: --rows N, --csv, --from, --to\n"
         "output: 4 lines\n  same\n  … 3 more lines\n"
         "note: hits of 2 processes\nevidence: e2"
     ),
@@ -101,7 +101,7 @@ TEXTS = {
         "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"
         "-> 42    sum += calculate(i);\n   43  }\n"
         "loop: seen at lines 41 to 42\n  changes: i 1 → 9\n  the same: n=10\n"
-        "one: waits for a, held by two\n  at sum_to main.c:42 < main main.c:60\n"
+        "one: at sum_to main.c:42 < main main.c:60\n"
         "5 threads (x, y, z, …) (processor 50%): runs\noutput: 9 lines, the last:\n  begun\n"
         "note: it runs on, without the debugger\nevidence: e3"
     ),
@@ -154,14 +154,14 @@ TEXTS = {
     a.Calls: (
         "calls: pop was called 3 times, 1 told line by line; exited with status 1 after 0.2 s\n"
         "#1 pop(n=1) → 2 main.c:42, 1.5 ms, 5 lines passed\n"
-        "  43  n += 1                            n=1 → 2\n"
+        "  43  n += 1    n=1 → 2\n"
         "  loop at 44: 3 rounds; i=0..2\n    44  for i in n:\n"
         "  branch 45 if n: → 46 x1, never past it\n"
         "other calls:\n  #2 pop(n=9) raised KeyError: 9"
     ),
     a.Diff: (
         "diff: the runs of pop part after 5 steps, at main.c:42 in pop\n"
-        "A: ./a b: exited with status 1 after 0.2 s\nB: ./a b: exited with status 1 after 0.2 s\n"
+        "A: ./a b: exited with status 1\nB: ./a b: exited with status 1\n"
         "values that differ before that, the first first:\n"
         "  returned: 1 / 2  (from top main.c:9)\n"
         "both:\n  main.c:42  call of pop(n=1)\nthen A:\n  main.c:43  n += 1\n"

@@ -94,7 +94,8 @@ class Probe(Struct, frozen=True):
     (`timed_out`), or it was attached to and all hits that were asked for had been.
     `rows` are the first, the last and a part of those between, of `rows_total`. `means` says what
     took the values: recorder, logpoints, frida, stops; `took_s` is how long the program ran with
-    it. `output` is empty unless it was asked for; `csv` has the rows, if that was.
+    it. `output` is empty unless it was asked for; `csv` has the rows, if that was. So many rows are
+    to be shown as `shows_rows` says; 0: those that tell most.
     """
 
     outcome: str
@@ -112,6 +113,7 @@ class Probe(Struct, frozen=True):
     output_total: int = 0
     output_dropped: int = 0
     shows_output: bool = False
+    shows_rows: int = 0
     timed_out: bool = False
     waited_s: float | None = None
     csv: str | None = None

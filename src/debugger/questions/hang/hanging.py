@@ -11,7 +11,7 @@ import msgspec
 from debugger.backends.base import Attach, Launch
 from debugger.core import answers
 from debugger.core.hangs import Verdict, Wait, judge
-from debugger.core.samples import Place, Sampled, activity, looping
+from debugger.core.samples import Place, Sampled, activity, lasting
 from debugger.core.state import State
 from debugger.errors import DebuggerError
 from debugger.questions import asking
@@ -22,6 +22,7 @@ from debugger.questions.hang.telling import told
 from debugger.session import source
 from debugger.session.standing import runs
 from debugger.session.stepping import Patience
+from debugger.targets.threads import queued_s
 
 _WINDOW_S = 0.5
 _BETWEEN_S = 0.15
@@ -29,6 +30,8 @@ _SAMPLES = 5
 _QUIET = 2  # samples of a program that computes nothing
 _SAMPLING_S = 6.0
 _PYTHON_S = 3.0
+_LATE_S = 5.0  # that a program gets more, at most, where others have the processors
+_OWED_S = 0.1
 _NODE_S = 2.0
 _UNSEEN = "the debugger could not look into it: {} — this is what the system tells"
 
@@ -37,6 +40,7 @@ _UNSEEN = "the debugger could not look into it: {} — this is what the system t
 class Seen:
     """All that was seen of a program that hangs."""
 
+    outside: Outside | None = None  # a later look than the first
     sampled: list[Sampled] = field(default_factory=list)
     samples: int = 0
     notes: list[str] = field(default_factory=list)
@@ -71,7 +75,7 @@ async def hang(question: Question, after_s: float) -> answers.Hang:
             seen = await _seen(run, outside)
             if run.session.state is State.TERMINATED:
                 return _ended(run, await run.first(), began)
-            return _answer(run, seen, outside, began)
+            return _answer(run, seen, seen.outside or outside, began)
     except DebuggerError as error:
         if outside is None or not outside.after:
             raise
@@ -85,7 +89,18 @@ async def _ran(run: Run, after_s: float) -> answers.Stop | None:
     stop = await run.first()
     while stop.state == State.STOPPED.value and asyncio.get_running_loop().time() < limit:
         stop = await run.go_on(run.at(stop), max(0.0, limit - asyncio.get_running_loop().time()))
-    run.ends_at = limit + _SAMPLING_S
+    late_s = 0.0
+    while stop.state == State.RUNNING.value:
+        # What it had to wait for a processor, on a machine with much to do, is not its own time.
+        owed_s = min(queued_s(run.session.pid or 0), _LATE_S) - late_s
+        if owed_s < _OWED_S or run.patience.interrupted.is_set():
+            break
+        late_s += owed_s
+        run.ends_at = limit + late_s
+        if not await stopping.between(run, owed_s):
+            stop = asking.ended(run) or stop
+            break
+    run.ends_at = asyncio.get_running_loop().time() + _SAMPLING_S
     return stop if stop.state == State.TERMINATED.value else None
 
 
@@ -108,16 +123,26 @@ async def _seen(run: Run, outside: Outside) -> Seen:
 
 
 async def _python(run: Run, outside: Outside, seen: Seen) -> None:
+    taken = await _snapshots(run, _SAMPLES if outside.any_computes else _QUIET)
+    if outside.any_computes:
+        # What was still beginning, on a machine with much to do, may wait by now.
+        later = await look(run.session.pid or 0, _WINDOW_S, run.patience.interrupted)
+        if later.after and not later.any_computes:
+            seen.outside = outside = later
+            taken = await _snapshots(run, _QUIET)
+    await python.forget(run)
+    seen.sampled = python.joined(taken, outside, run.session.target.cwd)
+    seen.samples = len(taken)
+
+
+async def _snapshots(run: Run, wanted: int) -> list[python.Snapshot]:
     taken: list[python.Snapshot] = []
-    wanted = _SAMPLES if outside.any_computes else _QUIET
     for at in range(wanted):
         if at and not await stopping.between(run, _BETWEEN_S):
             break
         async with asyncio.timeout(_PYTHON_S):
             taken.append(await python.sample(run))
-    await python.forget(run)
-    seen.sampled = python.joined(taken, outside, run.session.target.cwd)
-    seen.samples = len(taken)
+    return taken
 
 
 async def _node(run: Run, outside: Outside, seen: Seen) -> None:
@@ -218,7 +243,7 @@ def _place(about: Sampled | None, by_key: Mapping[str, Sampled], verdict: Verdic
     if about is None:
         return None
     if verdict.kind in {"busy", "moving"}:
-        found, place = looping(about.stacks, source.lines)
+        found, place = lasting(about.stacks, source.lines)
         if found is not None and place is not None:
             return msgspec.structs.replace(place, line=found.line)
     for key in (about.key, *reversed(verdict.chain)):
@@ -232,6 +257,8 @@ def _place(about: Sampled | None, by_key: Mapping[str, Sampled], verdict: Verdic
 def _ended(run: Run, last: answers.Stop, began: float) -> answers.Hang:
     output = run.output()
     how = f"by signal {last.signal}" if last.signal else f"with status {last.exit_code}"
+    if last.exit_code is not None and last.exit_code < 0:  # lldb-dap 19 tells so of a signal
+        how = "by a signal: debugger crash -- CMD says why"
     return answers.Hang(
         kind="ended",
         cause=f"no hang: it ended {how}",
@@ -241,7 +268,7 @@ def _ended(run: Run, last: answers.Stop, began: float) -> answers.Hang:
         output_total=output.total,
         adapter=run.session.adapter,
         took_s=round(asyncio.get_running_loop().time() - began, 1),
-        notes=last.notes,
+        notes=run.notes_of(last),
     )
 
 

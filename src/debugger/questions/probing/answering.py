@@ -74,7 +74,7 @@ def of_ending(
         output_dropped=ending.output.dropped,
         timed_out=last.timed_out,
         waited_s=last.waited_s,
-        notes=tuple(note for note in ending.notes if not note.startswith("still running")),
+        notes=ending.notes,
     )
 
 

@@ -90,7 +90,7 @@ async def finished(
         stopped=_words(stopped),
         passed=frozenset(passed),
         frame=frame,
-        notes=(*stop.notes, *notes),
+        notes=(*run.notes_of(stop), *notes),
     )
 
 

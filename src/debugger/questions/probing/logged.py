@@ -6,6 +6,7 @@ What they print is taken before it gets to the session, whose timeline would dro
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -52,11 +53,18 @@ class _Told:
     began: float
     failures: dict[int, tuple[int, str]] = field(default_factory=dict)
     told: dict[int, int] = field(default_factory=dict)  # hits, by place
+    hitting: dict[int, set[int]] = field(default_factory=dict)  # processes, by place
+    processes: int = 0
     over: asyncio.Event = field(default_factory=asyncio.Event)
     dropped: dict[int, Breakpoint] = field(default_factory=dict)  # as they were
 
-    def take(self, event: Event) -> bool:
-        """Take an event if it is ours."""
+    def process(self) -> Callable[[Event], bool]:
+        """Return what takes the events of one more process, which numbers hits of its own."""
+        self.processes += 1
+        return functools.partial(self.take, self.processes)
+
+    def take(self, process: int, event: Event) -> bool:
+        """Take an event of a process if it is ours."""
         if isinstance(event, ConditionFailed) and self._is_ours(event.number):
             count, _ = self.failures.get(event.number or 0, (0, ""))
             self.failures[event.number or 0] = (count + 1, event.message)
@@ -73,7 +81,7 @@ class _Told:
             self.table.count(place, self.told.get(place, 0) + missed if is_plain else 0)
             return True
         self.told[place] = self.told.get(place, 0) + 1
-        hit = event.hit if is_plain else None
+        hit = self._number(process, place, event.hit) if is_plain else None
         if self.table.is_over(place):
             self.table.count(place, hit or self.table.hits(place) + 1)
             return True
@@ -99,6 +107,12 @@ class _Told:
         """Whether no later hit of any place counts."""
         return all(self.table.is_over(place) for place in range(len(self.wanted)))
 
+    def _number(self, process: int, place: int, hit: int | None) -> int | None:
+        """Return the number of a hit; None where it is the next: each process counts its own."""
+        hitting = self.hitting.setdefault(place, set())
+        hitting.add(process)
+        return hit if len(hitting) == 1 else None
+
     def _is_ours(self, number: int | None) -> bool:
         return number is not None and 1 <= number <= len(self.wanted)
 
@@ -106,22 +120,24 @@ class _Told:
 class _Tapped:
     """A child's backend, whose events we see first, too; all else goes through."""
 
-    def __init__(self, inner: Backend, take: Callable[[Event], bool]) -> None:
+    def __init__(self, inner: Backend, told: _Told) -> None:
         self._inner = inner
-        self._take = take
+        self._told = told
 
     def report_to(self, sink: Sink) -> None:
         """Report to another sink from now on."""
-        self._inner.report_to(_tapped(sink, self._take))
+        self._inner.report_to(_tapped(sink, self._told))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
 
-def _tapped(sink: Sink, take: Callable[[Event], bool]) -> Sink:
+def _tapped(sink: Sink, told: _Told) -> Sink:
+    take = told.process()
+
     def tell(event: Event) -> None:
         if isinstance(event, ChildAppeared):
-            backend = cast("Backend", _Tapped(event.backend, take))
+            backend = cast("Backend", _Tapped(event.backend, told))
             sink(msgspec.structs.replace(event, backend=backend))
         elif not take(event):
             sink(event)
@@ -143,7 +159,7 @@ async def logged(question: Question, wanted: Sequence[Wanted], table: Table) -> 
     markers = [_marker(wanted[place], found) for place, found in entries.items()]
     tapped = replace(
         question,
-        make_backend=lambda sink, tasks: make(_tapped(sink, told.take), tasks),
+        make_backend=lambda sink, tasks: make(_tapped(sink, told), tasks),
         breakpoints=(*(_logpoint(one, adapter, question.language) for one in wanted), *markers),
         patience=Patience(question.patience.seconds, enough),
     )

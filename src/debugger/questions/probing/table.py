@@ -65,7 +65,9 @@ class _Place:
 
     def rows(self) -> list[ProbeRow]:
         """Return the rows that are kept, and those that the summary names."""
-        return list({row.hit: row for row in (*self.kept.rows(), *self.examples.values())}.values())
+        # Threads that hit it at once may be given one number.
+        every = (*self.kept.rows(), *self.examples.values())
+        return list({id(row): row for row in every}.values())
 
 
 class Table:
@@ -87,7 +89,8 @@ class Table:
     ) -> None:
         """Take one hit; without a number it is the next one of its place."""
         known = self._places[place]
-        known.hits = number = known.hits + 1 if hit is None else max(hit, known.hits)
+        number = known.hits + 1 if hit is None else hit
+        known.hits = max(known.hits, number)  # those of threads are not told in their order
         known.is_over = known.is_over or self._within.is_over(number, at_s)
         if not self._within.has(number, at_s):
             return

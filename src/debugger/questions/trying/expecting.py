@@ -36,10 +36,15 @@ async def expected(
         if session.adapter in _TRUTH and value.lower() not in {"true", "false"}:
             held = is_true(await _evaluated(session, _TRUTH[session.adapter](expression)))
     except DebuggerError as error:
-        return _unknown(expression, f"it cannot be evaluated there: {error.message}")
+        return _unknown(expression, f"it cannot be evaluated there: {_first(error.message)}")
     shown = tuple(await _operands(session, expression))
     problem = None if held is not None else f"it is no condition, its value is {value}"
     return answers.Expected(expression, held, value[:_VALUE], shown, problem)
+
+
+def _first(text: str) -> str:
+    """Return the first line: debuggers draw below it where in the expression they failed."""
+    return text.strip().partition("\n")[0]
 
 
 async def _evaluated(session: Session, expression: str) -> str:

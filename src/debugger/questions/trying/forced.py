@@ -1,10 +1,13 @@
-"""How is a function made to return at once, without running the rest of it?"""
+"""How is a function made to return at once, and which values cannot be set for good?"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from debugger.backends.abilities import RawCommands
 from debugger.errors import Code, DebuggerError
-from debugger.session import looking
+from debugger.session import looking, source
 from debugger.session.session import Session
 
 _GDB, _LLDB = "return", "thread return"
@@ -31,6 +34,22 @@ def check(session: Session) -> None:
         f"{session.adapter} cannot make a function return",
         hint=_OTHER.get(session.adapter, "set values: debugger try 'x=3'"),
     )
+
+
+def copied(file: str | None, names: Sequence[str]) -> list[str]:
+    """Say which of the variables that were set the program may not read again.
+
+    rustc keeps a copy for debuggers of what is bound once, and goes on with its own.
+    """
+    if file is None or not file.endswith(".rs"):
+        return []
+    text = "\n".join(source.lines(file) or ())
+    fixed = [
+        one for one in names if one.isidentifier() and not re.search(rf"\bmut\s+{one}\b", text)
+    ]
+    if not fixed:
+        return []
+    return [f"not mut: {', '.join(fixed)}: Rust may hold it elsewhere, and not see the change"]
 
 
 async def returned(session: Session, value: str | None) -> None:

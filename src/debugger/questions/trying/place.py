@@ -98,7 +98,13 @@ def differences(was: Seen, now: Seen, session: Session) -> tuple[answers.Change,
         for one in was.variables
         if one.name not in names
     )
-    return (*changed, *gone)
+    return (*(one for one in changed if not _is_same(one)), *gone)
+
+
+def _is_same(change: answers.Change) -> bool:
+    """Tell whether only what is inside of a value was not read on one side."""
+    outer, inner = (text.partition(" {") for text in (change.previous or "", change.value))
+    return outer[0] == inner[0] and bool(outer[1]) != bool(inner[1])
 
 
 def bounded(changes: Sequence[answers.Change]) -> tuple[answers.Change, ...]:

@@ -171,7 +171,7 @@ async def _trial(
     if timed_out and run is not None:
         stop = await run.where() or stop
     lines, total = _output(session, cursor)
-    return told(
+    answer = told(
         stop,
         until=wanted.place,
         reached=is_reached,
@@ -183,6 +183,8 @@ async def _trial(
         output=lines,
         output_total=total,
     )
+    copies = forced.copied(tried_at.file, [one.name for one in assigned])
+    return msgspec.structs.replace(answer, notes=(*answer.notes, *copies))
 
 
 def _not_set(

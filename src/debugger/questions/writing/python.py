@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ from debugger.core.writers import Site, Write
 from debugger.errors import Code, DebuggerError
 from debugger.questions import launched
 from debugger.questions.writing.telling import told
-from debugger.questions.writing.watching import Wanted
+from debugger.questions.writing.watching import HINT_WHEN, Wanted
 from debugger.recording.model import Noted, Recording, Wrote
 from debugger.recording.order import Limits, Order, Place
 from debugger.recording.python.watching import watch
@@ -48,7 +49,7 @@ async def who_wrote(
     """
     at = wanted.at
     place = Place(name=at.function or "", file=at.file or "", line=at.line or 0)
-    meant = watch(wanted.expression, place, hit=wanted.hit)
+    meant = watch(wanted.expression, place, hit=wanted.hit, when=wanted.when)
     argv = launched.argv(launch)
     ran = await record(
         argv,
@@ -68,7 +69,7 @@ async def who_wrote(
     require_recording(ran, argv)
     chosen = next((one for one in ran.recordings if _reached(one) is not None), None)
     if chosen is None:
-        raise _never(wanted, ran.is_timed_out)
+        raise _never(wanted, ran.is_timed_out, ran.recordings)
     reached = _reached(chosen)
     assert reached is not None
     if not reached.found:
@@ -134,16 +135,29 @@ def _notes(wanted: Wanted, reached: _Reached, writes: list[Write]) -> list[str]:
     return notes
 
 
-def _never(wanted: Wanted, timed_out: bool) -> DebuggerError:  # noqa: FBT001 - how the run ended
+def _never(
+    wanted: Wanted,
+    timed_out: bool,  # noqa: FBT001 - how the run ended
+    recordings: Sequence[Recording],
+) -> DebuggerError:
     if timed_out:
         return DebuggerError(
             Code.TIMEOUT,
-            f"{wanted.place} was not reached in time",
+            f"{wanted.met} was not reached in time",
             hint="debugger who-wrote --timeout 300 …",
         )
     times = f" {wanted.hit} times" if wanted.hit > 1 else ""
+    failed = [
+        one.text
+        for recording in recordings
+        for one in recording.events
+        if isinstance(one, Noted) and one.kind == "condition"
+    ]
+    why = f": the condition could not be evaluated: {failed[0]}" if failed else ""
     return DebuggerError(
         Code.NOT_FOUND,
-        f"the program ended, and {wanted.place} was not reached{times}",
-        hint="debugger path -- CMD shows what ran",
+        f"the program ended, and {wanted.met} was not reached{times}{why}",
+        hint=HINT_WHEN.format(wanted.place, wanted.when)
+        if wanted.when
+        else "debugger path -- CMD shows what ran",
     )

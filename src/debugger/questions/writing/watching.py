@@ -36,6 +36,9 @@ _DIFFERS = "the program does not do the same in each run: the value at the place
 _EARLIER = "what wrote it before {} is not seen"
 
 
+HINT_WHEN = "debugger probe --at {} '{}' -- CMD shows what it was there"
+
+
 @dataclass
 class Watched:
     """What was seen in one run: the value at the place, where it lies, and who wrote it."""
@@ -62,6 +65,12 @@ class Wanted:
     hit: int = 1
     until: Spec | None = None
     limit: int = 1000
+    when: str = ""
+
+    @property
+    def met(self) -> str:
+        """The place, and what is to hold there, in words."""
+        return f"{self.place} with {self.when}" if self.when else self.place
 
 
 async def who_wrote(question: Question, wanted: Wanted) -> answers.WhoWrote:
@@ -164,17 +173,20 @@ def _never(stop: answers.Stop, wanted: Wanted, hits: int) -> DebuggerError:
     if stop.state == State.RUNNING.value:
         return DebuggerError(
             Code.TIMEOUT,
-            f"{wanted.place} was not reached in time",
+            f"{wanted.met} was not reached in time",
             hint="debugger who-wrote --timeout 300 …",
         )
     unbound = [one.why_unbound for one in stop.unbound if isinstance(one.why_unbound, str)]
-    why = f": {unbound[0]}" if unbound else ""
+    failed = [one for one in stop.notes if "condition" in one]
+    why = f": {(unbound or failed)[0]}" if unbound or failed else ""
     if hits:
         why = f" {wanted.hit} times, but {hits}"
     return DebuggerError(
         Code.NOT_FOUND,
-        f"the program ended, and {wanted.place} was not reached{why}",
-        hint="debugger path -- CMD shows what ran",
+        f"the program ended, and {wanted.met} was not reached{why}",
+        hint=HINT_WHEN.format(wanted.place, wanted.when)
+        if wanted.when
+        else "debugger path -- CMD shows what ran",
     )
 
 

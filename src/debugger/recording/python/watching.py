@@ -10,16 +10,28 @@ from debugger.recording.order import Place, Watch
 _HINT = "watch a name, a field or an item by a constant key: total, self.items, rows[0], d['key']"
 
 
-def watch(expression: str, place: Place, *, hit: int = 1) -> Watch:
+def watch(expression: str, place: Place, *, hit: int = 1, when: str = "") -> Watch:
     """Take an expression apart; its first name is meant at a place, when it is `hit` that often.
 
+    Of the hits only those count at which `when` holds.
+
     Raises:
-        DebuggerError: USAGE for what runs code, and so cannot be read at every line.
+        DebuggerError: USAGE for what runs code, and so cannot be read at every line, and for a
+            condition that is none.
     """
     try:
         node = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError) as error:
         raise _refused(expression) from error
+    try:
+        if when:
+            compile(when, "--when", "eval")
+    except (SyntaxError, ValueError) as error:
+        raise DebuggerError(
+            Code.USAGE,
+            f"--when {when!r} is no expression of Python: {error}",
+            hint="debugger who-wrote --help",
+        ) from error
     steps: list[tuple[str, str | int]] = []
     while not isinstance(node, ast.Name):
         match node:
@@ -30,7 +42,7 @@ def watch(expression: str, place: Place, *, hit: int = 1) -> Watch:
             case _:
                 raise _refused(expression)
         node = inner
-    return Watch(node.id, tuple(reversed(steps)), place, hit)
+    return Watch(node.id, tuple(reversed(steps)), place, hit, when)
 
 
 def _key(node: ast.expr, expression: str) -> str | int:

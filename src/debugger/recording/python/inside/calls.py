@@ -99,7 +99,7 @@ class Book:
         self.singles: dict[CodeType, int] = {}
         self.merged: list[Spot] = []
         self.suspended: dict[int, Spot] = {}
-        self.hits: dict[CodeType, set[int]] = {}
+        self.hits: dict[CodeType, dict[int, int]] = {}  # when each line was first passed
         self.stopped: set[CodeType] = set()
         self.ids = 0
         self.seen = 0  # calls of the functions asked for
@@ -194,17 +194,16 @@ class Book:
         self.seen += 1
         if self.seen < self.order["nth"] or self.chosen_calls >= self.order["most"]:
             return None
-        if self._when is not None and not self._holds(frame):
+        if self._when is not None and not self.holds(self._when, frame):
             return None
         self.chosen_calls += 1
         self.inside += 1
         return self._enter_new(thread, top, code, frame, 0)
 
-    def _holds(self, frame: FrameType) -> bool:
-        assert self._when is not None
+    def holds(self, when: CodeType, frame: FrameType) -> bool:
+        """Tell whether a condition holds in a frame; that it fails is noted."""
         try:
-            names = {**frame.f_globals, **frame.f_locals}
-            return bool(eval(self._when, names))  # noqa: S307 - the user's own condition
+            return bool(eval(when, {**frame.f_globals, **frame.f_locals}))  # noqa: S307 - the user's
         except Exception as error:  # noqa: BLE001 - the user's own condition
             self.note("condition", f"{type(error).__name__}: {self.texts.raised(error)}")
             return False
@@ -361,8 +360,9 @@ class Book:
         hits = self.hits.get(code)
         if hits is None:
             self.number(code, frame)
-            hits = self.hits[code] = set()
-        hits.add(line)
+            hits = self.hits[code] = {}
+        if line not in hits:
+            hits[line] = self.stamp()
 
     def _changes(self, spot: Spot, frame: FrameType) -> None:
         if not spot.is_lined or spot.code is not frame.f_code:
@@ -394,6 +394,7 @@ class Book:
         """Write what is known at the end only."""
         self.flush()
         for code, lines in list(self.hits.items()):
-            self.journal.write(["h", self.functions[code], sorted(lines)], last=True)
+            told = [list(lines), list(lines.values())]
+            self.journal.write(["h", self.functions[code], *told], last=True)
         state = [self.stamp(), self.journal.dropped, self.seen, self.chosen_calls]
         self.journal.write(["end", *state], last=True)

@@ -37,6 +37,7 @@ class Stored:
         self._steps: list[Any] = wanted["steps"]
         self._line: int = wanted["place"]["line"]
         self._left_hits: int = wanted["hit"]
+        self._when = compile(wanted["when"], "<when>", "eval") if wanted["when"] else None
         self._final = self._steps[-1] if self._steps else None
         self._meant: int | None = None  # the object that the place was reached with
         self._kept: deque[tuple[int, list[Any]]] = deque(maxlen=_KEPT)
@@ -105,6 +106,8 @@ class Stored:
             self._book.write(record)
 
     def _reached(self, code: CodeType, frame: FrameType) -> None:
+        if self._when is not None and not self._book.holds(self._when, frame):
+            return
         self._left_hits -= 1
         if self._left_hits > 0:
             return

@@ -184,14 +184,10 @@ class Tested:
             known = self._ours[code] = self._chosen.is_ours(code)
         return known
 
-    def _is_private(self, code: CodeType) -> bool:
-        # An `assert` that pytest has written anew asks for locals(), and keeps nothing of them.
-        return self._parts.looks_at_itself(code) and "@py_builtins" not in code.co_names
-
     def _called(self, frame: FrameType, _event: str, _argument: Any) -> Any:
         code = frame.f_code
         try:
-            if not self._is_ours(code) or self._is_private(code):
+            if not self._is_ours(code) or self._parts.looks_at_itself(code):
                 return None
             self._events += 1
             if self._events > _EVENTS:

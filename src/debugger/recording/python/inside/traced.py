@@ -63,7 +63,8 @@ class Traced:
         real_set, real_get = self._set, self._get
 
         def settrace(function: Any) -> None:
-            if function is None:
+            # A thread begins by setting what all of them get, which is ours.
+            if function is None or function is self._calls:
                 real_set(self._calls)
             else:
                 self._book.note("tracer", "the program set a tracer of its own")
