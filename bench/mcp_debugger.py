@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,7 @@ class McpDebugger:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             limit=_LINE_MAX,
+            start_new_session=True,
         )
         other = cls(process)
         try:
@@ -106,6 +109,9 @@ class McpDebugger:
             except TimeoutError:
                 process.kill()
                 await process.wait()
+            # It leaves its adapters.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
     def _send(self, message: dict[str, Any]) -> None:
         assert self.process.stdin is not None
