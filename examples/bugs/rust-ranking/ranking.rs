@@ -48,9 +48,12 @@ fn parse(line: &str) -> Option<(&str, u8, &str, u8)> {
 fn table(results: &[&str]) -> Vec<Team> {
     let mut teams: BTreeMap<String, Team> = BTreeMap::new();
     for line in results {
-        let Some((home, left, guest, right)) = parse(line) else {
-            eprintln!("not a result: {line}");
-            continue;
+        let (home, left, guest, right) = match parse(line) {
+            Some(result) => result,
+            None => {
+                eprintln!("not a result: {line}");
+                continue;
+            }
         };
         for (name, scored, conceded) in [(home, left, right), (guest, right, left)] {
             let team = teams.entry(name.to_string()).or_default();
