@@ -19,7 +19,7 @@ from typing import Any
 
 from debugger.backends.frida.dwarf.image import Image
 from debugger.backends.frida.engine.displaced import decode
-from debugger.backends.frida.engine.engine import Engine, Place
+from debugger.backends.frida.engine.engine import Engine
 from debugger.backends.frida.engine.events import (
     Breakpoint,
     Calls,
@@ -28,6 +28,7 @@ from debugger.backends.frida.engine.events import (
     Function,
     Logged,
 )
+from debugger.backends.frida.engine.launch import Place
 
 _SOURCE = """
 #include <stdio.h>
@@ -59,6 +60,10 @@ _JUMP = 5
 _NEVER_JS = "(c) => c.rdi.toInt32() === -1"
 _NEVER_C = "int predicate (const unsigned long long * f) { return (long long) f[8] == -1; }"
 _LOG = "(c) => c.rdi.toInt32()"
+_RECORD = (
+    "int values (const unsigned long long * f, unsigned long long * words)"
+    " { words[0] = (int) f[8]; return 1; }"
+)
 _LARGE_FILES = 60
 _LARGE_FUNCTIONS = 2_000  # of each
 
@@ -261,6 +266,7 @@ async def main() -> None:
         if slow is not None:
             print(f"{'lldb: conditional breakpoint, never true':44}{slow - base:12.1f} ns")
         never = {"native": _NEVER_C, "log": "() => 1"}
+        logged = {"log": _LOG, "record": _RECORD, "width": 1}
         cases = [
             (
                 "condition, JS at int3",
@@ -277,7 +283,15 @@ async def main() -> None:
             ("condition, C at int3", 1_000_000, point(bench.short, **never), conditional),
             ("condition, C at a jump", 5_000_000, point(bench.long, **never), conditional),
             ("count at a jump", 10_000_000, point(bench.long), conditional),
-            ("logpoint at a jump", 200_000, point(bench.long, log=_LOG), printed),
+            ("logpoint, JS at a jump", 20_000, point(bench.long, log=_LOG), printed),
+            ("logpoint, C at int3", 20_000, point(bench.short, **logged), printed),
+            ("logpoint, C at a jump", 20_000, point(bench.long, **logged), printed),
+            (
+                "logpoint, C at a jump, as fast as it can",
+                2_000_000,
+                point(bench.long, **logged),
+                printed,
+            ),
             (
                 "logpoint, 1000/s, at a jump",
                 10_000_000,

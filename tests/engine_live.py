@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from debuggees import CACHE
-from debugger.backends.frida.engine.engine import Engine, Place
+from debugger.backends.frida.engine.engine import Engine
+from debugger.backends.frida.engine.events import ChildAppeared
+from debugger.backends.frida.engine.kin import Process
+from debugger.backends.frida.engine.launch import Place
 
 PROGRAMS = Path(__file__).parent / "frida" / "programs"
 BOUND_S = 30.0
@@ -88,7 +91,7 @@ class Live:
     def __init__(self, program: Program, scratch: Path) -> None:
         self.program = program
         self.events: list[Any] = []
-        self._scratch = scratch
+        self.scratch = scratch
         self._news = asyncio.Event()
         self.engine: Any = None
         self.base = 0
@@ -118,7 +121,7 @@ class Live:
         return self.base + self.program.symbol(symbol)
 
     def output(self, stream: str = "out") -> str:
-        return (self._scratch / stream).read_text(encoding="utf-8")
+        return (self.scratch / stream).read_text(encoding="utf-8")
 
 
 class Starter:
@@ -154,13 +157,28 @@ class Starter:
         await live.find_base()
         return live
 
-    async def attach(self, program: Program, pid: int) -> Live:
+    async def attach(self, program: Program, pid: int, **options: Any) -> Live:
         files, place = self._place()
         live = Live(program, files)
-        live.engine = await Engine.attach(pid, place=place, tasks=self._tasks, sink=live.take)
+        live.engine = await Engine.attach(
+            pid, place=place, tasks=self._tasks, sink=live.take, **options
+        )
         self.started.append(live)
         await live.find_base()
         return live
+
+    async def follow(self, live: Live, event: Any, program: Program) -> Live:
+        """Enter a process that an engine has told of, or what its own program has become."""
+        inside = Live(program, live.scratch)
+        inside.engine = await Engine.follow(
+            live.engine,
+            Process(event.pid) if isinstance(event, ChildAppeared) else None,
+            at=event.at,
+            tasks=self._tasks,
+            sink=inside.take,
+        )
+        await inside.find_base()
+        return inside
 
 
 def gdb_counts(

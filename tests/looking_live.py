@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from conftest import require_tool
 from debuggees import build, marker, source
 from debugger.backends.frida.dwarf.image import Image
 from debugger.backends.frida.dwarf.unwind import Module, Modules
@@ -120,7 +120,7 @@ def gdb_prints(name: str, place: str, asked: Sequence[str], *args: str) -> list[
     orders += [f"break {at}", "run"]
     for one in asked:
         orders += [f"echo {_MARK}", f"print {one}"]
-    argv = [shutil.which("gdb") or "gdb", "-nx", "-q", "-batch"]
+    argv = [require_tool("gdb"), "-nx", "-q", "-batch"]
     argv += [word for one in orders for word in ("-ex", one)]
     done = subprocess.run(
         [*argv, "--args", str(program), *args],

@@ -26,7 +26,15 @@ pytestmark = [
 ]
 Cli = Callable[..., Any]
 FRIDA = ("--backend", "frida")
-_BECOMES = "exec sh -c 'read line; exit 6'"
+# It ends with 6 where its input ends.
+_READS = """
+#include <unistd.h>
+int main(void) {
+    char one;
+    while (read(0, &one, 1) == 1) {}
+    return 6;
+}
+"""
 # Two threads that pass the same line, each three times.
 _PAIR = """
 #include <pthread.h>
@@ -45,6 +53,24 @@ int main(void) {
     for (long i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, (void *)(i + 1));
     for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
     printf("total %ld\\n", total);
+    return 0;
+}
+"""
+
+
+# A line of two places, of which each is passed once a turn.
+_TWICE = """
+#include <cstdio>
+template <class T> __attribute__((noinline)) T twice(T x) {
+    return x + x; // @twice
+}
+int main() {
+    double sum = 0;
+    for (int i = 0; i < 10; i++) {
+        sum += twice(i);
+        sum += twice(i + 0.5);
+    }
+    printf("%g\\n", sum);
     return 0;
 }
 """
@@ -161,6 +187,16 @@ def test_threads_at_one_breakpoint_are_told_one_after_the_other(cli: Cli, tmp_pa
     assert len(threads) == 6
     assert sorted(map(threads.count, set(threads))) == [3, 3]
     assert (stops[-1]["exit_code"], stops[-1]["output"][-1]["text"]) == (0, "total 9")
+
+
+def test_a_hit_count_counts_the_hits_of_all_places_of_a_line(cli: Cli, tmp_path: Path):
+    program = compiled(tmp_path, _TWICE, name="own.cpp")
+    begin(cli, program, "--stop-on-entry")
+    cli("break", at(tmp_path / "own.cpp", "twice"), "--hit-count", "7", check=0)
+    assert go_on(cli)["reason"] == "breakpoint"
+    assert value(cli, "x") == "3"
+    assert go_on(cli)["reason"] == "breakpoint"
+    assert value(cli, "x") == "3.5"
 
 
 def test_threads_are_continued_separately(cli: Cli, tmp_path: Path):
@@ -294,14 +330,15 @@ def test_a_program_dies_of_a_pipe_that_nobody_reads_as_it_would_without_us(cli: 
     assert (end["reason"], end["signal"], end["output"]) == ("exit", "SIGPIPE", [])
 
 
-def test_a_program_that_becomes_another_is_told_of_to_its_end(
-    cli: Cli, wait_until: Callable[..., None]
+def test_a_program_that_becomes_one_that_cannot_be_entered_is_told_of_to_its_end(
+    cli: Cli, wait_until: Callable[..., None], tmp_path: Path
 ) -> None:
-    begin(cli, "/bin/sh", "--no-wait", "--break", "printf", "--", "-c", _BECOMES)
+    free = compiled(tmp_path, _READS, "-static")
+    begin(cli, "/bin/sh", "--no-wait", "--break", "printf", "--", "-c", f"exec {free}")
 
     def is_said() -> bool:
         told = data(cli("--json", "events", "--kind", "adapter", check=0))
-        return any("by exec" in one["text"] for one in told["events"])
+        return any(f"{free} is linked statically" in one["text"] for one in told["events"])
 
     wait_until(is_said, what="the other program")
     (never,) = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]

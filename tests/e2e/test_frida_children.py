@@ -1,4 +1,4 @@
-"""Are the processes that a program forks debugged from inside, as the program itself is?"""
+"""Are the processes that a program starts debugged from inside, as the program itself is?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import debuggees
 import families
-from asking import Cli, at, value
+from asking import Cli, at, start, value
 from families import NATIVE, WORKED, again, await_child, is_alive, listed
 
 pytestmark = pytest.mark.adapter("frida")
@@ -37,6 +37,35 @@ int main(void) {
     return WEXITSTATUS(status);
 }
 """
+
+
+# Becomes the program of its first argument once the file of its second is there.
+_GATED = """#include <pthread.h>
+#include <unistd.h>
+static void *waits(void *unused) {
+    for (;;) pause();
+    return unused;
+}
+int main(int count, char **words) {
+    pthread_t other;
+    pthread_create(&other, 0, waits, 0);
+    while (access(words[2], F_OK) != 0) usleep(1000);
+    execl(words[1], words[1], (char *)0);
+    return count;
+}
+"""
+
+
+def execute(cli: Cli, mode: str, *words: str, target: object = "", count: int = 1) -> Any:
+    """Start the program that runs another; return the stop or the end."""
+    words = (*words, "--", mode, str(target or debuggees.build("loop.c")), str(count))
+    return start(cli, "execs.c", "--backend", "frida", *words)
+
+
+def is_stopped_in(cli: Cli, function: str) -> bool:
+    """Tell whether the current session is stopped there."""
+    now = cli("--json", "context").data
+    return bool(now["ok"] and now["data"]["frame"]["function"] == function)
 
 
 def fork(cli: Cli, mode: str, word: object = "", *words: str) -> Any:
@@ -70,7 +99,7 @@ def test_a_forked_child_that_outlives_the_program_is_waited_for(cli: Cli, tmp_pa
     gate = tmp_path / "gate"
     end = fork(cli, "behind", gate)
     assert (end["session"], end["exit_code"]) == ("family", 0)
-    assert "still running: family.1" in end["notes"][0]
+    assert end["left_running"] == ["family.1"]
     gate.touch()
     end = again(cli, "await")
     assert (end["session"], end["reason"], end["exit_code"]) == ("family.1", "exit", 6)
@@ -112,10 +141,64 @@ def test_of_many_children_some_run_free_unharmed_and_that_is_said(cli: Cli) -> N
     assert any("the others run free" in one for one in said)
 
 
-def test_a_child_that_executes_another_program_runs_on_to_its_own_end(cli: Cli) -> None:
-    end = fork(cli, "exec", debuggees.build("loop.c"), "--break", at("loop.c", "step"))
-    assert (end["session"], end["output"][-1]["text"]) == ("family", "ended, together 3")
-    assert listed(cli)["family.1"]["exit_code"] == 3
+@pytest.mark.parametrize("mode", ["fork", "vfork", "spawn", "system", "popen"])
+def test_a_child_that_executes_another_program_stops_in_it(cli: Cli, mode: str) -> None:
+    stop = execute(cli, mode, "--break", at("loop.c", "start"))
+    assert (stop["session"] != "execs", stop["frame"]["function"]) == (True, "sum_to")
+    assert value(cli, "n") == "4"
+    end = again(cli, "continue")
+    assert (end["session"], end["exit_code"]) == ("execs", 3)
+    assert [one["text"] for one in end["output"]][-1] == "sum 30"
+    assert {one["exit_code"] for one in listed(cli).values()} == {3}
+
+
+@pytest.mark.parametrize("mode", ["exec", "chain", "thread"])
+def test_a_program_that_becomes_another_is_followed_in_its_own_session(cli: Cli, mode: str) -> None:
+    stop = execute(cli, mode, "--break", at("loop.c", "start"))
+    assert (stop["session"], stop["frame"]["function"]) == ("execs", "sum_to")
+    assert value(cli, "n") == "4"
+    again(cli, "step")
+    end = again(cli, "continue")
+    assert (end["session"], end["exit_code"], list(listed(cli))) == ("execs", 3, ["execs"])
+    assert [one["text"] for one in end["output"]][-1] == "sum 30"
+
+
+def test_a_program_that_a_script_runs_is_followed_too(cli: Cli, tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text(f"#!/bin/sh\n{debuggees.build('loop.c')} $1\nexit 5\n")
+    script.chmod(0o755)
+    stop = execute(cli, "spawn", "--break", at("loop.c", "start"), target=script)
+    assert (stop["frame"]["function"], value(cli, "n")) == ("sum_to", "4")
+    assert again(cli, "continue")["exit_code"] == 5
+    assert listed(cli)[stop["session"]]["exit_code"] == 3
+
+
+def test_a_thread_that_is_stopped_is_gone_when_another_becomes_a_program(
+    cli: Cli, wait_until: Any, tmp_path: Path
+) -> None:
+    program, gate = tmp_path / "gated", tmp_path / "gate"
+    program.with_suffix(".c").write_text(_GATED)
+    argv = ["gcc", "-g", "-pthread", program.with_suffix(".c"), "-o", program]
+    subprocess.run(argv, check=True, timeout=60)
+    places = ("--break", "waits", "--break", at("loop.c", "start"))
+    words = (*places, "--", debuggees.build("loop.c"), gate)
+    stop = again(cli, "start", str(program), "--backend", "frida", *map(str, words))
+    assert stop["frame"]["function"] == "waits"
+    gate.touch()
+    wait_until(lambda: is_stopped_in(cli, "sum_to"), what="the stop in the other program")
+    pending = again(cli, "breakpoint", "list")["breakpoints"][0]
+    assert (pending["verified"], pending["hits"]) == (False, 1)
+    assert again(cli, "continue")["exit_code"] == 3
+
+
+def test_of_many_executed_programs_some_run_free_unharmed_and_that_is_said(cli: Cli) -> None:
+    end = execute(cli, "many", count=50)
+    assert end["output"][-1]["text"] == "together 150"
+    known = listed(cli)
+    assert 17 <= len(known) < 51
+    assert {one["exit_code"] for name, one in known.items() if name != "execs"} == {3}
+    told = again(cli, "--session", "execs", "events", "--kind", "adapter")
+    assert any("the others run free" in one["text"] for one in told["events"])
 
 
 def test_a_child_that_was_forked_with_all_signals_blocked_is_entered_too(
@@ -131,8 +214,7 @@ def test_a_child_that_was_forked_with_all_signals_blocked_is_entered_too(
     assert (end["session"], end["exit_code"]) == ("masked", 5)
 
 
-@pytest.mark.parametrize("mode", ["spawn", "shared"])
-def test_a_child_in_its_parents_memory_is_left_alone(cli: Cli, mode: str) -> None:
-    end = fork(cli, mode, "", "--break", at(NATIVE, "make"))
+def test_a_child_that_stays_in_its_parents_memory_is_left_alone(cli: Cli) -> None:
+    end = fork(cli, "shared", "", "--break", at(NATIVE, "make"))
     assert (end["session"], end["reason"], end["exit_code"]) == ("family", "exit", 0)
     assert list(listed(cli)) == ["family"]

@@ -401,5 +401,56 @@ EXAMPLES: tuple[a.Answer, ...] = (
         ),
         notes=("only the first thread is compared",),
     ),
+    a.DiffOfProbes(
+        runs=(PATH_RUN, PATH_RUN),
+        places=(
+            a.ProbedPlace(
+                "main.c:42",
+                (
+                    a.ProbedColumn("sum", 5, 1, 5, 5, "10", "11"),
+                    a.ProbedColumn("node", 5, addresses=5),
+                    a.ProbedColumn("zz", error="no zz"),
+                ),
+                file="/src/main.c",
+                line=42,
+                right_line=44,
+                function="sum_to",
+                when="i > 1",
+                left_hits=6,
+                right_hits=5,
+                names_in_scope=("sum", "i"),
+                near_names=("sum",),
+            ),
+            a.ProbedPlace(
+                "other.c:9",
+                (),
+                file="/src/other.c",
+                line=9,
+                right_hits=1,
+                left_why="it was never entered",
+            ),
+        ),
+        common=4,
+        different=1,
+        left_only=1,
+        right_only=1,
+        parted_after=4,
+        before=(
+            a.ProbedPair(
+                a.ProbeRow(0, 4, 0.1, ("6", "0x5000010", "<no zz>")),
+                a.ProbeRow(0, 4, 0.1, ("6", "0x6000010", "<no zz>")),
+            ),
+        ),
+        parted=a.ProbedPair(
+            a.ProbeRow(0, 5, 0.1, ("10", "0x5000010", "<no zz>")),
+            a.ProbeRow(0, 5, 0.1, ("11", "0x6000010", "<no zz>")),
+        ),
+        after=(
+            a.ProbedPair(a.ProbeRow(0, 6, 0.1, ("15", "0x5000010", "<no zz>")), None),
+            a.ProbedPair(None, a.ProbeRow(1, 1, 0.1, ())),
+        ),
+        notes=("A: hits of 2 processes",),
+        evidence="e3",
+    ),
     a.EvidenceReport(2, "", "/tmp/report.md", stale=1, bytes=90),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from debugger.backends.frida.engine.displaced import decode
 from debugger.backends.frida.engine.events import Breakpoint, Exited, Function, Paused
 from engine_live import build, run
 
@@ -12,6 +13,7 @@ ROUNDS = 20
 # What is written at the end is written once more; of others libc itself makes some calls.
 CALLS = {"write": ROUNDS + 1, "read": ROUNDS, "open64": ROUNDS, "close": ROUNDS}
 NEVER = "int predicate(void *frame) { return 0; }"
+WORDS = "int values(void *frame, unsigned long long *words) { words[0] = 1; return 1; }"
 
 
 async def _make_hot(live, way):
@@ -24,24 +26,27 @@ async def _make_hot(live, way):
         "log": {"pauses": False, "log": "(c) => 1", "rate": 1000},
         "condition": {"condition": "(c) => c.rdi === null"},
         "native": {"native": NEVER},
+        "record": {"pauses": False, "log": "(c) => 1", "record": WORDS, "width": 1},
     }
     assert await live.engine.add([Breakpoint(id="w", address=work, **ways[way])]) == {}
 
 
-@pytest.mark.parametrize("way", ["count", "log", "condition", "native", "trace"])
+@pytest.mark.parametrize("way", ["count", "log", "condition", "native", "record", "trace"])
 async def test_threads_that_are_hot_pause_in_the_programs_code_and_are_unharmed(start, way):
-    program = build("hammer.c", "-O0")
+    # There the first instruction has room for a jump, so that most time is spent in what logs.
+    program = build("hammer.c", "-O2" if way == "record" else "-O0")
     rounds = "60000000"
     status, out, _ = program.alone(rounds)
     live = await start(program, rounds)
     await _make_hot(live, way)
     await live.engine.run()
     modules = await live.engine.modules()
-    for _ in range(PAUSES):
+    for _ in range(PAUSES // 4 if way == "record" else PAUSES):
         for _ in await live.engine.pause():
             at = (await live.until(Paused)).registers["rip"]
             (module,) = (one for one in modules if one.base <= at < one.base + one.size)
             assert "frida" not in module.name
+            assert "vdso" not in module.name  # where records have their time from
         live.engine.resume()
     if way == "trace":
         await live.engine.untrace([1])
@@ -71,3 +76,22 @@ async def test_what_the_agent_calls_itself_stops_the_program_alone(start, name):
     assert (end.status, end.signal) == (3, None)
     assert (await live.engine.tally())["p"].hits == stops
     assert stops == CALLS.get(name, stops)
+
+
+async def test_what_the_agent_calls_is_told_from_its_callers_in_the_middle_too(start):
+    for _ in range(4):  # the agent seldom comes there, and only while the program ends
+        live = await start(build("chatty.c", "-O0"), "1")
+        (libc,) = (one for one in await live.engine.modules() if one.name.startswith("libc.so"))
+        told = run("nm", "-D", "--defined-only", libc.path).stdout
+        (line,) = (one for one in told.splitlines() if " mmap64@@" in one)
+        begin = libc.base + int(line.split()[0], 16)
+        behind = begin + decode(await live.engine.read(begin, 16), begin).size
+        # The first instruction leaves the stack alone.
+        point = Breakpoint(id="p", address=behind, caller=("rsp", 0))
+        assert await live.engine.add([point]) == {}
+        await live.engine.run()
+        event = await live.until(lambda one: isinstance(one, Paused | Exited))
+        while isinstance(event, Paused):
+            live.engine.resume()
+            event = await live.until(lambda one: isinstance(one, Paused | Exited))
+        assert event.status == 3

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from debugger.backends.frida.engine.calls import unpacked
 from debugger.backends.frida.engine.events import (
     Breakpoint,
@@ -14,6 +16,7 @@ from debugger.backends.frida.engine.events import (
     Exited,
     Function,
     Logged,
+    Paused,
     Returned,
 )
 from engine_live import build
@@ -50,6 +53,38 @@ async def test_every_hit_of_four_threads_is_counted(start):
     await live.engine.run()
     await live.until(Exited)
     assert (await live.engine.tally())["w"].hits == 80000
+
+
+async def test_threads_that_hit_at_once_are_told_different_numbers(start):
+    live = await start(build("hammer.c", "-O0"), "500")
+    point = Breakpoint(id="l", address=live.at("work"), pauses=False, log="(c) => 0")
+    await live.engine.add([point])
+    await live.engine.run()
+    await live.until(Exited)
+    told = [one.hits for one in live.events if isinstance(one, Logged)]
+    assert sorted(told) == list(range(1, 2001))
+
+
+@pytest.mark.parametrize("beside", [None, "counted", "asked"])
+async def test_the_hits_of_several_places_of_a_breakpoint_are_one_count(start, beside):
+    program = build("hammer.c", "-O0")
+    live = await start(program, "5000")
+    begin, end = live.at("work"), live.at("hammer")
+    places = [live.base + one for one in program.statements() if begin <= live.base + one < end]
+    condition = "(c) => true" if beside == "asked" else None
+    wanted = [
+        Breakpoint(id=str(at), address=at, group="g", ignore=30_000, condition=condition)
+        for at in places[:3]
+    ]
+    if beside == "counted":
+        wanted.append(Breakpoint(id="other", address=places[1], pauses=False))
+    assert await live.engine.add(wanted) == {}
+    await live.engine.run()
+    told = [(await live.until(Paused)) for _ in range(4)]
+    assert sorted(one.hits for one in told) == [30_001, 30_002, 30_003, 30_004]
+    await live.engine.remove([one.id for one in wanted])
+    live.engine.resume()
+    await live.until(Exited)
 
 
 async def test_ten_million_hits_are_logged_within_their_rate_and_the_rest_is_counted(start):

@@ -70,7 +70,7 @@ def plain(text: str) -> str:
     return repr(float(text)) if _REAL.fullmatch(text) else text
 
 
-@pytest.mark.adapter("gdb-cli")
+@pytest.mark.adapter("gdb")
 async def test_values_of_c_are_those_of_gdb(start):
     theirs = gdb_prints("expressions.c", "@here", [one for one, _ in _C])
     seen = await seen_at(start, "expressions.c", "@here")
@@ -79,7 +79,7 @@ async def test_values_of_c_are_those_of_gdb(start):
     assert [truths.get(one, one) for one in ours] == [plain(one) for one in theirs]
 
 
-@pytest.mark.adapter("gdb-cli")
+@pytest.mark.adapter("gdb")
 async def test_values_of_cpp_are_those_of_gdb(start):
     theirs = gdb_prints("expressions.cpp", "@here", [one for one, _ in _CPP])
     seen = await seen_at(start, "expressions.cpp", "@here")

@@ -16,6 +16,7 @@ from debugger.backends.base import (
     Event,
     Launch,
     Printed,
+    Resumed,
     Sink,
     Started,
 )
@@ -166,6 +167,11 @@ class FridaBackend:
         await self._begun()
 
     async def _begun(self) -> None:
+        await self._look()
+        self._hearing.listen()
+        self.tell(Started(self.engine.pid))
+
+    async def _look(self) -> None:
         engine = self.engine
         self.program = program = Program(engine.pid, cache.folder(self._life.env))
         program.load(await engine.modules())
@@ -173,8 +179,6 @@ class FridaBackend:
         self.steps = Turns(self, self.stops)
         self.tracing = Tracing(self)
         self.watched = Watched(self)
-        self._hearing.listen()
-        self.tell(Started(engine.pid))
 
     async def connect(self) -> None:
         """Enter the child process that this backend was made for, which waits.
@@ -185,9 +189,28 @@ class FridaBackend:
         await self._life.follow(self._hearing.take)
         await self._begun()
 
-    def appeared(self, pid: int) -> None:
-        """Have a process that was forked debugged as this one is, or let it run free."""
-        held = self._children.hold(pid, self._life)
+    async def became(self, at: int) -> None:
+        """Enter what the program has become by exec, with its breakpoints, and let it run.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED; then it runs free.
+        """
+        self.tell(Resumed())  # whatever thread was stopped is no more
+        self.stops.ended()
+        self.stops = Stops(self, tell=self._show, holds=self._holds)
+        await self._life.become(at, self._hearing.take)
+        self.breakpoints.left("the program became another by exec")
+        self._abilities.clear()
+        self.program.close()
+        try:
+            await self._look()
+            await self.breakpoints.loaded(list(self.modules))
+        finally:
+            await self.engine.run()
+
+    def appeared(self, pid: int, at: int) -> None:
+        """Have a process that was started debugged as this one is, or let it run free."""
+        held = self._children.hold(pid, self._life, at)
         if held is not None:
             child = self._make(sink=self._sink, held=held)
             self.tell(ChildAppeared(child, pid, held.words))

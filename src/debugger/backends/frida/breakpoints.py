@@ -16,7 +16,7 @@ from debugger.backends.frida.dwarf.unwind import Module
 from debugger.backends.frida.engine.engine import Engine
 from debugger.backends.frida.engine.events import ConditionFailed as Failed
 from debugger.backends.frida.engine.events import Logged as Recorded
-from debugger.backends.frida.points import Made
+from debugger.backends.frida.points import Made, Text
 from debugger.backends.frida.program import Place, Program
 from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.errors import DebuggerError
@@ -59,6 +59,9 @@ class Breakpoints:
     def __init__(self, inside: Asked) -> None:
         self._inside = inside
         self._lists: dict[str, dict[int, _Set]] = {}
+        # What makes the texts of points that machine code logs at: also of those that are there no
+        # more, whose last records are on their way.
+        self._texts: dict[str, Text] = {}
         self._next = 1
 
     def number(self, point: str) -> int | None:
@@ -135,7 +138,8 @@ class Breakpoints:
 
     def _made(self, one: _Set, place: Place) -> Made:
         number, self._next = self._next, self._next + 1
-        return points.make(f"{_MARK}{one.wanted.id}.{number}", one.at, place)
+        name = f"{_MARK}{one.wanted.id}"
+        return points.make(f"{name}.{number}", one.at, place, group=name)
 
     async def _add(self, one: _Set, made: Sequence[Made]) -> None:
         engine = self._inside.engine
@@ -145,7 +149,8 @@ class Breakpoints:
         again = [
             points.without_native(each.point)
             for each in wished.values()
-            if each.point.id in refused and each.point.native is not None
+            if each.point.id in refused
+            and (each.point.native is not None or each.point.record is not None)
         ]
         if again:
             for point in again:
@@ -153,6 +158,7 @@ class Breakpoints:
             refused |= await engine.add(again)
         good = [each for each in wished.values() if each.point.id not in refused]
         one.points |= {each.point.id: each.point.address for each in good}
+        self._texts |= {each.point.id: each.text for each in good if each.text is not None}
         if one.points:
             one.bound = self._bound(one, good) if good else one.bound
             return
@@ -212,8 +218,9 @@ class Breakpoints:
         """Tell what a logpoint said."""
         number = self.number(event.point)
         if number is not None:
-            told = Logged(number, str(event.values), event.thread, event.hits)
-            self._inside.tell(told)
+            said = event.values
+            text = self._texts[event.point](said) if isinstance(said, tuple) else str(said)
+            self._inside.tell(Logged(number, text, event.thread, event.hits))
 
     def failed(self, event: Failed) -> None:
         """Tell that a condition failed: each failure once, for a hot line has millions."""

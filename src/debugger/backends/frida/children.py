@@ -1,4 +1,4 @@
-"""Which processes that a program forked are entered, and which run free?"""
+"""Which processes that a program started are entered, and which run free?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALTOGETHER = 200
 
 
 class Parent(Protocol):
-    """What a child has of the process that forked it."""
+    """What a child has of the process that started it."""
 
     stdio: Stdio | None
     is_guest: bool
@@ -36,10 +36,11 @@ class Held:
     process: Process
     parent: Parent
     family: Children
+    at: int
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Its program and its arguments: its parent's, for it has become no other yet."""
+        """Its program and its arguments: of a fork, its parent's."""
         try:
             told = Path(f"/proc/{self.process.pid}/cmdline").read_bytes()
         except OSError:
@@ -57,18 +58,18 @@ class Children:
         # Not a queue: who is entered first is to go on first, and each has a session that waits.
         self.turn = asyncio.Lock()
 
-    def hold(self, pid: int, parent: Parent) -> Held | None:
-        """Take a new process, or let it go on where there are too many."""
+    def hold(self, pid: int, parent: Parent, at: int) -> Held | None:
+        """Take a new process, or let it go on where there are too many (`at`: see the event)."""
         if len(self._held) < AT_ONCE and self._count < ALTOGETHER:
             try:
-                held = Held(Process(pid), parent, self)
+                held = Held(Process(pid), parent, self, at)
             except OSError:  # it was killed
                 return None
-            parent.engine.tell_child(pid, WAIT)
+            parent.engine.tell_child(pid, WAIT, at)
             self._held.add(held)
             self._count += 1
             return held
-        parent.engine.tell_child(pid)
+        parent.engine.tell_child(pid, at=at)
         return None
 
     def refused(self) -> str | None:
@@ -77,7 +78,7 @@ class Children:
             return None
         self._has_said = True
         return (
-            f"the program forks more than {AT_ONCE} processes at once, or {ALTOGETHER} in all: "
+            f"the program starts more than {AT_ONCE} processes at once, or {ALTOGETHER} in all: "
             "the others run free"
         )
 

@@ -11,6 +11,7 @@ from debugger.backends.base import Event as Told
 from debugger.backends.frida import reasons
 from debugger.backends.frida.breakpoints import Asked, Breakpoints
 from debugger.backends.frida.engine import events as of
+from debugger.backends.frida.engine.hearing import BECOMING
 from debugger.backends.frida.engine.link import HOST_ENDED
 from debugger.backends.frida.looking.looking import Looking
 from debugger.backends.frida.stepping.steps import Judged
@@ -22,9 +23,9 @@ from debugger.core.events import Stream
 from debugger.core.model import Reason, Stopped
 from debugger.errors import DebuggerError
 
-# Frida's words for an exec, and for an end.
+# Frida's words for an exec that was not seen coming, and for an end.
 _REPLACED, _ENDED = "process-replaced", "process-terminated"
-_ANOTHER = "the program became another by exec, and the debugger is not inside that one"
+_UNSEEN = "it does so by a system call of its own"
 
 
 class Around(Asked, Protocol):
@@ -41,8 +42,15 @@ class Around(Asked, Protocol):
     def is_guest(self) -> bool:
         """Whether the program was there before us."""
 
-    def appeared(self, pid: int) -> None:
-        """Have a process that was forked debugged, or let it run free."""
+    def appeared(self, pid: int, at: int) -> None:
+        """Have a process that was started debugged, or let it run free."""
+
+    async def became(self, at: int) -> None:
+        """Enter what the program has become.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED; then it runs free.
+        """
 
     async def drain(self) -> None:
         """Tell what the program has written to its end."""
@@ -61,7 +69,10 @@ class Hearing:
 
     def take(self, event: of.Event) -> None:
         """Take an event of the engine; it is read when its turn comes."""
-        self._queue.put_nowait(event)
+        if self.is_muted:
+            self._let_go(event)
+        else:
+            self._queue.put_nowait(event)
 
     def listen(self) -> None:
         """Begin to read."""
@@ -74,11 +85,23 @@ class Hearing:
 
     async def _read(self) -> None:
         while not self._is_over and (event := await self._queue.get()) is not None:
+            if self.is_muted:
+                self._let_go(event)
+                continue
             try:
                 await self._hear(event)
             except DebuggerError as error:
                 # The program may have ended meanwhile, which is told next.
                 self._say(error.message)
+
+    def _let_go(self, event: of.Event) -> None:
+        """Let who waits to be entered go on: nobody is there to do so."""
+        match event:
+            case of.ChildAppeared(pid=pid, at=at, why=None):
+                self._around.engine.tell_child(pid, at=at)
+            case of.Became(at=at, why=None):
+                engine = self._around.engine
+                engine.tell_child(engine.pid, at=at)
 
     async def _hear(self, event: of.Event) -> None:
         around = self._around
@@ -95,8 +118,8 @@ class Hearing:
                 new = around.program.load([module])
                 await around.breakpoints.loaded(new)
                 await around.tracing.loaded(new)
-            case of.ChildAppeared(pid=pid):
-                around.appeared(pid)
+            case of.ChildAppeared() | of.Became():
+                await self._waits(event)
             case of.AgentFailed(text=text):
                 self._say(text)
             case of.Exited(status=status, signal=number):
@@ -140,12 +163,33 @@ class Hearing:
         if reason == HOST_ENDED:
             await self._end(None, error=reason)
         elif reason == _REPLACED:
-            self._around.stops.ended()
-            self._say(f"{_ANOTHER}; its end is told")
-            self._around.breakpoints.left(_ANOTHER)
-        elif reason != _ENDED and self._around.is_guest:
+            self._free(_UNSEEN)
+        elif reason not in {_ENDED, BECOMING} and self._around.is_guest:
             await self._end(reasons.exited(None, None, is_guest=True))
         # Else how a program ended is told by who waits for it.
+
+    async def _waits(self, event: of.ChildAppeared | of.Became) -> None:
+        why = event.why
+        if isinstance(event, of.ChildAppeared):
+            if why is None:
+                self._around.appeared(event.pid, event.at)
+            else:
+                self._say(f"the child process {event.pid} runs free: {why}")
+            return
+        if why is None:
+            try:
+                await self._around.became(event.at)
+            except DebuggerError as error:
+                why = error.message
+        if why is not None:
+            self._free(why)
+
+    def _free(self, why: str) -> None:
+        around = self._around
+        around.stops.ended()
+        free = f"the program became another by exec, and the debugger is not inside that one: {why}"
+        self._say(f"{free}; its end is told")
+        around.breakpoints.left(free)
 
     async def _end(self, exited: Told | None, *, error: str | None = None) -> None:
         self._is_over = True

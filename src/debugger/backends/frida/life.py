@@ -12,8 +12,9 @@ from pathlib import Path
 from debugger.backends.base import Attach, Closed, Launch
 from debugger.backends.frida import able
 from debugger.backends.frida.children import Held
-from debugger.backends.frida.engine.engine import Engine, Place
+from debugger.backends.frida.engine.engine import Engine
 from debugger.backends.frida.engine.events import Event
+from debugger.backends.frida.engine.launch import Place
 from debugger.backends.stdio import Stdio
 from debugger.core.events import Stream
 from debugger.errors import Code, DebuggerError
@@ -31,6 +32,9 @@ class Life:
         self._tasks = tasks
         self.held = held
         self.inside: Engine | None = None
+        self._is_entering = False
+        # Who lets the program go has to know which engine is inside.
+        self._change = asyncio.Lock()
         self.stdio: Stdio | None = held.parent.stdio if held is not None else None
         self.is_guest = held is not None and held.parent.is_guest
         self.env: Mapping[str, str] = held.parent.env if held is not None else {}
@@ -91,12 +95,40 @@ class Life:
         )
 
     async def follow(self, hear: Hear) -> None:
-        """Enter a child, which waits."""
+        """Enter a child, which waits.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED; then it runs free.
+        """
         held = self.held
         assert held is not None
         async with held.family.turn:
+            if held.process.is_closed():
+                raise _left(held)
+            self._is_entering = True
+            engine = await Engine.follow(
+                held.parent.engine,
+                held.process,
+                at=held.at,
+                tasks=self._tasks,
+                sink=hear,
+                holds_modules=True,
+            )
+        self.inside = engine
+        if held.process.is_closed():
+            await self._let_go()
+            engine.end_child()
+            raise _left(held)
+
+    async def become(self, at: int, hear: Hear) -> None:
+        """Enter what the program has become by exec, which waits.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED; then it runs free.
+        """
+        async with self._change:
             self.inside = await Engine.follow(
-                held.parent.engine, held.process, tasks=self._tasks, sink=hear, holds_modules=True
+                self.engine, None, at=at, tasks=self._tasks, sink=hear, holds_modules=True
             )
 
     async def drain(self) -> None:
@@ -115,9 +147,9 @@ class Life:
                 with suppress(OSError):
                     os.kill(engine.pid, signal.SIGKILL)
             elif not kill:
-                await self._let_go(engine)
+                await self._let_go()
             helpers = _helpers(self._scratch)
-            ended = (await engine.end()).killed
+            ended = (await self.engine.end()).killed
             killed = tuple(one for one in ended if one.partition(" ")[0] not in helpers)
         if stdio is not None:
             await stdio.drain()
@@ -130,22 +162,32 @@ class Life:
             if kill:
                 held.process.kill()
             else:
-                await self._let_go(engine)
-            engine.end_child()
+                await self._let_go()
+            self.engine.end_child()
         elif kill:
             held.process.kill()
+        elif not self._is_entering:  # else it is left once it was entered
+            held.parent.engine.tell_child(held.process.pid, at=held.at)
         held.process.close()
         held.family.release(held)
         return Closed()
 
-    async def _let_go(self, engine: Engine) -> None:
+    async def _let_go(self) -> None:
         if not self.is_guest:
             outputs = self.stdio.outputs if self.stdio is not None else []
-            await engine.guarded.release([engine.pid], outputs)
+            await self.engine.guarded.release([self.engine.pid], outputs)
         with suppress(DebuggerError, TimeoutError):
-            async with asyncio.timeout(_DETACH_S):
-                await engine.run()  # it may never have begun
-                await engine.detach()
+            async with asyncio.timeout(_DETACH_S), self._change:
+                await self.engine.run()  # it may never have begun
+                await self.engine.detach()
+
+
+def _left(held: Held) -> DebuggerError:
+    return DebuggerError(
+        Code.ADAPTER_FAILED,
+        f"the child process {held.process.pid} was left before it was entered, and runs free",
+        hint="debugger sessions lists those that are debugged",
+    )
 
 
 def _helpers(scratch: Path) -> list[str]:

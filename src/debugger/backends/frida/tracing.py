@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from debugger.backends.base import Passed
 from debugger.backends.frida.dwarf.unwind import Module
-from debugger.backends.frida.engine.calls import ENTERED, JUMPED, RECORD
+from debugger.backends.frida.engine.calls import ENTERED, JUMPED, RECORD, SKIPPED, WORDS
 from debugger.backends.frida.engine.events import Called, Calls, Dropped, Function, Returned
 from debugger.backends.frida.engine.wide import has_room
 from debugger.backends.frida.inside import Inside
 from debugger.backends.frida.traced.finding import Matched, Target, match, own_code
-from debugger.backends.frida.traced.wording import Words, words_of
+from debugger.backends.frida.traced.wording import Record, Words, words_of
 from debugger.core.model import Passage, Traced
 from debugger.errors import Code, DebuggerError
 
@@ -35,6 +36,8 @@ class _Known:
     number: int
     target: Target
     words: Words
+    file: str | None
+    line: int | None
     traces: list[int] = field(default_factory=list)
 
 
@@ -50,6 +53,8 @@ class Tracing:
         self._by_address: dict[int, _Known] = {}
         # For ever: a call that is under way is told of after it was let go.
         self._by_number: dict[int, _Known] = {}
+        # By number, as the program told it last.
+        self._skipped: dict[int, int] = {}
 
     def take(self, event: Calls | Called | Returned | Dropped) -> None:
         """Tell the session of calls and returns."""
@@ -64,6 +69,9 @@ class Tracing:
         for record in RECORD.iter_unpack(data):
             one = known.get(record[1])
             if one is None:
+                continue
+            if record[3] == SKIPPED:
+                self._skipped[one.number] = record[WORDS]
                 continue
             found.append(_entered(one, record) if record[3] == ENTERED else _left(one, record))
         return tuple(found)
@@ -128,7 +136,10 @@ class Tracing:
         return traced
 
     def _known(self, target: Target) -> _Known:
-        one = _Known(len(self._by_number) + 1, target, words_of(target))
+        file, line = (None, None)
+        if (function := target.function) is not None:
+            file, line = function.file, function.line
+        one = _Known(len(self._by_number) + 1, target, words_of(target), file, line)
         self._by_number[one.number] = one
         return one
 
@@ -172,17 +183,19 @@ class Tracing:
         await self._inside.engine.untrace([one.number for one in gone])
 
     async def traces(self) -> list[Traced]:
-        """Return the patterns that are traced, each as it is now."""
+        """Return the patterns that are traced, each as it is now, or was when the program ended."""
         if not self._traces:
             return []
-        skipped = await self._inside.engine.skipped()
-        hot = [self._by_number[number] for number in skipped if number in self._by_number]
-        return [
-            msgspec.structs.replace(
-                one, sampled=tuple(it.target.name for it in hot if number in it.traces)
-            )
-            for number, one in sorted(self._traces.items())
-        ]
+        with suppress(DebuggerError):
+            self._skipped |= await self._inside.engine.skipped()
+        skipped = self._skipped.items()
+        hot = [(self._by_number[at], count) for at, count in skipped if at in self._by_number]
+        found = []
+        for number, one in sorted(self._traces.items()):
+            mine = [(each.target.name, count) for each, count in hot if number in each.traces]
+            sampled, counts = zip(*mine, strict=True) if mine else ((), ())
+            found.append(msgspec.structs.replace(one, sampled=sampled, skipped=counts))
+        return found
 
 
 def _has_room(target: Target) -> bool:
@@ -193,36 +206,37 @@ def _has_room(target: Target) -> bool:
     return has_room(target.function.address, pieces)
 
 
-def _entered(one: _Known, record: tuple[Any, ...]) -> Passage:
-    target, place = one.target, one.target.function
+def _entered(one: _Known, record: Record) -> Passage:
     return Passage(
-        target.name,
+        one.target.name,
         record[2],
         record[4],
-        one.words.entered(record[5:11], record[11:13], record[13]),
-        file=place.file if place is not None else None,
-        line=place.line if place is not None else None,
-        trace=one.traces[0] if one.traces else None,
+        one.words.entered(record),
+        False,  # noqa: FBT003 - positional for speed
+        one.file,
+        one.line,
+        None,
+        None,
+        one.traces[0] if one.traces else None,
     )
 
 
-def _left(one: _Known, record: tuple[Any, ...]) -> Passage:
-    target, place = one.target, one.target.function
-    returned = None
+def _left(one: _Known, record: Record) -> Passage:
+    name, returned = one.target.name, None
     if record[3] == JUMPED:
-        text = f"{target.name} ended in a call, whose return is its own"
+        text = f"{name} ended in a call, whose return is its own"
     else:
-        returned = one.words.left(record[5], record[11])
-        text = f"{target.name} → {returned}" if returned is not None else f"{target.name} returned"
+        returned = one.words.left(record)
+        text = f"{name} → {returned}" if returned is not None else f"{name} returned"
     return Passage(
-        target.name,
+        name,
         record[2],
         record[4],
         text,
-        is_return=True,
-        file=place.file if place is not None else None,
-        line=place.line if place is not None else None,
-        returned=returned,
-        duration_ns=record[6],
-        trace=one.traces[0] if one.traces else None,
+        True,  # noqa: FBT003 - positional for speed
+        one.file,
+        one.line,
+        returned,
+        record[WORDS + 1],
+        one.traces[0] if one.traces else None,
     )

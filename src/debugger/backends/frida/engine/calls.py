@@ -10,7 +10,11 @@ from debugger.backends.frida.engine.events import Called, Returned
 
 # Ready, function, thread, kind; the time in ns; six words; two halves of vectors; texts.
 RECORD: Final = struct.Struct("<4IQ6Q2Q40s")
-ENTERED, LEFT, JUMPED = range(3)
+ENTERED, LEFT, JUMPED, SKIPPED = range(4)
+"""Kinds of records; of one SKIPPED the first word is how many calls of the function were, so far.
+"""
+WORDS, REALS, TEXTS = 5, 11, 13
+"""Where in a record the words, the halves of vectors and the texts begin."""
 
 
 def unpacked(data: bytes) -> Iterator[Called | Returned]:
@@ -20,7 +24,7 @@ def unpacked(data: bytes) -> Iterator[Called | Returned]:
         reals = (real0, real1)
         if kind == ENTERED:
             yield Called(arguments=tuple(words), reals=reals, texts=texts, **common)
-        else:
+        elif kind != SKIPPED:
             yield Returned(
                 value=words[0],
                 took=words[1] / 1e3,

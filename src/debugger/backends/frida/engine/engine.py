@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 
+from debugger.backends.frida.engine import kin
 from debugger.backends.frida.engine.events import (
     Breakpoint,
     Event,
@@ -24,31 +24,18 @@ from debugger.backends.frida.engine.events import (
 )
 from debugger.backends.frida.engine.hearing import Hearing, within
 from debugger.backends.frida.engine.inside import Inside, agent_source
-from debugger.backends.frida.engine.kin import FOLLOWED, FREE, Process, clean, let_go, not_entered
-from debugger.backends.frida.engine.launch import Launching
+from debugger.backends.frida.engine.launch import Launching, Place
 from debugger.backends.frida.engine.link import Link
 from debugger.backends.frida.engine.points import Points
 from debugger.backends.frida.engine.preflight import check_machine, check_process, check_program
 from debugger.backends.frida.engine.returns import Returns
 from debugger.backends.frida.engine.sites import Sites
-from debugger.backends.frida.engine.told import (
-    read_module,
-    read_registers,
-    read_tally,
-)
+from debugger.backends.frida.engine.told import read_module, read_registers, read_tally
 from debugger.backends.guarded import Ending, Guarded
 from debugger.errors import Code, DebuggerError
 
 _EXEC_S = 10.0
 _READY_S = 10.0
-
-
-class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where an engine works: `scratch` is its own, and removed by the guard at the end."""
-
-    cwd: str
-    env: Mapping[str, str]
-    scratch: Path
 
 
 class Engine:
@@ -104,7 +91,7 @@ class Engine:
             raise
         finally:
             launching.close()
-        tasks.create_task(engine._hearing.await_exit(ended))
+        engine._hearing.watch(ended, tasks)
         return engine
 
     @classmethod
@@ -133,37 +120,48 @@ class Engine:
         except BaseException:
             await engine.end()
             raise
-        engine._hearing.watch_end(Process(pid), tasks)
+        engine._hearing.watch_end(kin.Process(pid), tasks)
         return engine
 
     @classmethod
     async def follow(
         cls,
-        parent: Engine,
-        child: Process,
+        known: Engine,
+        child: kin.Process | None,
         *,
+        at: int,
         tasks: asyncio.TaskGroup,
         sink: Callable[[Event], None],
         holds_modules: bool = False,
     ) -> Engine:
-        """Enter a process that appeared, beside its parent; `run` lets it go on.
+        """Enter a process that appeared beside one that is known, or what that one itself became.
+
+        It waits at `at` (`ChildAppeared`, `Became`) until `run`.
 
         Raises:
             DebuggerError: ADAPTER_FAILED, NOT_FOUND, TIMEOUT; then it goes on without us.
         """
         engine = cls(sink, holds_modules=holds_modules)
-        engine.pid = engine._hearing.pid = child.pid
-        engine._link, engine._waits_at = parent._link, parent._lets_go_at
-        engine._link.hear(child.pid, engine._hearing.take)
+        engine.pid = engine._hearing.pid = pid = child.pid if child is not None else known.pid
+        engine._link, engine._waits_at = known._link, at or known._lets_go_at
+        known.tell_child(pid, kin.WAIT, at)
+        engine._link.hear(pid, engine._hearing.take)
         try:
-            clean(child.pid, parent._sites.originals)
+            if not at:
+                kin.clean(pid, known._sites.originals)
             await engine._enter(follows_children=True)
-        except (OSError, DebuggerError) as error:
-            parent.tell_child(child.pid)
-            engine._link.unhear(child.pid)
-            raise not_entered(child.pid, error) from error
-        engine.returns.inherit(parent.returns)
-        engine._hearing.watch_end(child, tasks)
+        except BaseException as error:
+            known.tell_child(pid, kin.FREE, at)
+            engine._link.unhear(pid)
+            if isinstance(error, OSError | DebuggerError):
+                raise kin.not_entered(pid, error) from error
+            raise
+        if not at:
+            engine.returns.inherit(known.returns)
+        if child is not None:
+            engine._hearing.watch_end(child, tasks)
+        else:
+            known._hearing.pass_on(engine._hearing, tasks)
         return engine
 
     async def _open(self, place: Place, tasks: asyncio.TaskGroup) -> None:
@@ -208,7 +206,7 @@ class Engine:
         """Let a program that was started begin, or a child go on."""
         if self._waits_at:
             at, self._waits_at = self._waits_at, 0
-            let_go(self.pid, at, FOLLOWED)
+            kin.let_go(self.pid, at, kin.FOLLOWED)
         if self._held:
             self._held = False
             await self._link.ask("resume", pid=self.pid)
@@ -376,16 +374,17 @@ class Engine:
         value, _ = await self._inside.ask("modules")
         return [read_module(one) for one in value]
 
-    def tell_child(self, pid: int, word: int = FREE) -> None:
+    def tell_child(self, pid: int, word: int = kin.FREE, at: int = 0) -> None:
         """Let a process that appeared go on without us, or wait for longer (`kin`)."""
-        let_go(pid, self._lets_go_at, word, self._sites.originals)
+        kin.let_go(pid, at or self._lets_go_at, word, () if at else self._sites.originals)
 
     async def detach(self) -> None:
         """Leave the program as it was; it goes on."""
-        await self._inside.ask("follow", on=False)
-        await self._inside.ask("leave")
-        self.resume()
-        await self._inside.ask("idle")
+        if not self._hearing.gone.done():  # else it becomes another just now
+            await self._inside.ask("follow", on=False)
+            await self._inside.ask("leave")
+            self.resume()
+            await self._inside.ask("idle")
         await self._link.ask("detach", pid=self.pid)
         self._hearing.leave("detached")
 

@@ -15,9 +15,14 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True):
     pointers (`(c) => c.rbp.sub(20).readS32() > 3`), made once; what `log` returns JSON must hold.
     `native` is C with a function `int predicate(const unsigned long long *frame)`, for lines that
     are too hot for JavaScript; its frame is that of code/enter.S. A negative answer of it means
-    that `condition` is to be asked. The first `ignore` hits do nothing, then every `every`-th
-    does. `rate` bounds the records of a second; 0 is no bound. What of it was not used is saved, up
-    to `burst` records.
+    that `condition` is to be asked. `record` is C, too, with a function `int values(const unsigned
+    long long *frame, unsigned long long *words)`, which writes the `width` words that a record
+    then has instead of what `log` returns; 0 of it means that `native` does not hold, a negative
+    number that `condition` and `log` are to be asked. The first `ignore` hits do nothing, then
+    every `every`-th does; those of all points of a `group` are counted together. `rate` bounds the
+    records of a second; 0 is no bound. What of it was not used is saved, up to `burst` records.
+    `caller` is how far above which register, rsp or rbp, the return address is: it tells the
+    agent's own calls.
     """
 
     id: str
@@ -25,13 +30,17 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True):
     condition: str | None = None
     log: str | None = None
     native: str | None = None
+    record: str | None = None
+    width: int = 0
     pauses: bool = True
     ignore: int = 0
     every: int = 1
+    group: str | None = None
     rate: int = 0
     burst: int = 0
     temporary: bool = False
     thread: int | None = None
+    caller: tuple[str, int] | None = None
 
 
 class Watch(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +116,7 @@ class Paused(Event, frozen=True, kw_only=True):
 
 
 class Logged(Event, frozen=True, kw_only=True):
-    """A point's record."""
+    """A point's record: what its `log` returned, or as a tuple the words of its `record`."""
 
     point: str
     thread: int
@@ -177,12 +186,23 @@ class ModuleLoaded(Event, frozen=True, kw_only=True):
 
 
 class ChildAppeared(Event, frozen=True, kw_only=True):
-    """A process that the program forked or became; it is held until it is released."""
+    """A process that the program forked, or that became another by exec in its memory.
+
+    It waits: for a word at `at`, or for that of its parent's (`kin`) where that is 0. `why` says
+    that it runs free, and why.
+    """
 
     pid: int
     parent: int
-    origin: str
-    path: str | None
+    at: int = 0
+    why: str | None = None
+
+
+class Became(Event, frozen=True, kw_only=True):
+    """The program is another by exec: it waits for a word at `at`, or runs free, and `why`."""
+
+    at: int
+    why: str | None = None
 
 
 class Exited(Event, frozen=True, kw_only=True):

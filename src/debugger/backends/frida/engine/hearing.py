@@ -10,6 +10,7 @@ import msgspec
 
 from debugger.backends.frida.engine.events import (
     AgentFailed,
+    Became,
     ChildAppeared,
     Event,
     Exited,
@@ -28,7 +29,9 @@ _T = TypeVar("_T")
 
 # Frida's words for what the program does itself; else we have left it, or were cut off.
 _TERMINATED, _REPLACED = "process-terminated", "process-replaced"
-_THE_PROGRAMS_OWN = frozenset({_TERMINATED, _REPLACED})
+# It is about to be another, or is that already.
+BECOMING = "it becomes another program by exec"
+_THE_PROGRAMS_OWN = frozenset({_TERMINATED, _REPLACED, BECOMING})
 _AFTER_LAST_S = 2.0
 
 
@@ -45,8 +48,14 @@ class Hearing:
         self.has_last_words = False
         # The status that the program ends itself with, by its own words.
         self.exiting: int | None = None
+        self._names: list[str] = []  # of the points that machine code logs at, by their numbers
         self._process: Process | None = None
         self._ending: asyncio.Task[Ending] | None = None
+        self._telling: asyncio.Task[None] | None = None
+        self._ended: Ended | None = None
+        self._is_becoming = False
+        # Why the program will run free once it is another.
+        self._why: str | None = None
         loop = asyncio.get_running_loop()
         self.became: asyncio.Future[None] = loop.create_future()
         # With the address of `abort`, which is caught where it begins.
@@ -66,15 +75,40 @@ class Hearing:
                 pid == self.pid and not self.became.done()
             ):
                 self.became.set_result(None)
-            case {"event": "child", "pid": pid, "parent": parent, "origin": origin, "path": path}:
-                self._sink(ChildAppeared(pid=pid, parent=parent, origin=origin, path=path))
+            case {"event": "becoming", "child": child} if child == self.pid:
+                self._is_becoming = True
+            case {"event": "became", "pid": parent, "child": child, "at": at, "why": why}:
+                self._became(parent, child, at, why)
             case {"event": "detached", "pid": pid, "reason": reason}:
                 # An exec ends the first session in the launcher, which was none of the program's.
                 if self.ready.done() and pid == self.pid:
-                    is_another = reason == _TERMINATED and has_become_another(pid)
-                    self.leave(_REPLACED if is_another else reason)
+                    self._detached(reason)
             case {"event": "over"}:
                 self.leave(HOST_ENDED)
+
+    def _detached(self, reason: str) -> None:
+        if self._is_becoming:
+            self.leave(BECOMING)
+        elif reason in {_TERMINATED, _REPLACED} and self._why and not self.has_last_words:
+            # It may have ended since: only who is still itself says last words.
+            self.leave(BECOMING)
+            self._sink(Became(at=0, why=self._why))
+        elif reason == _TERMINATED and has_become_another(self.pid):
+            self.leave(_REPLACED)
+        else:
+            self.leave(reason)
+
+    def _became(self, parent: int, child: int, at: int, why: str | None) -> None:
+        if child != self.pid:
+            if at or why:
+                self._sink(ChildAppeared(pid=child, parent=parent, at=at, why=why))
+            return
+        self._is_becoming = False
+        if at:
+            self.leave(BECOMING)
+        if self.gone.done() and (at or why):
+            self._sink(Became(at=at, why=why))
+        self._why = why  # of what may still come
 
     def _hear(self, message: Mapping[str, Any], data: bytes | None) -> None:
         if message["type"] != "send":
@@ -96,7 +130,8 @@ class Hearing:
             case kind:
                 if kind in {"records", "calls"}:
                     self._inside.acknowledge()
-                for event in read_events(payload, data):
+                self._names += payload.get("names", ())
+                for event in read_events(payload, data, self._names):
                     if isinstance(event, Paused):
                         self.paused[event.thread] = event
                     self._sink(event)
@@ -122,7 +157,21 @@ class Hearing:
         """Wait for the end of a process that somebody else has started, and tell it."""
         self._process = process
         self._ending = tasks.create_task(process.ended())
-        tasks.create_task(self.await_exit(self._ending))
+        self.watch(self._ending, tasks)
+
+    def watch(self, ended: Ended, tasks: asyncio.TaskGroup) -> None:
+        """Wait for the end of a program, and tell it."""
+        self._ended = ended
+        self._telling = tasks.create_task(self._await_exit(ended))
+
+    def pass_on(self, heir: Hearing, tasks: asyncio.TaskGroup) -> None:
+        """Leave the end to who hears of what the program has become."""
+        assert self._ended is not None
+        assert self._telling is not None
+        self._telling.cancel()
+        heir._process, heir._ending = self._process, self._ending
+        self._process = self._ending = None
+        heir.watch(self._ended, tasks)
 
     def unwatch(self) -> None:
         """Wait for the end of a process no longer."""
@@ -131,8 +180,7 @@ class Hearing:
             self._process.close()
             self._ending = self._process = None
 
-    async def await_exit(self, ended: Ended) -> None:
-        """Wait for the end of a program, and tell it."""
+    async def _await_exit(self, ended: Ended) -> None:
         # The guard tells both, and the host may be the first to end.
         waits: list[asyncio.Future[Any]] = [ended, self.gone]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -140,9 +188,10 @@ class Hearing:
             await asyncio.wait([ended], timeout=_AFTER_LAST_S)
             if not ended.done():
                 return
+        await asyncio.wait([ended])  # which is another's to hear of, once this is passed on
         if ended.cancelled():
             return
-        status, number = await ended
+        status, number = ended.result()
         # What the agent said last is read before the end is told.
         await asyncio.wait([self.gone], timeout=_AFTER_LAST_S)
         self.has_exited = True

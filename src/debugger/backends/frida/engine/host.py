@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import frida
+from debugger.backends.frida.engine.execs import Execs, read_becoming
 from debugger.backends.frida.engine.frames import Unpacker, pack
 
 _CHUNK = 1 << 16
@@ -37,6 +38,8 @@ class Host:
         self._scripts: dict[int, Any] = {}
         # Where Frida's code is; what a child has of its parent's is not ours to take out.
         self._brought: dict[int, set[int]] = {}
+        self._lost: dict[int, threading.Event] = {}
+        self._execs = Execs(self.emit, self._await_lost)
 
     def emit(self, message: dict[str, Any]) -> None:
         """Write one message whole."""
@@ -71,8 +74,9 @@ class Host:
         pid = order["pid"]
         before = _places(pid)
         session = self._device.attach(pid)
+        self._execs.join(pid)
         self._brought[pid] = _places(pid) - before
-        self._sessions[pid] = session
+        self._sessions[pid], self._lost[pid] = session, threading.Event()
         session.on("detached", lambda reason, _crash: self._detached(pid, session, str(reason)))
         if order["gate"]:
             session.enable_child_gating()
@@ -96,6 +100,7 @@ class Host:
     def do_detach(self, order: dict[str, Any]) -> None:
         """Leave a process."""
         pid = order["pid"]
+        self._execs.leave(pid)
         script = self._scripts.pop(pid, None)
         if script is not None:
             script.unload()
@@ -105,14 +110,24 @@ class Host:
             _await_left(pid, self._brought.pop(pid, set()))
 
     def _message(self, pid: int, script: Any, message: Any, data: bytes | None) -> None:
-        if message["type"] == "send" and message["payload"].get("type") == "last":
-            # At once: a program that ends must not wait for us to be read.
-            script.post({"type": "last"})
+        match message:
+            case {"type": "send", "payload": {"type": "last"}}:
+                # At once: a program that ends must not wait for us to be read.
+                script.post({"type": "last"})
+            case {"type": "send", "payload": {"type": "execs"} as payload}:
+                self._execs.take(read_becoming(pid, payload))
+                return
         self.emit({"event": "message", "pid": pid, "message": message, "data": data})
 
     def _detached(self, pid: int, session: Any, reason: str) -> None:
         if self._sessions.get(pid) is session:
+            self._lost[pid].set()
             self.emit({"event": "detached", "pid": pid, "reason": reason})
+
+    def _await_lost(self, pid: int, seconds: float) -> None:
+        lost = self._lost.get(pid)
+        if lost is not None:
+            lost.wait(seconds)
 
     def _child_added(self, child: Any) -> None:
         self.emit(

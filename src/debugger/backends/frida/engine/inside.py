@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from debugger.backends.frida.engine.link import Link
-from debugger.backends.frida.engine.machine import CRASH, ENTER, TRACE, TRAP
+from debugger.backends.frida.engine.machine import CRASH, ENTER, LOG, TRACE, TRAP
 from debugger.errors import Code, DebuggerError
 
 _AGENT = Path(__file__).parent / "agent"
@@ -19,7 +19,7 @@ _REPLY_S = 20.0
 
 def agent_source(*, holds_modules: bool) -> str:
     """Put the agent's files together, with the machine code that it places."""
-    codes = {"trap": TRAP, "crash": CRASH, "enter": ENTER, "trace": TRACE}
+    codes = {"trap": TRAP, "crash": CRASH, "enter": ENTER, "trace": TRACE, "log": LOG}
     machine = {name: code.hex() for name, code in codes.items()}
     head = f"const MACHINE = {msgspec.json.encode(machine).decode()};\n"
     head += f"const HOLDS_MODULES = {'true' if holds_modules else 'false'};\n"

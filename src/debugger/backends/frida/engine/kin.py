@@ -19,7 +19,7 @@ from debugger.errors import Code, DebuggerError
 
 Ending = tuple[int | None, int | None]
 
-# The words that a child waits for: to go on with us inside, or without; or to wait for longer.
+# The words that a process waits for: to go on with us inside, or without; or to wait for longer.
 FOLLOWED, FREE, WAIT = 1, 2, 3
 
 # pidfd_info (include/uapi/linux/pidfd.h), which tells of the end since Linux 6.15.
@@ -103,6 +103,8 @@ class Process:
 
     async def ended(self) -> Ending:
         """Wait for its end; return its status or its signal, neither where nobody can know."""
+        if self.is_closed():
+            return None, None
         loop, over = asyncio.get_running_loop(), asyncio.Event()
         loop.add_reader(self._descriptor, over.set)
         try:
@@ -126,6 +128,10 @@ class Process:
             return None
         mask, code = _INFO.unpack(told)
         return int(code) if mask & _HAS_EXIT else None
+
+    def is_closed(self) -> bool:
+        """Tell whether it was let go of."""
+        return self._descriptor < 0
 
     def close(self) -> None:
         """Let go of the descriptor."""

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from debugger.backends.frida.engine.link import Link
 from debugger.errors import Code, DebuggerError
 
@@ -15,6 +17,14 @@ _LAUNCHER = str(Path(__file__).with_name("launcher.py"))
 _READY_S = 10.0
 
 Ended = asyncio.Future[tuple[int | None, int | None]]
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an engine works: `scratch` is its own, and removed by the guard at the end."""
+
+    cwd: str
+    env: Mapping[str, str]
+    scratch: Path
 
 
 class Launching:

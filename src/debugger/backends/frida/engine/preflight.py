@@ -108,12 +108,7 @@ def check_process(pid: int) -> None:
             hint="debugger attach PID, of a program that lives",
         ) from error
     check_program(f"/proc/{pid}/exe")
-    if "libc.so" not in maps and "libc-" not in maps and "ld-musl" not in maps:
-        raise DebuggerError(
-            Code.NOT_SUPPORTED,
-            f"process {pid} ({program}) has no C library, and would die of being entered",
-            hint=_OTHER_BACKEND,
-        )
+    check_library(pid, maps, str(program))
     if "frida-agent" in maps:
         raise DebuggerError(
             Code.WRONG_STATE,
@@ -134,6 +129,20 @@ def check_process(pid: int) -> None:
             Code.WRONG_STATE,
             f"process {pid} is being debugged by process {tracer}",
             hint="debugger sessions tells whether it is one of ours",
+        )
+
+
+def check_library(pid: int, maps: str, program: str) -> None:
+    """Refuse a process that its map (proc_pid_maps(5)) shows without a C library.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED.
+    """
+    if "libc.so" not in maps and "libc-" not in maps and "ld-musl" not in maps:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"process {pid} ({program}) has no C library, and would die of being entered",
+            hint=_OTHER_BACKEND,
         )
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
+import msgspec
+
+from debugger.backends.frida.engine import logs
 from debugger.backends.frida.engine.events import (
     Calls,
     ChildAppeared,
@@ -18,12 +22,19 @@ from debugger.backends.frida.engine.events import (
     Tally,
 )
 
+_Row = Logged | ConditionFailed
 
-def read_events(payload: Mapping[str, Any], data: bytes | None) -> Iterator[Event]:
-    """Yield what a message tells, in order."""
+
+def read_events(
+    payload: Mapping[str, Any], data: bytes | None, names: Sequence[str] = ()
+) -> Iterator[Event]:
+    """Yield what a message tells, in order; `names` are those of `logs.unpacked`."""
     match payload:
         case {"type": "records", "records": [*records], "lost": int(lost)}:
-            yield from map(_record, records)
+            rows = [_record(row) for row in records]
+            if data:
+                rows = _merged(rows, [*logs.unpacked(data, names, payload["first"])])
+            yield from rows
             if lost:
                 yield Dropped(records=lost)
         case {"type": "calls", "lost": int(lost)}:
@@ -31,23 +42,28 @@ def read_events(payload: Mapping[str, Any], data: bytes | None) -> Iterator[Even
         case {"type": "paused"}:
             yield _paused(payload)
         case {"type": "forked", "pid": int(pid), "parent": int(parent)}:
-            yield ChildAppeared(pid=pid, parent=parent, origin="fork", path=None)
+            yield ChildAppeared(pid=pid, parent=parent)
         case {"type": "module"}:
             yield ModuleLoaded(module=read_module(payload))
         case _:
             return
 
 
-def _record(record: Mapping[str, Any]) -> Event:
-    common = {
-        "point": record["id"],
-        "thread": record["thread"],
-        "time": record["time"],
-        "sequence": record["sequence"],
-    }
-    if record["type"] == "logged":
-        return Logged(hits=record["hits"], values=record["values"], **common)
-    return ConditionFailed(text=record["text"], **common)
+def _merged(rows: Sequence[_Row], logged: Sequence[Logged]) -> list[_Row]:
+    """Put what JavaScript and what machine code has told in the order of time, numbered so."""
+    both = sorted([*rows, *logged], key=attrgetter("time"))
+    numbers = sorted(one.sequence for one in both)
+    return [
+        one if one.sequence == number else msgspec.structs.replace(one, sequence=number)
+        for one, number in zip(both, numbers, strict=True)
+    ]
+
+
+def _record(row: Sequence[Any]) -> _Row:
+    point, thread, sequence, time, hits, said = row
+    if hits is None:
+        return ConditionFailed(point=point, thread=thread, text=said, time=time, sequence=sequence)
+    return Logged(point=point, thread=thread, hits=hits, values=said, time=time, sequence=sequence)
 
 
 def _paused(payload: Mapping[str, Any]) -> Paused:

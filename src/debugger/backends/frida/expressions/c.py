@@ -1,7 +1,8 @@
-"""How is a checked node written in C, for Frida's CModule (TinyCC)?
+"""How are checked nodes written in C, for Frida's CModule (TinyCC)?
 
 One function of a stub's frame, which returns 0 or 1, or the negative number of a `Trouble`: not 0,
-so that the engine looks closer, and tells of it in words. It needs no header and no library: what
+so that the engine looks closer, and tells of it in words. A condition's is no more than that, a
+logpoint's also writes down what its nodes give. It needs no header and no library: what
 TinyCC would call its run-time library for (unsigned 64 bits to real numbers and back) is written
 out here. An address that may be wrong is asked of the kernel first, because in a CModule a bad
 read would end the program.
@@ -9,8 +10,10 @@ read would end the program.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import struct
+from collections.abc import Sequence
 
 from debugger.backends.frida.expressions import nodes
 from debugger.backends.frida.expressions.nodes import (
@@ -88,6 +91,8 @@ static q_i64 q_whole(double d, double low, double high, int *t) {{
   if (d >= {_OPEN_RANGE}) return (q_i64)((q_u64)(q_i64)(d - {_OPEN_RANGE}) | 1ULL << 63);
   return (q_i64)d;
 }}
+static q_u64 q_raw64(double d) {{ union {{ q_u64 n; double d; }} u; u.d = d; return u.n; }}
+static q_u64 q_raw32(float d) {{ union {{ unsigned n; float d; }} u; u.d = d; return u.n; }}
 static double q_bits64(q_u64 n) {{ union {{ q_u64 n; double d; }} u; u.n = n; return u.d; }}
 static float q_bits32(unsigned n) {{ union {{ unsigned n; float d; }} u; u.n = n; return u.d; }}
 static q_u64 q_word(q_u64 a, int *t) {{ return *(q_u64 *)q_safe(a, 8, t); }}
@@ -119,6 +124,35 @@ def condition(node: Node, name: str = "predicate") -> str:
         f"  int trouble = 0, *t = &trouble;\n  int held = {value};\n"
         "  return trouble ? -trouble : held;\n}\n"
     )
+
+
+def record(wanted: Node | None, values: Sequence[Node]) -> str:
+    """Write `int values(q_u64 *frame, q_u64 *words)`: each node's bits, where the first gives 1.
+
+    Whole numbers are widened with their sign. Without `wanted` they are always written.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED where only JavaScript can do it.
+    """
+    writer = _Writer()
+    lines = ["int trouble = 0, *t = &trouble;"]
+    if wanted is not None:
+        lines.append(f"if (!{writer.value(wanted)} || trouble) return -trouble;")
+    lines += [f"words[{at}] = {_bits(one, writer)};" for at, one in enumerate(values)]
+    lines.append("return trouble ? -trouble : 1;")
+    body = "".join(f"  {line}\n" for line in lines)
+    return f"{_PRELUDE}int values(q_u64 *frame, q_u64 *words) {{\n{body}}}\n"
+
+
+def _bits(node: Node, writer: _Writer) -> str:
+    machine = machine_of(node)
+    if not machine.is_real:
+        return f"(q_u64){writer.value(node)}"
+    whole = Machine.U32 if machine is Machine.F32 else Machine.U64
+    if isinstance(node, nodes.Load):
+        # As no number, so that the stub need not save the vector registers.
+        return f"(q_u64){writer.value(dataclasses.replace(node, machine=whole))}"
+    return f"q_raw{whole.bits}({writer.value(node)})"
 
 
 def _not_supported(what: str) -> DebuggerError:

@@ -57,7 +57,7 @@ def _said(one: Piece, world: World) -> str:
             held = text(words, world)
             return _quoted(held)
         case Number():
-            return _number(one, run(one.node, world))
+            return number(one, run(one.node, world))
 
 
 def _quoted(held: bytes) -> str:
@@ -77,9 +77,10 @@ def _most(most: int | None) -> int:
     return TEXT_MAX + 1 if most is None else min(most, TEXT_MAX + 1)
 
 
-def _number(one: Number, value: float) -> str:  # noqa: PLR0911  one case for each style
-    for number, name in one.names:
-        if number == value:
+def number(one: Number, value: float) -> str:  # noqa: PLR0911  one case for each style
+    """Write a number in Python."""
+    for each, name in one.names:
+        if each == value:
             return name
     match one.style:
         case Style.TRUTH:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from debugger.backends.frida.dwarf import codes as dw
 from debugger.backends.frida.dwarf.image import Image
 from debugger.backends.frida.dwarf.scopes import Role
 from debugger.backends.frida.dwarf.types import Kind, Type
+from debugger.backends.frida.engine.calls import REALS, TEXTS, WORDS
 from debugger.backends.frida.traced.finding import Target
 from debugger.backends.frida.traced.passing import In, places
 
@@ -26,9 +27,10 @@ _MORE: Final = 128
 _LETTERS: Final = range(0x20, 0x7F)
 
 Convert = Callable[[int], str]
-# A record's six words, two halves of vectors, and texts.
-Entered = Callable[[Sequence[int], Sequence[int], bytes], str]
-Left = Callable[[int, int], str | None]
+# Of a whole record: this is done for each call and each return.
+Record = tuple[Any, ...]
+Entered = Callable[[Record], str]
+Left = Callable[[Record], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,8 @@ def words_of(target: Target) -> Words:
     name = target.name
     if target.function is None:
         return Words(
-            lambda words, _reals, _texts: f"{name}({_raw(words)})", lambda word, _: hex(word)
+            lambda record: f"{name}({record[WORDS]:#x}, {record[WORDS + 1]:#x}, …)",
+            lambda record: hex(record[WORDS]),
         )
     arguments, returned = declared(target.module.image, target.function.entry)
     where = places([kind for _, kind in arguments], returned)
@@ -68,33 +71,22 @@ def words_of(target: Target) -> Words:
     return Words(_entering(form, reads, sorted(texts)), _leaving(returned), mask)
 
 
-def _raw(words: Sequence[int]) -> str:
-    return ", ".join(map(hex, words[:2])) + ", …"
-
-
 def _entering(form: str, reads: Sequence[tuple[In, int, Convert]], texts: Sequence[int]) -> Entered:
     if not reads:
         text = form % ()
-        return lambda _words, _reals, _texts: text
-    plain = [(at, convert) for kind, at, convert in reads if kind is In.WORD]
-    if len(plain) == len(reads) and not texts:
+        return lambda _record: text
+    placed = [((REALS if kind is In.REAL else WORDS) + at, convert) for kind, at, convert in reads]
+    if not texts:
+        return lambda record: form % tuple([convert(record[at]) for at, convert in placed])
+    room = _ROOM // len(texts)
+    begins = {WORDS + word: room * number for number, word in enumerate(texts)}
 
-        def whole(words: Sequence[int], _reals: Sequence[int], _texts: bytes) -> str:
-            return form % tuple([convert(words[at]) for at, convert in plain])
-
-        return whole
-    room = _ROOM // max(len(texts), 1)
-    begins = {word: room * number for number, word in enumerate(texts)}
-
-    def mixed(words: Sequence[int], reals: Sequence[int], held: bytes) -> str:
+    def mixed(record: Record) -> str:
         told = []
-        for kind, at, convert in reads:
-            if kind is In.REAL:
-                told.append(convert(reals[at]))
-            elif at in begins and words[at]:
-                told.append(_quoted(held, begins[at]) or convert(words[at]))
-            else:
-                told.append(convert(words[at]))
+        for at, convert in placed:
+            is_quoted = at in begins and record[at]
+            quoted = _quoted(record[TEXTS], begins[at]) if is_quoted else None
+            told.append(quoted or convert(record[at]))
         return form % tuple(told)
 
     return mixed
@@ -102,13 +94,12 @@ def _entering(form: str, reads: Sequence[tuple[In, int, Convert]], texts: Sequen
 
 def _leaving(returned: Type | None) -> Left:
     if returned is None or returned.kind is Kind.VOID:
-        return lambda _word, _real: None
+        return lambda _record: None
     if returned.kind in {Kind.STRUCT, Kind.UNION, Kind.ARRAY, Kind.OTHER}:
-        return lambda _word, _real: "{…}"
+        return lambda _record: "{…}"
     convert = converter(returned)
-    if returned.kind is Kind.FLOAT:
-        return lambda _word, real: convert(real)
-    return lambda word, _real: convert(word)
+    at = REALS if returned.kind is Kind.FLOAT else WORDS
+    return lambda record: convert(record[at])
 
 
 def declared(image: Image, entry: int) -> tuple[list[tuple[str, Type]], Type | None]:
@@ -150,8 +141,10 @@ def converter(kind: Type) -> Convert:  # noqa: PLR0911  one case for each kind o
             return _letter(_whole(mask, is_signed=kind.is_signed))
         case Kind.ENUM:
             return _enumerated(kind, _whole(mask, is_signed=kind.is_signed))
-    whole = _whole(mask, is_signed=kind.is_signed)
-    return lambda word: str(whole(word))
+    if not kind.is_signed:
+        return lambda word: str(word & mask)
+    sign = (mask >> 1) + 1
+    return lambda word: str(((word & mask) ^ sign) - sign)
 
 
 def _whole(mask: int, *, is_signed: bool) -> Callable[[int], int]:

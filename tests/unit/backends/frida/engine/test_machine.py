@@ -32,7 +32,7 @@ def test_the_shipped_bytes_are_those_of_the_sources(compiler, name):
     ("code", "marks"),
     [
         (machine.TRAP, {"8877665544332211": 1}),
-        (machine.CRASH, {"8877665544332211": 1}),
+        (machine.CRASH, {"8877665544332211": 2}),
         (
             machine.ENTER,
             {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from debugger.backends.frida.engine import logs
 from debugger.backends.frida.engine.calls import RECORD, unpacked
 from debugger.backends.frida.engine.events import (
     Called,
@@ -24,16 +25,28 @@ def test_a_batch_is_read_in_order_with_what_was_lost():
         "type": "records",
         "lost": 3,
         "records": [
-            {"type": "logged", "id": "a", "thread": 7, "hits": 1, "values": [1, "0x10"]}
-            | {"time": 1.5, "sequence": 1},
-            {"type": "conditionError", "id": "b", "thread": 7, "text": "Error: no"}
-            | {"time": 2.5, "sequence": 2},
+            ["a", 7, 1, 1.5, 1, [1, "0x10"]],
+            ["b", 7, 2, 2.5, None, "Error: no"],
         ],
     }
     assert list(read_events(batch, None)) == [
         Logged(point="a", thread=7, hits=1, values=[1, "0x10"], time=1.5, sequence=1),
         ConditionFailed(point="b", thread=7, text="Error: no", time=2.5, sequence=2),
         Dropped(records=3),
+    ]
+
+
+def test_what_machine_code_and_what_javascript_logged_are_put_in_the_order_of_time():
+    rows = [["js", 7, 1, 1.5, 1, "one"], ["js", 7, 2, 3.5, None, "Error: no"]]
+    ring = logs.RECORD.pack(1, 0, 8, 1_000, 4, *range(logs.WORDS))
+    ring += logs.RECORD.pack(2, 1, 9, 3_000, 5, 2**64 - 1, *[0] * (logs.WORDS - 1))
+    batch = {"type": "records", "lost": 0, "records": rows, "first": 3}
+    told = list(read_events(batch, ring, ["c", "d"]))
+    assert told == [
+        Logged(point="c", thread=8, hits=4, values=tuple(range(12)), time=1.0, sequence=1),
+        Logged(point="js", thread=7, hits=1, values="one", time=1.5, sequence=2),
+        Logged(point="d", thread=9, hits=5, values=(2**64 - 1, *[0] * 11), time=3.0, sequence=3),
+        ConditionFailed(point="js", thread=7, text="Error: no", time=3.5, sequence=4),
     ]
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,8 +65,16 @@ rpc.exports = {
 
 
 @pytest.fixture(scope="module")
-def script() -> Iterator[Any]:
+def script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     frida = needs("frida")
+    folder = tmp_path_factory.mktemp("frida")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(folder))
+        yield from _loaded(frida)
+    _end_helper(folder)
+
+
+def _loaded(frida: Any) -> Iterator[Any]:
     with subprocess.Popen(["sleep", "60"]) as target:
         session = frida.get_local_device().attach(target.pid)
         try:
@@ -72,6 +84,14 @@ def script() -> Iterator[Any]:
         finally:
             session.detach()
             target.kill()
+
+
+def _end_helper(folder: Path) -> None:
+    """End Frida's own helper, which it leaves in its folder for temporary files."""
+    for link in Path("/proc").glob("[0-9]*/exe"):
+        with suppress(OSError):  # it has gone, or is another's
+            if link.readlink().is_relative_to(folder):
+                os.kill(int(link.parent.name), signal.SIGKILL)
 
 
 def registers(held: Memory) -> dict[str, str]:

@@ -31,9 +31,32 @@ const CRASH = ground.add(0x5000);
 const TABLE = ground.add(0x10000);
 const TABLE_SLOTS = 32768;
 
+const isIn = (at, { start, end }) => at.compare(start) >= 0 && at.compare(end) < 0;
+
+function regionOf(line) {
+  const found = /^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \d+ *(.*)$/.exec(line);
+  if (found === null) return null;
+  const [start, end, offset] = found.slice(1, 4).map((text) => ptr(`0x${text}`));
+  return { start, end, offset, path: found[4] };
+}
+
+// Frida hides its own from its lists.
+const regionsNow = () => File.readAllText('/proc/self/maps').split('\n').map(regionOf)
+  .filter((one) => one !== null);
+const agentRegions = () => regionsNow().filter(({ path }) => path.includes('frida-agent'));
+const AGENT = (() => {
+  const regions = agentRegions();
+  const [{ start }, { end }] = [regions[0], regions[regions.length - 1]];
+  return { start, end, size: end.sub(start) };
+})();
+
 // A thread that is in code of ours is on its way to code of the program's.
-const ownCode = [[ground, ground.add(GROUND)]];
-const isOwnCode = (at) => ownCode.some(([from, to]) => at.compare(from) >= 0 && at.compare(to) < 0);
+const ownCode = [{ start: ground, end: ground.add(GROUND) }];
+const isOwnCode = (at) => ownCode.some((one) => isIn(at, one));
+const noteOwnCode = (start, size) => { ownCode.push({ start, end: start.add(size) }); };
+function noteCompiled(address) {
+  if (!isOwnCode(address)) ownCode.push(regionsNow().find((one) => isIn(address, one)));
+}
 
 // A byte for each thread there can be (pid_max is 2^22 at most); only pages that are used take room.
 const BUSY = mmap(NULL, 1 << 22, 3, 0x4022, -1, 0);
@@ -49,6 +72,11 @@ function readBytes(address, count) {
   return buffer.readByteArray(Math.max(got, 0));
 }
 
+function stackWords(pointer, count) {
+  const bytes = readBytes(pointer, count * 8);
+  return new BigUint64Array(bytes.slice(0, bytes.byteLength & ~7));
+}
+
 function writeBytes(address, bytes) {
   const buffer = Memory.alloc(Math.max(bytes.length, 1));
   buffer.writeByteArray(bytes.buffer || bytes);
@@ -61,11 +89,11 @@ const syncCores = () => { ask(324, 1 << 5); };
 
 // Seconds since the start, and nanoseconds: the lower halves are enough, and cost no objects.
 const stampBuffer = Memory.alloc(16);
-const stampRest = stampBuffer.add(8);
+const stamp = new Uint32Array(ArrayBuffer.wrap(stampBuffer, 16));
 let sequence = 0;
 function microseconds() {
   clockGettime(1, stampBuffer);
-  return stampBuffer.readU32() * 1e6 + stampRest.readU32() / 1e3;
+  return stamp[0] * 1e6 + stamp[2] / 1e3;
 }
 
 const hex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, '0')).join('');
@@ -85,21 +113,39 @@ let batch = [];
 let batchesOut = 0;
 let lost = 0;
 
-function note(record) {
+// A hit's number and its text, or without a number what went wrong: rows are written fastest. Their
+// place in the sequence they get when they leave.
+function note(id, thread, hits, text) {
   if (batch.length >= BATCH_MAX) flush();
   if (batch.length >= BATCH_MAX) { lost++; return false; }
-  record.sequence = ++sequence;
-  record.time = microseconds();
-  batch.push(record);
+  batch.push([id, thread, 0, microseconds(), hits, text]);
   return true;
 }
 
+// What machine code has logged goes with them; who takes a message puts it in the order of time. A
+// row waits for what was logged before it, unless there is no room to wait.
+const NO_LOGS = { count: 0, bytes: null, goesOn: false, until: Infinity, dropped: 0 };
 function flush(must) {
-  if ((!batch.length && !lost) || (batchesOut >= RECORD_BATCHES_OUT_MAX && !must)) return;
-  batchesOut++;
-  send({ type: 'records', records: batch, lost });
-  batch = [];
-  lost = 0;
+  if (must && logger !== null) awaitLogs();
+  for (let turn = LOGS / LOGS_MAX; batchesOut < RECORD_BATCHES_OUT_MAX || must; turn--) {
+    const logs = logger === null ? NO_LOGS : takeLogs();
+    const goesOn = logs.goesOn && turn > 0;
+    const isAll = !goesOn && (must || batch.length >= BATCH_MAX);
+    const rows = isAll ? batch : batch.filter(([, , , time]) => time <= logs.until);
+    lost += logs.dropped;
+    if (!logs.count && !rows.length && !lost) return;
+    for (const row of rows) row[2] = ++sequence;
+    const message = { type: 'records', records: rows, lost };
+    if (logs.count) {
+      Object.assign(message, { names: namesOfLogs(), first: sequence + 1 });
+      sequence += logs.count;
+    }
+    batchesOut++;
+    send(message, logs.bytes);
+    batch = batch.slice(rows.length);
+    lost = 0;
+    if (!goesOn) return;
+  }
 }
 
 function tell(message) {

@@ -5,10 +5,8 @@ const paused = new Map(); // thread id to the view of its registers
 const going = new Set(); // those of them that have been told to go on
 const wanted = new Map(); // thread id to its system call, when it was asked to pause in one
 
-function pause(reason, view, more) {
-  const thread = Process.getCurrentThreadId();
+const pause = (reason, view, more) => asOurs((thread) => {
   if (view !== null) wanted.delete(thread);
-  setBusy(thread, 1);
   paused.set(thread, view);
   tell({ type: 'paused', reason, thread, registers: registersOf(view), vectors: view && view.vectors,
     ...more });
@@ -24,8 +22,7 @@ function pause(reason, view, more) {
   }
   paused.delete(thread);
   going.delete(thread);
-  setBusy(thread, -1);
-}
+});
 
 function callHere(thread, order) {
   const called = new NativeFunction(ptr(order.address), order.returns, order.takes,
@@ -52,7 +49,7 @@ function asOurs(work) {
   const thread = Process.getCurrentThreadId();
   setBusy(thread, 1);
   try {
-    work();
+    work(thread);
   } finally {
     setBusy(thread, -1);
   }
@@ -85,6 +82,11 @@ const threadFile = (thread, name) => {
     return '';
   }
 };
+// Where a thread waits for the system, and its stack there; null while it runs.
+function standsAt(thread) {
+  const words = threadFile(thread, 'syscall').split(' ');
+  return words.length < 9 ? null : [ptr(words[8]), ptr(words[7])];
+}
 // Frida hides its own threads, and gives them the program's name.
 const isOurs = (thread) => Cloak.hasThread(thread);
 
@@ -110,11 +112,8 @@ const NEW_STACK_WORDS = 512;
 function isFridas(thread, view) {
   if (others.has(thread)) return false;
   if (!isOurs(thread)) {
-    const { start, size } = agentMemory();
-    const [from, to] = [BigInt(start.toString()), BigInt(start.add(size).toString())];
-    const bytes = readBytes(view.rsp, NEW_STACK_WORDS * 8);
-    const words = new BigUint64Array(bytes.slice(0, bytes.byteLength & ~7));
-    if (!words.some((word) => word >= from && word < to)) {
+    const [from, to] = [AGENT.start, AGENT.end].map((at) => BigInt(at.toString()));
+    if (!stackWords(view.rsp, NEW_STACK_WORDS).some((word) => word >= from && word < to)) {
       others.add(thread);
       return false;
     }

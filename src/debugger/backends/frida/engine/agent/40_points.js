@@ -2,14 +2,11 @@
 'use strict';
 
 const STUB_RECORD = 0x20000;
-const NEVER = uint64('0x7fffffffffffffff');
 const sites = [];
 const siteAt = new Map();
 const points = new Map();
 
 const recordOf = (site) => site.stub.add(STUB_RECORD);
-const arrivals = (site) => recordOf(site).readU64().toNumber();
-const wakeAt = (site, number) => { recordOf(site).add(8).writeU64(number); };
 const threadsIn = (site) => recordOf(site).add(32).readS32();
 
 function makeSite(order, code) {
@@ -19,9 +16,9 @@ function makeSite(order, code) {
   site.stub.writeByteArray(code);
   recordOf(site).add(24).writeU64(site.index);
   site.isShared = mayBeOurs(site.address);
-  if (site.isShared) recordOf(site).add(72).writeU32(isExported(site.address) ? 2 : 1);
+  site.ours = site.isShared ? (isExported(site.address) ? CALLER_KNOWN : 1) : 0;
+  countIn(site, null);
   goOnIn(site, site.slot);
-  wakeAt(site, 1);
   enterTable(site);
   sites.push(site);
   siteAt.set(order.address, site);
@@ -140,40 +137,27 @@ function disarm(site) {
   patch(site, site.original);
 }
 
-// Without a condition the stub itself can count, and wakes us only when a hit is due.
-const countsAlone = (site) => site.points.length === 1 && !site.points[0].condition
-  && !site.points[0].predicate && !site.points[0].thread;
-
 function settle(site) {
-  site.muted = false;
+  for (const { count } of site.points) unmute(count);
   site.alone = countsAlone(site);
   site.asks = asksOnly(site);
   choosePredicate(site);
   const [first] = site.points;
   const isOneThread = first && first.thread && site.points.every((one) => one.thread === first.thread);
   recordOf(site).add(36).writeU32(isOneThread ? first.thread : 0);
-  if (!site.points.length) {
-    wakeAt(site, NEVER);
-    if (!site.traced) disarm(site);
-    return;
-  }
-  if (countsAlone(site)) {
-    const [point] = site.points;
-    const next = point.base + Math.max(point.ignore, point.hits) + 1;
-    wakeAt(site, point.log || point.pauses ? next : NEVER);
-  } else {
-    wakeAt(site, 1);
-  }
-  arm(site);
+  countIn(site, first && site.alone ? first : null);
+  if (first) arm(site);
+  else if (!site.traced) disarm(site);
 }
 
 // Whoever is between two of these writes at worst saves the vector registers for nothing.
 function choosePredicate(site) {
   const record = recordOf(site);
-  const point = site.points.length === 1 && site.points[0].predicate ? site.points[0] : null;
+  const point = site.points.length === 1 ? site.points[0] : {};
+  for (const one of site.points) if (one.machine) tellMachine(one);
   record.add(40).writeU32(0);
-  record.add(16).writePointer(point ? point.predicate : NULL);
-  if (point && point.isPlain) record.add(40).writeU32(1);
+  record.add(16).writePointer(point.machine ? logger.enter : point.predicate || NULL);
+  if (point.machine ? point.machine.isPlain : point.isPlain) record.add(40).writeU32(1);
 }
 
 // Does code keep to general registers, wherever it goes from here? Then the others need no saving.
@@ -208,12 +192,6 @@ function asksOnly(site) {
   return point.condition || null;
 }
 
-function noteAlone(site) {
-  if (!countsAlone(site)) return;
-  const [point] = site.points;
-  point.hits = Math.max(arrivals(site) - point.base, 0);
-}
-
 // What is compiled once stays compiled: the source gives a function of the registers.
 function madeOf(source) {
   const made = new Function(`return (${source});`)();
@@ -221,31 +199,43 @@ function madeOf(source) {
   return made;
 }
 
+// Who called is known where a function begins, and elsewhere by what the file says of the stack.
+const CALLER_KNOWN = 2;
+const CALLER_BY_RBP = 8;
+function noteCaller(site, caller) {
+  if (!caller || site.ours !== 1) return;
+  const [register, above] = caller;
+  recordOf(site).add(76).writeU32(above);
+  site.ours = CALLER_KNOWN | (register === 'rbp' ? CALLER_BY_RBP : 0);
+}
+
+// For ever: a thread may be inside when the point is removed.
+function compiled(source) {
+  const module = new CModule(source);
+  kept.push(module);
+  noteCompiled(module.predicate || module.values);
+  return module;
+}
+
 function addPoint(order) {
   const site = siteAt.get(order.address);
   noteAlone(site);
+  noteCaller(site, order.caller);
   const budget = Math.max(order.rate, order.burst || 0);
-  const point = { ...order, site, hits: 0, logged: 0, budget, base: arrivals(site) };
+  const point = { ...order, site, budget, machine: null };
+  point.count = countOf(point);
   if (order.condition) point.condition = madeOf(order.condition);
   if (order.log) point.log = madeOf(order.log);
   if (order.native) {
-    const module = new CModule(order.native);
-    // For ever: a thread may be inside when the point is removed.
-    kept.push(module);
-    point.predicate = module.predicate;
-    noteOwnCode(module.predicate);
-    point.isPlain = isPlain(module.predicate);
+    point.predicate = compiled(order.native).predicate;
+    point.isPlain = isPlain(point.predicate);
     point.ask = new NativeFunction(point.predicate, 'int', ['pointer']);
   }
+  if (mayLogInMachine(point)) logInMachine(point);
   points.set(order.id, point);
   site.points.push(point);
   rebase(site);
   settle(site);
-}
-
-// A point's own hits go on from where they are, whoever counts them from now on.
-function rebase(site) {
-  if (countsAlone(site)) site.points[0].base = arrivals(site) - site.points[0].hits;
 }
 
 function removePoint(id) {
@@ -254,6 +244,7 @@ function removePoint(id) {
   const { site } = point;
   noteAlone(site);
   points.delete(id);
+  forgetCount(point);
   site.points = site.points.filter((one) => one !== point);
   rebase(site);
   settle(site);
@@ -274,52 +265,23 @@ function isWanted(point, view) {
 }
 
 function noteFailure(point, error) {
-  note({ type: 'conditionError', id: point.id, thread: Process.getCurrentThreadId(),
-    text: String(error) });
+  note(point.id, Process.getCurrentThreadId(), null, String(error));
 }
 
-function record(point, view, thread) {
+function record(point, view, thread, hits) {
   if (point.rate) {
-    if (point.budget <= 0) { mute(point); return; }
-    point.budget--;
+    if (budgetOf(point) <= 0) { mute(point); return; }
+    spend(point);
   }
   let values;
   try {
     values = point.log(view);
   } catch (error) {
-    note({ type: 'conditionError', id: point.id, thread, text: String(error) });
-    point.logged++;
+    note(point.id, thread, null, String(error));
+    point.count.logged++;
     return;
   }
-  if (note({ type: 'logged', id: point.id, thread, hits: point.hits, values })) point.logged++;
-}
-
-// Over its rate, a line costs no more than its count until the budget is filled again.
-function mute(point) {
-  if (!countsAlone(point.site) || point.pauses) return;
-  point.site.muted = true;
-  wakeAt(point.site, NEVER);
-}
-
-function refill(share) {
-  for (const point of points.values()) {
-    if (!point.rate) continue;
-    const most = Math.max(point.rate * share, point.burst || 0, 1);
-    point.budget = Math.min(point.budget + point.rate * share, most);
-    if (point.site.muted && point.budget >= 1) {
-      const now = arrivals(point.site) - point.base;
-      point.hits = now;
-      point.site.muted = false;
-      wakeAt(point.site, point.base + now + 1);
-    }
-  }
-}
-
-function isDue(point, number, alone) {
-  if (alone) point.hits = Math.max(point.hits, number - point.base);
-  else point.hits++;
-  const beyond = (alone ? number - point.base : point.hits) - point.ignore;
-  return beyond > 0 && (beyond - 1) % point.every === 0;
+  if (note(point.id, thread, hits, values)) point.count.logged++;
 }
 
 // This runs for every hit that a stub does not settle itself: what is not needed is not asked for.
@@ -339,36 +301,35 @@ function hit(frame, index, which) {
 
 function tellHit(view, which, holds) {
   const { frame, site } = view;
-  const { alone } = site;
-  const number = alone ? which : 0;
   let thread = 0;
   let stops = null;
   if (site.isShared && isFridas(thread = Process.getCurrentThreadId(), view)) {
-    for (const point of site.points) point.base++;
+    if (site.alone) site.points[0].count.base++;
     return 0;
   }
   for (const point of site.points) {
     if (point.thread && point.thread !== (thread || (thread = Process.getCurrentThreadId()))) continue;
     if (!holds && !isWanted(point, view)) continue;
-    if (!isDue(point, number, alone)) continue;
-    if (alone && point.every > 1) wakeAt(site, number + point.every);
-    if (point.log) record(point, view, thread || (thread = Process.getCurrentThreadId()));
-    if (point.pauses) (stops || (stops = [])).push(point);
+    const hits = numberOf(point, which);
+    if (!isDue(point, hits)) continue;
+    if (site.alone && point.every > 1) wake(point.count.at, which + point.every);
+    if (point.log) record(point, view, thread || (thread = Process.getCurrentThreadId()), hits);
+    if (point.pauses) (stops || (stops = [])).push({ point, hits });
   }
   if (stops === null) return 0;
   stopping.set(frame.toString(), stops);
   return 1;
 }
 
-const stopping = new Map(); // frame to the points that stop there
+const stopping = new Map(); // frame to the points that stop there, and which hits of theirs these are
 function stop(frame, site) {
   const view = new FrameView(frame, site);
   const stops = stopping.get(frame.toString()) || [];
   stopping.delete(frame.toString());
-  for (const point of stops) if (point.temporary) removePoint(point.id);
-  const told = stops.filter((point) => point !== aborting);
-  if (told.length) pause('breakpoint', view, { ids: told.map((point) => point.id), hits: told[0].hits });
-  if (stops.includes(aborting)) pause('crash', view, { signal: 6, code: -6 });
+  for (const { point } of stops) if (point.temporary) removePoint(point.id);
+  const told = stops.filter(({ point }) => point !== aborting);
+  if (told.length) pause('breakpoint', view, { ids: told.map(({ point }) => point.id), hits: told[0].hits });
+  if (told.length < stops.length) pause('crash', view, { signal: 6, code: -6 });
   if (!stops.length && wanted.has(Process.getCurrentThreadId())) pause('pause', view, {});
 }
 
@@ -378,22 +339,4 @@ function catchAbort(address) {
   addPoint({ id: '', address, pauses: true, ignore: 0, every: 1, rate: 0 });
   aborting = points.get('');
   points.delete('');
-}
-
-function hitsOf(point) {
-  if (countsAlone(point.site)) return Math.max(arrivals(point.site) - point.base, 0);
-  return point.hits;
-}
-
-// Of the hits that were due, those that left no record.
-function droppedOf(point) {
-  if (!point.log) return 0;
-  const due = Math.ceil(Math.max(hitsOf(point) - point.ignore, 0) / point.every);
-  return Math.max(due - point.logged, 0);
-}
-
-function tally() {
-  const found = {};
-  for (const point of points.values()) found[point.id] = [hitsOf(point), droppedOf(point)];
-  return found;
 }

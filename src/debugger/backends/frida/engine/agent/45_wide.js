@@ -8,7 +8,7 @@ let waiting = null; // the sites that wait, and the threads that may still be in
 const RAN_NS = 2e7; // whoever has run for so long has left; the system counts in steps of 10 ms at most
 const RAN_WITH_HANDLERS_NS = 1e8; // unless a handler of the program's has run meanwhile
 const OUR_SIGNALS = 0x40000001c00004f8n; // and Frida's and libc's
-const STACK_LOOKED_AT = 65536;
+const STACK_WORDS = 8192;
 
 const isWithin = (site, other) => site.address.compare(other.address) > 0
   && site.address.compare(other.address.add(other.wide)) < 0;
@@ -46,9 +46,9 @@ function hasLeft(thread, before) {
     return false;
   }
   if (now - before > (waiting.hasHandlers ? RAN_WITH_HANDLERS_NS : RAN_NS)) return true;
-  const words = threadFile(thread, 'syscall').split(' ');
-  if (words.length < 9 || isAmong(ptr(words[8]))) return false;
-  return !waiting.hasHandlers || !isOnStack(ptr(words[7]));
+  const stands = standsAt(thread);
+  if (stands === null || isAmong(stands[0])) return false;
+  return !waiting.hasHandlers || !isOnStack(stands[1]);
 }
 
 // What a thread has run in a handler of ours it has not run where the signal came.
@@ -57,9 +57,7 @@ function wasInterrupted(thread) {
 }
 
 function isOnStack(pointer) {
-  const bytes = readBytes(pointer, STACK_LOOKED_AT);
-  const words = new BigUint64Array(bytes.slice(0, bytes.byteLength & ~7));
-  return words.some((word) => word >= waiting.lowest && word < waiting.highest
+  return stackWords(pointer, STACK_WORDS).some((word) => word >= waiting.lowest && word < waiting.highest
     && isAmong(ptr(word.toString())));
 }
 
@@ -68,9 +66,9 @@ function widen() {
     const narrowOnes = [...wideSites].filter((site) => !site.isWide);
     if (!narrowOnes.length) return;
     const threads = new Map(threadsOfProgram().map((thread) => [thread, ranFor(thread)]));
-    const starts = narrowOnes.map((site) => site.at).sort((some, other) => some - other);
     waiting = { sites: narrowOnes, threads, hasHandlers: hasHandlers(),
-      lowest: BigInt(starts[0]), highest: BigInt(starts[starts.length - 1] + 32) };
+      lowest: BigInt(narrowOnes.reduce((least, { at }) => Math.min(least, at), Infinity)),
+      highest: BigInt(narrowOnes.reduce((most, { at, wide }) => Math.max(most, at + wide), 0)) };
   }
   for (const [thread, before] of waiting.threads) {
     if (hasLeft(thread, before)) waiting.threads.delete(thread);

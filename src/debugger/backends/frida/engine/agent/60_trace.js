@@ -15,7 +15,7 @@ function makeTracer() {
   const size = 4 * PAGE + RETURNS * 2 + (RETURNS / 8) * ENTRY + RING * RECORD;
   const memory = mmap(NULL, size, 7, 0x4022, -1, 0);
   if (memory.equals(ptr(-1))) throw new Error('no memory to trace with');
-  ownCode.push([memory, memory.add(size)]);
+  noteOwnCode(memory, size);
   const state = memory.add(PAGE);
   const blocks = memory.add(2 * PAGE);
   const ways = memory.add(4 * PAGE);
@@ -23,8 +23,7 @@ function makeTracer() {
   const made = { state, ways, claimed: state.add(184), drained: state.add(312), dropped: state.add(440),
     ring: entries.add((RETURNS / 8) * ENTRY), told: 0, free: [] };
   memory.writeByteArray(placed(MACHINE.trace, [[OF_TABLE, state]]));
-  const clock = Process.findModuleByName('linux-vdso.so.1');
-  const words = [made.ring, (clock && clock.findExportByName('__vdso_clock_gettime')) || exported('clock_gettime'),
+  const words = [made.ring, (CLOCK && CLOCK.findExportByName('__vdso_clock_gettime')) || exported('clock_gettime'),
     ways, entries, blocks, memory.add(16)];
   words.forEach((word, i) => state.add(i * 8).writePointer(word));
   made.count = new NativeFunction(memory.add(32), 'uint', ['pointer', 'uint'], AT_ONCE);
@@ -146,6 +145,25 @@ function drain(must) {
   return ready > 0;
 }
 
+// How many were skipped is told as records, too, for at the end nobody can ask any more.
+const SKIPPED = 3;
+const skippedTold = {}; // id to the count
+function tellSkipped() {
+  const fresh = Object.entries(skipped()).filter(([id, count]) => skippedTold[id] !== count);
+  if (!fresh.length) return;
+  const bytes = new ArrayBuffer(fresh.length * RECORD);
+  const view = new DataView(bytes);
+  fresh.forEach(([id, count], i) => {
+    skippedTold[id] = count;
+    view.setUint32(i * RECORD + 4, Number(id), true);
+    view.setUint32(i * RECORD + 12, SKIPPED, true);
+    view.setUint32(i * RECORD + 24, count, true);
+  });
+  batchesOut++;
+  send({ type: 'calls', lost: 0 }, bytes);
+}
+
 function drainAll(must) {
+  if (must) tellSkipped();
   for (let i = 0; i <= RING / DRAIN_MAX + 1 && drain(must); i++);
 }

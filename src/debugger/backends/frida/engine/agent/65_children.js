@@ -1,23 +1,33 @@
 // Who is forked waits until somebody has entered him, or has let him go; he runs no JavaScript of
-// ours, for the thread that runs it exists in his parent only.
+// ours, for the thread that runs it exists in his parent only. So does who is about to become
+// another program by exec: until he is traced to where that one begins (execs.py).
 'use strict';
 
 // A child has its own of the first, with the word that it waits for; the second they share.
 const KIN = mmap(NULL, PAGE, 3, 0x22, -1, 0);
 const WAITING = mmap(NULL, PAGE, 3, 0x21, -1, 0);
 const KIN_STATE = KIN.add(4);
+const IS_OVER = WAITING.add(4); // nobody looks any more who waits
 const KIN_PIDS = WAITING.add(64);
 const KIN_FREE = 2;
 const KIN_MAX = 256;
+// Who waits at an exec: whether that is so (2 where it is told), process, thread, word, path,
+// descriptor, and whether the place is taken.
+const EXECS = mmap(NULL, PAGE, 3, 0x21, -1, 0);
+const EXECS_MAX = 64;
+const EXEC_SIZE = 32;
 
 const FORKS = `
 #include <gum/guminterceptor.h>
+#define EXECS_MAX ${EXECS_MAX}
 extern int getpid (void);
 extern long nanosleep (const void * time, void * rest);
 extern int prctl (int what, unsigned long who);
+extern int * __errno_location (void);
 extern void before_exit (int status);
 extern volatile int kin[];
 extern volatile int waiting[];
+extern volatile int execs[];
 
 extern long syscall (long number, long a, long b, long c, long d);
 
@@ -25,12 +35,16 @@ static void moment (void) {
   long time[2] = { 0, 1000000 };
   nanosleep (time, NULL);
 }
+static int is_host_gone (void) {
+  return syscall (62, ${HOST}, 0, 0, 0) == -1 && *__errno_location () == 3;
+}
 static void wait_for_word (void) {
   int turn;
   waiting[16 + g_atomic_int_add (&waiting[0], 1) % 256] = getpid ();
   prctl (0x59616d61, -1ul);
   for (turn = 0; turn < (kin[1] == 3 ? 60000 : 10000); turn++) {
     if (kin[1] == 1 || kin[1] == 2) return;
+    if ((kin[1] == 0 && waiting[1]) || is_host_gone ()) break;
     moment ();
   }
   kin[1] = 2;
@@ -57,6 +71,39 @@ void onExit (GumInvocationContext * ic) {
   for (turn = 0; turn != 1000 && waiting[0] < kin[2]; turn++) moment ();
   before_exit (GPOINTER_TO_INT (gum_invocation_context_get_nth_argument (ic, 0)));
 }
+// Also of a child that has this memory until its exec, or a copy that we were not told of.
+static void hold_exec (const char * path, int descriptor) {
+  int i, turn;
+  for (i = 0; i != EXECS_MAX; i++) {
+    volatile int * one = &execs[i * 8];
+    if (g_atomic_int_add (&one[7], 1) == 0) {
+      one[1] = getpid ();
+      one[2] = syscall (186, 0, 0, 0, 0);
+      one[3] = 0;
+      *(const char * volatile *) &one[4] = path;
+      one[6] = descriptor;
+      if (one[1] != kin[0]) prctl (0x59616d61, -1ul);
+      one[0] = 1;
+      for (turn = 0; turn != 10000 && one[3] == 0 && !waiting[1] && !is_host_gone (); turn++) moment ();
+      one[0] = 0;
+      i = EXECS_MAX - 1;
+    }
+    g_atomic_int_add (&one[7], -1);
+  }
+}
+// Where nothing is to be run, exec says so itself.
+void onExec (GumInvocationContext * ic) {
+  const char * path = gum_invocation_context_get_nth_argument (ic, 0);
+  if (kin[1] == 0 && path != NULL && syscall (269, -100, (long) path, 1, 0) == 0) hold_exec (path, -1);
+}
+void onExecAt (GumInvocationContext * ic) {
+  int descriptor = GPOINTER_TO_INT (gum_invocation_context_get_nth_argument (ic, 0));
+  const char * path = gum_invocation_context_get_nth_argument (ic, 1);
+  if (kin[1] == 0 && path != NULL) hold_exec (path, descriptor);
+}
+void onExecOf (GumInvocationContext * ic) {
+  if (kin[1] == 0) hold_exec ("", GPOINTER_TO_INT (gum_invocation_context_get_nth_argument (ic, 0)));
+}
 void onNothing (GumInvocationContext * ic) { }
 `;
 
@@ -72,26 +119,64 @@ function tellForks() {
   }
 }
 
+function tellExecs() {
+  for (let i = 0; i < EXECS_MAX; i++) {
+    const at = EXECS.add(i * EXEC_SIZE);
+    if (at.readS32() !== 1) continue;
+    at.writeS32(2);
+    const [process, thread, descriptor] = [4, 8, 24].map((k) => at.add(k).readS32());
+    tell({ type: 'execs', process, thread, word: at.add(12), path: at.add(16).readPointer(), descriptor });
+  }
+}
+
 const beforeExit = new NativeCallback((status) => {
   asOurs(() => {
     tellForks();
+    tellExecs();
     tell({ type: 'exiting', status: status & 255 });
   });
 }, 'void', ['int']);
 KIN.writeS32(Process.id);
 KIN_STATE.writeS32(KIN_FREE);
 const forks = new CModule(FORKS, { getpid: exported('getpid'), nanosleep: exported('nanosleep'),
-  prctl: exported('prctl'), syscall: exported('syscall'), before_exit: beforeExit, kin: KIN, waiting: WAITING });
+  prctl: exported('prctl'), syscall: exported('syscall'),
+  __errno_location: exported('__errno_location'), before_exit: beforeExit, kin: KIN, waiting: WAITING, execs: EXECS });
 // Before the listener that says the last words, for nothing is heard after them.
 Interceptor.attach(exported('_exit'), { onEnter: forks.onExit, onLeave: forks.onNothing });
 
-let forkTimer = null;
+const MOMENT = Memory.alloc(16);
+MOMENT.add(8).writeU64(1000000);
+const PARENTS_CALLS = ['56', '58', '435']; // clone, vfork, clone3
+// A child that runs in our memory until its exec is none of our threads: its parent waits.
+const hasChildInside = () => threadsNow().some((thread) => {
+  const [call] = threadFile(thread, 'syscall').split(' ');
+  return PARENTS_CALLS.includes(call);
+});
+const areHeld = () => Array.from({ length: EXECS_MAX }, (_, i) => EXECS.add(i * EXEC_SIZE + 28).readS32())
+  .some((taken) => taken !== 0);
+// Who is in code that Frida takes away leaves it first; bounded, for he may have been killed there.
+function freeExecs() {
+  KIN_STATE.writeS32(KIN_FREE);
+  IS_OVER.writeS32(1);
+  probes.forEach((probe) => probe.detach());
+  Interceptor.flush();
+  const limit = microseconds() + 1e6;
+  do { ask(35, MOMENT, NULL); } while ((areHeld() || hasChildInside()) && microseconds() < limit);
+}
+
+const probes = [];
+let kinTimer = null;
 function follow(on) {
   KIN_STATE.writeS32(on ? 0 : KIN_FREE);
-  if (on && forkTimer === null) {
+  if (on && kinTimer === null) {
     Interceptor.attach(exported('fork'), { onEnter: forks.onNothing, onLeave: forks.onFork });
+    // Nothing may be kept for the end of a call that does not return: so these are probes.
+    for (const [name, probe] of [['execve', forks.onExec], ['execveat', forks.onExecAt], ['fexecve', forks.onExecOf]]) {
+      const at = Module.findGlobalExportByName(name);
+      if (at !== null) probes.push(Interceptor.attach(at, probe));
+    }
     Interceptor.flush();
-    forkTimer = setInterval(tellForks, 5);
+    kinTimer = setInterval(() => { tellForks(); tellExecs(); }, 5);
   }
   return KIN_STATE;
 }

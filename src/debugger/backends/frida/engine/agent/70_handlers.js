@@ -2,6 +2,9 @@
 'use strict';
 
 const FATAL = [4, 6, 7, 8, 11];
+const ON_STACK = 0x08000000;
+const ALTERNATE = 0x10000;
+const SS_DISABLE = 2;
 const oldActions = new Map();
 
 const GUARDS = `
@@ -80,19 +83,41 @@ const OF_TABLE = '8877665544332211';
 // A callback is the fast way into JavaScript; a thread waits, and calls, in a hooked function.
 const onHit = new NativeCallback(hit, 'int', ['pointer', 'int', 'uint']);
 const enterCode = () => placed(MACHINE.enter, [['5857565554535251', Process.id],
-  ['3837363534333231', BUSY], ['7877767574737271', agentMemory().start],
-  ['8887868584838281', agentMemory().size], ['4847464544434241', onHit], ['6867666564636261', STOP_HOOK]]);
+  ['3837363534333231', BUSY], ['7877767574737271', AGENT.start],
+  ['8887868584838281', AGENT.size], ['4847464544434241', onHit], ['6867666564636261', STOP_HOOK]]);
+
+// Where a stack is full, a signal is handled on another: the first thread of a program that has not
+// begun yet gives itself one. Those that run already keep what they have.
+let begins = /\) t /.test(threadFile(Process.id, 'stat')) ? Process.id : 0;
+function giveStack() {
+  begins = 0;
+  const stack = Memory.alloc(24);
+  if (ask(131, NULL, stack) !== 0 || (stack.add(8).readU32() & SS_DISABLE) === 0) return;
+  const room = mmap(NULL, ALTERNATE, 3, 0x4022, -1, 0);
+  if (room.equals(ptr(-1))) return;
+  stack.writePointer(room);
+  stack.add(8).writeU64(0);
+  stack.add(16).writeU64(ALTERNATE);
+  ask(131, stack, NULL);
+}
+
+// Machine code of ours asks the system's for the time.
+const CLOCK = Process.findModuleByName('linux-vdso.so.1');
+const CLOCK_WORDS = 64;
+const isInOurClock = ({ rip, rsp }) => CLOCK !== null && isIn(rip, { start: CLOCK.base, end: CLOCK.base.add(CLOCK.size) })
+  && stackWords(rsp, CLOCK_WORDS).some((word) => isOwnCode(ptr(word.toString())));
 
 // Without a number it was asked to pause while it was here.
 function onTrap(number, info, context) {
   const thread = Process.getCurrentThreadId();
   const view = new ContextView(context);
+  if (thread === begins) giveStack();
   if (number === 5) {
     info.add(4).writeU32(1);
     watchHit(view);
   } else if (wanted.has(thread)) {
     info.add(4).writeU32(1);
-    if (isOwnCode(view.rip)) {
+    if (isOwnCode(view.rip) || isInOurClock(view)) {
       info.add(4).writeU32(2);
       askSoon(thread);
       return;
@@ -135,7 +160,10 @@ function takeSignals() {
   try { NULL.readU8(); } catch (error) { /* that was the point */ }
   TABLE.writePointer(handle(5, TRAP_CODE, 0x10000000));
   handle(PAUSE, TRAP_CODE, 0x10000000);
-  for (const number of FATAL) CRASH.add(32 + number * 8).writePointer(handle(number, CRASH_CODE, 0));
+  for (const number of FATAL) {
+    CRASH.add(32 + number * 8).writePointer(handle(number, CRASH_CODE, begins ? ON_STACK : 0));
+  }
+  if (begins) ask(234, Process.id, begins, PAUSE);
 }
 
 // The trap and the wish to pause stay ours: a thread may be on its way there.

@@ -39,7 +39,7 @@ const orders = {
   },
   arena: ({ near, size }) => {
     const arena = mapArena(near, size);
-    ownCode.push([arena, arena.add(size)]);
+    noteOwnCode(arena, size);
     arena.writeByteArray(enterCode());
     return arena;
   },
@@ -107,9 +107,11 @@ function leave() {
   for (const id of [...watches.values()].map((one) => one.id)) unwatch(id);
   if (threadObserver !== null) threadObserver.detach();
   for (const site of sites) { disarm(site); wakeAt(site, NEVER); }
+  for (const count of groups.values()) wake(count.at, NEVER);
   traceRemove([...traced.keys()]);
   if (tracer !== null) tracer.state.add(48).writeU32(0);
   leaveSignals();
+  freeExecs();
   freeExits();
 }
 
@@ -122,6 +124,7 @@ acknowledge();
 // Who is killed says nothing more: so what is counted is told every now and then, when it is new.
 let countsTold = '';
 function tellCounts() {
+  if (batchesOut < BATCHES_OUT_MAX) tellSkipped();
   if (!points.size) return;
   const counts = tally();
   const text = JSON.stringify(counts);

@@ -14,6 +14,8 @@ SOURCES = {
     "CRASH": ("crash.c",),
     "ENTER": ("enter.S",),
     "TRACE": ("trace.S", "trace.c"),
+    "LOG": ("log.S", "log.c"),
+    "ARRIVE": ("arrive.S",),
 }
 FLAGS = [
     *("-O2", "-fPIC", "-ffreestanding", "-fno-stack-protector", "-fcf-protection=none"),

@@ -3,12 +3,16 @@
 # number of the site, how many threads are in here, the one thread that counts or 0, whether the
 # predicate leaves the vector registers alone, whether the function that begins there is traced,
 # the tracer and what it is given besides the frame, the slot to go on in, whether the agent itself
-# may come there (1; 2 where a function begins, whose return address tells of its calls): then its
-# own threads, and those that are in its code, pass without a trace.
+# may come there (1; 2 where the return address is known, which tells of its calls): then its own
+# threads, and those that are in its code, pass without a trace. With that, 4: the hits are counted
+# together with those of other sites, where the last word says; else that is the record; and 8: the
+# return address is so far above rbp as stands behind, else above the stack pointer.
 # The hook gets the frame in rdi, the site in rsi, the hit's number in rdx, and says whether the
 # thread stops, which a second hook does; that one is called, too, when the thread was asked to
 # pause meanwhile (0x80 in its byte, by trap.c). The predicate gets the frame: r15 r14 r13 r12 r11
-# r10 r9 r8 rdi rsi rbp rbx rdx rcx rax flags, and the return address into the stub.
+# r10 r9 r8 rdi rsi rbp rbx rdx rcx rax flags, and the return address into the stub; then the hit's
+# number, and the record's last word, which is the point of log.c; 2 of it means that the thread was
+# asked to pause, and that there is nothing else to tell.
   .intel_syntax noprefix
   .set RECORD, 0x20000 - 10
   .text
@@ -32,13 +36,20 @@ count:
   popfq
   ret
 whose:
+  test byte ptr [rax+RECORD+72], 3
+  jz together
   push rax
   push r11
-  cmp dword ptr [rax+RECORD+72], 2
-  jne thread
+  test byte ptr [rax+RECORD+72], 2
+  jz thread
+  mov ecx, [rax+RECORD+76]
+  test byte ptr [rax+RECORD+72], 8
+  mov rax, [rsp+rcx+176]
+  jz caller
+  mov rax, [rbp+rcx]
+caller:
   movabs r11, 0x7172737475767778
   movabs rcx, 0x8182838485868788
-  mov rax, [rsp+176]
   sub rax, r11
   cmp rax, rcx
   jb ours
@@ -50,7 +61,22 @@ thread:
   jnz ours
   pop r11
   pop rax
-  jmp count
+  test byte ptr [rax+RECORD+72], 4
+  jz count
+together:
+  mov rax, [rax+RECORD+80]
+  mov ecx, 1
+  lock xadd [rax], rcx
+  inc rcx
+  cmp rcx, [rax+8]
+  mov rax, [rsp+24]
+  jae due
+  cmp dword ptr [rax+RECORD+44], 0
+  jne due
+  pop rcx
+  pop rax
+  popfq
+  ret
 ours:
   pop r11
   pop rax
@@ -91,10 +117,14 @@ wanted:
   test r15, r15
   jz save
   mov rdi, rbx
+  mov rsi, rbp
+  mov rdx, [r12+88]
   call r15
   test eax, eax
   jz back
   xor r15d, r15d
+  cmp eax, 2
+  cmove rbp, r15
 save:
   # xrstor refuses a header with rubbish in it.
   xor eax, eax
@@ -112,9 +142,14 @@ save:
   test r15, r15
   jz look
   mov rdi, rbx
+  mov rsi, rbp
+  mov rdx, [r12+88]
   call r15
   test eax, eax
   jz restore
+  xor r15d, r15d
+  cmp eax, 2
+  cmove rbp, r15
 look:
   movabs r15, 0x5152535455565758
   mov eax, 39
@@ -126,6 +161,9 @@ look:
   mov r13d, eax
   movabs r14, 0x3132333435363738
   lock inc byte ptr [r14+r13]
+  xor eax, eax
+  test rbp, rbp
+  jz more
   mov rdi, rbx
   mov rsi, [r12+24]
   mov rdx, rbp
@@ -176,7 +214,8 @@ trace:
   mov rsi, [r12+56]
   call [r12+48]
   mov rsp, rbx
-  cmp rbp, [r12+8]
+  mov rax, [r12+80]
+  cmp rbp, [rax+8]
   jae counted
   jmp back
 one_thread:

@@ -49,11 +49,6 @@ INLINE int ask(struct table *table, int number, void *info, void *context) {
   return handled;
 }
 
-INLINE void ask_later(struct table *table, void *info, void *context) {
-  table->busy[system_call(186)] = 0;
-  ask(table, PAUSE, info, context);
-}
-
 __attribute__((section(".text.a"), used)) void on_trap(int number, void *info, void *context) {
   struct table *table;
   __asm__ volatile("movabs $0x1122334455667788,%0" : "=r"(table));
@@ -70,9 +65,11 @@ __attribute__((section(".text.a"), used)) void on_trap(int number, void *info, v
     for (u64 i = 0; i <= table->mask; i++) {
       u64 k = (hash + i) & table->mask;
       if (table->entry[k].address == address) {
-        if (table->busy[system_call(186)] == PAUSES) {
+        unsigned char *busy = &table->busy[system_call(186)];
+        if (*busy == PAUSES) {
+          *busy = 0;
           registers[16] = address;
-          ask_later(table, info, context);
+          ask(table, PAUSE, info, context);
           if (registers[16] != address) return;
         }
         registers[16] = table->entry[k].stub;

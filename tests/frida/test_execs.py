@@ -1,0 +1,132 @@
+"""Is what a program starts by exec held where it begins, and is it unharmed by that?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import debuggees
+from debugger.backends.frida.engine import kin
+from debugger.backends.frida.engine.events import Became, Breakpoint, ChildAppeared, Exited, Lost
+from engine_live import BOUND_S, Live, Program, build, run
+
+
+def runner() -> Program:
+    return Program(debuggees.build("execs.c"))
+
+
+async def begun(start, mode: str, target: Path) -> Live:
+    live = await start(runner(), mode, str(target), follows_children=True)
+    await live.engine.run()
+    return live
+
+
+def is_told_or_over(event) -> bool:
+    return is_told(event) or isinstance(event, Exited)
+
+
+def is_told(event) -> bool:
+    return isinstance(event, ChildAppeared | Became)
+
+
+@pytest.mark.parametrize("mode", ["vfork", "spawn", "copied", "exec", "fexec", "thread"])
+async def test_a_program_is_held_before_its_own_code_and_finds_all_as_it_would_have(start, mode):
+    executed = build("executed.c", "-O0")
+    status, out, _ = runner().alone(mode, str(executed.path))
+    live = await begun(start, mode, executed.path)
+    event = await live.until(is_told)
+    inside = await start.follow(live, event, executed)
+    await inside.engine.add([Breakpoint(id="b", address=inside.at("before"))])
+    await inside.engine.run()
+    assert (await inside.until(lambda one: hasattr(one, "points"))).points == ("b",)
+    inside.engine.resume()
+    assert (await inside.until(Exited)).status == status
+    if isinstance(event, ChildAppeared):
+        assert (await live.until(Exited)).status == status
+    assert live.output() == out
+
+
+async def test_an_exec_that_fails_tells_its_caller_why_and_harms_nobody(start, tmp_path: Path):
+    target = tmp_path / "text"
+    target.write_text("no program")
+    target.chmod(0o755)
+    status, out, _ = runner().alone("fails", str(target))
+    live = await begun(start, "fails", target)
+    while is_told(event := await live.until(is_told_or_over)):
+        assert event.at == 0, "nothing was executed"
+        live.engine.tell_child(event.pid)  # it was forked
+    assert (event.status, live.output()) == (status, out)
+
+
+_BARE = """static long ask(long number, long a, const char *b, long c) {
+    long answer;
+    __asm__ volatile("syscall" : "=a"(answer) : "a"(number), "D"(a), "S"(b), "d"(c)
+                     : "rcx", "r11", "memory");
+    return answer;
+}
+void _start(void) {
+    ask(1, 1, "bare", 4);
+    ask(231, 5, 0, 0);
+}
+"""
+
+
+def free(folder: Path, kind: str) -> Path:
+    """Build a program that cannot be entered."""
+    target = folder / "target"
+    if kind == "bare":
+        target.with_suffix(".c").write_text(_BARE)
+        loader = "-Wl,--dynamic-linker=/lib64/ld-linux-x86-64.so.2"
+        run("gcc", "-nostdlib", "-fPIE", "-pie", loader, "-o", str(target), f"{target}.c")
+        return target
+    shutil.copy(build("executed.c", "-static" if kind == "static" else "-O0").path, target)
+    target.chmod(0o4755 if kind == "rights" else 0o755)
+    return target
+
+
+@pytest.mark.parametrize("mode", ["spawn", "exec"])
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("static", "is linked statically"),
+        ("rights", "gives rights to who runs it"),
+        ("bare", "has no C library"),
+    ],
+)
+async def test_what_cannot_be_entered_runs_free_and_it_is_said_why(
+    start, tmp_path: Path, mode, kind, why
+):
+    target = free(tmp_path, kind)
+    status, out, _ = runner().alone(mode, str(target))
+    live = await begun(start, mode, target)
+    told = await live.until(is_told)
+    assert told.at == 0
+    assert str(target) in told.why
+    assert why in told.why
+    assert (await live.until(Exited)).status == status
+    assert live.output() == out
+
+
+async def test_who_is_held_goes_on_when_the_host_dies(start):
+    executed = build("executed.c", "-O0")
+    with subprocess.Popen(  # noqa: ASYNC220
+        [runner().path, "later", executed.path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as guest:
+        assert guest.stdin is not None
+        live = await start.attach(runner(), guest.pid, follows_children=True)
+        guest.stdin.write("go\n")
+        guest.stdin.flush()
+        child = await live.until(ChildAppeared)
+        live.engine.tell_child(child.pid, kin.WAIT, child.at)
+        os.kill(live.engine.host_pid, signal.SIGKILL)
+        await live.until(Lost)
+        out, _ = guest.communicate(timeout=BOUND_S)
+    assert (guest.returncode, out) == runner().alone("vfork", str(executed.path))[:2]

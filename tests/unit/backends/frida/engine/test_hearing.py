@@ -1,0 +1,57 @@
+"""Is a program that became another, and has ended since, told as such?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from debugger.backends.frida.engine.events import Became, Event, Lost
+from debugger.backends.frida.engine.hearing import Hearing
+
+# The kernel's numbers end below this one, so that no process has it.
+NOBODY = 1 << 22
+WHY = "it gives rights to who runs it"
+
+
+class Inside:
+    def take_end(self, reason: str) -> None:
+        self.reason = reason
+
+
+async def told(*events: dict[str, Any]) -> list[Event]:
+    seen: list[Event] = []
+    hearing = Hearing(seen.append)
+    inside: Any = Inside()
+    hearing.expect(inside)
+    hearing.pid = NOBODY
+    hearing.ready.set_result(0)
+    for event in events:
+        hearing.take(event)
+    return seen
+
+
+FREE = {"event": "became", "pid": NOBODY, "child": NOBODY, "at": 0, "why": WHY}
+LAST = {"type": "send", "payload": {"type": "last", "tally": {}}}
+SAID_LAST = {"event": "message", "pid": NOBODY, "message": LAST, "data": None}
+
+
+def gone(reason: str) -> dict[str, Any]:
+    return {"event": "detached", "pid": NOBODY, "reason": reason}
+
+
+@pytest.mark.parametrize("reason", ["process-terminated", "process-replaced"])
+async def test_what_became_another_and_ended_at_once_is_told_with_the_reason(reason: str):
+    lost, became = await told(FREE, gone(reason))
+    assert isinstance(lost, Lost)
+    assert became == Became(at=0, why=WHY)
+
+
+async def test_what_could_not_become_another_ends_as_itself():
+    (lost,) = await told(FREE, SAID_LAST, gone("process-terminated"))
+    assert lost == Lost(reason="process-terminated")
+
+
+async def test_who_was_left_by_us_has_become_nothing():
+    (lost,) = await told(FREE, gone("application-requested"))
+    assert lost == Lost(reason="application-requested")
