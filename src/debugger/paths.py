@@ -73,9 +73,13 @@ def write_private(path: str, content: bytes) -> None:
     """
     draft = f"{path}.{os.getpid()}"
     descriptor = open_private(draft, os.O_WRONLY | os.O_TRUNC)
-    with open(descriptor, "wb") as file:  # noqa: PTH123 - pathlib costs the client its start-up time
-        file.write(content)
-    os.replace(draft, path)  # noqa: PTH105 - the same
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - pathlib costs the client its start-up time
+            file.write(content)
+        os.replace(draft, path)  # noqa: PTH105 - the same
+    except BaseException:
+        remove(draft)
+        raise
 
 
 def remove(path: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import debuggees
 from asking import at, data, program, value
+from conftest import require_tool
 from outside import attached_to_stop, running, state, tracer
 from refusals import refused
 
@@ -129,8 +130,25 @@ def test_without_gdb_a_python_process_is_refused_with_another_way(cli, unique, t
             code="ADAPTER_NOT_FOUND",
             says="needs gdb to enter a running process",
             hint="python -m debugpy --listen",
-            env={"PATH": str(tmp_path)},
+            env={"PATH": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)},
         )
+
+
+@pytest.mark.adapter("debugpy", "gdb")
+def test_where_gdb_is_not_on_the_path_a_python_process_is_entered_by_the_installed_one(
+    cli, unique, tmp_path
+):
+    path = unique("endless.py")
+    with running(sys.executable, path, ready="counting") as process:
+        installed = tmp_path / "debugger-cli/adapters/gdb/gdb"
+        installed.parent.mkdir(parents=True)
+        installed.write_text(f'#!/bin/sh\nexec {require_tool("gdb")} "$@"\n')
+        installed.chmod(0o755)
+        alone = {"PATH": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+        cli("attach", str(process.pid), "--pause", check=0, env=alone)
+        assert int(value(cli, "1 + 1")) == 2
+        cli("detach", check=0)
+        assert state(process.pid) in {"R", "S"}
 
 
 @lldb

@@ -175,6 +175,21 @@ def test_a_bad_option_of_start_is_refused_and_starts_nothing(cli):
         no_session_is_left(cli)
 
 
+@pytest.mark.parametrize("verb", ["crash", "test"])
+def test_a_question_names_itself_where_what_it_was_given_is_bad(cli, verb):
+    words = ("--", shutil.which("python3"), "-m", "pytest")
+    for option, says, hint in (
+        (("--env", "NAME"), "--env wants KEY=VALUE, not 'NAME'", "--help"),
+        (("--cwd", "/nonexistent"), "no such directory: /nonexistent", "--cwd DIRECTORY"),
+        (("--stdin", "/nonexistent"), "cannot read /nonexistent", "--stdin FILE"),
+    ):
+        answer = cli(verb, *option, *words)
+        assert answer.exit in {1, 2}
+        assert says in answer.err
+        assert f"hint: debugger {verb} {hint}" in answer.err
+    no_session_is_left(cli)
+
+
 def test_start_without_a_program_asks_for_one(cli):
     refused(cli, "start", exit=2, code="USAGE", says="which program?", hint="debugger start PROG")
 

@@ -120,7 +120,7 @@ def test_a_child_that_outlives_the_program_is_waited_for(cli: Cli, tmp_path: Pat
     gate = tmp_path / "gate"
     end = start(cli, PROGRAM, "--", "behind", str(gate))
     assert (end["session"], end["exit_code"]) == ("workers", 0)
-    assert "still running: workers.1" in end["notes"][0]
+    assert end["left_running"] == ["workers.1"]
     assert states(cli) == {"workers": "terminated", "workers.1": "running"}
     waited = cli("--json", "await", "--timeout", "0.2")
     assert (waited.exit, data(waited)["session"]) == (3, "workers.1")
@@ -218,7 +218,7 @@ def test_a_forked_child_that_outlives_the_program_is_waited_for(cli: Cli, tmp_pa
     gate = tmp_path / "gate"
     end = fork(cli, "behind", gate)
     assert (end["session"], end["exit_code"]) == ("family", 0)
-    assert "still running: family.1" in end["notes"][0]
+    assert end["left_running"] == ["family.1"]
     gate.touch()
     end = again(cli, "await")
     assert (end["session"], end["reason"], end["exit_code"]) == ("family.1", "exit", 6)

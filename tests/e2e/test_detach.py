@@ -89,23 +89,29 @@ def test_attaching_leaves_the_program_running_and_stops_it_only_when_asked(
         _end(pid)
 
 
-@pytest.mark.adapter("lldb-dap")
-@pytest.mark.parametrize("by", [("--adapter", "lldb-dap"), ("--backend", "lldb-cli")])
+HOT = [
+    pytest.param("hot_threads.c", "--adapter", "lldb-dap", marks=pytest.mark.adapter("lldb-dap")),
+    pytest.param("hot_threads.c", "--backend", "lldb-cli", marks=pytest.mark.adapter("lldb-dap")),
+    pytest.param("hot_threads.go", "--adapter", "delve", marks=pytest.mark.adapter("delve")),
+]
+
+
+@pytest.mark.parametrize(("name", "option", "by"), HOT)
 def test_threads_that_hit_a_breakpoint_again_and_again_survive_a_detach(
-    cli: Callable[..., Any], wait_until: Callable[..., Any], by: tuple[str, str]
+    cli: Callable[..., Any], wait_until: Callable[..., Any], name: str, option: str, by: str
 ) -> None:
-    program = debuggees.build("hot_threads.c")
-    place = f"{debuggees.source('hot_threads.c')}:{debuggees.marker('hot_threads.c', 'hot')}"
+    program = debuggees.build(name)
+    place = f"{debuggees.source(name)}:{debuggees.marker(name, 'hot')}"
     for _ in range(3):
         with subprocess.Popen([str(program)], stdout=subprocess.PIPE) as process:
             try:
                 assert process.stdout is not None
                 assert process.stdout.readline() == b"here\n"
-                cli("attach", str(process.pid), *by, check=0)
+                cli("attach", str(process.pid), option, by, check=0)
                 cli("break", place, "--log", "{at}", check=0)
                 cli("detach", check=0)
                 # All go on: each is woken thousands of times a second.
-                tasks = list(Path(f"/proc/{process.pid}/task").iterdir())
+                tasks = _working(process.pid, name)
                 before = [_woken(one) for one in tasks]
                 wait_until(
                     lambda tasks=tasks, before=before: all(
@@ -116,6 +122,33 @@ def test_threads_that_hit_a_breakpoint_again_and_again_survive_a_detach(
                 assert process.poll() is None
             finally:
                 process.kill()
+
+
+@pytest.mark.adapter("delve")
+def test_what_delve_launched_survives_a_detach_from_a_hot_breakpoint(
+    cli: Callable[..., Any], wait_until: Callable[..., Any]
+) -> None:
+    place = f"{debuggees.source('hot_threads.go')}:{debuggees.marker('hot_threads.go', 'hot')}"
+    for _ in range(4):
+        cli("start", "--no-wait", debuggees.build("hot_threads.go"), check=0)
+        pid = cli("--json", "status").data["data"]["pid"]
+        try:
+            wait_until(lambda: cli("output", check=0).out.startswith("here"))
+            cli("break", place, "--log", "{at}", check=0)
+            cli("detach", check=0)
+            (task, *_) = _working(pid, "hot_threads.go")
+            seen = _woken(task)
+            wait_until(lambda task=task, seen=seen: _woken(task) > seen + 20)
+        finally:
+            _end(pid)
+
+
+def _working(pid: int, name: str) -> list[Path]:
+    """Return the threads that do the work; Go has others besides, which sleep."""
+    tasks = list(Path(f"/proc/{pid}/task").iterdir())
+    if not name.endswith(".go"):
+        return tasks
+    return sorted(tasks, key=_woken)[-1:]
 
 
 def _woken(task: Path) -> int:

@@ -329,3 +329,54 @@ def test_a_statement_is_done_and_the_last_events_name_the_earlier_ones(cli: Cli)
     told = cli("events", "--limit", "1", check=0).out
     assert "earlier event: debugger events --since 0" in told
     assert "more event" not in told
+
+
+def test_a_program_does_not_wait_for_the_debugger_at_its_end(cli: Cli, tmp_path: Path) -> None:
+    # What is registered with atexit runs when pydevd's own threads have ended.
+    script = tmp_path / "ends.py"
+    script.write_text(
+        "import atexit, time\n"
+        "atexit.register(lambda: print(time.monotonic() - ended))\n"
+        "print('the last words')\n"
+        "ended = time.monotonic()\n"
+        "raise SystemExit(3)\n"
+    )
+    waited = []
+    for _ in range(3):  # pydevd waited 0.5 s for itself, whatever the machine has to do
+        end = data(cli("--json", "start", str(script), check=0))
+        words, seconds = (one["text"] for one in end["output"])
+        assert (words, end["exit_code"]) == ("the last words", 3)
+        waited.append(float(seconds))
+    assert min(waited) < 0.3
+
+
+def test_threads_that_outlive_the_main_one_are_heard_to_their_end(cli: Cli, tmp_path: Path) -> None:
+    script = tmp_path / "outlived.py"
+    script.write_text(
+        "import threading\n"
+        "def late():\n"
+        "    threading.main_thread().join()\n"
+        "    number = 7\n"
+        "    print('late')  # @late\n"
+        "threading.Thread(target=late).start()\n"
+    )
+    stop = data(cli("--json", "start", str(script), "--break", f"{script}:5", check=0))
+    assert (stop["frame"]["function"], value(cli, "number")) == ("late", "7")
+    end = data(cli("--json", "continue", check=0))
+    assert (end["reason"], [one["text"] for one in end["output"]]) == ("exit", ["late"])
+
+
+def test_what_starts_a_module_is_not_seen_in_it(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "seen.py").write_text(
+        "import sys\nprint(sys.argv[1:], sys.path[0], sorted(vars()))\n"
+    )
+    line = str(tmp_path / "seen.py:2")
+    told = cli(
+        *("--json", "start", "-m", "seen", "--break", line, "--", "one"), cwd=str(tmp_path), check=0
+    )
+    assert data(told)["reason"] == "breakpoint"
+    end = data(cli("--json", "next", check=0))
+    assert end["reason"] == "exit"
+    said = end["output"][0]["text"]
+    names = said.removeprefix("['one']  [").removesuffix("]").split(", ")
+    assert [one for one in names if not one.startswith("'__")] == ["'sys'"], said

@@ -13,8 +13,10 @@ static void *spin(void *unused) {
     return unused;
 }
 
-static void burn(void) {
-    for (volatile int i = 0; i < 50000000; i++) {
+/* For so long, or until the other thread has come round. */
+static void burn(long most) {
+    unsigned long seen = turns;
+    for (volatile long i = 0; i < most && turns == seen; i++) {
     }
 }
 
@@ -25,8 +27,8 @@ int main(void) {
     while (turns == 0) {
         usleep(1000);
     }
-    burn(); // @alone
-    burn(); // @together
+    burn(50000000); // @alone
+    burn(2000000000); // @together
     running = 0; // @after
     pthread_join(thread, NULL);
     puts("joined");

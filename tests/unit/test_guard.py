@@ -225,7 +225,9 @@ def test_when_the_daemon_dies_all_die_within_3_s_and_the_scratch_directory_goes(
 
 
 def test_the_end_names_what_it_killed_and_not_what_was_dead(start):
-    one = start(f"import os, signal\nif not os.fork(): os._exit(0)\n{ORPHANS}")
+    dead = "pid = os.fork()\nif not pid: os._exit(0)\n"
+    dead += "os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)"
+    one = start(f"import os, signal\n{dead}\n{ORPHANS}")
     orphan = int(one.line())
     adapter = one.report("started")["pid"]
     assert one.end() == ({adapter, orphan}, [])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pwd
 import stat
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -136,6 +138,17 @@ def test_a_file_is_replaced_as_a_whole(tmp_path):
         assert before.read() == b"a longer old content"
     assert path.read_bytes() == b"new"
     assert mode_of(path) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr(os, "replace", Mock(side_effect=full))
+    with pytest.raises(OSError, match="No space left"):
+        paths.write_private(str(path), b"new")
+    assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -26,7 +26,7 @@ _SCRIPTS = {gopackage.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts
 
 
 class Wanted(Struct, frozen=True):
-    """The words of a `start` command, in the caller's directory and environment."""
+    """The words of a command that starts a program, in the caller's directory and environment."""
 
     cwd: str
     env: Mapping[str, str]
@@ -41,6 +41,7 @@ class Wanted(Struct, frozen=True):
     changed_env: tuple[str, ...] = ()
     changed_cwd: str | None = None
     adapters: Mapping[str, choose.Configured] = {}
+    verb: str = "start"  # the command that asks, as its hints name it
 
 
 def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
@@ -51,7 +52,7 @@ def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
     """
     _check_words(wanted)
     cwd = _directory(wanted)
-    env = _environment(wanted)
+    env = {**wanted.env, **environment(wanted.changed_env, wanted.verb)}
     stdin = _input(wanted)
     args = wanted.args
     if wanted.module is not None:
@@ -96,28 +97,37 @@ def _go_directory(program: str, cwd: str) -> str:
 def _check_words(wanted: Wanted) -> None:
     words = (wanted.program, wanted.module, wanted.python, wanted.stdin, wanted.changed_cwd)
     if any("\0" in word for word in (*words, *wanted.args, *wanted.changed_env) if word):
-        raise DebuggerError(Code.USAGE, "a NUL in an argument", hint="debugger start --help")
+        raise DebuggerError(
+            Code.USAGE, "a NUL in an argument", hint=f"debugger {wanted.verb} --help"
+        )
 
 
 def _directory(wanted: Wanted) -> str:
     cwd = os.path.normpath(os.path.join(wanted.cwd, wanted.changed_cwd or ""))
     if not os.path.isdir(cwd):
         raise DebuggerError(
-            Code.NOT_FOUND, f"no such directory: {cwd}", hint="debugger start --cwd DIRECTORY"
+            Code.NOT_FOUND,
+            f"no such directory: {cwd}",
+            hint=f"debugger {wanted.verb} --cwd DIRECTORY",
         )
     return cwd
 
 
-def _environment(wanted: Wanted) -> dict[str, str]:
-    env = dict(wanted.env)
-    for pair in wanted.changed_env:
+def environment(pairs: Sequence[str], verb: str) -> dict[str, str]:
+    """Read the variables that a command of a name changes, KEY=VALUE each.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    changed: dict[str, str] = {}
+    for pair in pairs:
         key, equals, value = pair.partition("=")
         if not key or not equals:
             raise DebuggerError(
-                Code.USAGE, f"--env wants KEY=VALUE, not {pair!r}", hint="debugger start --help"
+                Code.USAGE, f"--env wants KEY=VALUE, not {pair!r}", hint=f"debugger {verb} --help"
             )
-        env[key] = value
-    return env
+        changed[key] = value
+    return changed
 
 
 def _input(wanted: Wanted) -> str | None:
@@ -126,7 +136,7 @@ def _input(wanted: Wanted) -> str | None:
     file = os.path.normpath(os.path.join(wanted.cwd, wanted.stdin))
     if os.path.isdir(file) or not os.access(file, os.R_OK):
         raise DebuggerError(
-            Code.NOT_FOUND, f"cannot read {file}", hint="debugger start --stdin FILE"
+            Code.NOT_FOUND, f"cannot read {file}", hint=f"debugger {wanted.verb} --stdin FILE"
         )
     return file
 
@@ -190,7 +200,7 @@ def _profile(path: str, wanted: Wanted) -> Profile:
     else:
         found = choose.for_program(path, program.language, wanted.env, wanted.adapters)
         if found is None:
-            raise _unknown(path, program)
+            raise _unknown(path, program, wanted)
         chosen = found
     if program.is_native and not os.access(path, os.X_OK):
         raise DebuggerError(
@@ -210,8 +220,15 @@ def _check_fit(path: str, program: Program, chosen: Profile, wanted: Wanted) -> 
         raise DebuggerError(
             Code.LAUNCH_FAILED,
             f"{chosen.name} cannot debug {path}: it is a {program.language} program",
-            hint=f"debugger start {path} --adapter {better.name}",
+            hint=_with_adapter(wanted, path, better.name),
         )
+
+
+def _with_adapter(wanted: Wanted, path: str, name: str) -> str:
+    """Name the command once more, with an adapter of the user's choice."""
+    if wanted.verb == "start":
+        return f"debugger start {path} --adapter {name}"
+    return f"debugger {wanted.verb} --adapter {name} -- {path}"
 
 
 def _maker(language: str) -> str:
@@ -220,7 +237,7 @@ def _maker(language: str) -> str:
     return f"debugger setup {name} --yes installs one; " if name is not None else ""
 
 
-def _unknown(path: str, program: Program) -> DebuggerError:
+def _unknown(path: str, program: Program, wanted: Wanted) -> DebuggerError:
     if program.language:
         return DebuggerError(
             Code.ADAPTER_NOT_FOUND,
@@ -233,7 +250,7 @@ def _unknown(path: str, program: Program) -> DebuggerError:
         problem = f"{path} is not executable, and no script that is known here"
     names = ", ".join(choose.PROFILES)
     return DebuggerError(
-        Code.LAUNCH_FAILED, problem, hint=f"debugger start {path} --adapter NAME ({names})"
+        Code.LAUNCH_FAILED, problem, hint=f"{_with_adapter(wanted, path, 'NAME')} ({names})"
     )
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import os.path
 import re
-import shutil
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from debugger.backends import choose
 from debugger.backends.base import Attach
@@ -15,6 +13,7 @@ from debugger.backends.dap.profile import Profile
 from debugger.core.locate import near_names
 from debugger.errors import Code, DebuggerError
 from debugger.setup.attached import Prepared, Wanted, adapter
+from debugger.setup.tracing import with_tracer
 from debugger.targets import permission
 from debugger.targets import process as processes
 from debugger.targets.process import Process
@@ -134,7 +133,7 @@ def to_process(wanted: Wanted, process: Process) -> Prepared:
     if refused is not None and refused.is_certain:
         raise DebuggerError(Code.DENIED, refused.reason, hint=refused.remedy)
     _check_fit(process, language, profile, wanted)
-    _check_tracer(profile, wanted.env)
+    env = with_tracer(wanted.env) if "python" in profile.languages else wanted.env
     program, notes = _executable(process)
     if _interprets(profile):
         program, notes = process.script, ()
@@ -142,7 +141,7 @@ def to_process(wanted: Wanted, process: Process) -> Prepared:
         pid=process.pid,
         program=program,
         cwd=wanted.cwd,
-        env=wanted.env,
+        env=env,
         pause=wanted.pause,
         simulator=wanted.simulator,
     )
@@ -181,18 +180,6 @@ def _check_fit(process: Process, language: str, profile: Profile, wanted: Wanted
             Code.NOT_SUPPORTED,
             f"{profile.name} cannot debug process {process.pid}: it is a {language} program",
             hint=f"debugger attach {process.pid} --adapter {name}",
-        )
-
-
-def _check_tracer(profile: Profile, env: Mapping[str, str]) -> None:
-    """Check that debugpy finds what it enters a process by: gdb, or LLDB on macOS (1.8.22)."""
-    tool = "lldb" if sys.platform == "darwin" else "gdb"
-    if "python" in profile.languages and shutil.which(tool, path=env.get("PATH")) is None:
-        raise DebuggerError(
-            Code.ADAPTER_NOT_FOUND,
-            f"{profile.name} needs {tool} to enter a running process, and it is not on the PATH",
-            hint=f"install {tool}; or start the program with python -m debugpy --listen 5678 "
-            "APP.py, then: debugger attach --connect localhost:5678",
         )
 
 

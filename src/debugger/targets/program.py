@@ -59,6 +59,19 @@ def look(path: str) -> Program:
     return Program(_script_language(head))
 
 
+def may_fork(path: str) -> bool:
+    """Tell whether a compiled program names fork(2) or vfork(2); an unreadable one does not."""
+    try:
+        with Path(path).open("rb") as file:
+            if file.read(len(_ELF)) != _ELF:
+                return False
+            size = min(os.fstat(file.fileno()).st_size, _SCAN_MAX)
+            with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as image:
+                return any(image.find(b"\0%b\0" % name) >= 0 for name in (b"fork", b"vfork"))
+    except OSError:
+        return False
+
+
 def _script_language(head: bytes) -> str:
     first = head.split(b"\n", 1)[0]
     if first.startswith(b"#!"):

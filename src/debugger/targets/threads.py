@@ -7,6 +7,7 @@ import platform
 import re
 import signal
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -85,6 +86,17 @@ def has_pending(pid: int) -> bool:
         if any(int(one, 16) & _DEBUGGERS for one in masks):
             return True
     return False
+
+
+def go_on(pid: int) -> None:
+    """Let a process run on that a debugger's stop has reached after all, or has yet to reach.
+
+    A signal to continue also takes away the stops that are pending (signal(7)).
+    """
+    with suppress(OSError):  # it has gone
+        text = Path(f"/proc/{pid}/status").read_text("utf-8", "replace")
+        if re.search(r"^State:\s*T", text, re.MULTILINE) or has_pending(pid):
+            os.kill(pid, signal.SIGCONT)
 
 
 def words_at(pid: int, address: int, count: int) -> tuple[int, ...]:

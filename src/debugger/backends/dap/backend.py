@@ -212,9 +212,9 @@ class DapBackend:
 
     async def close(self, *, kill: bool) -> Closed:
         """End the adapter, and the program with it if `kill`."""
-        await leaving.leave(self, self._talk, self._profile, kill=kill)
         close = self._talk.close if self._held is None else self._held.closing(self._talk.close)
-        return await close(kill=kill)
+        async with leaving.leaving(self, self._talk, self._profile, kill=kill):
+            return await close(kill=kill)
 
     def _tell(self, event: Event) -> None:
         if self.lines is not None:

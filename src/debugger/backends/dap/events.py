@@ -33,7 +33,6 @@ _OTHER_S = 1.0
 _LOG_PREFIX = "[[log "
 _LOGGED = re.compile(re.escape(_LOG_PREFIX) + r"([0-9]{1,9})\]\] ")
 _CONSOLE_LINES = 20
-_SETTLED = {Reason.BREAKPOINT, Reason.SIGNAL}
 _CONSOLE_MAX = 2000
 
 
@@ -160,7 +159,7 @@ class Events:
                 and any(hit in self.conditions for hit in stop.hits)
             )
         )
-        is_doubtful |= self._profile.settle is not None and stop.reason in _SETTLED
+        is_doubtful |= self._profile.settle is not None and stop.reason in self._profile.settled
         is_doubtful |= self._profile.passes is not None and stop.reason is Reason.STEP
         if stop.thread is None or is_doubtful or self.checks:
             self._tasks.create_task(self._tell_if_it_stands(stop))

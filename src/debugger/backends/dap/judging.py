@@ -38,7 +38,10 @@ class Judge:
             thread = before if before in known else next(iter(known), None)
             stop = msgspec.structs.replace(stop, thread=thread)
         if self._profile.settle is not None:
-            stop = await self._profile.settle(self._inside, stop)
+            settled = await self._profile.settle(self._inside, stop)
+            if settled is None:
+                return None
+            stop = settled
         steps = self._inside.steps
         real = await steps.judged(stop) if steps is not None else stop
         if real is None:

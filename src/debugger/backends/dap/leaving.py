@@ -1,46 +1,71 @@
-"""How is a program that runs on let go of by LLDB, with nothing of the debugger left in it?
+"""How is a program that runs on let go of, with nothing of the debugger left in it?
 
 LLDB 19 that detaches from a program just when a breakpoint is hit, or stepped over, leaves its trap
 in the code: the program dies of SIGTRAP. A thread that was told to stop, and had hit a breakpoint
-first, still has the SIGSTOP before it: it would stop for good.
+first, still has the SIGSTOP before it: it would stop for good. Delve stops a program by a SIGTRAP,
+which is left over where a breakpoint was hit first, and would end it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import msgspec
 
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.conversation import Conversation
-from debugger.backends.dap.profile import Inside, Profile
+from debugger.backends.dap.profile import Inside, LetGo, Profile
 from debugger.backends.lldb import leaving as lldb
 from debugger.errors import DebuggerError
-from debugger.targets.threads import has_pending
+from debugger.targets.threads import go_on, has_pending
 
 _HALT_S = 2.0
 _AGAIN = 3
 
 
-async def leave(inside: Inside, talk: Conversation, profile: Profile, *, kill: bool) -> None:
-    """Stop what is not ended, and take all breakpoints out; what fails is left to the detach."""
-    is_past = inside.attached is not None and inside.attached.core is not None
-    if kill or not profile.clears or is_past or talk.client.is_lost:
+@asynccontextmanager
+async def leaving(
+    inside: Inside, talk: Conversation, profile: Profile, *, kill: bool
+) -> AsyncIterator[None]:
+    """Stop what is not ended, and take all breakpoints out, before it is let go.
+
+    What fails is left to the detach. Afterwards no stop of the debugger's is left to a program.
+    """
+    await _leave(inside, talk, profile, kill=kill)
+    yield
+    pid = _pid_here(inside, talk)
+    if profile.clears and not kill and pid is not None:
+        go_on(pid)
+
+
+def _pid_here(inside: Inside, talk: Conversation) -> int | None:
+    """Return the process, if it is of this machine: neither a core file's nor a server's."""
+    is_here = inside.attached is None or inside.attached.pid is not None
+    return talk.events.pid if is_here else None
+
+
+async def _leave(inside: Inside, talk: Conversation, profile: Profile, *, kill: bool) -> None:
+    attached = inside.attached
+    is_past = attached is not None and attached.core is not None
+    # A server that goes on for others would leave it standing.
+    is_server = attached is not None and attached.connect is not None
+    let_go = profile.let_go if not is_server else None
+    if kill or not (profile.clears or let_go) or is_past or talk.client.is_lost:
         return
     talk.events.mute()
     with suppress(DebuggerError, TimeoutError):
         async with asyncio.timeout(profile.detach_s):
-            await _clear(inside, talk)
+            await (_clear(inside, talk) if let_go is None else _run_on(inside, talk, let_go))
 
 
 async def _clear(inside: Inside, talk: Conversation) -> None:
     found = lldb.addresses(await inside.raw(lldb.LIST, None))
     # Before it is stopped: LLDB may not come to that while breakpoints are hit again and again.
     await _empty(inside, tuple(talk.sent))
-    is_here = inside.attached is None or inside.attached.pid is not None
-    pid = talk.events.pid if is_here else None
+    pid = _pid_here(inside, talk)
     for _ in range(_AGAIN):
         await _halt(talk)
         for address in found:
@@ -50,6 +75,15 @@ async def _clear(inside: Inside, talk: Conversation) -> None:
         if pid is None or not has_pending(pid):
             return
         await talk.request("continue", ask.OfThread(0), dap.Body)
+
+
+async def _run_on(inside: Inside, talk: Conversation, let_go: LetGo) -> None:
+    """Let it run without breakpoints until no signal of the debugger's is left, and stop it."""
+    for _ in range(_AGAIN):
+        await let_go(inside.request, talk.events.halted, tuple(talk.sent))
+        await _halt(talk)
+        if talk.events.pid is None or not has_pending(talk.events.pid):
+            return
 
 
 async def _empty(inside: Inside, files: tuple[str, ...]) -> None:

@@ -233,7 +233,8 @@ class Profile:
     `failed_conditions_stop` says that the program stops where a condition cannot be evaluated,
     `failed_condition` what is wrong with one where a stop itself tells of it.
     `passes` tells a step's stop in a frame that an exception only passes through;
-    `settle` may look closer at a stop at a breakpoint or a signal, whose event says too little.
+    `settle` may look closer at a stop of the reasons `settled`, whose event says too little; it
+    returns None where the program runs on after all.
     `refusal` may shorten why a breakpoint does not bind; None leaves it to `explain`.
     `launch_problem` may shorten why a program does not start, which takes `launch_s` seconds at
     most if it has to be built; `entry` is the function that --stop-on-entry means, for an adapter
@@ -243,8 +244,9 @@ class Profile:
     `steps` sees to it that no step is lost at a breakpoint that does not stop;
     `thread` may name a thread; `interrupted_step` begins what is said when another thread's
     breakpoint interrupts a step, after which none can begin until the program is continued.
-    `let_go` prepares a launched program for a detach by the adapter's death: for one that would
-    end it; it is given a way to ask, what tells of a stop, and the files with breakpoints.
+    `let_go` takes everything out of a program and lets it run, before a detach: of a launched one
+    by the adapter's death, as it would end it; it is given a way to ask, what tells of a stop, and
+    the files with breakpoints.
     `clears`: it may leave a trap in a program that runs when it detaches, so that it is stopped and
     its breakpoints are taken away first.
     `catches` are the words for exceptions and the filters that they mean, `catch_functions` those
@@ -295,7 +297,8 @@ class Profile:
     lacks: frozenset[type[Any]] = frozenset()
     failed_conditions_stop: bool = False
     failed_condition: Callable[[Stopped], str | None] = no_failed_condition
-    settle: Callable[[Inside, Stopped], Awaitable[Stopped]] | None = None
+    settle: Callable[[Inside, Stopped], Awaitable[Stopped | None]] | None = None
+    settled: frozenset[Reason] = frozenset({Reason.BREAKPOINT, Reason.SIGNAL})
     passes: Callable[[Inside, Stopped], Awaitable[bool]] | None = None
     launch_s: float = 0.0
     entry: str | None = None

@@ -40,13 +40,14 @@ from debugger.core.model import (
 )
 from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
+from debugger.targets.threads import go_on
 
 T = TypeVar("T")
 
 ADAPTER = "lldb"
 KIND = "lldb-cli"
 _END_S = 2.0
-_DETACH_S = 8.0
+_DETACH_S = 16.0
 
 
 class LldbBackend:
@@ -180,6 +181,8 @@ class LldbBackend:
             with suppress(DebuggerError):
                 await self.ask("end", kill=kill, within=_END_S if kill else _DETACH_S)
         ending = await guard.end()
+        if not kill and self._pid and (self.attached is None or self.attached.pid):
+            go_on(self._pid)
         if stdio is not None:
             await stdio.drain()
             stdio.close()

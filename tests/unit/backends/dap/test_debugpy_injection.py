@@ -111,3 +111,16 @@ def test_a_wait_for_what_was_not_injected_is_left_alone(servers):
     assert module.wait_for_connection("session", None, None) is None
     assert module.wait_for_connection("session", None, 0) is None
     assert module.waits == [None, 0]
+
+
+def test_a_process_whose_parent_has_ended_belongs_to_the_launched_program(wrapper, monkeypatch):
+    launched = SimpleNamespace(pid=1, launcher="one", server=None, client="ours")
+    child = SimpleNamespace(pid=2, launcher=None, server="its", client="ours")
+    sessions = ModuleType("debugpy.adapter.sessions")
+    sessions._sessions = {id(one): one for one in (child, launched)}.values()
+    sessions.get = {1: launched, 2: child}.get
+    monkeypatch.setitem(sys.modules, "debugpy.adapter.sessions", sessions)
+    wrapper._take_in_the_orphans()
+    assert sessions.get(7) is None  # the program itself, which is the first to come
+    launched.server = "its"
+    assert (sessions.get(7), sessions.get(2)) == (launched, child)

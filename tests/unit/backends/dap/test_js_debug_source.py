@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from debuggees import marker, source
-from debugger.backends.dap.adapters.js_debug import source as js_debug_source
-from debugger.backends.dap.adapters.js_debug.source import read
+from debugger.targets import javascript
+from debugger.targets.javascript import read
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ from debugger.backends.dap.adapters.js_debug.source import read
         ("let go = async function (x) { stop(); };", "go", ("x",), (1, 31)),
         ("exports.run = function () {\n  x();\n};", "run", (), (2, 3)),
         ("Point.prototype.move = function (by) { x(); };", "Point.move", ("by",), (1, 40)),
-        ("const o = {\n  get(key) { return key; },\n};", "get", ("key",), (2, 14)),
-        ("const o = { set: (k, v) => { x(); } };", "set", ("k", "v"), (1, 30)),
+        ("const o = {\n  get(key) { return key; },\n};", "o.get", ("key",), (2, 14)),
+        ("const o = { p: { set: (k, v) => { x(); } } };", "o.p.set", ("k", "v"), (1, 35)),
         ("class A {\n  #b(c) {\n    c();\n  }\n}", "A.#b", ("c",), (3, 5)),
         ("class A { static of({ x, y: z }, [w]) { x(); } }", "A.of", ("x", "z", "w"), (1, 41)),
         ("class A { on = (e) => { x(); }; }", "A.on", ("e",), (1, 25)),
@@ -85,7 +85,7 @@ def test_a_line_is_in_the_innermost_function_around_it():
 
 
 def test_a_name_with_its_class_is_found_and_without_it_too():
-    outline = js_debug_source.outline(str(source("loop.js")))
+    outline = javascript.outline(str(source("loop.js")))
     assert outline is not None
     found = outline.named("Account.deposit")
     assert found is not None
@@ -97,13 +97,13 @@ def test_a_name_with_its_class_is_found_and_without_it_too():
 def test_a_file_that_changes_is_read_again(tmp_path: Path):
     file = tmp_path / "a.js"
     file.write_text("function old() { x(); }")
-    before = js_debug_source.outline(str(file))
+    before = javascript.outline(str(file))
     file.write_text("function renewed() { x(); }")
-    after = js_debug_source.outline(str(file))
+    after = javascript.outline(str(file))
     assert before is not None
     assert after is not None
     assert (before.named("old"), after.named("old")) == (before.functions[0], None)
-    assert js_debug_source.outline(str(tmp_path / "none.js")) is None
+    assert javascript.outline(str(tmp_path / "none.js")) is None
 
 
 def test_a_compiled_file_names_its_sources_that_are_here(tmp_path: Path):
@@ -118,7 +118,7 @@ def test_a_compiled_file_names_its_sources_that_are_here(tmp_path: Path):
     (out / "b.js").write_text("x();\n" + data)
     (out / "c.js").write_text("//# sourceMappingURL=gone.map\n")
     (out / "d.js").write_text("x();\n")
-    assert js_debug_source.sources(out / "a.js") == [tmp_path / "a.ts"]
-    assert js_debug_source.sources(out / "b.js") == [tmp_path / "a.ts"]
-    assert js_debug_source.sources(out / "c.js") == []
-    assert js_debug_source.sources(out / "d.js") == []
+    assert javascript.sources(out / "a.js") == [tmp_path / "a.ts"]
+    assert javascript.sources(out / "b.js") == [tmp_path / "a.ts"]
+    assert javascript.sources(out / "c.js") == []
+    assert javascript.sources(out / "d.js") == []

@@ -16,6 +16,9 @@ values: Any = None
 _listener: Any = None
 _alone: list[Any] = []  # threads that were held back, to be let go at the stop
 _halted = [True]  # the program stands still, as far as is told
+_telling = threading.Lock()  # held by who asks LLDB about an event
+_over: list[bool] = []  # nothing is told any more
+_FINISH_S = 5
 _OUTPUT = 1 << 16
 _NUMBER_MAX = (1 << 31) - 1
 
@@ -59,14 +62,28 @@ def start() -> None:
     threading.Thread(target=_wait, name="debugger", daemon=True).start()
 
 
+def finish() -> None:
+    """Tell nothing any more, and leave LLDB to who ends it.
+
+    LLDB 19 waits for itself for ever where a thread asks what the program has while another
+    detaches from it: the one holds its run lock and wants its API lock, the other the reverse.
+    """
+    _over.append(True)
+    if _telling.acquire(timeout=_FINISH_S):
+        _telling.release()
+
+
 def _wait() -> None:
     event = lldb.SBEvent()
-    while True:
+    while not _over:
         if listener().WaitForEvent(1, event):
-            try:
-                _take(event)
-            except Exception as error:  # noqa: BLE001 - without this thread nothing is told
-                inside.news("console", text=f"{type(error).__name__}: {error}\n")
+            with _telling:
+                if _over:
+                    return
+                try:
+                    _take(event)
+                except Exception as error:  # noqa: BLE001 - without this thread nothing is told
+                    inside.news("console", text=f"{type(error).__name__}: {error}\n")
 
 
 def _take(event: Any) -> None:

@@ -169,6 +169,7 @@ def raw(command: str, frame: int | None = None) -> str:
 
 def end(*, kill: bool) -> bool:
     """End the program, or let it run on."""
+    events.finish()
     held = process()
     if not held.IsValid() or held.GetState() in (lldb.eStateExited, lldb.eStateDetached):
         return True

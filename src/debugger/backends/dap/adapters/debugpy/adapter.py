@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 _LAUNCHER = str(Path(__file__).with_name("launcher.py"))
-_FOLDER = "debugpyFolder"
+_SERVER = "debugpyServer"
 _COMES_S = 2.0  # the injected server has come 0.1 s after the injection
 _INJECTED_S = 4.0  # until gdb has left after that, on a machine with much else to do
 _receive = socket.socket.recv_into
@@ -36,15 +36,16 @@ def _recv_into(self: socket.socket, *args: Any, **kwargs: Any) -> int:
 
 
 def _use_our_launcher() -> None:
-    """Run the program by our launcher: it starts faster, and tells signals from exit statuses."""
+    """Run the program by our launcher and server: they are faster, and tell signals from exits."""
     launchers: Any = import_module("debugpy.adapter.launchers")
-    folder = str(Path(str(import_module("debugpy").__file__)).parent)
+    folder = Path(str(import_module("debugpy").__file__)).parent
+    server = [str(Path(__file__).with_name("server.py")), str(folder)]
     spawn: Any = launchers.spawn_debuggee
 
     def spawn_by_ours(
         session: Any, request: Any, _python: list[str], _launcher: str, *rest: Any
     ) -> Any:
-        request.arguments[_FOLDER] = folder
+        request.arguments[_SERVER] = server
         return spawn(session, request, [sys.executable, "-I", "-S"], _LAUNCHER, *rest)
 
     launchers.spawn_debuggee = spawn_by_ours
@@ -65,6 +66,12 @@ def _nothing(*_: Any, **__: Any) -> None:
     """Do nothing."""
 
 
+def _describe_nothing() -> None:
+    """Leave out what debugpy would log: it reads all installed packages, which takes 0.1 s."""
+    log: Any = import_module("debugpy.common.log")
+    log.describe_environment = _nothing
+
+
 def _let_the_children_go_on() -> None:
     """Leave the child processes of a program alive at its end, and let new ones come.
 
@@ -73,6 +80,24 @@ def _let_the_children_go_on() -> None:
     sessions: Any = import_module("debugpy.adapter.sessions")
     sessions.os = _Without(os, "kill")
     sessions.servers = _Without(sessions.servers, "stop_serving")
+
+
+def _take_in_the_orphans() -> None:
+    """Take a process for a child of the program's, if its parent has ended: as a daemon's has.
+
+    debugpy knows a child by its parent's pid, and lets one that it does not know go on alone.
+    """
+    sessions: Any = import_module("debugpy.adapter.sessions")
+    get = sessions.get
+
+    def get_or_launched(pid: int) -> Any:
+        return get(pid) or next(filter(_has_launched, tuple(sessions._sessions)), None)  # noqa: SLF001 - it is all there is
+
+    sessions.get = get_or_launched
+
+
+def _has_launched(session: Any) -> bool:
+    return bool(session.launcher and session.server and session.client)
 
 
 class _Noting:
@@ -141,8 +166,10 @@ def _inject_again() -> _Noting:
 if __name__ == "__main__":
     if hasattr(socket, "TCP_QUICKACK"):
         socket.socket.recv_into = _recv_into  # type: ignore[assignment,method-assign]
+    _describe_nothing()
     _use_our_launcher()
     _let_the_children_go_on()
+    _take_in_the_orphans()
     _leave_after_injection(_inject_again())
     sys.argv = ["debugpy.adapter", *sys.argv[1:]]
     runpy.run_module("debugpy.adapter", run_name="__main__", alter_sys=True)

@@ -19,8 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
-FOLDER = "debugpyFolder"  # what the adapter's wrapper adds to the launch arguments
+SERVER = "debugpyServer"  # what the adapter's wrapper adds to the launch arguments
 _CHILDREN_S = 2.0
+_GENERATIONS_S = 8.0
 _LOOK_S = 0.02
 _LOOPBACK = "127.0.0.1"
 
@@ -69,7 +70,7 @@ class Channel:
 def command(arguments: dict[str, Any], host: str, words: list[str]) -> list[str]:
     """Return what runs the program under debugpy's server."""
     # frozen_modules=off: what is frozen cannot be stepped into; before 3.11 it means nothing.
-    found = [*arguments["python"], "-X", "frozen_modules=off", arguments[FOLDER]]
+    found = [*arguments["python"], "-X", "frozen_modules=off", *arguments[SERVER]]
     found += ["--connect", f"{host}:{arguments['port']}"]
     if not arguments.get("subProcess", True):
         found += ["--configure-subProcess", "False"]
@@ -103,6 +104,27 @@ def run(words: list[str], env: dict[str, str]) -> int:
     return pid
 
 
+def adopted() -> set[int]:
+    """Return the processes whose parent is ours, which orphans come to, but for those that ended.
+
+    From proc_pid_children(5); nothing on another system than Linux.
+    """
+    parent = os.getppid()
+    return {
+        pid
+        for pid in map(int, _read(f"/proc/{parent}/task/{parent}/children").split())
+        if _read(f"/proc/{pid}/stat").rpartition(")")[2].split()[:1] not in ([], ["Z"])
+    }
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - faster to start
+            return file.read()
+    except OSError:
+        return ""
+
+
 class Launcher:
     """One program and its adapter."""
 
@@ -111,6 +133,7 @@ class Launcher:
         self._host = host
         self._words = words
         self._pid = 0
+        self._around: set[int] = set()  # the processes that ran before the program
         self._ended = threading.Event()
         self._is_told_to_end = threading.Event()
 
@@ -131,6 +154,7 @@ class Launcher:
         arguments = request["arguments"]
         changed = {**os.environ, **(arguments.get("env") or {})}
         env = {name: value for name, value in changed.items() if value is not None}
+        self._around = adopted()
         try:
             self._pid = run(command(arguments, self._host, self._words), env)
         except OSError as error:
@@ -154,14 +178,25 @@ class Launcher:
         """Give what the program has left running the time to become a session (bounded).
 
         A child Python has to start before it tells the adapter of itself; once the end is told
-        and no child is known, all is ended.
+        and no child is known, all is ended. Of a daemon each generation gets the time.
         """
-        limit = time.monotonic() + _CHILDREN_S
-        while time.monotonic() < limit and not self._is_told_to_end.wait(_LOOK_S):
-            try:
-                os.killpg(self._pid, 0)
-            except OSError:
+        seen: set[int] = set()
+        begun = renewed = time.monotonic()
+        while not self._is_told_to_end.wait(_LOOK_S):
+            left = adopted() - self._around
+            if left - seen:
+                seen |= left
+                renewed = time.monotonic()
+            limit = min(renewed + _CHILDREN_S, begun + _GENERATIONS_S)
+            if not (left or self._has_group()) or time.monotonic() > limit:
                 return
+
+    def _has_group(self) -> bool:
+        try:
+            os.killpg(self._pid, 0)
+        except OSError:
+            return False
+        return True
 
     def _kill(self) -> None:
         if self._pid and not self._ended.is_set():

@@ -70,7 +70,10 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
         "redirectOutput": False,
         # What runs the program is not stepped into: a step out of the program lets it end, or
         # stops where it raised.
-        "rules": [{"path": "**/runpy.py", "include": False}],
+        "rules": [
+            {"path": "**/runpy.py", "include": False},
+            {"path": "**/adapters/debugpy/server.py", "include": False},
+        ],
         "variablePresentation": {
             "special": "hide",
             "function": "hide",

@@ -22,6 +22,8 @@ _CALL = re.compile(r"\s*call\s+\S")
 _NEEDS_CALL = "function calls not allowed without using 'call'"
 _UNSIGNED = re.compile(r"(?P<value>.*) = (?P<hex>0x[0-9a-f]+)\Z", re.DOTALL)
 _CUT = re.compile(r'\.\.\.\+(?P<more>\d+) more"\Z')
+_NO_ADDRESS = "can not take address of"
+_UNREADABLE = "(unreadable could not find loclist entry"
 _UNREAD = "error loading module data"
 _IN_MEMORY = "runtime.memoryError"  # an interface that every program has
 _LENGTH = "len()"  # delve's own child of every map
@@ -199,6 +201,12 @@ async def assign(inside: Inside, target: str, value: str, frame: Frame) -> bool:
             "setVariable", arguments, dap.EvaluateBody, failure=Code.EVALUATION_FAILED
         )
     except DebuggerError as error:
+        if _NO_ADDRESS in error.message and await _is_gone(inside, target, frame):
+            raise DebuggerError(
+                Code.EVALUATION_FAILED,
+                f"{target} has no value here: the function is optimized",
+                hint="debugger locals lists what has; go build -gcflags='all=-N -l' keeps it",
+            ) from error
         raise DebuggerError(
             Code.EVALUATION_FAILED, problem(error.message), hint=error.hint
         ) from error
@@ -207,3 +215,11 @@ async def assign(inside: Inside, target: str, value: str, frame: Frame) -> bool:
             Code.EVALUATION_FAILED, f"{target} has no address", hint="debugger locals"
         ) from None
     return True
+
+
+async def _is_gone(inside: Inside, target: str, frame: Frame) -> bool:
+    """Tell whether a variable is nowhere to be read at this place."""
+    try:
+        return _UNREADABLE in (await _ask(inside, target, frame)).value
+    except DebuggerError:
+        return False

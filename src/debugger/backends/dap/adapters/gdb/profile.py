@@ -20,6 +20,7 @@ from debugger.backends.base import Attach, ConditionFailed, Launch, Logged, Prin
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import profile as generic
 from debugger.backends.dap.adapters.gdb import abilities as gdb_abilities
+from debugger.backends.dap.adapters.gdb.asked import said
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
 from debugger.core.breakpoints import Bound, Spec
 from debugger.core.events import Stream
@@ -39,8 +40,8 @@ from debugger.targets.process import command_line
 from debugger.targets.program import look
 
 OLDEST = 14  # the first with an adapter of its own
-_INSIDE = str(Path(__file__).parent / "inside" / "gdb_inside.py")
 _ASK_S = 10.0
+_INSIDE = str(Path(__file__).parent / "inside" / "gdb_inside.py")
 _VERSION = re.compile(r"^GNU gdb \(.*\) (?P<version>(?P<major>\d+)\.[\d.]+)", re.MULTILINE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SIGNAL = re.compile(r"(SIG[A-Z0-9]+): ?")
@@ -96,35 +97,14 @@ def _started(file: str, search: Search, version: str | None) -> Found:
 
 def _version_of(file: str) -> str | None:
     """Return the version of a gdb that can be used; None for one that is too old, or no gdb."""
-    try:
-        found = Path(file).stat()
-    except OSError:
-        return None
-    return _asked_version(file, found.st_mtime_ns, found.st_size)
+    answer = said(file, "-ex", "show version", "-ex", "python print('has', 'python')")
+    return version_in(answer) if answer is not None else None
 
 
-@functools.lru_cache(maxsize=16)
-def _asked_version(file: str, changed: int, size: int) -> str | None:
-    del changed, size  # they only tell one file from the one that it was
-    try:
-        answer = subprocess.run(
-            [file, "-nx", "-batch", "-ex", "show version", "-ex", "python print('has', 'python')"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_ASK_S,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return version_in(answer.stdout)
-
-
-def version_in(said: str) -> str | None:
+def version_in(answer: str) -> str | None:
     """Read a version out of what gdb says; None if it is too old, or without Python."""
-    match = _VERSION.search(said)
-    if match is None or int(match["major"]) < OLDEST or "has python" not in said:
+    match = _VERSION.search(answer)
+    if match is None or int(match["major"]) < OLDEST or "has python" not in answer:
         return None
     return match["version"].rstrip(".")
 

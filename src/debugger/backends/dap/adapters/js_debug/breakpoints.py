@@ -15,7 +15,6 @@ from typing import Any
 
 from debugger.backends.base import Event, Rebound
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.js_debug import source
 from debugger.backends.dap.adapters.js_debug.finish import Finish
 from debugger.backends.dap.events import log_message
 from debugger.backends.dap.profile import Inside
@@ -23,6 +22,7 @@ from debugger.core.breakpoints import Breakpoint
 from debugger.core.model import Purpose, Reason, Stopped, Variable
 from debugger.core.template import parts
 from debugger.errors import DebuggerError
+from debugger.targets import javascript as source
 
 FAILED = "[[failed "
 UNBOUND = "Unbound breakpoint"
@@ -228,7 +228,8 @@ def _written(wanted: Breakpoint) -> dict[str, Any]:
     found: dict[str, Any] = {"line": at.line or 1}
     if wanted.spec.function is not None and at.file is not None:
         outline = source.outline(at.file)
-        function = outline.named(wanted.spec.function) if outline is not None else None
+        name, line = wanted.spec.function, wanted.spec.line
+        function = outline.meant(name, line) if outline is not None else None
         if function is not None:
             found["column"] = function.column
     text = condition(wanted)

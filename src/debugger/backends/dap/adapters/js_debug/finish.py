@@ -13,10 +13,10 @@ from typing import Any
 
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapters.js_debug import source
 from debugger.backends.dap.profile import Inside
 from debugger.core.model import Frame, Reason, ScopeKind, Stopped, Variable
 from debugger.errors import DebuggerError
+from debugger.targets import javascript as source
 
 RETURNED = "Return value"
 _OTHERS_MAX = 20  # returns of the same function further in, until it is no more looked for

@@ -13,7 +13,7 @@ from typing import Any
 from debugger.backends import abilities
 from debugger.backends.base import ConditionFailed, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.js_debug import attach, source, values
+from debugger.backends.dap.adapters.js_debug import attach, values
 from debugger.backends.dap.adapters.js_debug.breakpoints import FAILED, UNBOUND, Lines
 from debugger.backends.dap.delegated import Delegating, Held
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
@@ -23,6 +23,7 @@ from debugger.core.locate import near_names, nearest_lines
 from debugger.core.model import Purpose
 from debugger.errors import Code, DebuggerError
 from debugger.paths import data_dir
+from debugger.targets import javascript as source
 from debugger.targets.process import command_line
 
 _BEGIN = Path(__file__).with_name("begin.cjs")
@@ -30,6 +31,7 @@ _LISTENS = r"listening at .*:(?P<port>\d+)"
 _SERVERS = ("vsDebugServer.cjs", "src/dapDebugServer.js", "js-debug/src/dapDebugServer.js")
 _SCRIPTS = {".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"}
 _FILES_MAX = 200
+_NEAR_MAX = 4
 _BEGIN_S = 30.0
 _ATTACHED_S = 1.0
 _SOCKET_MAX = 107 - len("/node-cdp.4194304-01234567-99.sock")
@@ -190,19 +192,23 @@ def _is_outside(frame: dap.StackFrame) -> bool:
 
 
 def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
-    """Find a function's first line: js-debug has no function breakpoints."""
+    """Find a function's first line: js-debug has no function breakpoints.
+
+    Without a name it is the function around the line.
+    """
+    if spec.file is not None and not Path(spec.file).is_file():
+        why = f"no such file: {spec.file}"
+        return Bound(verified=False, file=spec.file, line=spec.line, why=why)
     if spec.kind is Kind.LINE:
-        if spec.file is not None and not Path(spec.file).is_file():
-            why = f"no such file: {spec.file}"
-            return Bound(verified=False, file=spec.file, line=spec.line, why=why)
         return spec
     wanted = spec.function or ""
     names: list[str] = []
-    for path in _own_files(inside.launched):
+    line = spec.line or 0
+    for path in _own_files(inside.launched) if spec.file is None else [Path(spec.file)]:
         found = source.outline(str(path))
         if found is None:
             continue
-        function = found.named(wanted.removeprefix(f"{path.stem}."))
+        function = found.meant(wanted.removeprefix(f"{path.stem}."), spec.line)
         if function is not None:
             return Spec(
                 file=str(path),
@@ -211,7 +217,12 @@ def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
                 hit_count=spec.hit_count,
                 log=spec.log,
             )
-        names += [one.name for one in found.functions if one.name]
+        nearest = sorted(found.functions, key=lambda one: abs(one.first - line) if line else 0)
+        names += [one.name for one in nearest if one.name]
+    if not wanted:
+        place = f"{Path(spec.file or '').name}:{spec.line}"
+        near = tuple(dict.fromkeys(names))[:_NEAR_MAX]
+        return Bound(verified=False, why=f"{place} is in no function", near_names=near)
     return Bound(
         verified=False,
         why=f"no function {wanted} in the program's own files: js-debug breaks at lines, and a "
@@ -243,7 +254,9 @@ async def _explain(inside: Inside, spec: Spec) -> Bound:
     if isinstance(corrected, Bound) or spec.file is None or spec.line is None:
         return corrected if isinstance(corrected, Bound) else Bound(verified=False)
     name = Path(spec.file).name
-    lines = await _lines(inside, spec.file)
+    # Before a session's launch is done js-debug answers nothing but breakpoints.
+    is_live = inside.lines is None or inside.lines.is_live
+    lines = await _lines(inside, spec.file) if is_live else []
     if not lines:
         return Bound(verified=False, why=f"the program has not loaded {name} yet")
     return Bound(

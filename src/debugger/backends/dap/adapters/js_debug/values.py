@@ -14,7 +14,6 @@ import msgspec
 from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapters.js_debug import source
 from debugger.backends.dap.adapters.js_debug.finish import RETURNED
 from debugger.backends.dap.profile import Inside
 from debugger.core.model import (
@@ -27,6 +26,7 @@ from debugger.core.model import (
     Variable,
 )
 from debugger.errors import DebuggerError
+from debugger.targets import javascript as source
 
 _CLOSURE = "Closure"
 _EVERYWHERE = {"[[Prototype]]", "[[Scopes]]"}
@@ -187,7 +187,7 @@ async def arguments(inside: Inside, frame: Frame) -> list[str] | None:
     found = source.outline(frame.file) if frame.file is not None else None
     if found is None or frame.line is None:
         return None
-    function = found.around(frame.line)
+    function = found.around(frame.line, frame.column)
     return list(function.arguments) if function is not None else []
 
 

@@ -28,6 +28,7 @@ from debugger.core.model import Frame, LoadedModule, Purpose, Reason, Stopped, V
 from debugger.errors import Code, DebuggerError
 from debugger.targets.program import look
 
+_RUNS = ("Invalid thread_id.", "while the process is running.")
 _WATCHPOINTS_FROM = 1_000_000  # the number of a watchpoint is added to it
 _PIECE = 16_000  # characters; a longer text is cut (target.max-string-summary-length)
 _TEXT_MAX = 1 << 17  # characters, two for each byte
@@ -154,8 +155,19 @@ def _stopped(body: dap.StoppedBody) -> Stopped:
     return plain
 
 
-async def _settle(inside: Inside, stop: Stopped) -> Stopped:
-    """Tell an exception's stop from a breakpoint's: its number is never told."""
+async def _settle(inside: Inside, stop: Stopped) -> Stopped | None:
+    """Tell an exception's stop from a breakpoint's: its number is never told.
+
+    A pause right after a continue may be answered with a stop while the program runs on.
+    """
+    if stop.reason is Reason.PAUSE and stop.thread is not None:
+        try:
+            await inside.stack(stop.thread, levels=1)
+        except DebuggerError as error:
+            if not error.message.endswith(_RUNS):
+                raise
+            await inside.request("pause", ask.OfThread(stop.thread), dap.Body)
+            return None
     if stop.reason is Reason.BREAKPOINT and stop.thread is not None:
         frames = (await inside.stack(stop.thread, levels=1)).frames
         if frames and frames[0].function in thrown.RUNTIME:
@@ -322,6 +334,7 @@ PROFILE = Profile(
     keeps_steps=True,
     steps=functools.partial(own.steps, counts_alone=True),
     settle=_settle,
+    settled=frozenset({Reason.BREAKPOINT, Reason.PAUSE, Reason.SIGNAL}),
     hit_condition=lambda count: f">={count}",
     thread=_thread,
     refusal=_refusal,

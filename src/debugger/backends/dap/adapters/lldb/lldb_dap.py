@@ -152,7 +152,8 @@ PROFILE = Profile(
     raw=_raw,
     assigns_by_expression=True,
     clears=True,
-    detach_s=8.0,  # it takes 5 s for a program that it launched
+    # It takes 5 s for a program that it launched, and longer where breakpoints are hot.
+    detach_s=16.0,
     catches=common.CATCHES,
     catch_functions=common.CATCH_FUNCTIONS,
     abilities=own.ABILITIES,

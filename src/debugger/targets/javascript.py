@@ -1,7 +1,8 @@
 """Where do a JavaScript file's functions and its own statements begin, as its text shows?
 
-js-debug has no function breakpoints. The text is not parsed, it is looked through: comments and
-strings are blanked out, brackets are counted, and what has the form of a function is one.
+A debugger that has no function breakpoints needs it. The text is not parsed, it is looked through:
+comments and strings are blanked out, brackets are counted, and what has the form of a function is
+one.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _ARROW = re.compile(r"=>")
 _RESULT = re.compile(r"\)\s*:[^()=;{}?]*\Z")
 # What a function without a name of its own is put into: `name = `, `a.name = `, `name: `.
 _OWNER = re.compile(rf"((?:{_NAME}\s*\.\s*)*{_NAME})\s*(?::[^=,;{{}}()]*)?[=:]\s*(?:async\s*)?\Z")
+_NOT_IN_OWNER = ",;{}()"
 _NO_METHODS = {
     "if",
     "for",
@@ -54,6 +56,7 @@ _NO_METHODS = {
     "do",
     "else",
 }
+_NO_OBJECTS = {"exports", "prototype", "default"}
 _KEPT = re.compile(
     r"(?:export\s+(?:default\s+)?)?(?:declare\s+)?(?:abstract\s+)?"
     r"(?:(?:async\s+)?function\b|class\b|interface\b|enum\b|namespace\b)"
@@ -113,6 +116,10 @@ class Outline:
         ending = (one for one in self.functions if one.name.endswith(f".{name}"))
         return exact or next(ending, None)
 
+    def meant(self, name: str, line: int | None) -> Function | None:
+        """Return the function of a name; without one, the innermost around a line."""
+        return self.named(name) if name or line is None else self.around(line)
+
 
 def outline(path: str) -> Outline | None:
     """Look through a file; None if it cannot be read or is too long."""
@@ -140,6 +147,16 @@ def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
+@dataclass(frozen=True)
+class _Owner:
+    """What functions are named after that are in it; the number of the one around it, or -1."""
+
+    start: int
+    end: int
+    name: str
+    outer: int
+
+
 class _Reader:
     """A text without comments and strings, and its brackets."""
 
@@ -151,10 +168,8 @@ class _Reader:
         self._edges = sorted([*self._ends, *self._starts])
         depths = accumulate(1 if at in self._ends else -1 for at in self._edges)
         self._depths = [0, *depths]
-        self._classes = [
-            (found.end(), self._ends.get(found.end(), len(text)), found[1] or "")
-            for found in _CLASS.finditer(text)
-        ]
+        self._owners: list[_Owner] = []
+        self._find_owners()
 
     def outline(self) -> Outline:
         found: dict[int, Function] = {}
@@ -233,9 +248,27 @@ class _Reader:
             at = self._ends.get(at, at) + 1
         return at
 
+    def _find_owners(self) -> None:
+        """Find the classes, and the objects that are put into something: `helpers = {`."""
+        classes = {found.end(): found[1] or "" for found in _CLASS.finditer(self._text)}
+        for start, end in sorted(self._ends.items()):  # the outer ones first: they name the inner
+            before = self._before(start)
+            is_put = self._text[start] == "{" and self._text[before - 1 : before] in {"=", ":"}
+            name = classes[start] if start in classes else self._owner(start) if is_put else ""
+            if start in classes or (name and name not in _NO_OBJECTS):
+                self._owners.append(_Owner(start, end, name, self._around(start)))
+
+    def _around(self, at: int) -> int:
+        """Return the number of the innermost owner that a place is in; -1 if it is in none."""
+        number = bisect_left(self._owners, at, key=lambda one: one.start) - 1
+        while number >= 0 and self._owners[number].end <= at:
+            number = self._owners[number].outer
+        return number
+
     def _owner(self, start: int) -> str:
-        """Return what a function without a name is put into: a variable, a field, a property."""
-        found = _OWNER.search(self._text[max(0, start - _NAME_MAX) : start])
+        """Return what a function or object without a name is put into: a variable, a field."""
+        before = self._text[max(0, start - _NAME_MAX) : start]
+        found = _OWNER.search(before, max(map(before.rfind, _NOT_IN_OWNER)) + 1)
         if found is None:
             return ""
         parts = [part.strip() for part in found[1].split(".")]
@@ -244,13 +277,13 @@ class _Reader:
         return self._qualified(name, start) if len(own) == 1 else name
 
     def _qualified(self, name: str, at: int) -> str:
-        """Put the class before a method's name."""
-        inside = [one for one in self._classes if one[0] < at < one[1]]
-        if not inside:
+        """Put the class, or the object, before a method's name."""
+        number = self._around(at)
+        if number < 0:
             return name
-        start, _, owner = max(inside)
-        is_own = self._depth(at) == self._depth(start) + 1
-        return f"{owner}.{name}" if owner and is_own else name
+        owner = self._owners[number]
+        is_own = self._depth(at) == self._depth(owner.start) + 1
+        return f"{owner.name}.{name}" if owner.name and is_own else name
 
     def _depth(self, at: int) -> int:
         """Count the brackets that are open before a place."""

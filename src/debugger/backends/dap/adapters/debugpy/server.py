@@ -1,0 +1,92 @@
+"""How is a Python program run under debugpy without debugpy's own waits at its start and end?
+
+Run as `python server.py FOLDER ARGS...` in the place of debugpy's package FOLDER. Standard library
+and debugpy's own modules only, of any Python that debugpy runs in; facts are of debugpy 1.8.22.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import types
+from importlib import import_module
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_LOOK_S = 0.01
+
+
+def _describe_nothing(_header: str) -> None:
+    """Leave out what debugpy writes to its log of each installed package.
+
+    It reads all of them even where there is no log: 0.1 s for 80, twice in a program.
+    """
+
+
+def _await_threads(py_db: Any, timeout: float) -> None:
+    """Wait for pydevd's threads to end, for `timeout` seconds at most.
+
+    pydevd's own wait looks ten times a second; and as all its threads come here, each waits for
+    the others until the time is up, 0.5 s. So they wait only for what still writes. The one that
+    outlives the program waits for all of them.
+    """
+    here = threading.current_thread()
+    created = set(py_db.created_pydb_daemon_threads)
+    kept = py_db.check_alive_thread
+    others = {py_db.writer} & created if here in created and here is not kept else created
+    limit = time.monotonic() + timeout
+    for one in others - {here, kept}:
+        one.join(max(0.0, limit - time.monotonic()))
+
+
+class _MainEnds(threading.Event):
+    """Waits for what it is told, and for the main thread's end.
+
+    By this pydevd looks whether the program has ended, which it does every 0.2 s.
+    """
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the end of the main thread, or look again soon at the other threads."""
+        main = threading.main_thread()
+        if main.is_alive() and not self.is_set():
+            main.join(timeout)
+            return self.is_set()
+        return super().wait(_LOOK_S)
+
+
+def end_at_once() -> None:
+    """Do away with pydevd's waits at the program's end; what it has to send is still sent."""
+    pydevd: Any = import_module("pydevd")
+    pydevd.PyDB._PyDB__wait_for_threads_to_finish = _await_threads  # noqa: SLF001 - its own
+    begin = pydevd.CheckAliveThread.__init__
+
+    def begin_alive(thread: Any, py_db: Any) -> None:
+        begin(thread, py_db)
+        thread._wait_event = _MainEnds()  # noqa: SLF001 - pydevd's own
+
+    pydevd.CheckAliveThread.__init__ = begin_alive
+
+
+def main() -> None:
+    """Run debugpy's command line; this module makes room for the program's `__main__`."""
+    folder = sys.argv.pop(1)
+    if Path(sys.path[0]).resolve() == Path(__file__).resolve().parent:  # not if Python is isolated
+        del sys.path[0]
+    sys.argv[0] = folder
+    sys.modules["_debugger_server"] = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    sys.path.insert(0, str(Path(folder).parent))
+    log: Any = import_module("debugpy.common.log")
+    cli: Any = import_module("debugpy.server.cli")
+    del sys.path[0]
+    log.describe_environment = _describe_nothing
+    end_at_once()
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

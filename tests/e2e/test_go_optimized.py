@@ -1,0 +1,64 @@
+"""What is said of setting values in Go that was built with optimisation?"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from asking import Cli
+
+pytestmark = pytest.mark.adapter("delve")
+
+SOURCE = """package main
+
+import (
+	"fmt"
+	"os"
+)
+
+//go:noinline
+func work(n int, kind string) int {
+	sum := 0
+	for i := 0; i < n; i++ {
+		sum += i * len(kind)
+	}
+	fmt.Println(n, kind, sum)
+	return sum
+}
+
+func main() { work(len(os.Args)+4, "abc") }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "main.go").write_text(SOURCE)
+    (tmp_path / "go.mod").write_text("module example.org/work\n\ngo 1.16\n")
+    return tmp_path
+
+
+def built(folder: Path, *options: str) -> Path:
+    command = ["go", "build", *options, "-o", "work", "."]
+    subprocess.run(command, cwd=folder, check=True, timeout=100)
+    return folder / "work"
+
+
+def test_that_an_optimized_function_may_not_see_what_was_set_is_said(
+    cli: Cli, folder: Path
+) -> None:
+    cli("start", built(folder), "--break", "main.go:12", check=0)
+    answer = cli("set", "n", "2", check=0)
+    assert answer.out.startswith("n = 2 (was 5)\nnote: the function is optimized, and may hold n")
+    gone = cli("set", "sum", "2", check=1)
+    assert "sum has no value here: the function is optimized" in gone.err
+    assert "hint: debugger locals" in gone.err
+    assert "no value here" not in cli("set", "nothing", "2", check=1).err
+    assert "can not take address" in cli("set", "3", "2", check=1).err
+
+
+def test_nothing_is_said_of_a_function_that_is_not_optimized(cli: Cli, folder: Path) -> None:
+    cli("start", built(folder, "-gcflags=all=-N -l"), "--break", "main.go:12", check=0)
+    assert cli("set", "n", "2", check=0).out == "n = 2 (was 5)\n"
+    assert cli("--json", "set", "sum", "9", check=0).data["data"].get("note") is None
