@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -83,9 +84,40 @@ def test_lines_and_parts_of_lines_of_node_are_compared_and_looked_at(
     assert "price shop.mjs:2 was called 3 times; its lines, and how often they ran:" in answer.out
     assert "    3       x3  return kind === 'free' ? 0 : kind.length;" in answer.out
     assert " 3:28       x1  0" in answer.out
-    assert "no order of lines" in cli("diff", "--", *run, "--vs", *run, cwd=node, check=1).err
-    refused = cli("path", "--between", "order", "price", "--", *run, cwd=node, check=1)
-    assert "the order of time is not known" in refused.err
+
+
+@pytest.mark.adapter("js-debug")
+def test_two_runs_of_node_are_compared_by_how_often_their_lines_ran(
+    cli: Callable[..., Any], node: Path, tmp_path: Path
+) -> None:
+    run = ["node", "main.mjs"]
+    same = cli("diff", "--", *run, "ab", "--vs", *run, "cd", cwd=node, check=0)
+    assert same.out.startswith("diff: both runs ran the same as often, "), str(same)
+    answer = cli("diff", "--", *run, "ab", "--vs", *run, "free", "ab", cwd=node, check=0)
+    assert answer.out.startswith("diff: how often they ran differs first at main.mjs:7")
+    assert "shop.mjs:2  x2 / x3  called  (in price)" in answer.out
+    assert "shop.mjs:3:28  x0 / x1  0  (in price)" in answer.out
+    assert "debugger diff --function FUNC" in answer.out
+    # The same before and after a change: a line that is new, and lines that have moved for it.
+    shutil.copy(node / "main.mjs", tmp_path)
+    (tmp_path / "shop.mjs").write_text(SHOP.replace("  return", "  kind += kind;\n  return"))
+    other = ["node", str(tmp_path / "main.mjs")]
+    answer = cli("diff", "--", *run, "ab", "--vs", *other, "ab", cwd=node, check=0)
+    assert "shop.mjs:3  x0 / x2  kind += kind;  (in price)" in answer.out, str(answer)
+    assert "return kind" not in answer.out
+
+
+@pytest.mark.adapter("js-debug")
+def test_the_calls_of_a_function_of_node_are_compared_line_by_line(
+    cli: Callable[..., Any], node: Path
+) -> None:
+    run = ["node", "main.mjs"]
+    said = ["diff", "--function", "order", "--", *run, "ab", "--vs", *run, "cde"]
+    answer = cli(*said, cwd=node, check=0)
+    assert "kinds: (1) ['ab'] / (1) ['cde']  (given to order main.mjs:7)" in answer.out
+    assert "returned: 2 / 3  (from order main.mjs:7)" in answer.out
+    none = cli("diff", "--function", "oder", "--", *run, "--vs", *run, cwd=node, check=1)
+    assert "no function oder; there is order" in none.err
 
 
 GO = """package main
@@ -171,6 +203,18 @@ def test_what_ran_of_go_is_counted_up_to_a_panic_or_the_end_of_its_time(
     assert "still running after" in answer.out
     assert "Of price.go:4" in answer.out
     assert sorted(one.name for one in go.iterdir()) == ["go.mod", "main.go", "price"]
+
+
+@pytest.mark.adapter("delve")
+def test_two_runs_of_go_are_compared(cli: Callable[..., Any], go: Path) -> None:
+    run = ["go", "run", "."]
+    answer = cli("diff", "--", *run, "a", "--vs", *run, "free", cwd=go, check=0)
+    assert answer.out.startswith("diff: how often they ran differs first at price.go:6, line of Of")
+    assert "price.go:8  x1 / x0  return len(kind)  (in Of)" in answer.out
+    said = ["diff", "--function", "price.Of", "--", *run, "a", "--vs", *run, "free"]
+    answer = cli(*said, cwd=go, check=0)
+    assert 'kind: "a" / "free"' in answer.out, str(answer)
+    assert "then B:\n  price.go:6  return 0" in answer.out
 
 
 @pytest.mark.adapter("delve")

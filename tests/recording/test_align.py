@@ -50,11 +50,11 @@ def test_the_common_sequence_is_a_longest_one(a, b):
 
 @given(words, words)
 def test_a_bounded_comparison_gives_pairs_that_are_the_same_and_in_order(a, b):
-    pairs, _ = aligning._pairs(list(a), list(b))
+    pairs, _ = aligning.paired(list(a), list(b))
     bound = aligning._COST_MAX
     aligning._COST_MAX = 2
     try:
-        some, _ = aligning._pairs(list(a), list(b))
+        some, _ = aligning.paired(list(a), list(b))
     finally:
         aligning._COST_MAX = bound
     assert len(some) <= len(pairs)

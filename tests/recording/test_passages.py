@@ -64,6 +64,23 @@ def test_returns_are_given_to_the_calls_that_the_tracer_had_room_for():
     assert unseen == [deep, deep - 1, deep - 2]
 
 
+def test_calls_that_were_only_counted_are_where_those_that_were_told_are():
+    told = [enter("main", 1)]
+    for at in (2, 5):
+        told += [enter("hot", at), enter("leaf", at + 1), leave("leaf", at + 1)]
+        told += [enter("both", at + 2), leave("both", at + 2), leave("hot", at + 2)]
+    told += [enter("both", 8), leave("both", 8), leave("main", 9)]
+    skipped = {"hot": 1_000, "leaf": 2_000, "both": 5, "never": 1}
+    made = recording(told, language="native", skipped=skipped)
+    (main,) = grow(made)
+    calls = [(made.function(one.function).name, one.count) for one in main.children]
+    assert sorted(calls) == [("both", 1), ("hot", 1), ("hot", 1), ("hot", 1_000)]
+    (merged,) = (one for one in main.children if one.count > 1)
+    assert [(made.function(one.function).name, one.count) for one in merged.children] == [
+        ("leaf", 2_000)
+    ]
+
+
 def test_a_return_of_what_was_never_entered_is_passed_over():
     made = recording([leave("a", 1), enter("b", 2), leave("a", 3)], language="native")
     (root,) = grow(made)

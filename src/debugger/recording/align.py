@@ -129,7 +129,7 @@ def _end(owner: Function, event: Returned | Raised) -> Point:
 
 def align(left: Sequence[Point], right: Sequence[Point]) -> Alignment:
     """Compare two runs; the cost is bounded by how much they differ."""
-    pairs, is_whole = _pairs([one.key for one in left], [one.key for one in right])
+    pairs, is_whole = paired([one.key for one in left], [one.key for one in right])
     prefix = 0
     while prefix < len(pairs) and pairs[prefix] == (prefix, prefix):
         prefix += 1
@@ -218,7 +218,7 @@ def _hunks(
     return tuple(found)
 
 
-def _pairs(left: Sequence[object], right: Sequence[object]) -> tuple[list[tuple[int, int]], bool]:
+def paired(left: Sequence[object], right: Sequence[object]) -> tuple[list[tuple[int, int]], bool]:
     """Find a longest common sequence; as far as the bound reaches, if they differ by more.
 
     The greedy algorithm of Myers, "An O(ND) Difference Algorithm and Its Variations", 1986.
@@ -238,6 +238,8 @@ def _pairs(left: Sequence[object], right: Sequence[object]) -> tuple[list[tuple[
 
 
 def _middle(a: Sequence[object], b: Sequence[object]) -> tuple[list[tuple[int, int]], bool]:
+    if not a or not b:
+        return [], True
     reach = {1: 0}
     trace: list[dict[int, int]] = []
     for cost in range(min(len(a) + len(b), _COST_MAX) + 1):

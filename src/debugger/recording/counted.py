@@ -10,13 +10,23 @@ from debugger.recording.model import Counted, Event, Function, Merged, Part, Pro
 
 
 class Covered(Struct, frozen=True):
-    """A function that was entered `count` times, and its parts, as in `Counted`."""
+    """A function that was entered `count` times, and its parts, as in `Counted`.
+
+    One that was not entered had been before the counting began, and came to some parts then.
+    """
 
     name: str
     file: str
     line: int
     count: int
     parts: tuple[Part, ...] = ()
+
+
+def only_known(one: Covered) -> Covered:
+    """Leave out what is not known of a function that was entered before the counting began."""
+    if one.count:
+        return one
+    return structs.replace(one, parts=tuple(part for part in one.parts if part.times))
 
 
 def recording(covered: Iterable[Covered], process: Process) -> Recording:

@@ -8,12 +8,14 @@ tracer has no room for more.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 from debugger.core.events import Event, Kind
 from debugger.recording.model import (
     Entered,
     Function,
+    Merged,
     Process,
     Raised,
     Recording,
@@ -29,14 +31,24 @@ RETURNS_MAX = 512  # calls of a thread that are under way, and whose returns are
 _DEEPER = ("left", f"its return is not seen: it is more than {RETURNS_MAX} calls deep")
 
 
-def recording(passages: Iterable[Event], *, language: str, is_compared: bool = False) -> Recording:
+def recording(
+    passages: Iterable[Event],
+    *,
+    language: str,
+    is_compared: bool = False,
+    skipped: Mapping[str, int] | None = None,
+) -> Recording:
     """Make a recording of the events of traced functions, in their order.
 
     In one that is compared with others addresses are all the same: they differ from run to run.
+    `skipped` counts calls that were not told, by function: they are where all that were told are,
+    and where those are in several places, they are nowhere.
     """
     made = _Made(is_compared=is_compared)
     for one in passages:
         made.take(one)
+    if skipped:
+        made.add_skipped(skipped)
     return Recording(
         process=Process(language=language),
         functions={one.number: one for one in made.functions.values()},
@@ -109,6 +121,25 @@ class _Made:
             self.events.append(Raised(call, at, *_LEFT))
         call, _ = stack.pop()
         self.events.append(Returned(call, at, self._text(str(event.data.get("returned", "")))))
+
+    def add_skipped(self, skipped: Mapping[str, int]) -> None:
+        """Add calls that were only counted, those of callers before those of what they call."""
+        ways: dict[tuple[int, int], int] = {}  # number of the way to the caller, function
+        taken, last = {0: 0}, dict[int, Entered]()  # by call; by way
+        for one in self.events:
+            if isinstance(one, Entered):
+                way = ways.setdefault((taken[one.parent], one.function), len(ways) + 1)
+                taken[one.call], last[way] = way, one
+        names = {one.number: one.name for one in self.functions.values()}
+        counts = Counter(names[function] for _, function in ways)
+        merged: dict[int, int] = {}
+        for (above, function), way in ways.items():
+            name, known = names[function], last[way]
+            if name in skipped and counts[name] == 1:
+                merged[way] = number = self.calls + len(merged) + 1
+                parent = merged.get(above, known.parent)
+                count = skipped[name]
+                self.events.append(Merged(number, parent, function, known.thread, known.at, count))
 
     def _text(self, value: str) -> str:
         return _ADDRESS.sub("0x…", value) if self._is_compared else value

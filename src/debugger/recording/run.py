@@ -74,6 +74,26 @@ class Recorder(Protocol):
         """Return what each process did, the program's own first, and the recorder's faults."""
 
 
+class Unrecorded:
+    """Nothing is recorded (`Recorder`): of tools, and of tests that only tell their names."""
+
+    def environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:  # noqa: ARG002
+        """Change nothing."""
+        return dict(env)
+
+    def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
+        """Nothing is missing."""
+        return False
+
+    def read(
+        self,
+        folder: Path,  # noqa: ARG002 - a protocol
+        pid: int,  # noqa: ARG002
+    ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
+        """There is nothing."""
+        return (), ()
+
+
 class _Tail:
     """The end of what was printed."""
 

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from debugger.recording.counted import Covered
+from debugger.recording.counted import Covered, only_known
 from debugger.recording.model import Part
 
 _PLACES = re.compile(r"(\d+), (\d+), 0x([0-9a-f]+), // \[\d+\]")
@@ -49,20 +49,24 @@ def with_counters(text: str, name: str, made_by: str) -> tuple[str, tuple[Block,
 
 def covered(file: str, blocks: Sequence[Block], text: Sequence[str]) -> list[Covered]:
     """Return what ran of a file: its functions in the order of the source."""
-    known = sorted(blocks)
-    headers = [
+    known = headers(text)
+    begins = [number for number, _ in known]
+    groups: dict[int, list[Block]] = {}
+    for block in sorted(blocks):
+        groups.setdefault(bisect_right(begins, block.start[0]) - 1, []).append(block)
+    return [
+        only_known(Covered(known[at][1], file, known[at][0], some[0].times, _parts(some, text)))
+        for at, some in groups.items()
+        if at >= 0 and any(one.times for one in some)
+    ]
+
+
+def headers(text: Sequence[str]) -> list[tuple[int, str]]:
+    """Return the line and the name of each function of a file; of a method, with its type."""
+    return [
         (number, f"{one['of']}.{one['name']}" if one["of"] else one["name"])
         for number, line in enumerate(text, 1)
         if (one := _HEADER.match(line)) is not None
-    ]
-    begins = [number for number, _ in headers]
-    groups: dict[int, list[Block]] = {}
-    for block in known:
-        groups.setdefault(bisect_right(begins, block.start[0]) - 1, []).append(block)
-    return [
-        Covered(headers[at][1], file, headers[at][0], some[0].times, _parts(some, text))
-        for at, some in groups.items()
-        if at >= 0 and some[0].times
     ]
 
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import shutil
-from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,9 +14,12 @@ from msgspec import Struct, structs
 from debugger.core.events import Stream
 from debugger.errors import Code, DebuggerError
 from debugger.recording.counted import recording
+from debugger.recording.go.inside import FOLDER, Held, held, text_of
+from debugger.recording.go.marks import marks, with_marks
 from debugger.recording.go.profile import Block, covered, with_counters
 from debugger.recording.model import Noted, Process, Recording
-from debugger.recording.run import record
+from debugger.recording.run import Unrecorded, record
+from debugger.recording.window import Window, marked
 from debugger.targets.gopackage import Target
 
 _FILES_MAX = 2_000
@@ -25,46 +27,11 @@ _PROCESSES_MAX = 64
 _TOOL_S = 20.0
 _AT_ONCE = 2
 _SAID = 6
-_FOLDER = "DEBUGGER_COUNTED"
 _OURS = "zz_debugger_counted.go"
 _LISTED = (
     "{{if not .Standard}}{{if or (not .Module) .Module.Main}}"
     '{{.Name}}{{"\\t"}}{{.Dir}}{{"\\t"}}{{join .GoFiles "\\t"}}{{"\\n"}}{{end}}{{end}}'
 )
-# Counters are a file in memory: what was counted is there after a panic, a signal, a deadlock.
-_COUNTERS = """package {package}
-
-import (
-\t"os"
-\t"strconv"
-\t"syscall"
-\t"unsafe"
-)
-
-type debuggerCounts struct{{ Count []uint32 }}
-
-func debuggerCounted(number string, parts int) debuggerCounts {{
-\tfolder := os.Getenv("{folder}")
-\tif folder == "" || parts == 0 {{
-\t\treturn debuggerCounts{{make([]uint32, parts)}}
-\t}}
-\tname := folder + "/" + strconv.Itoa(os.Getpid()) + "-" + number
-\tfile, failed := syscall.Open(name, syscall.O_RDWR|syscall.O_CREAT|syscall.O_CLOEXEC, 0600)
-\tif failed != nil {{
-\t\treturn debuggerCounts{{make([]uint32, parts)}}
-\t}}
-\tdefer syscall.Close(file)
-\tif syscall.Ftruncate(file, int64(4*parts)) != nil {{
-\t\treturn debuggerCounts{{make([]uint32, parts)}}
-\t}}
-\tshared := syscall.PROT_READ | syscall.PROT_WRITE
-\theld, failed := syscall.Mmap(file, 0, 4*parts, shared, syscall.MAP_SHARED)
-\tif failed != nil {{
-\t\treturn debuggerCounts{{make([]uint32, parts)}}
-\t}}
-\treturn debuggerCounts{{(*[1 << 26]uint32)(unsafe.Pointer(&held[0]))[:parts:parts]}}
-}}
-"""
 
 
 class _Source(Struct, frozen=True):
@@ -74,26 +41,6 @@ class _Source(Struct, frozen=True):
     package: str
     text: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
-
-
-class _Plain:
-    """Nothing is recorded (`Recorder`): of the tools that we run."""
-
-    def environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:  # noqa: ARG002
-        """Change nothing."""
-        return dict(env)
-
-    def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
-        """Nothing is missing."""
-        return False
-
-    def read(
-        self,
-        folder: Path,  # noqa: ARG002 - a protocol
-        pid: int,  # noqa: ARG002
-    ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
-        """There is nothing."""
-        return (), ()
 
 
 class InGo:
@@ -108,7 +55,7 @@ class InGo:
         """Name the folder that the counters are kept in."""
         counters = folder / "counters"
         counters.mkdir(mode=0o700)
-        return {**env, _FOLDER: str(counters)}
+        return {**env, FOLDER: str(counters)}
 
     def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
         """Nothing is missing."""
@@ -116,29 +63,24 @@ class InGo:
 
     def read(self, folder: Path, pid: int) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
         """Read the counters of each process, the program's own first."""
-        found: dict[int, dict[int, Path]] = {pid: {}}
-        for path in sorted((folder / "counters").iterdir()):
-            process, _, number = path.name.partition("-")
-            if process.isdigit() and number.isdigit():
-                found.setdefault(int(process), {})[int(number)] = path
+        found = {pid: Held(), **held(folder / "counters")}
         numbers = sorted(found, key=lambda one: (one != pid, one))[:_PROCESSES_MAX]
         return tuple(self._recording(one, found[one]) for one in numbers), ()
 
-    def _recording(self, pid: int, files: Mapping[int, Path]) -> Recording:
+    def _recording(self, pid: int, counts: Held) -> Recording:
         ran = []
         for number, one in enumerate(self._sources):
-            if number not in files:
+            times = counts.times(number)
+            if times is None:
                 continue
-            times = array("I")
-            held = files[number].read_bytes()
-            times.frombytes(held[: len(held) // times.itemsize * times.itemsize])
             blocks = [
                 one._replace(times=count) for one, count in zip(one.blocks, times, strict=False)
             ]
             ran += covered(one.file, blocks, one.text)
         made = recording(ran, Process(pid=pid, language="go"))
         notes = (Noted("partly", 0, self._note),) if self._note else ()
-        return structs.replace(made, events=(*made.events, *notes))
+        edges = marked(has_ended=counts.has_ended) if counts.has_begun else ()
+        return structs.replace(made, events=(*made.events, *notes, *edges))
 
 
 async def build(
@@ -148,8 +90,11 @@ async def build(
     env: Mapping[str, str],
     timeout_s: float,
     interrupted: asyncio.Event | None = None,
+    window: Window | None = None,
 ) -> InGo:
     """Build a program with counters in all sources of its own module, below a folder of ours.
+
+    With a window, it tells what was counted between two places.
 
     Raises:
         DebuggerError: LAUNCH_FAILED with what the compiler says; NOT_SUPPORTED without Go.
@@ -167,23 +112,26 @@ async def build(
     if status:
         raise _failed(said, target)
     every = list(_sources(listed))
-    sources = await _counted(go, every[:_FILES_MAX], folder, target.folder, env)
+    sources = await _counted(
+        go, every[:_FILES_MAX], folder, cwd=target.folder, env=env, window=window
+    )
     replaced = {one.file: str(folder / f"{at}.go") for at, one in enumerate(sources)}
     ours = {}
     for one in sources:
         beside = str(Path(one.file).parent / _OURS)
         if beside not in replaced:
             ours[beside] = replaced[beside] = str(folder / f"counted-{len(replaced)}.go")
-            text = _COUNTERS.format(package=one.package, folder=_FOLDER)
-            Path(replaced[beside]).write_text(text, "utf-8")
+            Path(replaced[beside]).write_text(text_of(one.package), "utf-8")
     overlay = folder / "overlay.json"
     overlay.write_text(json.dumps({"Replace": replaced}))
     program = str(folder / "program")
     verb = ["test", "-c"] if target.mode == "test" else ["build"]
-    more = list(ours) if is_file else []
+    # A package of named files has only these; those of other packages come by the overlay.
+    here = os.path.realpath(Path(target.folder, what).parent)
+    more = [one for one in ours if is_file and os.path.realpath(Path(one).parent) == here]
     ran = await record(
         [go, *verb, "-o", program, f"-overlay={overlay}", what, *more],
-        _Plain(),
+        Unrecorded(),
         cwd=target.folder,
         env=env,
         timeout_s=timeout_s,
@@ -206,7 +154,13 @@ def _sources(listed: str) -> list[_Source]:
 
 
 async def _counted(
-    go: str, sources: Sequence[_Source], folder: Path, cwd: str, env: Mapping[str, str]
+    go: str,
+    sources: Sequence[_Source],
+    folder: Path,
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    window: Window | None,
 ) -> list[_Source]:
     """Write each source with its counters; those that the tool cannot read are left as they are."""
     _, tool, _ = await _said_by([go, "tool", "-n", "cover"], cwd=cwd, env=env)
@@ -231,8 +185,11 @@ async def _counted(
         written, blocks = with_counters(with_name, name, made_by)
         if not blocks:
             continue
-        (folder / f"{number}.go").write_text(written, "utf-8")
         lines = Path(one.file).read_text("utf-8", "replace").split("\n")
+        if window is not None:
+            some = marks(window, one.file, one.package, blocks, lines)
+            written = with_marks(written, name, some)
+        (folder / f"{number}.go").write_text(written, "utf-8")
         found.append(structs.replace(one, text=tuple(lines), blocks=blocks))
     return found
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from debugger.recording.counted import Covered
+from debugger.recording.counted import Covered, only_known
 from debugger.recording.model import Part
 
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")
@@ -62,10 +62,12 @@ class _Text:
     """A source, by V8's places."""
 
     def __init__(self, text: str) -> None:
-        self.text = _BEYOND.sub("??", text)
+        self.text = units(text)
         self.lines: list[_Line] = []
+        self._starts: list[int] = []
         at, in_comment = 0, False
         for line in self.text.split("\n"):
+            self._starts.append(at)
             stripped = line.strip()
             in_comment = in_comment or stripped.startswith("/*")
             is_code = not in_comment and not stripped.startswith(_COMMENT)
@@ -74,11 +76,6 @@ class _Text:
             start = at + len(line) - len(line.lstrip())
             does = is_code and not _NOTHING.match(stripped)
             self.lines.append(_Line(start, at + len(line), stripped if does else ""))
-            at += len(line) + 1
-        self._starts: list[int] = []
-        at = 0
-        for line in self.text.split("\n"):
-            self._starts.append(at)
             at += len(line) + 1
         self.classes = self._classes()
         self._begins = [one.start for one in self.classes]
@@ -112,10 +109,20 @@ class _Text:
         return made
 
 
+def units(text: str) -> str:
+    """Return a text with as many characters as it has UTF-16 units."""
+    return _BEYOND.sub("??", text)
+
+
+def place_of(text: str, line: int, column: int) -> int:
+    """Return the place of a line and a column of a text, both from 1."""
+    return sum(len(one) + 1 for one in units(text).split("\n")[: line - 1]) + column - 1
+
+
 def is_of(functions: Sequence[Entered], text: str) -> bool:
     """Tell whether these ranges are of this text: what is changed when it is loaded has others."""
     last = max((one.ranges[0].end for one in functions if one.ranges), default=0)
-    return last <= len(_BEYOND.sub("??", text)) + 1
+    return last <= len(units(text)) + 1
 
 
 def covered(functions: Sequence[Entered], file: str, text: str) -> list[Covered]:
@@ -133,15 +140,17 @@ def covered(functions: Sequence[Entered], file: str, text: str) -> list[Covered]
         for part in _within(one, source):
             parts[number].setdefault((part.line, part.column), part)
     return [
-        Covered(
-            names[number],
-            file,
-            1 if names[number] == MODULE else source.line_of(one.ranges[0].start),
-            one.ranges[0].count,
-            tuple(part for _, part in sorted(parts[number].items())),
+        only_known(
+            Covered(
+                names[number],
+                file,
+                1 if names[number] == MODULE else source.line_of(one.ranges[0].start),
+                one.ranges[0].count,
+                tuple(part for _, part in sorted(parts[number].items())),
+            )
         )
         for number, one in enumerate(known)
-        if one.ranges[0].count
+        if any(each.count for each in one.ranges)
     ]
 
 

@@ -9,17 +9,22 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from debugger.recording.counted import Covered, recording
 from debugger.recording.model import Noted, Process, Recording
-from debugger.recording.node.ranges import Entered, Range, covered, is_of
+from debugger.recording.node.marks import Marks
+from debugger.recording.node.part import of_part, with_call
+from debugger.recording.node.ranges import Entered, Range, covered, is_of, place_of
+from debugger.recording.window import marked
 
-_BEGIN = str(Path(__file__).parent / "inside" / "begin.cjs")
+_INSIDE = Path(__file__).parent / "inside"
+_BEGIN = str(_INSIDE / "begin.cjs")
 _WRITTEN_MAX = 128 << 20  # of one file that Node wrote
 _FILES_MAX = 256
 _SOURCE_MAX = 4 << 20
 _INSTEAD = "debugger crash -- CMD, or hang -- CMD, tells why"
+_KINDS = {"before": "before", "between": "between", "coverage": "rest"}
 _LEFT_OUT = "/node_modules/"
 
 
@@ -54,17 +59,41 @@ class _Begun(Struct, frozen=True):
     time: float = 0
 
 
-class InNode:
-    """V8's counts (`Recorder`) of the sources below `roots`."""
+class _Met(Struct, frozen=True):
+    """Which of the places where the counting begins a thread came to."""
 
-    def __init__(self, roots: Sequence[str]) -> None:
+    mark: int
+
+
+class _Thread(Struct):
+    """What one thread wrote, in files in the order of time, and how often: made by `_threads`."""
+
+    pid: int
+    before: list[Path] = field(default_factory=list)  # up to where the counting began
+    between: list[Path] = field(default_factory=list)
+    rest: list[Path] = field(default_factory=list)
+    met: int = -1
+
+
+class InNode:
+    """V8's counts (`Recorder`) of the sources below `roots`; with marks, of what is between them.
+
+    A thread that does not come to where the counting begins is then told only with a process of
+    which none does.
+    """
+
+    def __init__(self, roots: Sequence[str], marks: Marks | None = None) -> None:
         self._roots = [os.path.realpath(one) for one in roots]
+        self._marks = marks
         self._changed: dict[str, None] = {}
 
     def environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
         """Have every Node write its counts."""
         records = folder / "records"
         records.mkdir(mode=0o700)
+        if self._marks is not None:
+            order = [self._marks.start, self._marks.to]
+            (records / "between.json").write_bytes(msgspec.json.encode(order))
         quoted = _BEGIN.replace("\\", "\\\\").replace('"', '\\"')
         options = [f'--require "{quoted}"', *filter(None, [env.get("NODE_OPTIONS")])]
         return {**env, "NODE_V8_COVERAGE": str(records), "NODE_OPTIONS": " ".join(options)}
@@ -81,18 +110,17 @@ class InNode:
         """Read what each process wrote; one that was killed wrote nothing."""
         records = folder / "records"
         begun = {one.pid: one for one in _begun(records)}
-        ran: dict[int, list[Covered]] = {}
-        for path in sorted(records.glob("coverage-*.json"))[:_FILES_MAX]:
-            number = path.name.split("-")[1]
-            if number.isdigit():
-                ran.setdefault(int(number), []).extend(self._covered(path))
+        ran: dict[int, list[_Thread]] = {}
+        for one in _threads(records):
+            ran.setdefault(one.pid, []).append(one)
         every = [
-            self._recording(one, ran.get(one), begun.get(one)) for one in {pid: 0, **begun, **ran}
+            self._recording(one, ran.get(one, []), begun.get(one))
+            for one in {pid: 0, **begun, **ran}
         ]
         every.sort(key=lambda one: (one.process.pid != pid, one.process.time_ns, one.process.pid))
         return tuple(every), ()
 
-    def _recording(self, pid: int, ran: list[Covered] | None, begun: _Begun | None) -> Recording:
+    def _recording(self, pid: int, threads: list[_Thread], begun: _Begun | None) -> Recording:
         process = Process(
             pid=pid,
             parent=begun.parent if begun is not None else 0,
@@ -100,40 +128,73 @@ class InNode:
             words=begun.words if begun is not None else (),
             time_ns=int(begun.time * 1e6) if begun is not None else 0,
         )
-        made = recording(ran or (), process)
+        met = [one for one in threads if one.met >= 0]
+        made = recording([each for one in met or threads for each in self._thread(one)], process)
         notes = []
-        if ran is None:
+        if not any(one.between or one.rest for one in met or threads):
             notes.append(
                 Noted("silent", 0, f"process {pid} was killed before it told what ran: {_INSTEAD}")
             )
         if self._changed:
             names = ", ".join(Path(one).name for one in list(self._changed)[:3])
             notes.append(Noted("changed", 0, names))
+        if met:
+            notes += marked(has_ended=all(one.between for one in met))
         return msgspec.structs.replace(made, events=(*made.events, *notes))
 
-    def _covered(self, path: Path) -> Iterator[Covered]:
-        if path.stat().st_size > _WRITTEN_MAX:
+    def _thread(self, one: _Thread) -> Iterator[Covered]:
+        """Tell what a thread did, or what it did from the mark that it met on."""
+        if one.met < 0 or self._marks is None:
+            for path in one.rest:
+                for (url, _), functions in self._scripts(path).items():
+                    yield from self._covered(url, functions)
             return
+        mark = self._marks.start[one.met]
+        before = [self._scripts(path) for path in one.before]
+        part = [self._scripts(path) for path in one.between or one.rest]
+        after = [self._scripts(path) for path in one.rest if one.between]
+        for number, scripts in enumerate(part):
+            every = (*before, *part, *after)
+            for script in {each: None for some in every for each in some}:
+                known = [some.get(script, []) for some in every]
+                functions = of_part(scripts.get(script, []), known)
+                is_there = mark.is_entry and self._own(script[0]) == mark.file
+                if number == 0 and before and is_there:
+                    at = place_of(_text(mark.file) or "", mark.line, mark.column)
+                    functions = with_call(functions, before[-1].get(script, []), at)
+                yield from self._covered(script[0], functions)
+
+    def _covered(self, url: str, functions: Sequence[Entered]) -> Iterator[Covered]:
+        file = self._own(url)
+        text = _text(file) if file is not None else None
+        if file is None or text is None:
+            return
+        if is_of(functions, text):
+            yield from covered(functions, file, text)
+        else:
+            self._changed[file] = None
+
+    def _scripts(self, path: Path) -> dict[tuple[str, int], list[Entered]]:
+        """Read what Node wrote of the program's own scripts; some are loaded more than once."""
+        if path.stat().st_size > _WRITTEN_MAX:
+            return {}
         try:
             written = msgspec.json.decode(path.read_bytes(), type=_Written)
         except (msgspec.DecodeError, OSError):  # it was killed while it wrote
-            return
+            return {}
+        found: dict[tuple[str, int], list[Entered]] = {}
         for script in written.result:
-            file = self._own(script.url)
-            text = _text(file) if file is not None else None
-            if file is None or text is None:
+            if self._own(script.url) is None:
                 continue
-            functions = [
+            nth = sum(url == script.url for url, _ in found)
+            found[script.url, nth] = [
                 Entered(
                     one.function_name,
                     tuple(Range(r.start_offset, r.end_offset, r.count) for r in one.ranges),
                 )
                 for one in script.functions
             ]
-            if is_of(functions, text):
-                yield from covered(functions, file, text)
-            else:
-                self._changed[file] = None
+        return found
 
     def _own(self, url: str) -> str | None:
         """Return the file of a script of the program's own."""
@@ -141,7 +202,7 @@ class InNode:
         if parts.scheme != "file":
             return None
         file = unquote(parts.path)
-        if _LEFT_OUT in file or file == _BEGIN:
+        if _LEFT_OUT in file or Path(file).parent == _INSIDE:
             return None
         return file if any(_is_below(file, root) for root in self._roots) else None
 
@@ -157,6 +218,21 @@ def _text(file: str) -> str | None:
         return Path(file).read_bytes().decode("utf-8-sig", "replace")
     except (OSError, ValueError):
         return None
+
+
+def _threads(records: Path) -> Iterator[_Thread]:
+    """Give what each thread wrote: `coverage-PID-TIME-THREAD.json`, and what was renamed by us."""
+    found: dict[tuple[str, str], _Thread] = {}
+    for path in sorted(records.glob("*-*-*.json"))[:_FILES_MAX]:
+        kind, pid, *_, thread = path.stem.split("-")
+        if not pid.isdigit():
+            continue
+        one = found.setdefault((pid, thread), _Thread(int(pid)))
+        if kind == "begun":
+            one.met = msgspec.json.decode(path.read_bytes(), type=_Met).mark
+        elif kind in _KINDS:
+            getattr(one, _KINDS[kind]).append(path)
+    yield from found.values()
 
 
 def _begun(records: Path) -> Iterator[_Begun]:

@@ -3,13 +3,15 @@
 'use strict';
 {
   const { isMainThread } = require('worker_threads');
+  const { existsSync, readFileSync, writeFileSync } = require('fs');
+  const { join } = require('path');
   const folder = process.env.NODE_V8_COVERAGE;
   if (isMainThread && folder) {
-    const file = require('path').join(folder, `process-${process.pid}.json`);
+    const file = join(folder, `process-${process.pid}.json`);
     const words = [...process.argv];
     const told = { pid: process.pid, parent: process.ppid, words, time: Date.now() };
     try {
-      require('fs').writeFileSync(file, JSON.stringify(told));
+      writeFileSync(file, JSON.stringify(told));
     } catch {
       // The program's own numbers are there all the same.
     }
@@ -18,5 +20,9 @@
       process.kill(process.pid, 'SIGKILL');
     };
     process.on('SIGUSR2', listener);
+  }
+  const order = folder && join(folder, 'between.json');
+  if (order && existsSync(order)) {
+    require('./between.cjs')(folder, JSON.parse(readFileSync(order, 'utf8')));
   }
 }

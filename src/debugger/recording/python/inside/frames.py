@@ -39,12 +39,17 @@ def variables(code: CodeType, frame: FrameType) -> dict[str, Any]:
     return held
 
 
-def arguments(code: CodeType, frame: FrameType) -> dict[str, Any]:
-    """Return a frame's arguments, in their order."""
+def parameters(code: CodeType) -> tuple[str, ...]:
+    """Return the names of a function's arguments, in their order."""
     flags = code.co_flags
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(flags & _VARARGS) + bool(flags & _VARKEYWORDS)
-    names = code.co_varnames[:count]
+    return code.co_varnames[:count]
+
+
+def arguments(code: CodeType, frame: FrameType) -> dict[str, Any]:
+    """Return a frame's arguments, in their order."""
+    names = parameters(code)
     if not names:
         return {}
     held = variables(code, frame)

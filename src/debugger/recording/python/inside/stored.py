@@ -45,6 +45,7 @@ class Stored:
         self._pending: dict[int, list[tuple[int, Any, int]]] = {}  # by frame: what a line may write
         self._numbers: dict[int, tuple[int, Any]] = {}  # of holders, by id
         self._frames: dict[int, int] = {}
+        self._given: set[int] = set()  # frames whose parameter is as it was passed
         self._last: dict[int, str | None] = {}
         self._next = 1
         self._count = 0
@@ -54,8 +55,11 @@ class Stored:
     def entered(self, thread: Any, code: CodeType, frame: FrameType) -> None:
         """Note a call; the place may be a function."""
         thread.stack.append((thread.root, 0))
-        if not self._steps:
-            self._frames.setdefault(id(frame), self._new())
+        if not self._steps and id(frame) not in self._frames:
+            number = self._frames[id(frame)] = self._new()
+            if self._root in self._parts.parameters(code):
+                self._given.add(number)
+                self._last[number] = self._text(self._read(frame, code))
         if not self._line and self._meant is None:
             name = self._parts.name_of(code, self._parts.arguments(code, frame))
             if self._book.chosen.is_asked_for(code, name):
@@ -81,7 +85,9 @@ class Stored:
         self._check(thread, frame.f_code, frame)
         if thread.stack:
             thread.stack.pop()
-        self._frames.pop(id(frame), None)
+        number = self._frames.pop(id(frame), 0)
+        self._given.discard(number)
+        self._last.pop(number, None)
 
     # -- what is written ---------------------------------------------------------------------------
 
@@ -92,6 +98,7 @@ class Stored:
             if text == known:
                 continue
             self._last[number] = text
+            self._given.discard(number)
             book = self._book
             stack = self._stack(frame, line)
             record = ["w", book.stamp(), thread.number, stack[0][0], line, known, text, stack]
@@ -123,10 +130,30 @@ class Stored:
             for record in records[-book.limits["writes"] :]:
                 book.write(record)
             told["full"] = len(self._kept) == _KEPT
+            if self._meant in self._given:
+                told["passed"] = self._passed(code, frame)
         else:
             self._meant = 0
         self._kept.clear()
         book.write(["n", "reached", book.stamp(), json.dumps(told)])
+
+    def _passed(self, code: CodeType, frame: FrameType) -> dict[str, Any]:
+        """Tell of a parameter that was never written who called, and what it is there."""
+        stack: list[tuple[str, str, int]] = []
+        chosen, names, count = self._book.chosen, code.co_varnames, code.co_argcount
+        caller = frame.f_back
+        while caller is not None and len(stack) < _STACK:
+            called = caller.f_code
+            if not stack or chosen.is_ours(called):
+                file = chosen.file(called.co_filename) or called.co_filename
+                stack.append((self._parts.name_of(called, {}), file, caller.f_lineno or 0))
+            caller = caller.f_back
+        return {
+            "function": self._parts.name_of(code, self._parts.arguments(code, frame)),
+            "positional": names[:count],
+            "keywords": names[count : count + code.co_kwonlyargcount],
+            "stack": stack,
+        }
 
     def _meant_by(self, code: CodeType, frame: FrameType) -> Any:
         """Return what holds the value of the whole expression in a frame."""
