@@ -1,7 +1,8 @@
-"""How does the test of a question get a program of a few lines, and one that runs already?"""
+"""How does the test of a question get a program of a few lines, one that runs, and npm's?"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 _BUILD_S = 60.0
+_PACKAGES = Path(__file__).parents[2] / ".cache" / "conformance" / "node_modules"
 
 
 @pytest.fixture(scope="session")
@@ -25,6 +27,17 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         return folder / name
 
     return build
+
+
+@pytest.fixture
+def packages() -> Path:
+    """Return the folder of npm's packages that has jest and vitest."""
+    missing = [name for name in ("jest", "vitest") if not (_PACKAGES / name).is_dir()]
+    if missing and os.environ.get("CI", "").lower() not in ("", "0", "false"):
+        pytest.fail(f"{missing[0]} is missing, and CI must have it (make judges)", pytrace=False)
+    if missing:
+        pytest.skip(f"{missing[0]} is missing (make judges)")
+    return _PACKAGES
 
 
 @pytest.fixture

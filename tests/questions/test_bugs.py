@@ -63,6 +63,8 @@ def test_the_commands_show_the_cause(
         for said in ask.answer:
             assert said in answer.out, str(answer)
         assert len(answer.out) <= _CHARACTERS_MAX, str(answer)
+    if any(ask.command[0] == "start" for ask in one.asks):
+        cli("stop", check=0)
     assert "no sessions" in cli("sessions", check=0).out
 
 

@@ -104,6 +104,32 @@ def test_whatever_it_does_there_is_an_answer(
     assert len(answer.out) < 4000
 
 
+DAEMON = """
+import os, time
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+time.sleep(600)
+"""
+
+
+@pytest.mark.adapter("debugpy")
+def test_a_daemon_that_a_python_program_leaves_is_ended_and_told(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    # Its parent has ended when debugpy hears of it, and that parent's own had before.
+    (tmp_path / "leaves.py").write_text(DAEMON)
+    answer = cli("crash", "--json", "--", sys.executable, "leaves.py", check=0, cwd=tmp_path)
+    told = answer.data["data"]
+    assert (told["outcome"], told["exit_code"]) == ("exited", 0)
+    (note,) = told["notes"]
+    assert note.startswith("ended what the program left running: process "), note
+    assert not Path(f"/proc/{note.split()[-1]}").exists()
+    assert cli("sessions", check=0).out == "no sessions\n"
+
+
 @pytest.mark.adapter("lldb-dap")
 def test_a_program_that_never_ends_is_answered_in_part(
     cli: Callable[..., Any], program: Path
@@ -251,6 +277,8 @@ def test_evidence_is_kept_and_becomes_stale(cli: Callable[..., Any], tmp_path: P
     assert f"debugger crash -- {sys.executable} {script}" in text
     assert "order is None" in text
     assert "**Stale**" in text
+    refused = cli("evidence", "export", "/dev/full", check=1)
+    assert "cannot write /dev/full: it is not a file" in refused.err
     cli("evidence", "show", "e7", check=1)
 
 
@@ -265,3 +293,49 @@ def test_an_error_of_a_worker_is_told_where_the_program_began_it(
     )
     answer = cli("crash", "--", "node", "workers.js", cwd=tmp_path, timeout=90, check=0)
     assert "in <anonymous> workers.js:3" in answer.out or "Error: three" in answer.out
+
+
+FORKED = """#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+    int status, *nothing = 0;
+    if (!fork()) return *nothing;
+    wait(&status);
+    return 0;
+}
+"""
+
+
+@pytest.mark.adapter("lldb-dap", "gdb")
+def test_what_a_program_forks_is_seen_by_gdb_and_lldb_says_so(
+    cli: Callable[..., Any], compiled: Callable[..., Path]
+) -> None:
+    path = compiled(FORKED, name="forked")
+    calm = cli("crash", "--", path, check=0).out
+    assert calm.startswith("no crash: exited with status 0")
+    assert "note: lldb-dap does not see what it forks: debugger crash --adapter gdb" in calm
+    told = cli("crash", "--adapter", "gdb", "--", path, check=0).out
+    assert "null pointer: *nothing, nothing=0x0, in main forked.c:5" in told
+
+
+@pytest.mark.adapter("gdb")
+def test_a_sanitizers_report_is_told_where_the_debugger_does_not_stop_for_it(
+    cli: Callable[..., Any], compiled: Callable[..., Path]
+) -> None:
+    code = "#include <stdlib.h>\nint main(void) {\n    char *p = malloc(4);\n    return p[4];\n}\n"
+    path = compiled(code, "-fsanitize=address", name="over")
+    told = cli("crash", "--adapter", "gdb", "--", path, check=0).out
+    first, *rest = told.splitlines()
+    assert first.startswith("crash: heap buffer overflow (ASan), read of 1 bytes, 0 bytes after")
+    assert first.endswith("in main over.c:4")
+    assert "note: allocated in main over.c:3" in rest
+    assert "note: the debugger did not see it: this is from the program's own report" in rest
+
+
+@pytest.mark.adapter("frida")
+def test_frida_tells_which_address_it_was(
+    cli: Callable[..., Any], compiled: Callable[..., Path]
+) -> None:
+    path = compiled("int at(int *p) { return p[3]; }\nint main(void) { return at(0); }\n")
+    told = cli("crash", "--backend", "frida", "--", path, check=0).out
+    assert "\nSIGSEGV at 0xc (near null: 12 bytes from a null pointer)\n" in told

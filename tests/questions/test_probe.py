@@ -286,6 +286,14 @@ def test_an_expression_that_is_never_in_scope_says_what_is(cli: Cli, folder: Pat
 
 
 @pytest.mark.adapter("lldb-dap")
+def test_the_first_hit_is_told_of_a_function_and_of_a_line_in_it(cli: Cli, folder: Path) -> None:
+    at = line(folder, "p.c", "return result;")
+    found = probed(cli, folder, "--adapter", "lldb-dap", "--at", at, "at", "--at", "worth", "at",
+                   "--", "./p", "3")  # fmt: skip
+    assert [place["hits"] for place in found["places"]] == [3, 3]
+
+
+@pytest.mark.adapter("lldb-dap")
 @pytest.mark.parametrize(
     "adapter", ["lldb-dap", pytest.param("gdb", marks=pytest.mark.adapter("gdb"))]
 )
@@ -403,6 +411,7 @@ def test_a_process_is_looked_at_and_runs_on(
     [
         (["--", "./p"], "where, and what?"),
         (["--at", "p.c:8"], "--at needs 2 values"),
+        (["--at", "p.c:8", "--", "./p"], "each with its expressions"),
         (["--at", "p.c:8", "a,,b", "--", "./p"], "an expression is empty"),
         (["--at", "p.c:8", "a", "--at", "p.c:8", "b", "--", "./p"], "p.c:8 is there twice"),
         (["--at", "p.c:8", "a", "--from", "9", "--to", "3", "--", "./p"], "--to is before --from"),
@@ -446,3 +455,35 @@ def test_hits_of_child_processes_are_numbered_on(cli: Cli, compiled: Callable[..
     found = probed(cli, forks.parent, "--at", "child", "at", "--", str(forks))
     assert [hit for hit, _ in rows(found)] == [1, 2, 3]
     assert sorted(values for _, values in rows(found)) == [["0"], ["1"], ["2"]]
+
+
+WORKERS = """\
+const { Worker } = require('worker_threads');
+for (let n = 1; n <= 5; n++) new Worker(require.resolve('./worker.js'), { workerData: n });
+"""
+WORKER = """\
+const { workerData } = require('worker_threads');
+function work(n) {
+  let sum = 0;
+  for (let i = 0; i < 4; i++) {
+    sum += n;
+  }
+}
+work(workerData);
+"""
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_file_that_only_workers_of_node_load_is_probed_in_all_of_them(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "main.js").write_text(WORKERS)
+    (tmp_path / "worker.js").write_text(WORKER)
+    # js-debug answers some requests of a worker only once it runs: 30 s are then waited in vain.
+    run = ["--timeout", "25", "--csv", "--", "node", "main.js"]
+    answer = cli("probe", "--at", "worker.js:5", "n, sum", *run, cwd=tmp_path, check=0)
+    rows = [line.split(",")[-2:] for line in answer.out.splitlines()[1:]]
+    assert sorted(rows) == sorted([str(n), str(n * i)] for n in range(1, 6) for i in range(4))
+    told = cli("probe", "--at", "worker.js:5", "n", *run[:2], *run[3:], cwd=tmp_path, check=0)
+    assert "20 hits" in told.out
+    assert "stopped by" not in told.out

@@ -121,6 +121,8 @@ def test_what_ran_between_two_functions_is_told(cli: Callable[..., Any], script:
     data = cli("path", "--json", "--between", "order", "price", "--", *said).data["data"]
     assert [one["function"] for one in data["rows"]] == ["<module>", "main", "order", "price"]
     assert data["between"] == ["order", "price"]
+    refused = cli("path", "--between", "price", "--", *said, check=2)
+    assert refused.err.startswith("error: --between takes two places, not price --\n")
     answer = cli("path", "--between", "price", "fail", "--", *said, check=0)
     assert "fail was not called after price" in answer.out
 
@@ -265,17 +267,6 @@ def test_an_answer_is_evidence_that_its_command_asks_again(
     assert "debugger path --around order -- " in listed
 
 
-@pytest.mark.adapter("js-debug")
-def test_a_program_of_another_language_is_refused_with_what_to_do(
-    cli: Callable[..., Any], tmp_path: Path
-) -> None:
-    (tmp_path / "script.js").write_text("console.log(1);")
-    said = ["node", "script.js"]
-    answer = cli("diff", "--", *said, "--vs", *said, cwd=tmp_path, check=1)
-    assert "of programs in javascript only counts are known, and no order of lines" in answer.err
-    assert "hint: debugger path -- CMD_A --vs CMD_B" in answer.err
-
-
 async def test_the_tools_of_an_agent_answer_the_same(runtime_dir: Path, script: Path) -> None:
     said = words(script, "order", "a", "free")
     async with over_stdio(toolset="all") as agent:
@@ -292,6 +283,16 @@ async def test_the_tools_of_an_agent_answer_the_same(runtime_dir: Path, script: 
         )
 
 
+HOT = """
+static volatile long seen;
+__attribute__((noinline)) long leaf(long i) { return seen += i; }
+__attribute__((noinline)) long hot(long i) { return leaf(i) + 1; }
+int main(void) {
+    long sum = 0;
+    for (long i = 0; i < 200000; i++) sum += hot(i);
+    return sum == 0;
+}
+"""
 NATIVE = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -338,6 +339,16 @@ def test_the_path_of_a_native_program_is_told_by_its_traced_calls(
     assert "unused was not called" not in cli("path", "--around", "unused", "--", native).err
     assert "ended by signal SIGABRT" in cli("path", "--", native, "a" * 9, check=0).out
     assert cli("sessions", check=0).out == "no sessions\n"
+
+
+@pytest.mark.adapter("frida")
+def test_calls_that_were_too_many_to_be_told_are_counted_and_said_to_be_so(
+    cli: Callable[..., Any], compiled: Callable[..., Path]
+) -> None:
+    answer = cli("path", "--", compiled(HOT, name="hot"), check=0)
+    assert "400,000 calls of 2 functions" in answer.out
+    assert "hot.c:4 x200,000" in answer.out
+    assert "note: sampled, for they are called too often: " in answer.out
 
 
 @pytest.mark.adapter("frida")

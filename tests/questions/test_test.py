@@ -140,6 +140,8 @@ def test_what_only_starts_a_runner_is_refused(cli: Callable[..., Any], folder: P
     assert "npx jest" in answer.err
     absent = cli("test", "--", "./nosuch", cwd=folder, check=1)
     assert "no such command: ./nosuch" in absent.err
+    bad = cli("test", "--env", "NAME", "--", "go", "test", cwd=folder, check=2)
+    assert "--env wants KEY=VALUE, not 'NAME'" in bad.err
 
 
 def test_a_session_is_kept_at_the_assertion(cli: Callable[..., Any], folder: Path) -> None:

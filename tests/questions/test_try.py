@@ -189,6 +189,7 @@ def test_other_languages_are_tried_too(  # noqa: PLR0917 - the parameters of a r
     at("continue")
     told = at.tries("count=50", "--until", f"{file}:{until}", "--expect", expect)
     assert (told["expected"]["held"], told["assigned"][0]["value"]) == (True, "50")
+    assert any("in a register" in note for note in told["notes"]) == (program == "./go")
     assert "cannot make a function return" in at.tries("return 1", check=1)["message"]
     at("stop")
 

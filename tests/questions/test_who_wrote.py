@@ -116,6 +116,64 @@ def test_the_nth_time_and_an_end_bound_what_is_told(cli: Callable[..., Any], pro
     assert any("--limit" in one for one in _wrote(cli, *words, cwd=program.parent)["notes"])
 
 
+PASSED = r"""
+static int average(int total, int n) {
+    int sum = total / n;
+    return sum;
+}
+static int moved(int total) {
+    total += 1;
+    return total;
+}
+static int deep(int left) {
+    if (left == 0)
+        return 0;
+    return deep(left - 1);
+}
+int main(void) {
+    int sum = 0;
+    for (int i = 1; i < 4; i++)
+        sum += average(sum + i,
+            i);
+    sum += moved(sum);
+    sum += moved(4);
+    return deep(3);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "adapter", [pytest.param(one, marks=pytest.mark.adapter(one)) for one in ("lldb-dap", "gdb")]
+)
+def test_a_parameter_that_nothing_wrote_was_passed_by_the_caller(
+    cli: Callable[..., Any], compiled: Callable[..., Path], adapter: str
+) -> None:
+    program = compiled(PASSED)
+
+    def asked(*words: str) -> dict[str, Any]:
+        words = (*words, "--adapter", adapter, "--", str(program))
+        return _wrote(cli, *words, cwd=program.parent)
+
+    at = _line(PASSED, "sum += average(")
+    # Each of the calls has its parameter at the same place.
+    answer = asked("total", "--at", "average", "--hit", "2")
+    assert answer["cause"] == (
+        f"total=3 was passed at prog.c:{at} as sum + i: average(sum + i, i)"
+    ), answer
+    assert (answer["frame"]["function"], answer["frame"]["line"]) == ("main", at)
+    assert (answer["writes"], answer["later"], answer["notes"]) == (0, 0, [])
+    answer = asked("left", "--at", "deep", "--hit", "3")
+    at = _line(PASSED, "return deep(left")
+    assert answer["cause"] == f"left=1 was passed at prog.c:{at} as left - 1: deep(left - 1)"
+    # The second call begins with what the first has left there.
+    answer = asked("total", "--at", f"prog.c:{_line(PASSED, 'total += 1')}", "--hit", "2")
+    assert answer["cause"].endswith("as 4: moved(4)"), answer
+    assert (answer["writes"], answer["later"]) == (0, 1)
+    answer = asked("total", "--at", f"prog.c:{_line(PASSED, 'return total')}")
+    at = _line(PASSED, "total += 1")
+    assert answer["cause"].endswith(f"was last written: 3 → 4, in moved prog.c:{at}"), answer
+
+
 @pytest.mark.adapter("lldb-dap")
 @pytest.mark.parametrize(
     ("words", "says", "status"),
@@ -190,6 +248,67 @@ def test_the_assignments_of_one_object_are_told_and_no_others(  # noqa: PLR0917 
     assert answer["frame"]["function"].endswith(function)
     (last,) = [one for one in answer["writers"] if one["last"]]
     assert last["final_new"] == value
+
+
+CALLS = """
+def average(total, n=1):
+    return total / n
+def moved(total):
+    total += 1
+    return total
+class Box:
+    def put(self, item, *rest):
+        return item
+def main():
+    for i in range(1, 4):
+        average(10 + i,
+            n=i)
+    average(7)
+    moved(5)
+    Box().put("a", 1)
+    list(map(average, [1]))
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "cause", "line"),
+    [
+        (
+            ["total", "--at", "average", "--hit", "2"],
+            "total=12 was passed at script.py:{} as 10 + i: average(10 + i, n=i)",
+            "average(10 + i",
+        ),
+        (
+            ["n", "--at", "average", "--hit", "4"],
+            "n=1 is its default, as the call at script.py:{} does not give it: average(7)",
+            "average(7)",
+        ),
+        (
+            ["item", "--at", "Box.put"],
+            'item=\'a\' was passed at script.py:{} as "a": put("a", 1)',
+            "Box().put",
+        ),
+        (
+            ["total", "--at", "average", "--hit", "5"],
+            "total=1 came with the call at script.py:{}: list(map(average, [1]))",
+            "map(average",
+        ),
+        (
+            ["total", "--at", "script.py:6"],
+            "total=6 at script.py:6 was last written: 5 → 6, in moved script.py:{}",
+            "total += 1",
+        ),
+    ],
+)
+def test_a_parameter_of_python_that_nothing_wrote_was_passed_by_the_caller(
+    cli: Callable[..., Any], tmp_path: Path, words: list[str], cause: str, line: str
+) -> None:
+    (tmp_path / "script.py").write_text(CALLS)
+    answer = _wrote(cli, *words, "--", sys.executable, "script.py", cwd=tmp_path)
+    at = _line(CALLS, line)
+    assert answer["cause"] == cause.format(at), answer
+    assert answer["frame"]["line"] == at
 
 
 def test_a_condition_says_which_time_is_meant(cli: Callable[..., Any], tmp_path: Path) -> None:

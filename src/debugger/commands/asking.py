@@ -181,6 +181,7 @@ def _wanted(call: Call, asked: Asked) -> launching.Wanted:
         changed_env=tuple(changed),
         changed_cwd=asked.cwd,
         adapters=call.config.adapters,
+        verb=asked.verb,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import msgspec
@@ -55,6 +56,12 @@ async def path(
     how often each function and line ran.
     """
     asked = Asked(verb="path", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env)
+    if between is not None and any(one.startswith("-") for one in between):
+        raise DebuggerError(
+            Code.USAGE,
+            f"--between takes two places, not {shlex.join(between)}",
+            hint="debugger path --between LOC LOC -- CMD",
+        )
     every = await runs(call, asked, versus, save=save)
     if save is not None and between is not None:
         raise DebuggerError(

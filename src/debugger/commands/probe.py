@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from functools import partial
+from typing import Annotated
 
 import msgspec
 
 from debugger.backends import choose
-from debugger.backends.base import Launch
 from debugger.commands.asking import (
     GROUP,
     Adapter,
@@ -26,33 +25,16 @@ from debugger.commands.asking import (
     question,
 )
 from debugger.commands.call import Call
+from debugger.commands.probing import Means, probed, wanted
 from debugger.core import answers
 from debugger.core.command import Opt, command
-from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
 from debugger.questions.asking import Question
 from debugger.questions.probing import answering
-from debugger.questions.probing.logged import logged
-from debugger.questions.probing.recorded import recorded
-from debugger.questions.probing.stopping import stopping
-from debugger.questions.probing.table import Table
-from debugger.questions.probing.wanted import (
-    PLACES_MAX,
-    Range,
-    Wanted,
-    conditions,
-    expressions,
-    ranged,
-)
+from debugger.questions.probing.wanted import Range, Wanted, ranged
 
 _ROWS = 300
 _CSV_ROWS = 30_000
-_NATIVE = frozenset({"c", "c++", "rust", "native"})
-# What the engine cannot do in a program, before anything of it has run.
-_NOT_INSIDE = frozenset(
-    {Code.NOT_SUPPORTED, Code.ADAPTER_NOT_FOUND, Code.ADAPTER_FAILED, Code.TIMEOUT}
-)
-_Means = Literal["recorder", "logpoints", "frida", "stops"]
 
 
 @command("probe", group=GROUP)
@@ -82,7 +64,7 @@ async def probe(
     csv: Annotated[bool, Opt("--csv", help="only the rows, as CSV")] = False,
     output: Annotated[bool, Opt("--output", help="show what the program wrote")] = False,
     by: Annotated[
-        _Means | None, Opt("--by", help="how the values are taken; chosen without it")
+        Means | None, Opt("--by", help="how the values are taken; chosen without it")
     ] = None,
     timeout: Timeout = None,
     stdin: Stdin = None,
@@ -115,9 +97,9 @@ async def probe(
             Code.USAGE, f"--rows counts from 1, not {rows}", hint="debugger probe --rows 40 …"
         )
     found = await question(call, asked)
-    wanted = _wanted(call, found, at, when)
+    places = wanted(call, found, at, when)
     kept_rows = max(_CSV_ROWS if csv else _ROWS, min(rows or 0, _CSV_ROWS))
-    answer = await _answered(call, asked, found, wanted, within, by=by, rows=kept_rows)
+    answer = await _answered(call, asked, found, places, within, by=by, rows=kept_rows)
     answer = msgspec.structs.replace(answer, shows_output=output, shows_rows=rows or 0)
     again = [
         *(word for place, text in at for word in ("--at", place, text)),
@@ -138,99 +120,26 @@ async def probe(
     return answer
 
 
-def _wanted(
-    call: Call, found: Question, at: Sequence[tuple[str, str]], when: Sequence[str]
-) -> list[Wanted]:
-    if not 0 < len(at) <= PLACES_MAX:
-        raise DebuggerError(
-            Code.USAGE,
-            f"where, and what? 1 to {PLACES_MAX} places, each with its expressions",
-            hint="debugger probe --at FILE:LINE 'total, count' -- CMD",
-        )
-    for text in when:
-        one_line(text)
-    target = found.target
-    near = [target.cwd]
-    program = target.program
-    if program is not None:
-        near.append(os.path.dirname(program))
-    made = []
-    for (place, text), condition in zip(at, conditions(when, len(at)), strict=True):
-        spec = call.spec(place, near=near, current=program, program=program)
-        made.append(Wanted(place, spec, expressions(text), condition))
-    places = [(one.spec.file, one.spec.line, one.spec.function) for one in made]
-    twice = next((one.asked for one, key in zip(made, places, strict=True)
-                  if places.count(key) > 1), None)  # fmt: skip
-    if twice is not None:
-        raise DebuggerError(
-            Code.USAGE,
-            f"{twice} is there twice",
-            hint=f"debugger probe --at {twice} 'EXPR, EXPR' -- CMD",
-        )
-    return made
-
-
 async def _answered(
     call: Call,
     asked: Asked,
     found: Question,
-    wanted: Sequence[Wanted],
+    places: Sequence[Wanted],
     within: Range,
     *,
-    by: _Means | None,
+    by: Means | None,
     rows: int,
 ) -> answers.Probe:
-    def table() -> Table:
-        return Table([one.expressions for one in wanted], within, rows=rows)
-
-    target = found.target
-    is_free = asked.adapter is None and asked.backend is None
-    is_python = isinstance(target, Launch) and found.language == "python"
-    if by == "recorder" and not is_python:
-        raise DebuggerError(
-            Code.NOT_SUPPORTED,
-            "the recorder is for Python programs that are started",
-            hint="debugger probe --by logpoints …",
-        )
-    if isinstance(target, Launch) and is_python and (by == "recorder" or (by is None and is_free)):
-        taken = table()
-        seconds = found.patience.seconds
-        ran = await recorded(
-            target, wanted, within, taken, timeout_s=seconds, scratch_root=call.scratch_root
-        )
-        return answering.of_recording(ran, wanted, taken, waited_s=seconds)
-    notes: tuple[str, ...] = ()
-    if is_free and by is None and found.language in _NATIVE and _has_frida(call):
-        try:
-            inside = await question(call, msgspec.structs.replace(asked, backend=choose.FRIDA))
-            return await _by_logpoints(inside, wanted, table())
-        except DebuggerError as error:
-            if error.code not in _NOT_INSIDE:
-                raise
-            notes = (f"the Frida engine cannot: {error.message}",)
-    if by == "stops":
-        taken = table()
-        ending = await stopping(found, wanted, taken)
-        answer = answering.of_ending(ending, wanted, taken, means="stops")
-    else:
-        answer = await _by_logpoints(found, wanted, table())
-    return msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
-
-
-def _has_frida(call: Call) -> bool:
-    own = choose.OWN[choose.FRIDA]
-    try:
-        choose.find(own, call.env, call.config.adapters)
-    except DebuggerError:
-        return False
-    is_default = call.config.defaults.adapter is None and call.config.defaults.backend is None
-    return is_default and not call.env.get("DEBUGGER_BACKEND")
-
-
-async def _by_logpoints(found: Question, wanted: Sequence[Wanted], table: Table) -> answers.Probe:
-    ending = await logged(found, wanted, table)
-    means = "frida" if found.adapter == choose.FRIDA else "logpoints"
-    return answering.of_ending(ending, wanted, table, means=means)
+    return await probed(
+        call,
+        found,
+        places,
+        within,
+        by=by,
+        rows=rows,
+        is_free=asked.adapter is None and asked.backend is None,
+        inside=partial(question, call, msgspec.structs.replace(asked, backend=choose.FRIDA)),
+    )
 
 
 def _summary(answer: answers.Probe) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
+from debugger import paths
 from debugger.commands.asking import (
     GROUP,
     Adapter,
@@ -109,13 +109,17 @@ async def evidence_export(
     found = call.evidence.report()
     if file is None:
         return found
-    path = os.path.normpath(os.path.join(call.cwd, os.path.expanduser(file)))
+    path = os.path.realpath(os.path.join(call.cwd, os.path.expanduser(file)))
+    problem = "it is not a file" if os.path.exists(path) and not os.path.isfile(path) else None
     try:
-        Path(path).write_text(found.text, encoding="utf-8")
+        if problem is None:
+            paths.write_private(path, found.text.encode())
     except OSError as error:
+        problem = error.strerror
+    if problem is not None:
         raise DebuggerError(
             Code.NOT_FOUND,
-            f"cannot write {path}: {error.strerror}",
+            f"cannot write {path}: {problem}",
             hint="debugger evidence export prints it",
-        ) from error
+        )
     return msgspec.structs.replace(found, file=path, text="")

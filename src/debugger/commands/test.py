@@ -108,7 +108,7 @@ async def _others(call: Call, asked: Asked, wanted: runners.Wanted) -> answers.T
         raise DebuggerError(
             Code.NOT_FOUND, f"no such directory: {cwd}", hint="debugger test --cwd DIRECTORY -- CMD"
         )
-    pairs = dict(one.partition("=")[::2] for one in (*wanted.env, *asked.env))
+    pairs = launching.environment((*wanted.env, *asked.env), asked.verb)
     call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="test-", dir=call.scratch_root) as scratch:
         setting = Setting(

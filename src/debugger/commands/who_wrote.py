@@ -29,7 +29,7 @@ from debugger.errors import Code, DebuggerError
 from debugger.questions.asking import Question
 from debugger.questions.evidence import files_of
 from debugger.questions.writing import python, watching
-from debugger.questions.writing.watching import Wanted
+from debugger.questions.writing.wanted import Wanted
 
 _COUNT_MAX = 100_000
 

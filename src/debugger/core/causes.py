@@ -211,7 +211,7 @@ def _memory(facts: Facts) -> Cause:
         facts.address_kind, facts.address_kind or "bad_pointer"
     )
     if culprit is None:
-        return Cause(kind, with_values(f"bad address {_at(facts)}", facts, facts.operands[:2]))
+        return Cause(kind, with_values(f"bad address: {_at(facts)}", facts, facts.operands[:2]))
     names = [culprit.base, *([culprit.inner] if culprit.how == "[]" else [])]
     text = f"bad pointer: {culprit.whole}, {shown(facts, names)}"
     if facts.address_kind == "read_only":
@@ -236,7 +236,7 @@ def _jump(facts: Facts) -> Cause:
 
 def _at(facts: Facts) -> str:
     if facts.address is None:
-        return "unknown address"
+        return facts.address_words or "unknown"
     return f"{facts.address:#x}, {facts.address_words or 'not mapped'}"
 
 

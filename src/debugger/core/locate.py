@@ -17,6 +17,7 @@ _BAD_LINE = re.compile(r"(?:[^:\s\[]*[./][^:\s]*|):[^:]*\Z|[^:\s]+:-\d+\Z")
 _ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]+)\Z")
 # What may follow a scope or `operator` in brackets: a call operator, a namespace, a Go receiver.
 _NO_ARGUMENTS = ("()", "(anonymous", "(*")
+_CLOSURE = "_$u7b$$u7b$closure$u7d$$u7d$"
 _HINT = "a place is FILE:LINE, LINE, a function's name, or *0xADDRESS"
 
 
@@ -98,7 +99,8 @@ def plain_function(name: str) -> str:
     """Strip the arguments' list, a trailing ` const` and a Rust hash from a function's name.
 
     `work(int, char**)` → `work`; `std::vector<f(int)>::push(x)` → `std::vector<f(int)>::push`;
-    `app::main::h0123456789abcdef` → `app::main`; `operator()(int)` → `operator()`;
+    `app::main::h0123456789abcdef` → `app::main`; `main::_$u7b$$u7b$closure$u7d$$u7d$`, as LLDB 19
+    leaves it, → `main::{closure}`; `operator()(int)` → `operator()`;
     `main.(*Tree).Add` stays.
     """
     depth, whole = 0, name
@@ -112,7 +114,8 @@ def plain_function(name: str) -> str:
                 continue
             name = _without_result(name[:at])
             break
-    return re.sub(r"::h[0-9a-f]{16}\Z", "", name).strip().removeprefix("::") or whole
+    name = re.sub(r"::h[0-9a-f]{16}\Z", "", name).replace(_CLOSURE, "{closure}")
+    return name.strip().removeprefix("::") or whole
 
 
 def _without_result(name: str) -> str:

@@ -213,7 +213,8 @@ class Traced(Struct, frozen=True):
     """One pattern of functions that is traced; `why` says why it matches none, with near names.
 
     `functions` counts those that are traced, `left_out` those that matched beyond the limit;
-    `sampled` those that were too hot to tell of every call.
+    `sampled` those that were too hot to tell of every call, of each of which `skipped` says how
+    many were not told.
     """
 
     id: int
@@ -222,6 +223,7 @@ class Traced(Struct, frozen=True):
     names: tuple[str, ...] = ()
     left_out: int = 0
     sampled: tuple[str, ...] = ()
+    skipped: tuple[int, ...] = ()
     why: str | None = None
     near_names: tuple[str, ...] = ()
 

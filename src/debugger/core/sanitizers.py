@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from msgspec import Struct
+
+from debugger.core.colour import without_colour
+from debugger.core.locate import plain_function
 
 _ADDRESS = re.compile(r"ERROR: (?P<tool>\w+Sanitizer): (?P<what>[\w-]+(?: [a-z-]+)?)(?P<rest>.*)")
 _ACCESS = re.compile(r"^\s*(READ|WRITE) of size (\d+)")
@@ -14,15 +18,23 @@ _REGION = re.compile(
 )
 _UNDEFINED = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: runtime error: (?P<what>.*)")
 _FRAME = re.compile(
-    r"^\s*#\d+ 0x[0-9a-f]+ in (?P<function>\S+).*?(?P<file>[^\s/]+:\d+)(?::\d+)?\s*$"
+    r"^\s*#\d+ (?:0x[0-9a-f]+ in )?(?P<function>.+) "
+    r"(?P<file>[^\s:]+):(?P<line>\d+)(?::\d+)?(?: \(.*\))?\s*$"
 )
+_FRAMES_MAX = 40
 _TOUCHED = re.compile(r"\b0x([0-9a-f]+)")
 _LEAK = re.compile(r"SUMMARY: \w+Sanitizer: (\d+ byte\(s\) leaked in \d+ allocation\(s\))")
 _RACE = re.compile(r"WARNING: ThreadSanitizer: (?P<what>[\w -]+)")
 _SUMMARY = re.compile(
     r"SUMMARY: \w+Sanitizer: .*? (?P<file>/\S+):(?P<line>\d+)(?::\d+)? in (?P<in>.+)"
 )
+_RACING = re.compile(
+    r"^\s*(?:Previous )?(?P<how>(?:atomic )?(?:read|write)) of size \d+ at \w+ by (?P<who>[\w ]+)",
+    re.IGNORECASE,
+)
+_RACED_FOR = re.compile(r"^\s*Location is (?P<what>.*?)(?: at 0x.*| \(.*)?$")
 _RUNTIME = ("/sanitizer_common/", "/libsanitizer/", "asan_", "interceptor", "__libc", "_start")
+_SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/")
 _KINDS = {
     "heap-use-after-free": ("use_after_free", "use after free"),
     "stack-use-after-return": ("use_after_return", "use of a local after its function returned"),
@@ -66,19 +78,36 @@ class Report(Struct, frozen=True):
 
 def report(lines: Sequence[str], functions: Sequence[str] = ()) -> Report | None:
     """Return the first report in a program's output; `functions` are those that are called."""
+    lines = [without_colour(line) for line in lines]
     for at, line in enumerate(lines):
         found = _ADDRESS.search(line)
         if found:
             return _address(found, lines[at + 1 :])
         race = _RACE.search(line)
         if race:
-            return Report("data_race", f"{race['what'].strip()} (TSan)")
+            return _race(race["what"].strip(), lines[at + 1 :])
     return undefined(lines) or _handler(functions)
+
+
+def _race(what: str, rest: Sequence[str]) -> Report:
+    both = [(at, found) for at, line in enumerate(rest) if (found := _RACING.match(line))][:2]
+    parts = [f"{what} (TSan)"]
+    notes = []
+    match both:
+        case [(_, one), (at, other)]:
+            how = other["how"].lower()
+            parts.append(f"{one['how'].lower()} by {one['who']} after {how} by {other['who']}")
+            own = _users(rest[at + 1 :])
+            notes += [f"the {how} before was in {own}"] if own else []
+    memory = next((found["what"] for line in rest if (found := _RACED_FOR.match(line))), None)
+    notes += [f"the memory is {memory}"] if memory else []
+    return Report("data_race", ", ".join(parts), tuple(notes))
 
 
 def summed_up(lines: Sequence[str]) -> tuple[str, str, int] | None:
     """Return the function, file and line that a report's own last line names."""
-    found = next((match for line in lines if (match := _SUMMARY.search(line))), None)
+    plain = map(without_colour, lines)
+    found = next((match for line in plain if (match := _SUMMARY.search(line))), None)
     return (found["in"], found["file"], int(found["line"])) if found else None
 
 
@@ -128,10 +157,20 @@ def _histories(lines: Sequence[str], heading: str, word: str) -> list[str]:
     """Say by which of the user's functions memory was allocated or freed."""
     for at, line in enumerate(lines):
         if heading in line.lower():
-            frames = (_FRAME.match(one) for one in lines[at + 1 : at + 8])
-            own = next(
-                (one for one in frames if one and not any(name in one[0] for name in _RUNTIME)),
-                None,
-            )
-            return [f"{word} in {own['function']} {own['file']}"] if own else []
+            own = _users(lines[at + 1 :])
+            return [f"{word} in {own}"] if own else []
     return []
+
+
+def _users(lines: Sequence[str]) -> str | None:
+    """Return the innermost function of the user's own in the stack at the beginning of lines.
+
+    Where all of them are a library's, the innermost of these.
+    """
+    frames = takewhile(lambda one: one is not None, map(_FRAME.match, lines[:_FRAMES_MAX]))
+    told = [one for one in frames if one and not any(name in one[0] for name in _RUNTIME)]
+    own = next((one for one in told if not one["file"].startswith(_SYSTEM)), None)
+    one = own or next(iter(told), None)
+    if one is None:
+        return None
+    return f"{plain_function(one['function'])} {one['file'].rpartition('/')[2]}:{one['line']}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from debugger.core.answers.stops import OutputLine
+from debugger.core.colour import without_colour
 
 _BEGINS = re.compile(
     r"Traceback \(most recent call last\)|stack backtrace:|goroutine \d+.*\[[\w ,.()]+\]:?$"
@@ -15,31 +16,43 @@ _GOES_ON = re.compile(
     r"\s+\S|\s*$|\s*\d+: |note: |\S+\(.*\)$|created by |exit status \d|goroutine |Thread 0x"
     r"|Current thread|Extension modules|\[signal SIG"
 )
-_REPORT = re.compile(r".*ERROR: \w+Sanitizer: |\w+Sanitizer:DEADLYSIGNAL|={40,}$")
+_REPORT = re.compile(
+    r".*ERROR: \w+Sanitizer: |\w+Sanitizer:DEADLYSIGNAL|={40,}$|WARNING: ThreadSanitizer: "
+)
 _REPORT_ENDS = re.compile(r"==\d+==ABORTING|SUMMARY: ThreadSanitizer")
 _ALONE = re.compile(
     r"\s+at \S.*[:(]|The above exception was the|During handling of the above|Node\.js v\d"
     r"|node:internal/|\s+\^+\s*$|\s+\.\.\. \d+ lines matching|\s+triggerUncaughtException"
     r"|note: (?:run with `RUST_BACKTRACE|Some details are omitted)"
+    r"|={18}$|ThreadSanitizer: reported \d+ warnings|AddressSanitizer report breakpoint hit\."
 )
+# Of Node's report: the place above the line that threw, the marks below it, the error's properties.
+_PLACE = re.compile(r"\S+:\d+$")
+_MARKS = re.compile(r"\s*\^+\s*$")
+_PROPERTIES = re.compile(r"\s+at .*\{$")
+_CODE = re.compile(r" \[\w+\](?=: )")
 
 
 def without_traces(
-    lines: Sequence[OutputLine], repeated: str = ""
+    lines: Sequence[OutputLine], repeated: Collection[str] = ()
 ) -> tuple[tuple[OutputLine, ...], int]:
     """Leave the stack traces, and the sanitizers' dumps, out of an output; count their lines.
 
-    `repeated` is the last line of a traceback, where it is told besides.
+    `repeated` are lines that are told besides, as the last of a traceback.
     """
     kept: list[OutputLine] = []
-    in_trace = in_report = False
+    in_trace = in_report = in_properties = False
     for line in lines:
-        in_report = in_report or _REPORT.match(line.text) is not None
-        begins = _BEGINS.match(line.text) is not None
-        in_trace = begins or (in_trace and _GOES_ON.match(line.text) is not None)
-        is_repeated = bool(repeated) and line.text.strip() == repeated
-        if not (in_report or in_trace or is_repeated or _ALONE.match(line.text)):
+        text = without_colour(line.text)
+        in_report = in_report or _REPORT.match(text) is not None
+        begins = _BEGINS.match(text) is not None
+        in_trace = begins or (in_trace and _GOES_ON.match(text) is not None)
+        is_repeated = _CODE.sub("", text.strip()) in repeated
+        if _MARKS.match(text) and len(kept) > 1 and _PLACE.match(kept[-2].text):
+            del kept[-2:]
+        if not (in_report or in_trace or in_properties or is_repeated or _ALONE.match(text)):
             kept.append(line)
-        if in_report and _REPORT_ENDS.match(line.text):
+        if in_report and _REPORT_ENDS.match(text):
             in_report = False
+        in_properties = _PROPERTIES.match(text) is not None or (in_properties and text != "}")
     return tuple(kept), len(lines) - len(kept)

@@ -20,12 +20,13 @@ from debugger.session.session import MakeBackend, Session
 from debugger.session.sessions import Sessions
 from debugger.session.standing import runs
 from debugger.session.stepping import Patience
+from debugger.targets.process import has_proc, look_at
 
 _SAID = 400
 _LINE_MAX = 2000
 _PAUSE_S = 3.0
 _LEFT_MAX = 5
-_STILL = "still running: "  # the note for who could wait for it
+_ENDED = "Z"
 
 
 @dataclass(frozen=True)
@@ -118,14 +119,17 @@ class Run:
         )
 
     def notes_of(self, stop: answers.Stop) -> tuple[str, ...]:
-        """Return a stop's notes; what is left running is ended with the question, as is said."""
-        notes = [one for one in stop.notes if not one.startswith(_STILL)]
-        left = [one for one in self.session.family.relatives(self.session) if runs_on(one)]
-        if len(notes) < len(stop.notes) and left:
-            named = ", ".join(f"process {one.pid}" for one in left[:_LEFT_MAX])
-            more = f" and {len(left) - _LEFT_MAX} more" * (len(left) > _LEFT_MAX)
-            notes.append(f"ended what the program left running: {named}{more}")
-        return tuple(notes)
+        """Return a stop's notes, and after the end what becomes of the processes left running."""
+        relatives = self.session.family.relatives(self.session)
+        left = [f"process {one.pid}" for one in relatives if runs_on(one)]
+        if stop.state != State.TERMINATED.value or not left:
+            return stop.notes
+        named = ", ".join(left[:_LEFT_MAX]) + f" and {len(left) - _LEFT_MAX} more" * (
+            len(left) > _LEFT_MAX
+        )
+        if isinstance(self.session.target, Launch):
+            return (*stop.notes, f"ended what the program left running: {named}")
+        return (*stop.notes, f"the program left running, and so they stay: {named}")
 
     def _patience(self, seconds: float) -> Patience:
         return Patience(seconds, self.patience.interrupted)
@@ -161,7 +165,10 @@ async def running(question: Question) -> AsyncIterator[Run]:
 
 def runs_on(session: Session) -> bool:
     """Tell whether a process of a family is there, and has not come to its end."""
-    return session.is_live and session.state is not State.TERMINATED
+    if not session.is_live or session.state is State.TERMINATED:
+        return False
+    seen = look_at(session.pid) if session.pid is not None else None
+    return not has_proc() or (seen is not None and seen.state != _ENDED)
 
 
 def ended(run: Run) -> answers.Stop | None:

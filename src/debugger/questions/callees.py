@@ -6,6 +6,8 @@ traced; where both runs do the same, the calls of a function have the same numbe
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from msgspec import structs
 
 from debugger.core import answers
@@ -21,6 +23,7 @@ from debugger.recording.order import Place
 from debugger.recording.tree import Call
 
 _ROWS = 12
+_COMPILED = frozenset({".ts", ".tsx", ".mts", ".cts"})
 _NOTE = "what it called is of a second run, in which all calls were traced (frida)"
 
 
@@ -30,7 +33,8 @@ async def with_callees(
     """Add to calls that were stepped through what they called, where that can be traced."""
     name = answer.function
     if not program.is_native or program.traced is None:
-        said = f"stepped through: debugger path --around {name} -- CMD tells how often lines ran"
+        place = _place(answer)
+        said = f"stepped through: debugger path --around {place} -- CMD tells how often lines ran"
         return _noted(answer, said)
     if when or not depth:
         return _noted(answer, "stepped through: what was called is not told with --when")
@@ -49,6 +53,16 @@ async def with_callees(
     found = structs.replace(answer, lives=tuple(lives), seen=len(calls))
     # A run that was ended early has not made all its calls.
     return _noted(structs.replace(found, seen=0) if run.timed_out else found, *notes)
+
+
+def _place(answer: answers.Calls) -> str:
+    """Return what `path` knows a function by: V8 counts in what TypeScript was compiled to."""
+    first = next((one for one in answer.lives if one.file), None)
+    if first is None:
+        return answer.function
+    if Path(first.file).suffix in _COMPILED:
+        return first.function
+    return f"{Path(first.file).name}:{first.line}"
 
 
 def _noted(answer: answers.Calls, *said: str) -> answers.Calls:

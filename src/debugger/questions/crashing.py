@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 from msgspec import UNSET
 
 from debugger.backends.base import Attach, Launch
-from debugger.core import answers, tracebacks
+from debugger.core import answers
 from debugger.core.causes import Facts, cause
-from debugger.core.origin import is_library
 from debugger.core.state import State
 from debugger.core.traces import without_traces
 from debugger.errors import Code, DebuggerError
-from debugger.questions import asking
+from debugger.questions import asking, unseen
 from debugger.questions.asking import Question, Run
 from debugger.questions.found import CRASHES, Found, Seen
-from debugger.session import source
 from debugger.session.standing import runs
+from debugger.targets.program import may_fork
 
 _SEEN_MAX = 20
 _RESUMED_MAX = 10_000
 _END_S = 5.0  # a program that has crashed ends soon; a handler of its own may not
 _OUTPUT = 12
-_RECURSION = 100  # frames: there the callers are all the same
-_UNSEEN = "the debugger did not see it: this is from the program's own traceback"
+_FORKS_UNSEEN = ("lldb", "codelldb")
 _COMPILED = (
     "it crashed in compiled code, which this adapter does not see: "
     "debugger crash --adapter gdb -- CMD debugs the interpreter"
@@ -99,14 +95,15 @@ def _answer(
         told = cause(msgspec.structs.replace(chosen.scene.facts, said=said))
     else:
         told = chosen.cause
-    earlier = tuple(one.cause.text for one in seen if one is not chosen)
+    others = dict.fromkeys(one.cause.text for one in seen)  # a fault may be told twice
+    earlier = tuple(text for text in others if text != chosen.cause.text)
     if not is_over and runs(run.session.target) and not run.is_kept:
         notes.append(f"{_END_S:g} s later it had not ended")
     scene, facts = chosen.scene, chosen.scene.facts
     code, signal = (last.exit_code, last.signal) if is_over else (None, None)
     if code is not None and code < 0:  # lldb-dap 19 tells so of a signal, at times
         code, signal = None, signal or facts.signal
-    shown, traces = without_traces(output.lines, _repeated(chosen))
+    shown, traces = without_traces(output.lines, _repeated(facts))
     if "EOFError" in (facts.exception or ""):
         notes.append(_EMPTY)
     return answers.Crash(
@@ -158,10 +155,11 @@ def _survived(run: Run, chosen: Seen, last: answers.Stop) -> tuple[bool, list[st
     return is_well, notes
 
 
-def _repeated(chosen: Seen) -> str:
-    """Return the last line of a traceback, which the answer's first line tells."""
-    told = chosen.scene.facts
-    return f"{told.exception}: {told.message}" if told.message else told.exception or ""
+def _repeated(facts: Facts) -> list[str]:
+    """Return the last line of a traceback, or of a panic, which the answer's first lines tell."""
+    if not facts.message:
+        return [facts.exception] if facts.exception else []
+    return [f"{facts.exception}: {facts.message}", f"panic: {facts.message}"]
 
 
 def _exception(chosen: Seen) -> answers.ExceptionView | None:
@@ -182,9 +180,10 @@ def _calm(run: Run, last: answers.Stop, output: answers.Output, notes: list[str]
     is_over = last.state == State.TERMINATED.value
     target = run.session.target
     if is_over and (last.signal is not None or last.exit_code != 0):
-        told = tracebacks.read([line.text for line in output.lines])
+        told = unseen.told(run, last, output, notes)
         if told is not None:
-            return _told(run, told, last, output, notes)
+            return told
+    notes += _forked(run)
     if is_over and last.signal is not None:
         notes.append(_killed(last.signal, run.session.adapter))
     if not is_over and isinstance(target, Attach) and runs(target):
@@ -206,54 +205,13 @@ def _calm(run: Run, last: answers.Stop, output: answers.Output, notes: list[str]
     )
 
 
-def _told(
-    run: Run,
-    told: tracebacks.Traceback,
-    last: answers.Stop,
-    output: answers.Output,
-    notes: Sequence[str],
-) -> answers.Crash:
-    """Tell of a crash that the debugger did not see, by the program's own words."""
-    cwd = run.session.target.cwd
-    place = tracebacks.own(told, lambda file: is_library(file, cwd) or "pydevd" in file)
-    frame = answers.FrameView(0, place.function, place.file, place.line)
-    counted = Counter(one.function for one in told.frames).most_common(1)[0][0]
-    found = cause(
-        Facts(
-            function=place.function,
-            place=f"{Path(place.file).name}:{place.line}",
-            exception=None if told.is_fatal else told.type,
-            message=f"{told.message} in compiled code" if told.is_fatal else told.message,
-            recursion=(counted, told.depth),
-        )
-    )
-    shown, traces = without_traces(output.lines, f"{told.type}: {told.message}")
-    return answers.Crash(
-        outcome="crashed",
-        cause=found.text,
-        kind="signal" if told.is_fatal else found.kind,
-        signal=last.signal,
-        exception=None if told.is_fatal else answers.ExceptionView(told.type, told.message),
-        frame=frame,
-        source=source.around(place.file, place.line, before=2, after=2),
-        callers=tuple(
-            answers.CallerView(answers.FrameView(at, one.function, one.file, one.line))
-            for at, one in enumerate(told.frames)
-            if one != place
-            and not is_library(one.file, cwd)
-            and "pydevd" not in one.file
-            and told.depth < _RECURSION
-        )[:6],
-        frames_total=told.depth,
-        output=shown[-_OUTPUT:],
-        output_total=output.total,
-        output_dropped=output.dropped,
-        traces_left_out=traces,
-        exit_code=last.exit_code,
-        exit_signal=last.signal,
-        adapter=run.session.adapter,
-        notes=tuple(dict.fromkeys([*notes, _UNSEEN])),
-    )
+def _forked(run: Run) -> list[str]:
+    """Say that what a program forks is not seen, where its adapter does not follow a fork."""
+    target, adapter = run.session.target, run.session.adapter
+    path = target.program if isinstance(target, Launch) else None
+    if not adapter.startswith(_FORKS_UNSEEN) or path is None or not may_fork(path):
+        return []
+    return [f"{adapter} does not see what it forks: debugger crash --adapter gdb -- CMD does"]
 
 
 def _killed(signal: str, adapter: str) -> str:

@@ -8,10 +8,10 @@ from functools import partial
 from msgspec import structs
 
 from debugger.core import answers
-from debugger.errors import Code, DebuggerError
-from debugger.questions import counted, places, recorded
+from debugger.questions import counted, counts, places, recorded
 from debugger.questions.recorded import Program, Recorded
 from debugger.questions.saved import Saved
+from debugger.questions.stepped import STEPPED, step_through
 from debugger.recording import sources
 from debugger.recording.align import Alignment, Difference, Hunk, Point, align, points
 from debugger.recording.model import Entered, Merged, Recording
@@ -20,6 +20,7 @@ from debugger.recording.order import Limits, Lines, Order, Place
 _WHOLE = Limits(each=200, lines=400, text=240)  # every line of every function is recorded
 _ONE = Limits(lines=20_000, text=400, items=12)
 _CALLS = 1_000  # of the function that is compared
+_STEPPED = 10  # calls of it, where a program is stepped through
 _LINE_DEPTH = 1_000
 _DIFFERENCES = 12
 
@@ -32,13 +33,9 @@ async def whole(program: Program | Saved, *, function: str | None) -> Recorded:
     """
     if isinstance(program, Saved):
         return program.ran
-    if program.language in counted.LANGUAGES:
-        raise DebuggerError(
-            Code.NOT_SUPPORTED,
-            f"of programs in {program.language} only counts are known, and no order of lines",
-            hint="debugger path -- CMD_A --vs CMD_B tells which lines only one of them passed",
-        )
     wanted = places.place(function, program.launch.cwd) if function else None
+    if wanted is not None and program.language in counted.LANGUAGES:
+        return await step_through(program, wanted, nth=1, when="", most=_STEPPED)
     ran = await recorded.run(program, partial(_order, place=wanted), is_compared=True)
     if wanted is not None and function is not None and not ran.recording.has_calls:
         raise places.missed(function, wanted, ran.recording, program.roots, ran.view)
@@ -54,18 +51,20 @@ def _order(roots: tuple[str, ...], *, place: Place | None) -> Order:
 def told(
     ran: Sequence[Recorded], roots: Sequence[Sequence[str]], function: str | None
 ) -> answers.Diff:
-    """Compare two recorded runs."""
+    """Compare two recorded runs; two that were counted by how often each line ran.
+
+    Raises:
+        DebuggerError: NOT_FOUND where nothing of the program's own ran.
+    """
+    if all(one.engine == counted.COUNTED for one in ran):
+        return counts.told(ran, roots)
     recordings, runs = [one.recording for one in ran], [one.view for one in ran]
     sides = [_points(one) for one in recordings]
     files = [list(dict.fromkeys(one.function.file for one in side)) for side in sides]
     same = sources.counterparts(files[1], roots[1], files[0], roots[0])
     sides[1] = sources.moved(sides[1], same, places.lines_of)
     if not all(sides):
-        raise DebuggerError(
-            Code.NOT_FOUND,
-            f"nothing of the program's own ran in {runs[0 if not sides[0] else 1].command}",
-            hint="debugger path -- CMD shows what ran",
-        )
+        raise counts.nothing_ran(runs[0 if not sides[0] else 1])
     found = align(sides[0], sides[1])
     notes = [f"{side}: {note}" for side, run in zip("AB", runs, strict=True) for note in run.notes]
     if function is None and any(_is_counted(one) for one in recordings):
@@ -73,6 +72,8 @@ def told(
             "later calls of functions that were called very often are only counted, and not "
             "compared: --function F compares those of one"
         )
+    if any(one.engine == STEPPED and one.view.is_cut for one in ran):
+        notes.append(f"stepped through: of {function} the first {_STEPPED} calls are compared")
     if any(len(one.threads) > 1 for one in recordings):
         notes.append("only the first thread is compared")
     answer = _answer(found, sides, runs)

@@ -12,7 +12,8 @@ from debugger.errors import DebuggerError
 from debugger.session.session import Session
 from debugger.session.standing import runs
 
-_FAULT = re.compile(r"fault address: (0x[0-9a-fA-F]+)")
+_FAULT = re.compile(r"(?:fault address: |\(address )(0x[0-9a-fA-F]+)")
+_NOT_CANONICAL = ("invalid address", "not canonical")  # as LLDB and the Frida engine say
 _POINTERS = ("rsp", "sp", "esp")
 _FAULTS = frozenset({"SIGSEGV", "SIGBUS"})
 
@@ -26,9 +27,11 @@ async def address_of(
     described = stop.description or ""
     match = _FAULT.search(described)
     address = int(match[1], 16) if match else await _told_by_the_kernel(session, stack)
-    if "invalid address" in described or (address == 0 and await _is_general(session, stack)):
+    if any(words in described for words in _NOT_CANONICAL) or (
+        address == 0 and await _is_general(session, stack)
+    ):
         # The processor does not tell the kernel which address it was.
-        return None, "non_canonical", "no address at all: not canonical"
+        return None, "non_canonical", "not canonical, and not known"
     if address is None:
         return None, "", ""
     frame = stack.frames[0] if stack.frames else None

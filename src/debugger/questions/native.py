@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import structs
@@ -55,14 +55,19 @@ async def run(
     async with asking.running(begun) as running:
         stop = await running.first()
         notes: list[str] = []
+        tracer = None
         began = asyncio.get_running_loop().time()
         if stop.state == State.STOPPED.value:
             notes += await _trace(running, patterns)
+            tracer = tracing.able(running.session)
             began = asyncio.get_running_loop().time()
             stop = await _to_the_end(running, notes)
         took_s = asyncio.get_running_loop().time() - began
+        skipped = await tracing.skipped(tracer) if tracer is not None else {}
+        if skipped:
+            notes.append(_sampled(skipped))
         found = list(_events(running, notes))
-        made = recording(found, language="native", is_compared=is_compared)
+        made = recording(found, language="native", is_compared=is_compared, skipped=skipped)
         return made, view(running, stop, words, took_s=took_s, notes=notes)
 
 
@@ -124,6 +129,16 @@ def _events(running: Run, notes: list[str]) -> Iterator[Event]:
         notes.append(f"only the first {_EVENTS_MAX:,} calls and returns are told")
     if dropped:
         notes.append(f"{dropped:,} calls and returns had no room: functions called too often")
+
+
+def _sampled(skipped: Mapping[str, int]) -> str:
+    counts = sorted(skipped.items(), key=lambda one: -one[1])
+    named = [f"{name} ({count:,} calls)" for name, count in counts[:_NAMES]]
+    more = [f"{len(counts) - _NAMES:,} more functions"] if len(counts) > _NAMES else []
+    return (
+        f"sampled, for they are called too often: {', '.join(named + more)} were not told, only"
+        " counted, and those of a function with several callers are in no count of the tree"
+    )
 
 
 def view(

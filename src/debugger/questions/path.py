@@ -21,6 +21,7 @@ from debugger.recording.model import Recording
 from debugger.recording.order import Limits, Lines, Order
 from debugger.recording.rank import Place, Ranking, Suspect, rank, spectrum
 from debugger.recording.tree import Call
+from debugger.recording.window import Window
 
 _ROWS = 300
 _SUSPECTS = 20
@@ -41,17 +42,14 @@ async def path(
     Raises:
         DebuggerError: NOT_FOUND for a place that did not run; LAUNCH_FAILED, NOT_SUPPORTED.
     """
-    for words in (around, *(between or ())):
-        if words is not None:
-            places.place(words, program.launch.cwd)
-    if between is not None and program.language in counted.LANGUAGES:
-        raise DebuggerError(
-            Code.NOT_SUPPORTED,
-            f"the order of time is not known of programs in {program.language}: only counts are",
-            hint="debugger path --around FUNC -- CMD tells its lines",
-        )
-    limits = _SINGLY if between is not None else Limits()
-    ran = await recorded.run(program, lambda roots: Order(roots, limits=limits))
+    cwd = program.launch.cwd
+    if around is not None:
+        places.place(around, cwd)
+    window, limits = None, Limits()
+    if between is not None:
+        start, to = (places.place(words, cwd) for words in between)
+        window, limits = Window(start, to, places.fits), _SINGLY
+    ran = await recorded.run(program, lambda roots: Order(roots, limits=limits), window=window)
     return told(program, ran, around_=around, between=between)
 
 
@@ -73,7 +71,9 @@ def told(
     is_counted = ran.engine == counted.COUNTED
     if is_counted:
         notes.append(counted.note(recording))
-    if between is not None:
+    if between is not None and is_counted:
+        notes += _counted_between(program, ran, between)
+    elif between is not None:
         roots = _between(program, recording, roots, between, notes)
     found: tuple[Around, ...] = ()
     if around_ is not None:
@@ -135,6 +135,22 @@ def _between(
     else:
         end = last.at + last.total_ns
     return tree.within(roots, begin, end)
+
+
+def _counted_between(program: Program, ran: Recorded, between: tuple[str, str]) -> list[str]:
+    said = counted.between(ran.recording, *between)
+    if said is None:
+        raise _not_passed(program, ran, between[0])
+    return said
+
+
+def _not_passed(program: Program, ran: Recorded, words: str) -> DebuggerError:
+    wanted = places.place(words, program.launch.cwd)
+    is_meant = places.chooser(wanted, ran.recording)
+    if wanted.line and any(is_meant(one) for one in ran.recording.functions.values()):
+        hint = f"debugger path --around {words} -- CMD shows which lines near it ran"
+        return DebuggerError(Code.NOT_FOUND, f"{words} was not passed", hint=hint)
+    return places.missed(words, wanted, ran.recording, program.roots, ran.view)
 
 
 def _place(one: Around, recording: Recording) -> answers.PlaceView:

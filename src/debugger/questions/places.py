@@ -71,13 +71,15 @@ def chooser(wanted: Place, recording: Recording) -> Callable[[Function], bool]:
 
 
 def _counted(file: str, line: int, recording: Recording) -> str:
-    """Return the name of the function that a line was counted in; nothing where none was."""
+    """Return the name of the innermost function that a line was counted in, or nothing."""
+    found: Function | None = None
     for event in recording.events:
         if isinstance(event, Counted):
             one = recording.function(event.function)
-            if one.file == file and any(part.line == line for part in event.parts):
-                return one.name
-    return ""
+            is_in = one.file == file and any(part.line == line for part in event.parts)
+            if is_in and (found is None or found.line <= one.line <= line):
+                found = one
+    return found.name if found is not None else ""
 
 
 def _begins(file: str, line: int, recording: Recording) -> int:

@@ -21,13 +21,14 @@ from debugger.recording.model import Noted, Recording, Value
 from debugger.recording.order import Order
 from debugger.recording.run import Ran, record, require_recording, roots_of
 from debugger.recording.vary import Varying
+from debugger.recording.window import Window
 from debugger.session.stepping import Patience
 
 _OUTPUT = 6
 _LINE = 400
 _NOTES = 4
 _NATIVE = frozenset({"c", "c++", "cpp", "rust", "native"})
-_SAME_SETS = {"PYTHONHASHSEED": "0"}
+SAME_SETS = {"PYTHONHASHSEED": "0"}
 
 
 class Program(Struct, frozen=True):
@@ -73,12 +74,16 @@ class Recorded(Struct, frozen=True):
 
 
 async def run(
-    program: Program, order: Callable[[tuple[str, ...]], Order], *, is_compared: bool = False
+    program: Program,
+    order: Callable[[tuple[str, ...]], Order],
+    *,
+    is_compared: bool = False,
+    window: Window | None = None,
 ) -> Recorded:
     """Run a program recorded; `order` makes of its roots what is wanted, in Python.
 
-    Of native programs the calls are. Runs that are compared get the same order of sets, unless
-    the caller has chosen one.
+    Of native programs the calls are, and of what is counted, what is in the window. Runs that are
+    compared get the same order of sets, unless the caller has chosen one.
 
     Raises:
         DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where nothing of it could be recorded.
@@ -96,8 +101,9 @@ async def run(
             roots=program.roots,
             patience=program.patience,
             scratch=program.scratch,
+            window=window,
         )
-        first = ran.recordings[0]
+        first = counted.first(ran.recordings)
         return Recorded(first, ran.recordings, view(program, ran, first), counted.COUNTED)
     if not program.is_python:
         raise unsupported(program)
@@ -105,7 +111,7 @@ async def run(
         program.argv,
         order(program.roots),
         cwd=program.launch.cwd,
-        env={**(_SAME_SETS if is_compared else {}), **program.launch.env},
+        env={**(SAME_SETS if is_compared else {}), **program.launch.env},
         stdin=await launched.given(program.launch),
         timeout_s=program.patience.seconds,
         scratch_root=program.scratch,

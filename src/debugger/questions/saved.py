@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct, structs
@@ -16,6 +17,7 @@ from msgspec import Struct, structs
 from debugger.core import answers
 from debugger.core.locate import near_names
 from debugger.errors import Code, DebuggerError
+from debugger.questions.probing.differing import Taken
 from debugger.questions.recorded import Program, Recorded
 from debugger.recording.model import Recording
 
@@ -27,8 +29,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 _RECORD, _SOURCES = "run.msgpack", "source"
 
 
-class _Kept(Struct, frozen=True):
-    """What is written of a run, beside copies of its sources."""
+class _About(Struct, frozen=True):
+    """What is listed of a saved run."""
 
     name: str
     verb: str
@@ -36,16 +38,28 @@ class _Kept(Struct, frozen=True):
     words: tuple[str, ...]
     cwd: str
     time: str
+    view: answers.RunView
+    sources: tuple[tuple[str, str], ...]  # files, and the names of their copies
+
+
+class _Kept(_About, frozen=True):
+    """What is written of a run, beside copies of its sources."""
+
     roots: tuple[str, ...]
     engine: str
-    view: answers.RunView
     recordings: tuple[Recording, ...]
-    sources: tuple[tuple[str, str], ...]  # files, and the names of their copies
     first: int = 0
+    probed: Taken | None = None
+
+
+_T = TypeVar("_T", bound=_About)
 
 
 class Saved(Struct, frozen=True):
-    """A run that was saved: what was recorded is of the copies of its sources."""
+    """A run that was saved: what was recorded is of the copies of its sources.
+
+    Of one whose expressions were probed nothing else was recorded.
+    """
 
     name: str
     verb: str
@@ -54,6 +68,7 @@ class Saved(Struct, frozen=True):
     roots: tuple[str, ...]
     cwd: str
     changed: tuple[str, ...] = ()
+    probed: Taken | None = None
 
 
 class SavedRuns:
@@ -62,7 +77,9 @@ class SavedRuns:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def save(self, name: str, program: Program, ran: Recorded, *, verb: str, scope: str) -> str:
+    def save(
+        self, name: str, program: Program, ran: Recorded | Taken, *, verb: str, scope: str
+    ) -> str:
         """Save a run under a name, which it takes from an earlier one; return what to say of it.
 
         Raises:
@@ -73,6 +90,14 @@ class SavedRuns:
         shutil.rmtree(folder, ignore_errors=True)
         for one in (self._folder, folder, folder / _SOURCES):
             one.mkdir(mode=0o700, exist_ok=True)
+        recordings: tuple[Recording, ...] = (Recording(),)
+        first = 0
+        if isinstance(ran, Taken):
+            files = [one.file for one in ran.places if one.file is not None]
+        else:
+            recordings = ran.recordings
+            first = next((at for at, one in enumerate(recordings) if one is ran.recording), 0)
+            files = [one.file for each in recordings for one in each.functions.values()]
         kept = _Kept(
             name=name,
             verb=verb,
@@ -81,11 +106,12 @@ class SavedRuns:
             cwd=program.launch.cwd,
             time=datetime.now(UTC).astimezone().isoformat(timespec="seconds"),
             roots=program.roots,
-            engine=ran.engine,
+            engine=ran.means if isinstance(ran, Taken) else ran.engine,
             view=ran.view,
-            recordings=ran.recordings,
-            sources=_copied(ran.recordings, program.roots, folder / _SOURCES),
-            first=next((at for at, one in enumerate(ran.recordings) if one is ran.recording), 0),
+            recordings=recordings,
+            sources=_copied(files, program.roots, folder / _SOURCES),
+            first=first,
+            probed=ran if isinstance(ran, Taken) else None,
         )
         held = msgspec.msgpack.encode(kept)
         if len(held) > _RUN_MAX:
@@ -102,7 +128,8 @@ class SavedRuns:
         folder.rename(self._folder / name)
         for old in self._names()[:-KEPT_MAX]:
             shutil.rmtree(self._folder / old, ignore_errors=True)
-        return f"saved as {PREFIX}{name}: debugger {verb} -- CMD --vs {PREFIX}{name}"
+        what = _question(verb, scope)
+        return f"saved as {PREFIX}{name}: debugger {what} -- CMD --vs {PREFIX}{name}"
 
     def load(self, name: str, *, verb: str, scope: str) -> Saved:
         """Return a saved run, for the question that it was saved by.
@@ -110,11 +137,9 @@ class SavedRuns:
         Raises:
             DebuggerError: NOT_FOUND, naming those that there are; USAGE for another question.
         """
-        kept = self._read(name)
+        kept = self._read(name, _Kept)
         if (kept.verb, kept.scope) != (verb, scope):
-            what = " ".join(
-                filter(None, [kept.verb, f"--function {kept.scope}" * bool(kept.scope)])
-            )
+            what = _question(kept.verb, kept.scope)
             raise DebuggerError(
                 Code.USAGE,
                 f"{PREFIX}{name} was saved by debugger {what}, which records something else",
@@ -139,18 +164,19 @@ class SavedRuns:
             roots=tuple(str(place / str(at)) for at in range(len(kept.roots) + 1)),
             cwd=kept.cwd,
             changed=changed,
+            probed=_with_copies(kept.probed, copies, view) if kept.probed is not None else None,
         )
 
     def listed(self) -> answers.SavedRuns:
         """List the saved runs, oldest first."""
         found = []
         for name in self._names():
-            kept = self._read(name)
+            kept = self._read(name, _About)
             folder = self._folder / name
             found.append(
                 answers.SavedRun(
                     name=name,
-                    verb=kept.verb + (f" --function {kept.scope}" if kept.scope else ""),
+                    verb=_question(kept.verb, kept.scope),
                     command=shlex.join(kept.words),
                     cwd=kept.cwd,
                     time=kept.time,
@@ -188,11 +214,11 @@ class SavedRuns:
             hint=f"--vs {PREFIX}{near[0]}" if near else "debugger path --save NAME -- CMD",
         )
 
-    def _read(self, name: str) -> _Kept:
+    def _read(self, name: str, kind: type[_T]) -> _T:
         self._check_there(name)
         try:
             held = (self._folder / name / _RECORD).read_bytes()
-            return msgspec.msgpack.decode(held, type=_Kept)
+            return msgspec.msgpack.decode(held, type=kind)
         except (OSError, msgspec.DecodeError) as error:
             raise DebuggerError(
                 Code.NOT_FOUND,
@@ -226,13 +252,17 @@ def meant(words: Sequence[str]) -> str | None:
     return words[0].removeprefix(PREFIX) if is_one else None
 
 
-def _copied(
-    recordings: Iterable[Recording], roots: Sequence[str], place: Path
-) -> tuple[tuple[str, str], ...]:
+def _question(verb: str, scope: str) -> str:
+    """Return the question of a scope: the probes with their options, or the function's name."""
+    if not scope:
+        return verb
+    return f"{verb} {scope}" if scope.startswith("--") else f"{verb} --function {scope}"
+
+
+def _copied(files: Iterable[str], roots: Sequence[str], place: Path) -> tuple[tuple[str, str], ...]:
     """Copy the sources of a run, each below the number of its root."""
-    files = dict.fromkeys(one.file for each in recordings for one in each.functions.values())
     found, left = [], _SOURCES_MAX
-    for file in files:
+    for file in dict.fromkeys(files):
         places = [*roots, "/"]
         numbers = [at for at, root in enumerate(places) if file.startswith(root.rstrip("/") + "/")]
         if not numbers:  # what was compiled elsewhere, and is not there
@@ -261,7 +291,17 @@ def _of_copies(one: Recording, copies: dict[str, str]) -> Recording:
     return structs.replace(one, functions=functions)
 
 
-def _changed(kept: _Kept, place: Path) -> Iterable[str]:
+def _with_copies(one: Taken, copies: dict[str, str], view: answers.RunView) -> Taken:
+    places = tuple(
+        structs.replace(place, file=copies.get(place.file, place.file))
+        if place.file is not None
+        else place
+        for place in one.places
+    )
+    return structs.replace(one, places=places, view=view)
+
+
+def _changed(kept: _About, place: Path) -> Iterable[str]:
     for file, copy in kept.sources:
         try:
             is_same = Path(file).read_bytes() == (place / copy).read_bytes()

@@ -75,13 +75,15 @@ async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Sce
     read = _reads(frame)
     is_jump = kind == "not_executable"
     known = await _evaluated(session, frame, read, is_jump=is_jump) if frame is not None else {}
-    own, total_locals = await _locals(session, frame, read)
+    seen, place = _reported(session, frame, said)
+    # Where a report is told in the place of the frame, the frame's locals are the sanitizer's.
+    is_seen = frame is None or seen == views.frame(frame)
+    own, total_locals = await _locals(session, frame if is_seen else None, read)
     recursion = await _recursion(session, thread, stack)
     around = stack
     if recursion is not None and kind == "stack_overflow":
         around = await _outermost(session, thread, recursion)
     groups, total = await _threads(session, thread)
-    seen, place = _reported(session, frame, said)
     runtime = [one.function for one in stack.frames if frame is None or one.index < frame.index]
     named = (*(one.base for one in read.accesses), *read.operands)
     facts = Facts(

@@ -16,8 +16,9 @@ from debugger.core.breakpoints import Spec
 from debugger.core.model import Resume
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
-from debugger.questions import asking, native, places
+from debugger.questions import asking, counted, native, places
 from debugger.questions.asking import Run
+from debugger.questions.left import Left, depth_of, is_another, left
 from debugger.questions.recorded import Program, Recorded
 from debugger.recording.model import (
     Changed,
@@ -33,6 +34,7 @@ from debugger.recording.model import (
 )
 from debugger.recording.order import Place
 from debugger.session import stepping
+from debugger.session.looking import variables
 from debugger.session.stepping import Patience
 
 LINES_MAX = 200
@@ -53,10 +55,12 @@ async def step_through(
         DebuggerError: NOT_FOUND where it was not called; what starting the program raises.
     """
     assert program.question is not None
+    # Without a name, in JavaScript, it is the function around the line.
+    nameless = "" if program.language == counted.JAVASCRIPT else None
     spec = Spec(
         file=wanted.file or None,
         line=wanted.line or None,
-        function=wanted.name or None,
+        function=wanted.name or nameless,
         condition=when or None,
         hit_count=nth if nth > 1 else None,
     )
@@ -65,31 +69,35 @@ async def step_through(
         # A breakpoint that is switched on again would count its hits from the beginning.
         walk = _Walk(run, is_alone=nth == 1 or most == 1)
         stop = await run.first()
-        while stop.state == State.STOPPED.value and stop.hit_breakpoints:
+        while stop.state == State.STOPPED.value and walk.is_call(stop):
             stop = await walk.call(stop)
             if walk.calls == most or stop.state != State.STOPPED.value:
                 break
             await walk.switch(stop, on=True)
-            if not stop.hit_breakpoints:
+            if not walk.is_call(stop):
                 stop = await run.go_on(run.at(stop))
         if not walk.calls:
-            raise _missed(wanted, stop)
-        return Recorded(walk.recording(), (), _view(program, walk, stop), STEPPED)
+            raise _missed(run, wanted, stop)
+        seen = walk.recording()
+        return Recorded(seen, (seen,), _view(program, walk, stop), STEPPED)
 
 
-def _missed(wanted: Place, stop: answers.Stop) -> DebuggerError:
+def _missed(run: Run, wanted: Place, stop: answers.Stop) -> DebuggerError:
     words = wanted.name or f"{Path(wanted.file).name}:{wanted.line}"
-    if stop.state != State.TERMINATED.value:
-        said = f"{words} was not come to: the program {stop.state}"
-        return DebuggerError(Code.NOT_FOUND, said, hint="--timeout S gives it longer")
-    for one in stop.unbound:
-        near = one.near_names if isinstance(one.near_names, tuple) else ()
+    bound = next((one.bound for one in run.session.breakpoints.listed()), None)
+    if bound is not None and not bound.verified:
+        near = bound.near_names
+        said = f"no function {words}" if wanted.name or not bound.why else bound.why
         there = f"; there is {', '.join(near)}" if near else ""
         return DebuggerError(
             Code.NOT_FOUND,
-            f"no function {words}{there}",
+            f"{said}{there}",
             hint=f"debugger calls {near[0] if near else 'FUNCTION'} -- CMD",
         )
+    if stop.state != State.TERMINATED.value:
+        how = f", for {stop.description}" if stop.description else ""
+        said = f"{words} was not come to: the program {stop.state}{how}"
+        return DebuggerError(Code.NOT_FOUND, said, hint="--timeout S gives it longer")
     return DebuggerError(
         Code.NOT_FOUND,
         f"{words} was not called, or not so often, or not as --when wants it",
@@ -108,6 +116,7 @@ class _Walk:
         self.run = run
         self._is_alone = is_alone
         self._places: tuple[int, ...] = ()
+        self._entry: answers.FrameView | None = None
         self._began = asyncio.get_running_loop().time()
         self._functions: dict[tuple[str, str], Function] = {}
         self.events: list[Event] = []
@@ -124,13 +133,22 @@ class _Walk:
         functions = {one.number: one for one in self._functions.values()}
         return Recording(functions=functions, events=tuple(self.events), chosen=self.calls)
 
+    def is_call(self, stop: answers.Stop) -> bool:
+        """Tell whether a stop is at the beginning of a call."""
+        adapter, entry = self.run.session.adapter, self._entry
+        return bool(stop.hit_breakpoints) or (
+            entry is not None and is_another(entry, stop, adapter)
+        )
+
     async def call(self, stop: answers.Stop) -> answers.Stop:
         """Step through the call that was stopped at, and return the stop after it."""
         self.calls += 1
-        call, depth = self.calls, _depth(stop)
+        call, depth = self.calls, depth_of(stop)
         frame, known = stop.frame, _locals(stop)
         assert frame is not None  # it stopped at a breakpoint
-        given = () if self._is_early(frame) else _arguments(frame, known)
+        self._entry = entry = frame
+        adapter = self.run.session.adapter
+        given = () if self._is_early(frame) else await self._arguments(stop, frame, known)
         self.events += [
             Entered(call, 0, self._function(frame).number, 1, self.now, 0, given),
             Passed(call, self.now, frame.line or 0),
@@ -138,22 +156,18 @@ class _Walk:
         self._places, thread = stop.hit_breakpoints, stop.thread
         await self.switch(stop, on=False)
         for _ in range(LINES_MAX):
-            stop = await self._next(stop, depth)
-            if stop.state != State.STOPPED.value or stop.frame is None:
-                return stop
-            if stop.thread != thread:
+            before, stop = stop, await self._next(stop, depth)
+            if stop.state == State.STOPPED.value and stop.thread != thread:
                 self.events.append(Skipped(call, 1))
                 why = stop.signal or stop.description or stop.reason or "a breakpoint"
                 self.notes.append(f"another thread stopped in the middle of a call, for {why}")
                 return stop
-            if _depth(stop) > depth:  # a signal, or an exception, further in
-                said = stop.signal or stop.description or stop.reason or ""
-                self.events.append(Raised(call, self.now, "stopped", said, frame.line or 0))
+            ended = left(before, stop, entry=entry, depth=depth, adapter=adapter)
+            if ended is not None:
+                self._end(call, ended, frame.line or 0)
+            if ended is not None or stop.state != State.STOPPED.value or stop.frame is None:
                 return stop
-            if _depth(stop) < depth or stop.frame.function != frame.function:
-                value = stop.returned.value if stop.returned is not None else ""
-                self.events.append(Returned(call, self.now, value))
-                return stop
+            depth = depth_of(stop)  # in JavaScript it is another after an await
             now = _locals(stop)
             changed = tuple(Value(*one) for one in now.items() if known.get(one[0]) != one[1])
             if changed:
@@ -164,6 +178,14 @@ class _Walk:
         self.events.append(Skipped(call, 1))
         self.notes.append(f"only the first {LINES_MAX} lines of a call are stepped through")
         return stop
+
+    def _end(self, call: int, ended: Left, line: int) -> None:
+        if ended.error is not None:
+            self.events.append(Raised(call, self.now, *ended.error, line))
+        elif ended.value is not None:
+            self.events.append(Returned(call, self.now, ended.value))
+        else:
+            self.notes.append(f"the call waits at line {line}: where it goes on is not told")
 
     async def switch(self, stop: answers.Stop, *, on: bool) -> None:
         """Switch the function's breakpoint, where a call is to be stepped through alone."""
@@ -178,7 +200,7 @@ class _Walk:
         stop = await self._resume(stop, Resume.NEXT)
         for _ in range(_DEEPER_MAX):
             is_ours = stop.state == State.STOPPED.value and bool(stop.hit_breakpoints)
-            if not is_ours or _depth(stop) <= depth:
+            if not is_ours or depth_of(stop) <= depth:
                 break
             stop = await self._resume(stop, Resume.FINISH)
         return stop
@@ -186,6 +208,17 @@ class _Walk:
     async def _resume(self, stop: answers.Stop, how: Resume) -> answers.Stop:
         patience = Patience(min(_STEP_S, self.run.left_s), self.run.patience.interrupted)
         return await stepping.resume(self.run.at(stop), how, patience)
+
+    async def _arguments(
+        self, stop: answers.Stop, frame: answers.FrameView, known: Mapping[str, str]
+    ) -> tuple[Value, ...]:
+        """Return what a call was given: as the debugger tells it, or else by the header."""
+        session = self.run.at(stop)
+        try:
+            told = await session.do(functools.partial(variables, session, only_arguments=True))
+        except DebuggerError:
+            return _in_header(frame, known)
+        return tuple(Value(one.name, one.value) for one in told.variables)
 
     def _is_early(self, frame: answers.FrameView) -> bool:
         """Tell whether it may have stopped before the arguments are where they are looked for.
@@ -204,15 +237,11 @@ class _Walk:
         return self._functions.setdefault(key, Function(number, *key, frame.line or 0))
 
 
-def _depth(stop: answers.Stop) -> int:
-    return stop.stack_total if stop.stack_total is not None else len(stop.stack)
-
-
 def _locals(stop: answers.Stop) -> dict[str, str]:
     return {one.name: one.value for one in stop.locals}
 
 
-def _arguments(frame: answers.FrameView, known: Mapping[str, str]) -> tuple[Value, ...]:
+def _in_header(frame: answers.FrameView, known: Mapping[str, str]) -> tuple[Value, ...]:
     """Choose of the variables at the entry those that the function's header names."""
     text = places.lines_of(frame.file or "")
     last = frame.line or 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from debugger.core.answers import CallRow, Calls, DecisionView, LifeView, RoundsView, StepView
-from debugger.render import recorded
+from debugger.render import asked, recorded
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing
 from debugger.render.page import Page
@@ -27,7 +27,7 @@ def calls(answer: Calls, page: Page) -> list[Section]:
         *[section for one in answer.lives for section in _life(one)],
         *_others(answer),
         *recorded.output(answer.run, page, rank=_OUTPUT, most=_OUTPUT_LINES),
-        *recorded.notes(answer.notes, answer.evidence, rank=_NOTES),
+        *asked.notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 

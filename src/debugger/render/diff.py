@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from debugger.core.answers import Diff, DifferenceView, HunkView, PointView
-from debugger.render import recorded
+from debugger.core.answers import CountView, Diff, DifferenceView, HunkView, PointView, RunView
+from debugger.render import asked, recorded
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing
 from debugger.render.page import Page
@@ -22,30 +22,40 @@ _LINES = 2  # of the output of each run
 
 def diff(answer: Diff, page: Page) -> list[Section]:
     """Return the parts of what is said of two runs."""
-    sides = [
-        f"{side}: {recorded.command(run)}: {recorded.ended(run, has_time=False)}"
-        for side, run in zip("AB", answer.runs, strict=False)
-    ]
-    outputs = [run.output for run in answer.runs]
-    told = answer.runs[:1] if all(one == outputs[0] for one in outputs) else answer.runs
-    last = [
-        section for run in told for section in recorded.output(run, page, rank=_OUTPUT, most=_LINES)
-    ]
+    commands, output = sides(answer.runs, page, head=_HEAD, rank=_OUTPUT)
     return [
         fixed(_head(answer), _HEAD),
-        fixed("\n".join(sides), _HEAD),
+        commands,
         *_values("values that differ before that, the first first:", answer.differences, answer),
         *_steps("both:", answer.before, rank=_BEFORE),
         *_steps("then A:", answer.left, rank=_NEXT, none=bool(answer.right)),
         *_steps("then B:", answer.right, rank=_NEXT, none=bool(answer.left)),
         *_values("known there, A and B:", answer.values, None),
+        *_counts(answer),
         *_later(answer),
-        *last,
-        *recorded.notes(answer.notes, answer.evidence, rank=_NOTES),
+        *output,
+        *asked.notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 
+def sides(
+    runs: Sequence[RunView], page: Page, *, head: int, rank: int
+) -> tuple[Section, list[Section]]:
+    """Return what ran and how it ended, and the last of the output, once where it is the same."""
+    commands = [
+        f"{side}: {recorded.command(run)}: {recorded.ended(run, has_time=False)}"
+        for side, run in zip("AB", runs, strict=False)
+    ]
+    told = runs[:1] if all(one.output == runs[0].output for one in runs) else runs
+    output = [
+        section for run in told for section in recorded.output(run, page, rank=rank, most=_LINES)
+    ]
+    return fixed("\n".join(commands), head), output
+
+
 def _head(answer: Diff) -> str:
+    if answer.engine == "counted":
+        return _counted_head(answer)
     what = f" of {short_name(answer.what)}" if answer.what else ""
     if not answer.left and not answer.right:
         same = f"diff: both runs did the same{what}, {counted(answer.common, 'step')}"
@@ -54,6 +64,40 @@ def _head(answer: Diff) -> str:
     after = f" after {counted(answer.parted_after, 'step')}" if answer.parted_after else ""
     where = f", at {_place(there)}" if there is not None else " at once"
     return f"diff: the runs{what} part{after}{where}"
+
+
+def _counted_head(answer: Diff) -> str:
+    if not answer.counts:
+        said = f"{counted(answer.common, 'function')} and lines"
+        return f"diff: both runs ran the same as often, {said}"
+    return f"diff: how often they ran differs first at {_counted_place(answer.counts[0])}"
+
+
+def _counts(answer: Diff) -> list[Section]:
+    if not answer.counts:
+        return []
+    lines = [f"  {_count(one)}" for one in answer.counts]
+    return [
+        fixed("how often in A / in B, in the order of the files:", _VALUES),
+        listing(
+            lines,
+            lambda cut: f"  … {cut} more: --budget 4000",
+            missing=answer.more_counts,
+            rank=_VALUES,
+        ),
+    ]
+
+
+def _count(one: CountView) -> str:
+    where = f"{basename(one.file)}:{one.line}"
+    where += f"-{one.last}" if one.last > one.line else f":{one.column}" if one.column else ""
+    what = shorten(one.text, _CODE) or "called"
+    return f"{where}  x{one.left:,} / x{one.right:,}  {what}  (in {short_name(one.function)})"
+
+
+def _counted_place(one: CountView) -> str:
+    what = "line" if one.text else "calls"
+    return f"{basename(one.file)}:{one.line}, {what} of {short_name(one.function)}"
 
 
 def _place(one: PointView) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from debugger.core.answers import Hang, HangGroup, LoopView
+from debugger.render import asked
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing, source_of, streamed, worth_reading
 from debugger.render.page import Page
 from debugger.render.places import in_stack
-from debugger.render.values import IN_A_LIST, counted, short_name, shorten
+from debugger.render.values import counted, short_name, shorten
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _FACTS, _LOOP, _SOURCE, _GROUPS, _OUTPUT = range(7)
@@ -19,20 +20,15 @@ _LINE = 160
 
 def hang(answer: Hang, page: Page) -> list[Section]:
     """Return the parts of what is said of a program that hangs, or does not."""
-    frame = answer.frame
-    where = (
-        [fixed(f"{frame.file}:{frame.line}", _SOURCE)] if frame is not None and frame.file else []
-    )
     return [
         fixed(shorten(answer.cause, _CAUSE), _HEAD),
         fixed(_facts(answer), _FACTS),
-        *where,
+        *asked.place(answer.frame, page, said=answer.cause, rank=_SOURCE),
         source_of(worth_reading(answer.source), page, rank=_SOURCE, more=lambda _: ""),
         *(_loop(answer.loop) if answer.loop is not None else []),
         *_groups(answer),
         *_output(answer, page),
-        *[fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in answer.notes],
-        *([fixed(f"evidence: {answer.evidence}", _NOTES)] if answer.evidence else []),
+        *asked.notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 

@@ -18,11 +18,15 @@ class Style(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What there is to write on: `width` in columns, `limit` in characters of the whole text."""
+    """What there is to write on: `width` in columns, `limit` in characters of the whole text.
+
+    `folder` is the reader's: files below it are named from there.
+    """
 
     style: Style
     width: int
     limit: int
+    folder: str = ""
 
     @property
     def is_terminal(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from debugger.core.answers import EntryView, LineCount, Path, PlaceView, SuspectView, WayView
-from debugger.render import recorded
+from debugger.render import asked, recorded
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing
 from debugger.render.page import Page
@@ -42,13 +42,14 @@ def path(answer: Path, page: Page) -> list[Section]:
         *[section for one in answer.places for section in _ways(one)],
         recorded.rows(answer.rows, answer.rows_total, rank=_ROWS),
         *recorded.output(run, page, rank=_OUTPUT),
-        *recorded.notes(answer.notes, answer.evidence, rank=_NOTES),
+        *asked.notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 
 def _ways(one: PlaceView) -> list[Section]:
     where = f" {basename(one.file)}:{one.line}" if one.file else ""
-    head = f"{short_name(one.function)}{where} was called {counted(one.calls, 'time')}"
+    times = f"called {counted(one.calls, 'time')}" if one.calls else "entered before"
+    head = f"{short_name(one.function)}{where} was {times}"
     if one.lines:
         return [
             fixed(f"{head}; its lines, and how often they ran:", _WAYS),
@@ -135,7 +136,7 @@ def _compared(answer: Path, page: Page) -> list[Section]:
             for run in answer.runs[:1]
             for section in recorded.output(run, page, rank=_OUTPUT, most=_OUTPUT_LINES)
         ],
-        *recorded.notes(answer.notes, answer.evidence, rank=_NOTES),
+        *asked.notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 

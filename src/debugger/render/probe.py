@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from debugger.core.answers import Probe, ProbeColumn, ProbePlace
+from debugger.render import asked
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing, streamed
 from debugger.render.page import Page
@@ -47,8 +48,7 @@ def probe(answer: Probe, page: Page) -> list[Section]:
         ],
         rows.section(_ROWS, is_whole=is_whole),
         *_output(answer, page),
-        *[fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in answer.notes],
-        *([fixed(f"evidence: {answer.evidence}", _NOTES)] if answer.evidence else []),
+        *asked.notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 
@@ -71,12 +71,7 @@ def _ended(answer: Probe) -> str:
     if answer.outcome == "running":
         waited = f" after {answer.waited_s:g} s" if answer.waited_s is not None else ""
         return f"still running{waited}{where}, a part"
-    if answer.exit_signal is not None:
-        said = f"ended by signal {short_name(answer.exit_signal)}"
-    elif answer.exit_code is not None:
-        said = f"exited with status {answer.exit_code}"
-    else:
-        said = "it ended"
+    said = asked.ended(answer.exit_signal, answer.exit_code)
     return f"{before}{where}; {said}" if before else said
 
 
@@ -99,11 +94,15 @@ def _place(answer: Probe, at: int, place: ProbePlace, columns: Sequence[str]) ->
         parts.append(fixed(f"  the condition failed {failed}: {error}", _PLACES))
     parts.append(listing(columns, lambda cut: f"  … {counted(cut, 'more column')}", rank=_COLUMNS))
     if place.names_in_scope:
-        names = " ".join(place.names_in_scope[:_NAMES])
-        more = " …" if len(place.names_in_scope) > _NAMES else ""
-        meant = f" (did you mean {', '.join(place.near_names)}?)" if place.near_names else ""
-        parts.append(fixed(f"  in scope there: {names}{more}{meant}", _COLUMNS))
+        parts.append(fixed(f"  {in_scope(place.names_in_scope, place.near_names)}", _COLUMNS))
     return parts
+
+
+def in_scope(names: Sequence[str], near: Sequence[str]) -> str:
+    """Say which names there are, and which of them may have been meant."""
+    more = " …" if len(names) > _NAMES else ""
+    meant = f" (did you mean {', '.join(near)}?)" if near else ""
+    return f"in scope there: {' '.join(names[:_NAMES])}{more}{meant}"
 
 
 def _columns(place: ProbePlace, *, is_all: bool) -> list[str]:

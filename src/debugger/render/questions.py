@@ -19,6 +19,7 @@ from debugger.core.answers import (
     ThreadGroup,
     VariableView,
 )
+from debugger.render import asked
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import inline, listing, source_of, streamed, worth_reading
 from debugger.render.page import Page
@@ -55,8 +56,7 @@ def crash(answer: Crash, page: Page) -> list[Section]:
         *_threads(answer),
         *_output(answer, page),
         *_end(answer),
-        *[fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in answer.notes],
-        *_last(answer),
+        *asked.notes(answer.notes, answer.evidence, answer.session, rank=_NOTES),
     ]
 
 
@@ -68,15 +68,7 @@ def _head(answer: Crash) -> str:
         within = f" after {answer.waited_s:g} s" if answer.waited_s is not None else ""
         where = f"; it was in {in_sentence(answer.frame)}" if answer.frame is not None else ""
         return f"{head} yet: still running{within}{where}"
-    return f"{head}: {_ended(answer)}"
-
-
-def _ended(answer: Crash) -> str:
-    if answer.exit_signal is not None:
-        return f"ended by signal {short_name(answer.exit_signal)}"
-    if answer.exit_code is not None:
-        return f"exited with status {answer.exit_code}"
-    return "it ended"
+    return f"{head}: {asked.ended(answer.exit_signal, answer.exit_code)}"
 
 
 def _details(answer: Crash) -> list[Section]:
@@ -101,12 +93,9 @@ def _details(answer: Crash) -> list[Section]:
 
 
 def _source(answer: Crash, page: Page) -> list[Section]:
-    frame = answer.frame
     current = next((one.line for one in answer.source if one.current), 0)
     lines = worth_reading([one for one in answer.source if abs(one.line - current) <= _SPAN])
-    where = (
-        [fixed(f"{frame.file}:{frame.line}", _FACTS)] if frame is not None and frame.file else []
-    )
+    where = asked.place(answer.frame, page, said=answer.cause, rank=_FACTS)
     return [*where, source_of(lines, page, rank=_SOURCE, more=lambda _: "")]
 
 
@@ -136,13 +125,10 @@ def _callers(answer: Crash) -> list[Section]:
     for one in answer.callers:
         lines.append(_caller(one, told))
         told |= {_known(view) for view in one.values}
-    if lines:
-        lines[0] = f"called by {lines[0]}"
-        lines[1:] = [f"  by {line}" for line in lines[1:]]
     deep = answer.frames_total or 0
     is_deep = deep > _DEEP
     note = [fixed(f"the stack is {deep:,} frames deep", _CALLERS)] if is_deep else []
-    return [listing(lines, lambda cut: f"  … {counted(cut, 'more caller')}", rank=_CALLERS), *note]
+    return [asked.callers(lines, rank=_CALLERS), *note]
 
 
 def _known(view: VariableView) -> str:
@@ -189,16 +175,8 @@ def _output(answer: Crash, page: Page) -> list[Section]:
     lost = f", {answer.output_dropped:,} not kept" if answer.output_dropped else ""
     traces = answer.traces_left_out
     lost += f", {traces:,} of stack traces left out" if traces else ""
-    label = f"output: {counted(answer.output_total, 'line')}{lost}, the last:"
-    if not shown:
-        return [fixed(label.removesuffix(", the last:"), _OUTPUT)]
-    lines = [label, *shown]
-
-    def lay(kept: int) -> str:
-        last = lines[1:][max(len(lines) - 1 - kept, 0) :]
-        return "\n".join([label, *last]) if last else label.removesuffix(", the last:")
-
-    return [Section(lay, count=len(shown), rank=_OUTPUT, floor=3)]
+    label = f"output: {counted(answer.output_total, 'line')}{lost}"
+    return [asked.end_of(label, shown, rank=_OUTPUT, floor=3)]
 
 
 def _told(lines: Sequence[OutputLine], page: Page) -> list[str]:
@@ -217,16 +195,7 @@ def _end(answer: Crash) -> list[Section]:
     is_known = answer.exit_code is not None or answer.exit_signal is not None
     if not is_known or (answer.exit_signal is not None and answer.exit_signal == answer.signal):
         return []
-    return [fixed(f"in the end: {_ended(answer)}", _NOTES)]
-
-
-def _last(answer: Crash) -> list[Section]:
-    parts = []
-    if isinstance(answer.evidence, str):
-        parts.append(f"evidence: {answer.evidence}")
-    if isinstance(answer.session, str):
-        parts.append(f"kept, stopped there: debugger context, debugger stop ({answer.session})")
-    return [fixed(" · ".join(parts), _NOTES)] if parts else []
+    return [fixed(f"in the end: {asked.ended(answer.exit_signal, answer.exit_code)}", _NOTES)]
 
 
 def evidence_list(answer: EvidenceList, page: Page) -> list[Section]:  # noqa: ARG001 - one signature

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from debugger.core.answers import CallRow, RunView, ValueView, VaryView
-from debugger.render.budget import Section, fixed
+from debugger.render import asked
+from debugger.render.budget import Section
 from debugger.render.lists import streamed
 from debugger.render.page import Page
 from debugger.render.places import basename
@@ -31,11 +32,9 @@ def ended(run: RunView, *, has_time: bool = True) -> str:
         return "the program was ended then"
     if run.timed_out:
         return f"still running after {run.took_s:.1f} s, and ended"
-    if run.exit_signal is not None:
-        return f"ended by signal {short_name(run.exit_signal)}{took}"
-    if run.exit_code is None:
-        return "it ended"
-    return f"exited with status {run.exit_code}{took}"
+    if run.exit_signal is None and run.exit_code is None:
+        took = ""
+    return f"{asked.ended(run.exit_signal, run.exit_code)}{took}"
 
 
 def command(run: RunView) -> str:
@@ -154,7 +153,9 @@ def row(one: CallRow, *, file: str = "", whole: float = 0.0, inner: Sequence[str
         return f"loop x{one.count:,}"
     where = f"{basename(one.file)}:{one.line}" if one.file and one.file != file else f":{one.line}"
     parts = [f"{short_name(one.function)}{arguments(one.arguments)}", where if one.line else ""]
-    if one.count != 1:
+    if not one.count:
+        parts.append("entered before")
+    elif one.count != 1:
         parts.append(f"x{one.count:,}{'+' if one.is_stopped else ''}")
     if one.recursions:
         parts.append(f"and {one.recursions:,} of itself")
@@ -208,24 +209,8 @@ def output(run: RunView, page: Page, *, rank: int, most: int = 6) -> list[Sectio
         return []
     lines = [f"  {shorten(streamed(one, page), IN_A_LIST)}" for one in run.output[-most:]]
     lost = f" after {counted(run.output_dropped, 'character')}" if run.output_dropped else ""
-    label = f"output: {counted(run.output_total, 'line')}{lost}, the last:"
-
-    def lay(kept: int) -> str:
-        return (
-            "\n".join([label, *lines[len(lines) - kept :]])
-            if kept
-            else label[: -len(", the last:")]
-        )
-
-    return [Section(lay, count=len(lines), rank=rank, floor=2)]
-
-
-def notes(some: Sequence[str], evidence: object, *, rank: int) -> list[Section]:
-    """Return what is to be known besides, and the answer's id."""
-    said = [fixed(f"note: {shorten(one, 2 * IN_A_LIST)}", rank) for one in some]
-    if isinstance(evidence, str):
-        said.append(fixed(f"evidence: {evidence}", rank))
-    return said
+    label = f"output: {counted(run.output_total, 'line')}{lost}"
+    return [asked.end_of(label, lines, rank=rank, floor=2)]
 
 
 def time(milliseconds: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from debugger.core.answers import BreakpointView, Change, Stop, WatchedView
 from debugger.render.breakpoints import why
 from debugger.render.budget import Section, fixed
@@ -15,6 +17,7 @@ from debugger.render.values import IN_A_LIST, IN_A_STOP, counted, hint_for, shor
 _HEAD, _NOTES, _FACTS, _SOURCE, _LOCALS, _STACK, _OUTPUT = range(7)
 _SIDE = 60
 _FRAMES = 8
+_NAMED_MAX = 5
 
 
 def sections(stop: Stop, page: Page) -> list[Section]:
@@ -168,7 +171,17 @@ def _stack(stop: Stop) -> list[Section]:
 
 
 def _notes(stop: Stop) -> list[Section]:
-    return [fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in stop.notes]
+    notes = [*stop.notes, *_left_running(stop.left_running)]
+    return [fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in notes]
+
+
+def _left_running(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        more = f" and {len(names) - _NAMED_MAX} more" * (len(names) > _NAMED_MAX)
+        yield (
+            f"still running: {', '.join(names[:_NAMED_MAX])}{more}: "
+            "debugger await waits for it, debugger stop ends it"
+        )
 
 
 def _running(stop: Stop, page: Page) -> list[Section]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from debugger.core.answers import Events, EventView, Output, Raw, Text
+from debugger.core.colour import without_colour
 from debugger.render.budget import Section, fixed
 from debugger.render.crash import crashed, details
 from debugger.render.lists import listing, streamed
 from debugger.render.page import Page, wider
 from debugger.render.places import basename
-from debugger.render.values import IN_A_LIST, counted, output_line, short_name, without_colour
+from debugger.render.values import IN_A_LIST, counted, output_line, short_name
 
 _NS_IN_S = 1_000_000_000
 _CALLS = frozenset({"function_enter", "function_exit"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from debugger.core.answers import CallerView, FailedTest, MadeView, Tested, VariableView
+from debugger.render import asked
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import inline, listing, source_of, streamed
 from debugger.render.page import Page
@@ -39,8 +40,7 @@ def tested(answer: Tested, page: Page) -> list[Section]:
         *_callers(answer),
         *_others(answer),
         *_output(answer, page),
-        *[fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in answer.notes],
-        *_last(answer),
+        *asked.notes(answer.notes, answer.evidence, answer.session, rank=_NOTES),
     ]
 
 
@@ -52,18 +52,10 @@ def _head(answer: Tested) -> str:
         within = f" after {answer.took_s:g} s" if answer.took_s is not None else ""
         at = f", in {shorten(answer.test, IN_A_LIST)}" if answer.test is not None else ""
         return f"{head}{within}{at}"
+    ended = asked.ended(answer.exit_signal, answer.exit_code)
     if answer.outcome == "crashed" and answer.test is not None:
-        return f"{head}: {_ended(answer)}, in {shorten(answer.test, IN_A_LIST)}"
-    said = shorten(answer.summary, IN_A_LIST) or _ended(answer)
-    return f"{head}: {said}"
-
-
-def _ended(answer: Tested) -> str:
-    if answer.exit_signal is not None:
-        return f"ended by signal {short_name(answer.exit_signal)}"
-    if answer.exit_code is not None:
-        return f"exited with status {answer.exit_code}"
-    return "it ended"
+        return f"{head}: {ended}, in {shorten(answer.test, IN_A_LIST)}"
+    return f"{head}: {shorten(answer.summary, IN_A_LIST) or ended}"
 
 
 def _about(answer: Tested) -> str:
@@ -91,10 +83,7 @@ def _facts(answer: Tested) -> list[Section]:
 
 
 def _source(answer: Tested, page: Page) -> list[Section]:
-    frame = answer.frame
-    where = (
-        [fixed(f"{frame.file}:{frame.line}", _FACTS)] if frame is not None and frame.file else []
-    )
+    where = asked.place(answer.frame, page, said=answer.cause, rank=_FACTS)
     return [*where, source_of(answer.source, page, rank=_SOURCE, more=lambda _: "")]
 
 
@@ -131,10 +120,7 @@ def _assigned(label: str, views: tuple[VariableView, ...], total: int) -> list[S
 
 def _callers(answer: Tested) -> list[Section]:
     lines = [_caller(one) for one in answer.callers]
-    if lines:
-        lines[0] = f"called by {lines[0]}"
-        lines[1:] = [f"  by {line}" for line in lines[1:]]
-    return [listing(lines, lambda cut: f"  … {counted(cut, 'more caller')}", rank=_CALLERS)]
+    return [asked.callers(lines, rank=_CALLERS)]
 
 
 def _caller(one: CallerView) -> str:
@@ -171,20 +157,6 @@ def _other(one: FailedTest) -> str:
 def _output(answer: Tested, page: Page) -> list[Section]:
     if not answer.output:
         return []
-    label = f"output: {counted(answer.output_total, 'line')}, the last:"
+    label = f"output: {counted(answer.output_total, 'line')}"
     lines = [f"  {shorten(streamed(one, page), IN_A_LIST)}" for one in answer.output]
-
-    def lay(kept: int) -> str:
-        last = lines[len(lines) - kept :]
-        return "\n".join([label, *last]) if last else label.removesuffix(", the last:")
-
-    return [Section(lay, count=len(lines), rank=_OUTPUT, floor=3)]
-
-
-def _last(answer: Tested) -> list[Section]:
-    parts = []
-    if isinstance(answer.evidence, str):
-        parts.append(f"evidence: {answer.evidence}")
-    if isinstance(answer.session, str):
-        parts.append(f"kept, stopped there: debugger context, debugger stop ({answer.session})")
-    return [fixed(" · ".join(parts), _NOTES)] if parts else []
+    return [asked.end_of(label, lines, rank=_OUTPUT, floor=3)]

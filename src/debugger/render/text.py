@@ -11,6 +11,7 @@ from debugger.render import (
     breakpoints,
     calls,
     diff,
+    diff_probes,
     frames,
     hangs,
     installs,
@@ -80,16 +81,18 @@ _SECTIONS: Mapping[type, Callable[[Any, Page], list[Section]]] = {
     answers.Path: path.path,
     answers.Calls: calls.calls,
     answers.Diff: diff.diff,
+    answers.DiffOfProbes: diff_probes.diff_of_probes,
 }
 
 
-def text(answer: answers.Answer, *, budget: int, style: Style, width: int) -> str:
+def text(answer: answers.Answer, *, budget: int, style: Style, width: int, folder: str = "") -> str:
     """Return an answer's text, without a newline at its end.
 
     `budget` is in tokens of four characters, and never exceeded; colour does not count. `width` is
-    in columns, for tables.
+    in columns, for tables. `folder` is the reader's, from which files below it are named.
     """
-    page = Page(style=style, width=width, limit=CHARACTERS_A_TOKEN * max(budget, 0))
+    limit = CHARACTERS_A_TOKEN * max(budget, 0)
+    page = Page(style=style, width=width, limit=limit, folder=folder)
     sections = [_harmless(one, page) for one in _SECTIONS[type(answer)](answer, page)]
     shown = fit(sections, page.limit)
     return terminal.paint(shown) if page.is_terminal else shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from debugger.core.answers import Change, Tried
+from debugger.render import asked
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import locals_of, output_of, source_of
 from debugger.render.page import Page
@@ -29,8 +30,7 @@ def tried(answer: Tried, page: Page) -> list[Section]:
         *output_of(answer.output, answer.output_total, 0, page, rank=_OUTPUT),
         fixed(_where(answer), _NOTES),
         fixed(_differs(answer), _NOTES),
-        *[fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in answer.notes],
-        *([fixed(f"evidence: {answer.evidence}", _NOTES)] if answer.evidence else []),
+        *asked.notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from debugger.core.answers import VariableView
 from debugger.core.clip import unclipped
+from debugger.core.colour import SGR, without_colour
 from debugger.render.page import Page
 
 IN_A_STOP = 80
@@ -23,7 +24,6 @@ _LEAST = 8  # characters: less of a value than this says nothing
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-_SGR = re.compile("(\x1b\\[[0-9;:]{0,60}m)")
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -44,10 +44,10 @@ def escape(text: str, *, tabs: bool = False) -> str:
 
 def harmless(text: str, *, has_colours: bool) -> str:
     """Escape what is left of control characters in a laid out text; its lines and tabs stay."""
-    parts = _SGR.split(text) if has_colours else [text]
+    parts = SGR.split(text) if has_colours else [text]
     return "".join(
         part
-        if has_colours and _SGR.fullmatch(part)
+        if has_colours and SGR.fullmatch(part)
         else "\n".join(escape(line, tabs=True) for line in part.split("\n"))
         for part in parts
     )
@@ -133,11 +133,6 @@ def assigned(view: VariableView, limit: int, *, between: str = "=") -> str:
     return short_name(view.name) + between + shorten(view.value, limit, hint=hint_for(view))
 
 
-def without_colour(text: str) -> str:
-    """Return a text without the sequences that only colour it."""
-    return _SGR.sub("", text)
-
-
 def output_line(text: str, page: Page, limit: int = _OUTPUT_LINE) -> str:
     """Return a line of a program's output; colour is kept for a terminal, and nothing else."""
     text = text.rstrip("\r\n")
@@ -147,7 +142,7 @@ def output_line(text: str, page: Page, limit: int = _OUTPUT_LINE) -> str:
         return shorten(plain, limit, tabs=True)
     if plain == text or len(text) > limit:
         return shorten(plain, limit, tabs=True).expandtabs()
-    parts = _SGR.split(text)
+    parts = SGR.split(text)
     return "".join(
         part if at % 2 else escape(part, tabs=True).expandtabs() for at, part in enumerate(parts)
     )

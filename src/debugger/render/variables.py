@@ -71,7 +71,8 @@ def assignment(answer: Assignment, page: Page) -> list[Section]:
     """Return what a variable is now, and was."""
     half = max(page.limit // 3, 1)
     was = "" if answer.previous is None else f" (was {shorten(answer.previous, half)})"
-    return [fixed(f"{short_name(answer.name)} = {shorten(answer.value, half)}{was}")]
+    note = f"\nnote: {answer.note}" if answer.note else ""
+    return [fixed(f"{short_name(answer.name)} = {shorten(answer.value, half)}{was}{note}")]
 
 
 def variables(answer: Variables, page: Page) -> list[Section]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from debugger.core.answers import WhoWrote, WriterView
+from debugger.render import asked
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing, source_of
 from debugger.render.page import Page
 from debugger.render.places import in_stack
-from debugger.render.values import IN_A_LIST, counted, shorten
+from debugger.render.values import counted, shorten
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _SOURCE, _WRITERS, _FACTS = range(5)
@@ -17,10 +18,6 @@ _VALUE = 60
 
 def who_wrote(answer: WhoWrote, page: Page) -> list[Section]:
     """Return the parts of what is said of who wrote a value."""
-    frame = answer.frame
-    where = (
-        [fixed(f"{frame.file}:{frame.line}", _SOURCE)] if frame is not None and frame.file else []
-    )
     before = [_writer(one) for one in answer.writers if not one.after]
     after = [_writer(one) for one in answer.writers if one.after]
     if before:
@@ -29,13 +26,12 @@ def who_wrote(answer: WhoWrote, page: Page) -> list[Section]:
         after.insert(0, f"{counted(answer.later, 'write')} after it:")
     return [
         fixed(shorten(answer.cause, _CAUSE) or "who wrote it is not known", _HEAD),
-        *where,
+        *asked.place(answer.frame, page, said=answer.cause, rank=_SOURCE),
         source_of(answer.source, page, rank=_SOURCE, more=lambda _: ""),
         listing(before, lambda cut: f"  … {cut} more: --budget 2000", rank=_WRITERS, floor=4),
         listing(after, lambda cut: f"  … {cut} more: --budget 2000", rank=_WRITERS, floor=3),
         fixed(_facts(answer), _FACTS),
-        *[fixed(f"note: {shorten(note, 2 * IN_A_LIST)}", _NOTES) for note in answer.notes],
-        *([fixed(f"evidence: {answer.evidence}", _NOTES)] if answer.evidence else []),
+        *asked.notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 

@@ -62,9 +62,74 @@ Error: x
   anything
 ==7==ABORTING
 last"""
-    kept, count = without_traces(lines(text), "ValueError: no")
+    kept, count = without_traces(lines(text), ["ValueError: no"])
     assert [one.text for one in kept] == ["before", "after", "Error: x", "last"]
     assert count == 8
+
+
+def test_what_node_writes_around_an_uncaught_error_is_left_out() -> None:
+    text = """door opened
+/tmp/door.mjs:23
+    assert(jump < 1e-6);
+    ^
+
+AssertionError [ERR_ASSERTION]: 0, not 1.6
+    at file:///tmp/door.mjs:23:2
+    at node:internal/main:1:2 {
+  generatedMessage: false,
+  code: 'ERR_ASSERTION',
+  operator: '=='
+}
+
+Node.js v20.20.2"""
+    kept, count = without_traces(lines(text), ["AssertionError: 0, not 1.6"])
+    assert [one.text for one in kept if one.text] == ["door opened"]
+    assert count == 11
+
+
+def test_the_report_of_a_race_is_read_in_colour_and_left_out() -> None:
+    text = """==================
+\x1b[1m\x1b[31mWARNING: ThreadSanitizer: data race (pid=7)
+\x1b[1m\x1b[0m\x1b[34m  Read of size 8 at 0x555555558230 by thread T2:
+\x1b[1m\x1b[0m    #0 count /src/hits.c:47 (hits+0x14da)
+
+\x1b[1m\x1b[34m  Previous write of size 8 at 0x555555558230 by main thread:
+\x1b[1m\x1b[0m    #0 reset(int, long) /src/hits.c:20 (hits+0x14ff)
+    #1 main /src/hits.c:61 (hits+0x1625)
+
+\x1b[32m  Location is global 'site.0' of size 376 at 0x5555555580c0 (hits+0x4230)
+
+SUMMARY: ThreadSanitizer: data race /src/hits.c:47 in count
+==================
+10 hits
+ThreadSanitizer: reported 1 warnings"""
+    found = report(text.splitlines())
+    assert found is not None
+    assert found.text == "data race (TSan), read by thread T2 after write by main thread"
+    assert found.notes == (
+        "the write before was in reset hits.c:20",
+        "the memory is global 'site.0' of size 376",
+    )
+    kept, _ = without_traces(lines(text))
+    assert [one.text for one in kept] == ["10 hits"]
+
+
+def test_memory_was_freed_by_the_users_function_not_by_the_librarys() -> None:
+    found = report(
+        """==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x6120 at pc 0x5
+READ of size 4 at 0x6120 thread T0
+freed by thread T0 here:
+    #0 0x7f in operator delete(void*, unsigned long) ../libsanitizer/asan/asan_new_delete.cpp:164
+    #1 0x55 in std::allocator<S>::deallocate(S*, unsigned long) /usr/include/c++/12/bits/a.h:158
+    #2 0x55 in Roster::add(std::string const&, int) /src/roster.cpp:16
+
+previously allocated by thread T0 here:
+    #0 0x7f in malloc ../libsanitizer/asan/asan_malloc_linux.cpp:69
+    #1 0x55 in g_new /usr/include/glib.h:9
+""".splitlines()
+    )
+    assert found is not None
+    assert found.notes == ("freed in Roster::add roster.cpp:16", "allocated in g_new glib.h:9")
 
 
 def test_a_traceback_is_read_with_what_was_repeated() -> None:

@@ -53,6 +53,7 @@ def test_what_is_no_place_is_refused_with_the_forms(words):
         ("work(int, char**)", "work"),
         ("std::vector<f(int)>::push(x)", "std::vector<f(int)>::push"),
         ("app::main::h0123456789abcdef", "app::main"),
+        ("app::main::_$u7b$$u7b$closure$u7d$$u7d$::h0123456789abcdef", "app::main::{closure}"),
         ("operator()(int)", "operator()"),
         ("a::operator()(int) const", "a::operator()"),
         ("operator<<(std::ostream&, int)", "operator<<"),

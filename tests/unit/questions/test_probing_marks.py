@@ -25,6 +25,7 @@ def test_a_text_asks_for_each_expression_once(adapter: str) -> None:
         ("lldb-dap", ['0x00aa "a, b"', "3"], None, ('"a, b"', "3")),
         ("gdb", ["2", '0x55 "x\\n|"', "{x = 1, y = 2}"], 2, ('"x\\n|"', "{x = 1, y = 2}")),
         ("delve", ["7", "[]int len: 0"], 7, ("[]int len: 0",)),
+        ("delve", ["22 = 0x16", "3"], 22, ("3",)),
         ("frida", ["0x7ffe"], None, ("0x7ffe",)),
     ],
 )

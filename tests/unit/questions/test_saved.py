@@ -12,6 +12,7 @@ from debugger.backends.base import Launch
 from debugger.core import answers
 from debugger.errors import Code, DebuggerError
 from debugger.questions import saved as module
+from debugger.questions.probing.differing import Taken
 from debugger.questions.recorded import Program, Recorded
 from debugger.questions.saved import SavedRuns, meant
 from debugger.recording.model import Entered, Event, Function, Hit, Recording, Value
@@ -105,3 +106,26 @@ def test_a_saved_run_stands_for_a_command_by_its_prefix():
     assert meant(["run:before"]) == "before"
     assert meant(["run:before", "x"]) is None
     assert meant(["./run"]) is None
+
+
+def test_a_run_with_probes_is_kept_with_its_rows_for_the_same_probes(
+    program: Program, tmp_path: Path
+) -> None:
+    runs = SavedRuns(tmp_path / "runs")
+    file = str(program.launch.program)
+    place = answers.ProbePlace("a.py:1", (answers.ProbeColumn("n", 1),), file=file, line=1, hits=1)
+    view = answers.RunView(command="a.py", exit_code=0)
+    taken = Taken(view, (place,), (answers.ProbeRow(0, 1, 0.1, ("3",)),), "recorder")
+    scope = "--at a.py:1 n"
+    said = runs.save("one", program, taken, verb="diff", scope=scope)
+    assert said == "saved as run:one: debugger diff --at a.py:1 n -- CMD --vs run:one"
+    Path(file).write_text("other\n")
+    found = runs.load("one", verb="diff", scope=scope)
+    assert found.probed is not None
+    assert found.probed.rows == taken.rows
+    assert Path(found.probed.places[0].file or "").read_text() == "one\ntwo\n"
+    assert "since then changed a.py" in found.probed.view.notes[0]
+    assert runs.listed().runs[0].verb == "diff --at a.py:1 n"
+    for other in ("", "--at a.py:1 m", "main"):
+        with pytest.raises(DebuggerError, match=r"saved by debugger diff --at a\.py:1 n, "):
+            runs.load("one", verb="diff", scope=other)

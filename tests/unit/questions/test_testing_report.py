@@ -169,3 +169,19 @@ def test_what_jest_and_vitest_write_is_read() -> None:
 @pytest.mark.parametrize("written", [b"", b"[]", b'{"testResults": 3}'])
 def test_what_is_no_report_of_jest_is_none(written: bytes) -> None:
     assert report.json(written) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "type_"),
+    [
+        ("TypeError: items is not iterable", "TypeError"),
+        ("Error: no such file", "Error"),
+        ("Error: expect(received).toBe(expected)", "AssertionError"),
+        ("AssertionError: expected 1 to be 2", "AssertionError"),
+        ("1 !== 2", "AssertionError"),
+    ],
+)
+def test_what_a_test_of_javascript_throws_is_an_assertion_or_an_error(
+    message: str, type_: str
+) -> None:
+    assert report.thrown(message)[0] == type_

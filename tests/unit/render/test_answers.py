@@ -167,6 +167,23 @@ TEXTS = {
         "both:\n  main.c:42  call of pop(n=1)\nthen A:\n  main.c:43  n += 1\n"
         "then B: nothing more\nnote: only the first thread is compared"
     ),
+    a.DiffOfProbes: (
+        "diff: the runs differ first at hit 5 of main.c:42: sum 10 | 11\n"
+        "A: ./a b: exited with status 1\nB: ./a b: exited with status 1\n"
+        "main.c:42 (in B 44) in sum_to, i > 1: 6 hits | 5 hits\n"
+        "  sum: differs at 1 of 5 hits, first at hit 5: 10 | 11\n"
+        "  node: the same but for addresses\n"
+        "  zz: never a value: no zz\n"
+        "  in scope there: sum i (did you mean sum?)\n"
+        "other.c:9: never hit | 1 hit\n"
+        "  A: it was never entered\n"
+        "   hit 4 of main.c:42  sum=6  node=0x5000010\n"
+        "-> hit 5 of main.c:42  sum=10 | 11  node=0x5000010\n"
+        "   only A: hit 6 of main.c:42  sum=15  node=0x5000010\n"
+        "   only B: hit 1 of other.c:9\n"
+        "4 hits the same, 1 differ, 1 only A's, 1 only B's\n"
+        "note: A: hits of 2 processes\nevidence: e3"
+    ),
     a.EvidenceReport: "wrote 2 answers (1 of them stale) to /tmp/report.md",
 }
 
@@ -382,6 +399,12 @@ def test_a_table_stays_within_a_narrow_terminal_and_folds_its_cells():
 def test_what_moves_a_cursor_or_turns_the_writing_around_is_escaped(number):
     shown = told(a.Value("x", f"a{chr(number)}b", "str"))
     assert shown in {f"x = a\\x{number:02x}b", f"x = a\\u{number:04x}b"}
+
+
+def test_the_name_of_a_file_does_not_leave_its_line():
+    frame = a.FrameView(0, "run", file="/tmp/app\n-> 1  note: all is well.py", line=3)
+    crash = a.Crash("crashed", "ValueError", frame=frame)
+    assert "/tmp/app\\n-> 1  note: all is well.py:3" in told(crash)
 
 
 # JSON

@@ -177,6 +177,15 @@ def test_an_end_by_a_signal_or_without_a_status_says_so():
     assert told(replace(ENDED, exit_code=0)) == "exited: status 0"
 
 
+def test_what_runs_on_after_the_end_can_be_waited_for():
+    seven = tuple(f"shop.{number}" for number in range(1, 8))
+    assert told(replace(ENDED, exit_code=0, left_running=seven)) == (
+        "exited: status 0\n"
+        "note: still running: shop.1, shop.2, shop.3, shop.4, shop.5 and 2 more: "
+        "debugger await waits for it, debugger stop ends it"
+    )
+
+
 def test_a_program_that_runs_on_says_what_to_do_next():
     running = Stop(session="s", state="running", timed_out=True, waited_s=2.5)
     assert told(running) == (

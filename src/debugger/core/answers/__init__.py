@@ -8,7 +8,13 @@ when it gets here; a count beside it says how many there were.
 from __future__ import annotations
 
 from debugger.core.answers.calls import Calls, DecisionView, LifeView, RoundsView, StepView
-from debugger.core.answers.diff import Diff, DifferenceView, HunkView, PointView
+from debugger.core.answers.diff import CountView, Diff, DifferenceView, HunkView, PointView
+from debugger.core.answers.diff_probes import (
+    DiffOfProbes,
+    ProbedColumn,
+    ProbedPair,
+    ProbedPlace,
+)
 from debugger.core.answers.frames import (
     Assignment,
     Backtrace,
@@ -137,6 +143,7 @@ Answer = (
     | Path
     | Calls
     | Diff
+    | DiffOfProbes
 )
 
 __all__ = [
@@ -154,12 +161,14 @@ __all__ = [
     "Change",
     "Check",
     "Children",
+    "CountView",
     "Crash",
     "Crashed",
     "CurrentFrame",
     "DaemonStatus",
     "DecisionView",
     "Diff",
+    "DiffOfProbes",
     "DifferenceView",
     "Disassembled",
     "Doctor",
@@ -201,6 +210,9 @@ __all__ = [
     "ProbeCount",
     "ProbePlace",
     "ProbeRow",
+    "ProbedColumn",
+    "ProbedPair",
+    "ProbedPlace",
     "Raw",
     "Reading",
     "Readings",

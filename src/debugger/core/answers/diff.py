@@ -36,11 +36,29 @@ class HunkView(Struct, frozen=True):
     first_right: PointView | None = None
 
 
+class CountView(Struct, frozen=True):
+    """What ran `left` and `right` times: the lines from `line` to `last`, or, without text, a call.
+
+    With a column it is what begins there within the line.
+    """
+
+    function: str
+    file: str
+    line: int
+    left: int
+    right: int
+    text: str = ""
+    column: int = 0
+    last: int = 0
+
+
 class Diff(Struct, frozen=True):
     """Where two runs of a program part; `left` and `right` are what each did next.
 
     `common` steps are the same in both, `before` those just before they part. `differences` are of
     steps that both made before that, in their order; `values` what is known where they part.
+    Of runs that were counted there are `counts` instead: what ran another number of times, in the
+    order of the files; `common` functions and lines ran as often.
     """
 
     runs: tuple[RunView, ...]
@@ -56,6 +74,8 @@ class Diff(Struct, frozen=True):
     differences: tuple[DifferenceView, ...] = ()
     more_differences: int = 0
     hunks: tuple[HunkView, ...] = ()
+    counts: tuple[CountView, ...] = ()
+    more_counts: int = 0
     is_whole: bool = True
     timed_out: bool = False
     engine: str = ""

@@ -86,12 +86,13 @@ class Value(Struct, frozen=True):
 
 
 class Assignment(Struct, frozen=True):
-    """A variable that was set."""
+    """A variable that was set; `note` says why the program may not see it."""
 
     name: str
     previous: str | None
     value: str
     type: str
+    note: str | UnsetType = UNSET
 
 
 class Source(Struct, frozen=True):

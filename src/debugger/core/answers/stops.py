@@ -83,6 +83,7 @@ class Stop(Struct, frozen=True):
     `state` is stopped, running (the wait ended first: `timed_out`, or `--no-wait`) or terminated.
     `is_repeat`: in the frame of the stop before; the text then shows `changed`, not `locals`.
     `unbound` and `never_hit` come with the end of the program; `crash` is one that came before.
+    `left_running` are the sessions of its other processes that run on after its end.
     """
 
     session: str
@@ -114,6 +115,7 @@ class Stop(Struct, frozen=True):
     timed_out: bool = False
     waited_s: float | None = None
     crash: Crashed | UnsetType = UNSET
+    left_running: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 

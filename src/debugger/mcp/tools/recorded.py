@@ -102,8 +102,10 @@ async def debug_diff(
     call: ToolCall,
     command: Command,
     *,
-    versus: Annotated[str | None, "the other command"] = None,
+    versus: str | None = None,
     function: Annotated[str | None, "only its calls"] = None,
+    at: dict[str, str] = {},  # noqa: B006 - msgspec copies it
+    when: Annotated[str | None, "of at: condition", RARE] = None,
     save: Annotated[str | None, "keep the run: versus run:NAME", RARE] = None,
     cwd: str | None = None,
     env: Env = {},  # noqa: B006 - msgspec copies it
@@ -111,13 +113,15 @@ async def debug_diff(
     versus_stdin: Annotated[str | None, "the other run's FILE", RARE] = None,
     timeout_ms: TimeoutMs = None,
 ) -> Told:
-    """Run two commands: the first step and the first value in which they differ."""
+    """Run command and versus: the first step or value that differs; at: as probe."""
     reply = await call.anew().ask(
         "diff",
         waits=True,
         words=command,
         versus=(versus,) if versus is not None else (),
         function=function,
+        at=tuple(at.items()),
+        when=(when,) if when is not None else (),
         save=save,
         cwd=cwd,
         env=pairs(env),

@@ -23,7 +23,6 @@ _THREADS_MAX = 200
 _THREADS_S = 2.0
 _VALUED = 3  # frames of the user's own whose values are read
 _VALUES = 20
-_CLOSURE = "_$u7b$$u7b$closure$u7d$$u7d$"  # as LLDB 19 leaves it
 
 
 @dataclass
@@ -97,6 +96,5 @@ async def _places(
                     if not values.is_dull(each) and each.value != "undefined"
                 }
         shown = dict(list(known.items())[:_VALUES])
-        name = one.function.replace(_CLOSURE, "{closure}")
-        places.append(Place(name, one.file, one.line, own, shown))
+        places.append(Place(one.function, one.file, one.line, own, shown))
     return tuple(places)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from debugger.backends.base import Launch
 from debugger.core import answers
 from debugger.core.breakpoints import Breakpoint
+from debugger.core.model import Reason
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.questions.asking import Run
@@ -68,7 +69,10 @@ async def finished(
             break
         met = markers & {*stop.hit_breakpoints}
         passed |= met
-        stopped = stop if not met else stopped
+        # Other threads may have come to a marker before it was taken away.
+        is_late = bool(passed) and stop.reason == Reason.BREAKPOINT.value
+        is_late = is_late and not stop.hit_breakpoints
+        stopped = stop if not met and not is_late else stopped
         try:
             stop = await run.go_on(run.at(stop))
         except DebuggerError as error:

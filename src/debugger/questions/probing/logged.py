@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -25,6 +26,8 @@ from debugger.backends.base import (
     Sink,
 )
 from debugger.core.breakpoints import Breakpoint, Spec
+from debugger.core.model import Exited
+from debugger.core.state import State
 from debugger.errors import DebuggerError
 from debugger.questions import asking
 from debugger.questions.asking import Question, Run
@@ -41,6 +44,7 @@ _BURST = 20_000
 # LLDB may stop for one that is there no more.
 _LIVE = frozenset({"frida", "js-debug", "debugpy"})
 _DROP_S = 5.0
+_LAST = re.compile(r"::|\.")  # before the last part of a function's name
 
 
 @dataclass
@@ -57,6 +61,7 @@ class _Told:
     processes: int = 0
     over: asyncio.Event = field(default_factory=asyncio.Event)
     dropped: dict[int, Breakpoint] = field(default_factory=dict)  # as they were
+    ended: float | None = None  # when the last process did
 
     def process(self) -> Callable[[Event], bool]:
         """Return what takes the events of one more process, which numbers hits of its own."""
@@ -65,6 +70,8 @@ class _Told:
 
     def take(self, process: int, event: Event) -> bool:
         """Take an event of a process if it is ours."""
+        if isinstance(event, Exited):
+            self.ended = time.monotonic()
         if isinstance(event, ConditionFailed) and self._is_ours(event.number):
             count, _ = self.failures.get(event.number or 0, (0, ""))
             self.failures[event.number or 0] = (count + 1, event.message)
@@ -181,11 +188,16 @@ async def logged(question: Question, wanted: Sequence[Wanted], table: Table) -> 
     last = ending.last
     if ends_early and told.is_all_over and last.timed_out:
         last = msgspec.structs.replace(last, timed_out=False)
+    # What the debugger does after the program's end is none of its time.
+    took_s = ending.took_s
+    if told.ended is not None and last.state == State.TERMINATED.value:
+        took_s = min(max(told.ended - began, 0.0), took_s)
     breakpoints = tuple(told.dropped.get(one.id, one) for one in ending.breakpoints)
     left = {one.id for one in breakpoints if one.bound is not None and one.bound.verified}
     return msgspec.structs.replace(
         ending,
         last=last,
+        took_s=took_s,
         breakpoints=breakpoints,
         failures=dict(told.failures),
         entries={
@@ -199,13 +211,17 @@ async def logged(question: Question, wanted: Sequence[Wanted], table: Table) -> 
 def _entries(wanted: Sequence[Wanted]) -> dict[int, nearness.Entry]:
     """Find where the functions are entered that lines are in, as far as the sources tell."""
     taken = {(one.spec.file, one.spec.line) for one in wanted}
+    # Where a function is entered that is asked for by name, LLDB would stop, and not log that hit.
+    names = {_LAST.split(one.spec.function)[-1] for one in wanted if one.spec.function}
     found: dict[int, nearness.Entry] = {}
     for place, one in enumerate(wanted):
         if one.spec.file is None or one.spec.line is None:
             continue
         lines = source.lines(one.spec.file)
         entry = nearness.entry(lines, one.spec.line) if lines is not None else None
-        if entry is not None and (one.spec.file, entry.line) not in taken:
+        if entry is None or entry.function in names:
+            continue
+        if (one.spec.file, entry.line) not in taken:
             taken.add((one.spec.file, entry.line))
             found[place] = entry
     return found

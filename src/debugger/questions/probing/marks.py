@@ -68,7 +68,8 @@ def cells(printed: str, count: int, adapter: str) -> tuple[int | None, tuple[Cel
         said = " ".join(printed.replace(_MARK, " ").split())[-200:]
         return None, (Cell(said or "nothing was told", is_error=True),) * count
     values = values[:-1]
-    thread = int(values[0]) if has_thread and values[0].isdecimal() else None
+    number = values[0].partition(" = ")[0] if has_thread else ""  # delve's is `7 = 0x7`
+    thread = int(number) if number.isdecimal() else None
     return thread, tuple(_cell(one, adapter) for one in values[int(has_thread) :])
 
 

@@ -14,11 +14,13 @@ from debugger.questions import launched
 from debugger.questions.probing.table import Cell, Table
 from debugger.questions.probing.wanted import Range, Wanted
 from debugger.recording import model
-from debugger.recording.order import Order, Probe
+from debugger.recording.order import Limits, Order, Probe
 from debugger.recording.run import Ran, record, require_recording, roots_of
 
 _LINES = 400
 _LINE_MAX = 2000
+_VALUE_MAX = 400  # characters of one that is compared
+_ITEMS_MAX = 24  # of its
 
 
 class Recorded(Struct, frozen=True):
@@ -38,8 +40,11 @@ async def recorded(
     *,
     timeout_s: float,
     scratch_root: Path,
+    each: int = 0,
 ) -> Recorded:
     """Run a Python program with its probes inside, to its end or the time-out.
+
+    With `each` so many hits of each place are told before some are left out, with longer values.
 
     Raises:
         DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where no Python of it can be recorded.
@@ -48,6 +53,7 @@ async def recorded(
     order = Order(
         roots=roots_of(argv, launch.cwd),
         probes=tuple(_probe(one, within) for one in wanted),
+        limits=Limits(probed=each, text=_VALUE_MAX, items=_ITEMS_MAX) if each else Limits(),
     )
     scratch_root.mkdir(mode=0o700, exist_ok=True)
     ran = await record(

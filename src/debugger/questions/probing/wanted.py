@@ -49,7 +49,7 @@ class Range(Struct, frozen=True):
         return bool((self.last and hit >= self.last) or (self.to_s and at_s > self.to_s))
 
 
-def expressions(text: str) -> tuple[str, ...]:
+def expressions(text: str, *, hint: str = _HINT) -> tuple[str, ...]:
     """Take apart expressions with commas between them; those in brackets and quotes stay.
 
     Raises:
@@ -59,15 +59,15 @@ def expressions(text: str) -> tuple[str, ...]:
         return ()
     found = [part.strip() for part in _parts(text)]
     if not all(found):
-        raise DebuggerError(Code.USAGE, f"an expression is empty in {text!r}", hint=_HINT)
+        raise DebuggerError(Code.USAGE, f"an expression is empty in {text!r}", hint=hint)
     if len(found) > EXPRESSIONS_MAX or max(map(len, found)) > _TEXT_MAX:
         raise DebuggerError(
             Code.USAGE,
             f"at most {EXPRESSIONS_MAX} expressions of {_TEXT_MAX} characters at a place",
-            hint=_HINT,
+            hint=hint,
         )
     if any(ord(letter) < ord(" ") for letter in text):
-        raise DebuggerError(Code.USAGE, "expressions are one line each", hint=_HINT)
+        raise DebuggerError(Code.USAGE, "expressions are one line each", hint=hint)
     return tuple(found)
 
 
@@ -131,7 +131,7 @@ def _bound(text: str | None, option: str) -> tuple[int, float]:
     )
 
 
-def conditions(given: Sequence[str], places: int) -> tuple[str | None, ...]:
+def conditions(given: Sequence[str], places: int, *, hint: str = _HINT) -> tuple[str | None, ...]:
     """Return the condition of each place: one for all, or one each, in their order.
 
     Raises:
@@ -143,6 +143,6 @@ def conditions(given: Sequence[str], places: int) -> tuple[str | None, ...]:
         raise DebuggerError(
             Code.USAGE,
             f"--when once, for all places, or once for each: {len(given)} for {places}",
-            hint=_HINT,
+            hint=hint,
         )
     return tuple(given)

@@ -21,6 +21,9 @@ _GO_ALONE = frozenset({"race", "work", "msan", "asan"})
 _GO_FAIL = "testing.(*common).Fail"
 _GTEST = ("GTEST_BREAK_ON_FAILURE=1", "GTEST_CATCH_EXCEPTIONS=0", "GTEST_COLOR=no")
 _NAME_OPTIONS = frozenset({"-t", "--testNamePattern", "--test-name-pattern"})
+# How tests are shared out is said by us, and may not be said twice.
+_OWN_JEST = _NAME_OPTIONS | {"--maxWorkers", "-w"}
+_OWN_VITEST = _NAME_OPTIONS | {"--pool"}
 
 
 async def _go(setting: Setting, named: Named) -> Again:
@@ -122,7 +125,7 @@ async def _node(setting: Setting, named: Named) -> Again:
 
 
 async def _jest(setting: Setting, named: Named) -> Again:
-    own = _unnamed(setting.words[1:])
+    own = _without(setting.words[1:], _OWN_JEST)
     is_chosen = any(not one.startswith("-") for one in own[1:])
     file = [] if is_chosen else [re.escape(named.of)]
     pattern = f"^{re.escape(named.name)}$"
@@ -131,23 +134,23 @@ async def _jest(setting: Setting, named: Named) -> Again:
 
 
 async def _vitest(setting: Setting, named: Named) -> Again:
-    own = [one for one in _unnamed(setting.words[1:]) if one not in {"run", "watch", "dev"}]
-    script, *rest = own
+    own = _without(setting.words[1:], _OWN_VITEST)
+    script, *rest = [one for one in own if one not in {"run", "watch", "dev"}]
     pattern = f"^{re.escape(named.name)}$"
     alone = ("--no-file-parallelism", "--pool=forks", "--coverage.enabled=false", "-t", pattern)
     words = (setting.words[0], script, "run", *rest, named.of, *alone)
     return Again(words, setting.cwd, specs=_at(named))
 
 
-def _unnamed(words: Sequence[str]) -> list[str]:
-    """Leave out which tests were chosen by name: one of them is."""
+def _without(words: Sequence[str], options: frozenset[str]) -> list[str]:
+    """Leave out options and their values, which stand behind `=` or are the next word."""
     found: list[str] = []
     left = list(words)
     while left:
         word = left.pop(0)
-        if word in _NAME_OPTIONS:
+        if word in options:
             left = left[1:]
-        elif word.partition("=")[0] not in _NAME_OPTIONS:
+        elif word.partition("=")[0] not in options:
             found.append(word)
     return found
 

@@ -21,7 +21,7 @@ from debugger.questions.testing import report as reports
 from debugger.questions.testing import runners, summary
 from debugger.questions.testing.again import WAYS
 from debugger.questions.testing.report import Named, Report
-from debugger.questions.testing.seen import Seen, made_above, see
+from debugger.questions.testing.seen import Seen, made_above, said_of, see
 from debugger.questions.testing.setting import Again, Setting
 from debugger.recording.run import Ran
 from debugger.session import source
@@ -51,6 +51,7 @@ _DULL = {
     runners.PROGRAM: frozenset({"this", "gtest_ar", "gtest_ar_"}),
     runners.CTEST: frozenset({"this", "gtest_ar", "gtest_ar_"}),
 }
+_IMPORTED = "__vite_ssr_import"  # vitest's names for the modules of a file
 _PASSED_ALONE = (
     "it failed among the others, and not when it was run again alone: what it shares with them, "
     "or chance"
@@ -115,7 +116,8 @@ async def _ran(setting: Setting) -> tuple[Ran, Report]:
     if setting.runner in _JSON:
         written = file.read_bytes() if file.is_file() else b""
         said = [line for line in err.splitlines() if line.strip()]
-        return ran, reports.json(written) or Report(errors=tuple(said[:4]))
+        is_nothing = any("No tests found" in line for line in said)
+        return ran, reports.json(written) or Report(errors=tuple(said[:4]), is_nothing=is_nothing)
     return ran, reports.READERS[setting.runner](out, err)
 
 
@@ -217,12 +219,14 @@ def _with(answer: answers.Tested, seen: Seen, named: Named) -> answers.Tested:
     scene = seen.scene
     read = {one.name for one in scene.values} | set(seen.facts.operands)
     dull = _DULL.get(answer.runner, frozenset())
-    own = [one for one in scene.locals if one.name not in dull]
+
+    def is_own(one: answers.VariableView) -> bool:
+        return one.name not in dull and not one.name.startswith(_IMPORTED)
+
+    own = [one for one in scene.locals if is_own(one)]
     named_ = tuple(one for one in own if one.name in read)
     callers = tuple(
-        msgspec.structs.replace(
-            each, values=tuple(one for one in each.values if one.name not in dull)
-        )
+        msgspec.structs.replace(each, values=tuple(one for one in each.values if is_own(one)))
         for each in scene.callers
     )
     return msgspec.structs.replace(
@@ -249,14 +253,12 @@ def _unseen(
     """Tell of a failure what the runner has said, and which lines lead there."""
     frame = _frame(named, setting.cwd)
     place = f"{Path(named.file).name}:{named.line}" if named.file else ""
-    message = " ".join(named.message.split())
-    told = cause(
-        Facts(function=named.name, place=place, exception="AssertionError", message=message)
-    )
+    exception, message = said_of(setting.runner, named)
+    told = cause(Facts(function=named.name, place=place, exception=exception, message=message))
     return msgspec.structs.replace(
         answer,
         cause=told.text,
-        kind="assertion",
+        kind=told.kind,
         exception=answers.ExceptionView("", named.message),
         frame=frame,
         source=source.around(frame.file, frame.line, before=2, after=2) if frame else (),

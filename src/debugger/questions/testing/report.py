@@ -12,10 +12,12 @@ import msgspec
 from msgspec import Struct
 
 from debugger.core.clip import clip
+from debugger.questions.testing.summary import plain
 
 _ERRORS = 4
 _MESSAGE = 2000
 _LINES = 12
+_SUITE_FAILED = "● Test suite failed to run"
 
 
 class Named(Struct, frozen=True):
@@ -239,6 +241,17 @@ def _own_place(stack: Sequence[str]) -> tuple[str | None, int | None]:
     return None, None
 
 
+_THROWN = re.compile(r"(?:Uncaught )?(?P<type>\w*(?:Error|Exception)): (?P<said>.*)", re.DOTALL)
+
+
+def thrown(message: str) -> tuple[str, str]:
+    """Return the type and the words of what a test of JavaScript threw: an assertion, or not."""
+    found = _THROWN.match(message)
+    if found is None or found["type"] == "AssertionError" or found["said"].startswith("expect("):
+        return "AssertionError", message
+    return found["type"], found["said"]
+
+
 class _Assertion(Struct, rename="camel"):
     status: str
     full_name: str = ""
@@ -261,9 +274,6 @@ class _Json(Struct, rename="camel"):
     test_results: list[_Suite] = []
 
 
-_SGR = re.compile(r"\x1b\[[0-9;]*m")
-
-
 def json(written: bytes) -> Report | None:
     """Read the file that jest, or vitest, has written; None where it is none."""
     try:
@@ -275,20 +285,25 @@ def json(written: bytes) -> Report | None:
     for suite in found.test_results:
         tests = [one for one in suite.assertion_results if one.status == "failed"]
         for one in tests:
-            text = _SGR.sub("", one.failure_messages[0] if one.failure_messages else "")
-            lines = text.splitlines()
+            lines = plain("".join(one.failure_messages[:1]).splitlines())
             stack = [line for line in lines if line.strip().startswith("at ")]
             said = [line for line in lines if not line.strip().startswith("at ")]
             file, line_ = _own_place(stack)
             name = one.full_name or one.title
             failed.append(Named(name, _text(said), file, line_, suite.name))
         if suite.message.strip() and not suite.assertion_results:
-            said = [line.strip() for line in _SGR.sub("", suite.message).splitlines()]
-            errors.append(f"{suite.name}: {' '.join(filter(None, said))}"[:600])
+            errors.append(f"{suite.name}: {_unread(suite.message)}"[:600])
     told = f"{found.num_failed_tests} failed, {found.num_passed_tests} passed"
     total = f"{told}, {found.num_total_tests} total"
     is_nothing = not failed and not errors and found.num_passed_tests == 0
     return Report(tuple(failed), total, tuple(errors[:_ERRORS]), is_nothing=is_nothing)
+
+
+def _unread(message: str) -> str:
+    """Say why a file of tests could not be run: by the error in it, if it has one."""
+    said = [line.strip() for line in plain(message.splitlines()) if line.strip()]
+    error = next((line for line in said if _THROWN.match(line)), None)
+    return error or " ".join(line for line in said if line != _SUITE_FAILED)
 
 
 _GTEST_FAILED = re.compile(r"\[  FAILED  \] (?P<name>[\w./]+)(?:, where .*)? \(\d+ ms\)$")

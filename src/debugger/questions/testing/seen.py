@@ -16,7 +16,7 @@ from debugger.questions.asking import Question, Run
 from debugger.questions.found import Found, may_be_a_crash
 from debugger.questions.scene import Scene, look
 from debugger.questions.testing import runners
-from debugger.questions.testing.report import Named
+from debugger.questions.testing.report import Named, thrown
 from debugger.session import source
 
 _STOPS_MAX = 200
@@ -66,7 +66,7 @@ async def _seen(run: Run, stop: answers.Stop, runner: str, named: Named) -> Seen
     at = run.at(stop)
     if _is_assertion(stop, runner):
         scene = await at.do(lambda: look(at, stop, run.said()))
-        return _asserted(run, scene, named)
+        return _asserted(run, scene, runner, named)
     if runner in _JAVASCRIPT or not may_be_a_crash(stop):
         return None
     found = Found()
@@ -92,16 +92,19 @@ def _fits(seen: Seen, named: Named) -> int:
     return sum(one in named.message for one in held)
 
 
-def _asserted(run: Run, scene: Scene, named: Named) -> Seen:
+def _asserted(run: Run, scene: Scene, runner: str, named: Named) -> Seen:
     """Tell of an assertion what the runner said of it, with the values that were seen."""
+    exception, message = said_of(runner, named)
     facts = msgspec.structs.replace(
-        scene.facts,
-        signal=None,
-        exception="AssertionError",
-        message=" ".join(named.message.split()),
-        is_panic=False,
+        scene.facts, signal=None, exception=exception, message=message, is_panic=False
     )
     return Seen(cause(facts), facts, scene, made(scene), run.session.adapter)
+
+
+def said_of(runner: str, named: Named) -> tuple[str, str]:
+    """Return the type of what failed a test, and in one line what its runner said of it."""
+    message = " ".join(named.message.split())
+    return thrown(message) if runner in _JAVASCRIPT else ("AssertionError", message)
 
 
 def made(scene: Scene) -> tuple[answers.MadeView, ...]:

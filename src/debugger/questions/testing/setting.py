@@ -12,8 +12,7 @@ from debugger.core.breakpoints import Spec
 from debugger.core.events import Stream
 from debugger.errors import Code, DebuggerError
 from debugger.questions.asking import Question
-from debugger.recording.model import Recording
-from debugger.recording.run import Ran, record
+from debugger.recording.run import Ran, Unrecorded, record
 
 _HELPER_S = 120.0
 
@@ -49,7 +48,7 @@ class Setting(Struct, frozen=True):
         """Run the tests, or some of them, as the user would; `also` is in their environment."""
         return await record(
             words,
-            _NoRecorder(),
+            Unrecorded(),
             cwd=self.cwd,
             env={**self.env, **also},
             stdin=self.stdin,
@@ -66,7 +65,7 @@ class Setting(Struct, frozen=True):
         """
         ran = await record(
             words,
-            _NoRecorder(),
+            Unrecorded(),
             cwd=cwd or self.cwd,
             env=self.env,
             timeout_s=_HELPER_S,
@@ -81,22 +80,3 @@ class Setting(Struct, frozen=True):
                 hint=f"debugger start -- {' '.join(self.words[:2])}",
             )
         return ran.text(Stream.STDOUT)
-
-
-class _NoRecorder:
-    """Nothing is recorded (`Recorder`)."""
-
-    def environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
-        """Change nothing."""
-        del folder
-        return dict(env)
-
-    def last_words(self, pid: int) -> bool:
-        """Know nothing."""
-        del pid
-        return False
-
-    def read(self, folder: Path, pid: int) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
-        """Return nothing."""
-        del folder, pid
-        return (), ()

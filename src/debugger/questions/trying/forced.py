@@ -39,14 +39,17 @@ def check(session: Session) -> None:
 def copied(file: str | None, names: Sequence[str]) -> list[str]:
     """Say which of the variables that were set the program may not read again.
 
-    rustc keeps a copy for debuggers of what is bound once, and goes on with its own.
+    rustc keeps a copy for debuggers of what is bound once, and goes on with its own. Go's compiler,
+    without optimisation too, goes on with what an earlier line has in a register: delve sets the
+    memory, and cannot set registers.
     """
+    plain = [one for one in names if one.isidentifier()]
+    if file is not None and file.endswith(".go") and plain:
+        return [f"{', '.join(plain)}: Go may hold it in a register, and not see the change"]
     if file is None or not file.endswith(".rs"):
         return []
     text = "\n".join(source.lines(file) or ())
-    fixed = [
-        one for one in names if one.isidentifier() and not re.search(rf"\bmut\s+{one}\b", text)
-    ]
+    fixed = [one for one in plain if not re.search(rf"\bmut\s+{one}\b", text)]
     if not fixed:
         return []
     return [f"not mut: {', '.join(fixed)}: Rust may hold it elsewhere, and not see the change"]

@@ -10,6 +10,7 @@ from debugger.backends.abilities import RawCommands
 from debugger.core.breakpoints import Bound
 from debugger.core.model import Frame, Purpose
 from debugger.errors import DebuggerError
+from debugger.session import looking
 from debugger.session.session import Session
 
 _FRAMES = 40
@@ -49,6 +50,16 @@ async def address(session: Session, bound: Bound, expression: str, frame: Frame)
             return 0
         text = place.value
     return _number(text)
+
+
+async def place_of(session: Session, name: str) -> int:
+    """Return where a variable of C or its like lies at a stop (a job); 0: it is not known."""
+    try:
+        frame = await looking.frame_of(session)
+        place = await session.backend.evaluate(f"&{name}", frame, Purpose.PRINT)
+    except DebuggerError:
+        return 0
+    return _number(place.value)
 
 
 async def owner(session: Session, thread: int, place: int) -> str:

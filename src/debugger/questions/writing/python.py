@@ -9,11 +9,12 @@ import msgspec
 
 from debugger.backends.base import Launch
 from debugger.core import answers
+from debugger.core.passing import Parameters
 from debugger.core.writers import Site, Write
 from debugger.errors import Code, DebuggerError
 from debugger.questions import launched
-from debugger.questions.writing.telling import told
-from debugger.questions.writing.watching import HINT_WHEN, Wanted
+from debugger.questions.writing.telling import Passed, told
+from debugger.questions.writing.wanted import HINT_WHEN, Wanted
 from debugger.recording.model import Noted, Recording, Wrote
 from debugger.recording.order import Limits, Order, Place
 from debugger.recording.python.watching import watch
@@ -27,6 +28,15 @@ _OTHER = (
 )
 
 
+class _Passed(msgspec.Struct):
+    """A call: what was called, its parameters, and from where, the caller first."""
+
+    function: str
+    positional: tuple[str, ...]
+    keywords: tuple[str, ...]
+    stack: tuple[tuple[str, str, int], ...]
+
+
 class _Reached(msgspec.Struct):
     """What the recorder tells of the place."""
 
@@ -36,6 +46,7 @@ class _Reached(msgspec.Struct):
     known: str | None = None
     cut: int = 0
     full: bool = False
+    passed: _Passed | None = None
 
 
 async def who_wrote(
@@ -79,7 +90,9 @@ async def who_wrote(
             hint=f"debugger who-wrote NAME --at {wanted.place} -- CMD: a name that is known there",
         )
     writes = _writes(chosen)
-    answer = told(wanted.expression, wanted.place, reached.value, writes)
+    answer = told(
+        wanted.expression, wanted.place, reached.value, writes, passed=_passed(reached.passed)
+    )
     notes = list(_notes(wanted, reached, writes))
     return msgspec.structs.replace(
         answer,
@@ -97,6 +110,13 @@ def _reached(recording: Recording) -> _Reached | None:
     )
     text = next(found, None)
     return msgspec.json.decode(text, type=_Reached) if text is not None else None
+
+
+def _passed(call: _Passed | None) -> Passed | None:
+    if call is None:
+        return None
+    stack = tuple(Site(name, file, line) for name, file, line in call.stack)
+    return Passed(stack, call.function, Parameters(call.positional, call.keywords))
 
 
 def _writes(recording: Recording) -> list[Write]:

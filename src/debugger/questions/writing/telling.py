@@ -5,26 +5,52 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from debugger.core import answers
+from debugger.core.clip import clip
+from debugger.core.passing import Parameters, call_of
+from debugger.core.statement import statement
 from debugger.core.writers import Site, Write, Writer, last_before, writers
 from debugger.session import source
 
 _STACK = 3
 _SPAN = 2
 _VALUE = 80
+_CALL = 160
+_HASHES = (".py", ".pyw")
+
+
+class Passed(Struct, frozen=True):
+    """The call that a parameter has its value from: the caller first, and the function's names."""
+
+    stack: tuple[Site, ...]
+    function: str
+    parameters: Parameters
 
 
 def told(
-    expression: str, place: str, value: str | None, writes: Sequence[Write]
+    expression: str,
+    place: str,
+    value: str | None,
+    writes: Sequence[Write],
+    passed: Passed | None = None,
 ) -> answers.WhoWrote:
-    """Return the answer for what was seen, without what belongs to the run."""
+    """Return the answer for what was seen, without what belongs to the run.
+
+    `passed`: it is a parameter, and what was not written before the place was passed.
+    """
     last = last_before(writes)
     site = last.site if last is not None else None
+    cause = _cause(expression, place, value, last, writes)
+    if last is None and passed is not None and passed.stack:
+        site = passed.stack[0]
+        cause = _given(expression, value, passed)
     before = sum(not one.is_after for one in writes)
     return answers.WhoWrote(
         expression=expression,
         place=place,
-        cause=_cause(expression, place, value, last, writes),
+        cause=cause,
         value=value,
         frame=_view(site) if site is not None else None,
         source=source.around(
@@ -51,6 +77,25 @@ def _cause(
         )
     change = f"{_short(last.old)} → {_short(last.new)}"
     return f"{held} at {place} was last written: {change}, in {_where(last.site)}"
+
+
+def _given(expression: str, value: str | None, passed: Passed) -> str:
+    """Name the call that passed a parameter, and the argument it got."""
+    site = passed.stack[0]
+    held = f"{expression}={_short(value)}"
+    lines = source.lines(site.file) if site.file and site.line else None
+    if lines is None or not site.line or site.line > len(lines):
+        return f"{held} was passed by {_where(site)}"
+    is_hash = str(site.file).endswith(_HASHES)
+    text = statement(lines[site.line - 1 : site.line + 4], hash_comments=is_hash)
+    call = call_of(text, passed.function, expression, passed.parameters, unpacks=is_hash)
+    place, said = f"{Path(str(site.file)).name}:{site.line}", clip(call.text, _CALL)
+    if call.left_out:
+        return f"{held} is its default, as the call at {place} does not give it: {said}"
+    if call.argument is None:
+        return f"{held} came with the call at {place}: {said}"
+    argument = f" as {clip(call.argument, _CALL)}" * (call.argument != expression)
+    return f"{held} was passed at {place}{argument}: {said}"
 
 
 def _short(text: str | None) -> str:

@@ -16,10 +16,12 @@ from debugger.core.writers import Site, Write
 from debugger.errors import Code, DebuggerError
 from debugger.questions import asking
 from debugger.questions.asking import Question, Run
-from debugger.questions.writing import lying
-from debugger.questions.writing.telling import told
+from debugger.questions.writing import calling, lying
+from debugger.questions.writing.telling import Passed, told
+from debugger.questions.writing.wanted import HINT_WHEN, Wanted
 from debugger.session import looking
 from debugger.session.session import Session
+from debugger.session.watching import Change
 
 _STACK = 8
 _DEEP = 40
@@ -36,9 +38,6 @@ _DIFFERS = "the program does not do the same in each run: the value at the place
 _EARLIER = "what wrote it before {} is not seen"
 
 
-HINT_WHEN = "debugger probe --at {} '{}' -- CMD shows what it was there"
-
-
 @dataclass
 class Watched:
     """What was seen in one run: the value at the place, where it lies, and who wrote it."""
@@ -49,28 +48,16 @@ class Watched:
     owner: str = ""  # the function in whose frame it lies, if it lies on the stack
     is_on_heap: bool = False
     is_reached: bool = False
+    passed: Passed | None = None  # the call that gave it, if it is a parameter
+    given: str | None = None  # its value at the beginning of that call
+    call: calling.Call | None = None
+    place: int = 0  # its address
+    at: int = 0  # the address of the code that is asked about
     writes: list[Write] = field(default_factory=list)
+    by: list[tuple[str, int]] = field(default_factory=list)  # the function of each, and behind what
     lines: dict[str, int | None] = field(default_factory=dict)  # of what wrote, by what is next
     ended: answers.Stop | None = None
     notes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What is asked: whose writes, seen from which place, at which of its hits, until where."""
-
-    expression: str
-    at: Spec
-    place: str
-    hit: int = 1
-    until: Spec | None = None
-    limit: int = 1000
-    when: str = ""
-
-    @property
-    def met(self) -> str:
-        """The place, and what is to hold there, in words."""
-        return f"{self.place} with {self.when}" if self.when else self.place
 
 
 async def who_wrote(question: Question, wanted: Wanted) -> answers.WhoWrote:
@@ -91,17 +78,27 @@ async def who_wrote(question: Question, wanted: Wanted) -> answers.WhoWrote:
         notes += earlier.notes
         if earlier.is_reached and earlier.value != later.value:
             notes.append(_DIFFERS.format(earlier.value))
-    writes = [*earlier.writes, *later.writes]
-    answer = told(wanted.expression, wanted.place, later.value, writes)
+    writes = [*earlier.writes, *_of_this_call(later, earlier.call)]
+    # Where it has changed since, it was written unseen, as by the system.
+    is_as_given = earlier.is_reached and earlier.given == earlier.value
+    passed = later.passed if is_as_given else None
+    answer = told(wanted.expression, wanted.place, later.value, writes, passed)
     last = later.ended
     return msgspec.structs.replace(
         answer,
         adapter=later.adapter,
-        method="a hardware watchpoint" + (", in two runs" if later.again else ""),
+        method=f"a hardware watchpoint{_runs(later, earlier)}",
         timed_out=bool(last and last.timed_out),
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _runs(later: Watched, earlier: Watched) -> str:
+    if later.again is None:
+        return ""
+    is_counted = earlier.call is not None and not earlier.call.is_place
+    return ", in three runs" if is_counted else ", in two runs"
 
 
 async def _later(question: Question, wanted: Wanted) -> Watched:
@@ -122,6 +119,10 @@ async def _later(question: Question, wanted: Wanted) -> Watched:
         if lying.is_in(session.pid, address, "[stack]"):
             thread = stop.thread if stop.thread is not None else 0
             found.owner = await session.do(lambda: lying.owner(session, thread, address))
+            found.passed = await session.do(
+                lambda: calling.passed(session, wanted.expression, frame, thread)
+            )
+        found.place, found.at = address, calling.address(stop.frame)
         found.is_on_heap = lying.is_in(session.pid, address, "[heap]")
         if session.adapter == "delve":
             found.notes.append(_BEHIND)
@@ -133,12 +134,16 @@ async def _later(question: Question, wanted: Wanted) -> Watched:
 
 async def _earlier(question: Question, wanted: Wanted, later: Watched) -> Watched:
     """Run again, with the memory watched from the start of the program, or of the function."""
-    found = Watched(again=later.again, owner=later.owner)
-    first = _GO_MAIN if later.adapter == "delve" else _MAIN
-    start = later.owner or first
-    begins = Spec(function=start, temporary=True)
+    found = Watched(owner=later.owner, passed=later.passed, at=later.at)
+    call = None
+    if later.passed is not None:
+        call = await calling.last(question, wanted, later.owner, place=later.place)
+    if call is not None and call.is_place:
+        return replace(found, is_reached=True, value=later.value, given=later.value, call=call)
+    start = later.owner or (_GO_MAIN if later.adapter == "delve" else _MAIN)
+    begins = Spec(function=start, temporary=call is None)
     async with asking.running(replace(question, breakpoints=(wanted.at, begins))) as run:
-        stop = await run.first()
+        stop = await (run.first() if call is None else calling.begun(run, later.owner, call))
         if stop.state != State.STOPPED.value:
             found.notes.append(_EARLIER.format(wanted.place))
             return found
@@ -152,8 +157,22 @@ async def _earlier(question: Question, wanted: Wanted, later: Watched) -> Watche
         except DebuggerError as error:
             found.notes.append(f"{_EARLIER.format(wanted.place)}: {error.message}")
             return found
+        if call is not None:
+            found.call, found.given = call, await _value(run, wanted.expression)
         await _collect(run, found, wanted, stop, is_after=False)
     return found
+
+
+def _of_this_call(later: Watched, call: calling.Call | None) -> list[Write]:
+    """Leave out what later calls of the function wrote in the same memory.
+
+    Each begins with the write of its own argument, before the first line of its body.
+    """
+    if call is not None:
+        for number, (function, behind) in enumerate(later.by):
+            if function == later.owner and behind <= call.entry:
+                return later.writes[:number]
+    return later.writes
 
 
 async def _reach(run: Run, wanted: Wanted) -> answers.Stop:
@@ -219,11 +238,11 @@ async def _collect(
     run: Run, found: Watched, wanted: Wanted, stop: answers.Stop, *, is_after: bool
 ) -> None:
     """Let the program run, and note each write, up to the end of what is asked."""
-    hits = 1 if 1 in stop.hit_breakpoints else 0
+    hits = (found.call.hits if found.call is not None else 0) + (1 in stop.hit_breakpoints)
     for _ in range(_STOPS_MAX):
         if not is_after and hits >= wanted.hit:
             found.is_reached = True
-            found.value = await _value(run, wanted)
+            found.value = await _value(run, wanted.expression)
             return
         if len(found.writes) >= wanted.limit:
             found.notes.append(f"after {wanted.limit:,} writes it was looked at no more: --limit N")
@@ -234,19 +253,51 @@ async def _collect(
             if stop.timed_out:
                 found.notes.append("the time was up: --timeout S")
             return
-        if stop.watched:
-            await _note(run, found, stop, is_after=is_after)
+        change = stop.watched[0] if stop.watched else await _beside(run, stop)
+        if change is not None:
+            await _note(run, found, stop, change, is_after=is_after)
         if is_after and 2 in stop.hit_breakpoints:  # noqa: PLR2004 - the second is `until`
             return
-        hits += 1 in stop.hit_breakpoints
+        hits += 1 in stop.hit_breakpoints or await _is_at(run, found, wanted, stop)
         is_other = stop.reason in {Reason.SIGNAL.value, Reason.EXCEPTION.value}
         if is_other and not stop.watched:
             found.notes.append(f"it stopped there for {stop.signal or 'an exception'}")
             return
 
 
-async def _note(run: Run, found: Watched, stop: answers.Stop, *, is_after: bool) -> None:
-    change = stop.watched[0]
+async def _is_at(run: Run, found: Watched, wanted: Wanted, stop: answers.Stop) -> bool:
+    """Tell whether what stopped behind a write is at the place: LLDB then tells the write alone."""
+    if not stop.watched or not found.at or calling.address(stop.frame) != found.at:
+        return False
+    if not wanted.when:
+        return True
+    return await _value(run, wanted.when) not in {None, "0", "false"}
+
+
+async def _beside(run: Run, stop: answers.Stop) -> Change | None:
+    """Return what the line before a breakpoint has written: gdb tells the breakpoint alone."""
+    session = run.session
+    happened = session.last_stop
+    if happened is None or stop.reason != Reason.BREAKPOINT.value:
+        return None
+
+    async def job() -> Change | None:
+        frame = await looking.frame_of(session)
+        watching = session.binding.watching
+        changes = await watching.look(happened, session.hits, session.backend, frame)
+        return next((one for one in changes if one.previous != one.value), None)
+
+    return await session.do(job)
+
+
+async def _note(
+    run: Run,
+    found: Watched,
+    stop: answers.Stop,
+    change: answers.WatchedView | Change,
+    *,
+    is_after: bool,
+) -> None:
     session = run.session
     thread = stop.thread if stop.thread is not None else 0
     stack = await session.do(lambda: session.backend.stack(thread, levels=_DEEP))
@@ -261,6 +312,8 @@ async def _note(run: Run, found: Watched, stop: answers.Stop, *, is_after: bool)
             found.lines[pc] = await session.do(lambda: lying.line_before(session, shown[0]))
         line = found.lines[pc]
         sites[0] = msgspec.structs.replace(sites[0], line=line)
+    first = stack.frames[0]
+    found.by.append((first.function, calling.address(first)))
     found.writes.append(
         Write(
             stack=tuple(sites),
@@ -272,13 +325,11 @@ async def _note(run: Run, found: Watched, stop: answers.Stop, *, is_after: bool)
     )
 
 
-async def _value(run: Run, wanted: Wanted) -> str | None:
+async def _value(run: Run, expression: str) -> str | None:
     session = run.session
     try:
         frame = await session.do(lambda: looking.frame_of(session))
-        value = await session.do(
-            lambda: session.backend.evaluate(wanted.expression, frame, Purpose.PRINT)
-        )
+        value = await session.do(lambda: session.backend.evaluate(expression, frame, Purpose.PRINT))
     except DebuggerError:
         return None
     return value.value

@@ -1,0 +1,123 @@
+"""How are two programs probed at the same places, to be compared: what is asked of each?"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+
+from debugger.backends.base import Launch
+from debugger.commands.call import Call
+from debugger.commands.probing import probed, wanted
+from debugger.core import answers
+from debugger.errors import Code, DebuggerError
+from debugger.questions.asking import Question
+from debugger.questions.probing import counterpart, differing
+from debugger.questions.probing.differing import Taken
+from debugger.questions.probing.wanted import Range
+from debugger.questions.recorded import SAME_SETS, Program
+from debugger.questions.saved import Saved, roots_of
+
+Places = Sequence[tuple[str, str]]
+_EXAMPLE = "debugger diff --at FILE:LINE 'EXPR, EXPR' -- CMD_A --vs CMD_B"
+
+
+def check(at: Places, when: Sequence[str], function: str | None) -> None:
+    """Refuse what does not go together.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    if at and function is not None:
+        raise DebuggerError(
+            Code.USAGE,
+            "--at compares values at places, --function the calls of one: not both",
+            hint=f"debugger diff --at {function} 'EXPR, EXPR' -- CMD_A --vs CMD_B",
+        )
+    if when and not at:
+        raise DebuggerError(Code.USAGE, "--when is for the hits of --at", hint=_EXAMPLE)
+
+
+def options(at: Places, when: Sequence[str]) -> list[str]:
+    """Return the options that ask the same again."""
+    places = [word for place, text in at for word in ("--at", place, text)]
+    return [*places, *(word for text in when for word in ("--when", text))]
+
+
+def scope(at: Places, when: Sequence[str]) -> str:
+    """Return what a saved run is known by: only the same probes are compared."""
+    return shlex.join(options(at, when))
+
+
+async def compared(
+    call: Call, sides: Sequence[Program | Saved], at: Places, when: Sequence[str]
+) -> list[Taken]:
+    """Take the values of one run or of two, the saved one first: its lines are those asked for.
+
+    Raises:
+        DebuggerError: USAGE for what cannot be asked; what starting a program raises.
+    """
+    order = sorted(sides, key=lambda one: not isinstance(one, Saved))
+    found = [await _taken(call, order[0], at, when)]
+    if len(sides) == 1:
+        return found
+    found.append(await _taken(call, order[1], at, when, beside=(order[0], found[0])))
+    return found if order[0] is sides[0] else found[::-1]
+
+
+async def _taken(
+    call: Call,
+    program: Program | Saved,
+    at: Places,
+    when: Sequence[str],
+    *,
+    beside: tuple[Program | Saved, Taken] | None = None,
+) -> Taken:
+    """Run a program with its probes, or take what was saved; `beside` is the run before it."""
+    if isinstance(program, Saved):
+        assert program.probed is not None  # its scope says that it was probed
+        return program.probed
+    assert program.question is not None  # a program that is run by a command has one
+    assert program.traced is not None
+    found = _with_same_sets(program.question)
+    # A file is first looked for beside the program: two may have one of the same name each.
+    beside_it = os.path.dirname(program.launch.program or "") or program.launch.cwd
+    places = wanted(replace(call, cwd=beside_it), found, at, when, verb="diff", also=(call.cwd,))
+    notes: list[str] = []
+    if beside is not None:
+        other, known = beside
+        places, notes = counterpart.moved(places, known.places, roots_of(other), roots_of(program))
+    each = differing.most(len(places))
+    answer = await probed(
+        call,
+        found,
+        places,
+        Range(last=each),
+        by=None,
+        rows=(each + 2) * len(places),  # thirds of them are kept apart
+        is_free=True,
+        inside=program.traced,
+        each=each,
+    )
+    answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
+    return differing.taken(answer, shlex.join(program.words))
+
+
+def _with_same_sets(found: Question) -> Question:
+    target = found.target
+    if found.language != "python" or not isinstance(target, Launch):
+        return found
+    env = {**SAME_SETS, **target.env}
+    return replace(found, target=msgspec.structs.replace(target, env=env))
+
+
+def summary(answer: answers.DiffOfProbes) -> str:
+    """Sum up an answer for the list of evidence."""
+    if answer.parted is None:
+        return f"the same values at {answer.common:,} hits"
+    row = answer.parted.left or answer.parted.right
+    assert row is not None  # a pair has one row at least
+    return f"differ first at hit {row.hit:,} of {answer.places[row.place].asked}"

@@ -1,0 +1,99 @@
+"""What of a crash that no debugger saw do the program's own words tell?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from debugger.core import answers, sanitizers, tracebacks
+from debugger.core.causes import Facts, cause
+from debugger.core.origin import is_library
+from debugger.core.traces import without_traces
+from debugger.questions.asking import Run
+from debugger.session import source
+
+_OUTPUT = 12
+_RECURSION = 100  # frames: there the callers are all the same
+_CALLERS = 6
+_BY = "the debugger did not see it: this is from the program's own {}"
+
+
+def told(
+    run: Run, last: answers.Stop, output: answers.Output, notes: Sequence[str]
+) -> answers.Crash | None:
+    """Read a sanitizer's report, or a traceback, in the output of a program that has ended."""
+    lines = [line.text for line in output.lines]
+    found = _reported(lines) or _traced(lines, run.session.target.cwd)
+    if found is None:
+        return None
+    words = found.exception
+    repeated = [f"{words.type}: {words.message}"] if words is not None else []
+    shown, traces = without_traces(output.lines, repeated)
+    return msgspec.structs.replace(
+        found,
+        outcome="survived" if last.exit_code == 0 else "crashed",
+        signal=last.signal,
+        output=shown[-_OUTPUT:],
+        output_total=output.total,
+        output_dropped=output.dropped,
+        traces_left_out=traces,
+        exit_code=last.exit_code,
+        exit_signal=last.signal,
+        adapter=run.session.adapter,
+        notes=tuple(dict.fromkeys([*found.notes, *notes])),
+    )
+
+
+def _reported(lines: Sequence[str]) -> answers.Crash | None:
+    place = sanitizers.summed_up(lines)
+    if sanitizers.report(lines) is None or place is None:
+        return None
+    function, file, line = place
+    found = cause(Facts(function=function, place=f"{Path(file).name}:{line}", said=tuple(lines)))
+    return answers.Crash(
+        outcome="crashed",
+        cause=found.text,
+        kind=found.kind,
+        frame=answers.FrameView(0, function, file, line),
+        source=source.around(file, line, before=2, after=2),
+        notes=(*found.notes, _BY.format("report")),
+    )
+
+
+def _traced(lines: Sequence[str], cwd: str) -> answers.Crash | None:
+    told = tracebacks.read(lines)
+    if told is None:
+        return None
+    place = tracebacks.own(told, lambda file: _is_foreign(file, cwd))
+    counted = Counter(one.function for one in told.frames).most_common(1)[0][0]
+    found = cause(
+        Facts(
+            function=place.function,
+            place=f"{Path(place.file).name}:{place.line}",
+            exception=None if told.is_fatal else told.type,
+            message=f"{told.message} in compiled code" if told.is_fatal else told.message,
+            recursion=(counted, told.depth),
+        )
+    )
+    return answers.Crash(
+        outcome="crashed",
+        cause=found.text,
+        kind="signal" if told.is_fatal else found.kind,
+        exception=None if told.is_fatal else answers.ExceptionView(told.type, told.message),
+        frame=answers.FrameView(0, place.function, place.file, place.line),
+        source=source.around(place.file, place.line, before=2, after=2),
+        callers=tuple(
+            answers.CallerView(answers.FrameView(at, one.function, one.file, one.line))
+            for at, one in enumerate(told.frames)
+            if one != place and not _is_foreign(one.file, cwd) and told.depth < _RECURSION
+        )[:_CALLERS],
+        frames_total=told.depth,
+        notes=(_BY.format("traceback"),),
+    )
+
+
+def _is_foreign(file: str, cwd: str) -> bool:
+    return is_library(file, cwd) or "pydevd" in file

@@ -1,0 +1,53 @@
+"""What do answers about a whole run have in common: the end, the place, the callers, the notes?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from debugger.core.answers import FrameView
+from debugger.render.budget import Section, fixed
+from debugger.render.lists import listing
+from debugger.render.page import Page
+from debugger.render.values import IN_A_LIST, counted, escape, short_name, shorten
+
+
+def ended(signal: str | None, status: int | None) -> str:
+    """Return how a program ended."""
+    if signal is not None:
+        return f"ended by signal {short_name(signal)}"
+    return f"exited with status {status}" if status is not None else "it ended"
+
+
+def place(frame: FrameView | None, page: Page, *, said: str | None, rank: int) -> list[Section]:
+    """Return the line above a source: where it is, if that is not `said` in the first line."""
+    if frame is None or not frame.file:
+        return []
+    file = frame.file.removeprefix(f"{page.folder}/") if page.folder else frame.file
+    where = f"{escape(file)}:{frame.line}"
+    return [fixed(where, rank)] if "/" in file or where not in (said or "") else []
+
+
+def callers(lines: Sequence[str], *, rank: int) -> Section:
+    """Return the callers of a frame, the nearest first."""
+    said = [f"{'  by' if at else 'called by'} {line}" for at, line in enumerate(lines)]
+    return listing(said, lambda cut: f"  … {counted(cut, 'more caller')}", rank=rank)
+
+
+def end_of(label: str, lines: Sequence[str], *, rank: int, floor: int) -> Section:
+    """Return the last of some lines below a label, which is alone where none of them fits."""
+
+    def lay(kept: int) -> str:
+        return "\n".join([f"{label}, the last:", *lines[len(lines) - kept :]]) if kept else label
+
+    return Section(lay, count=len(lines), rank=rank, floor=floor)
+
+
+def notes(
+    some: Sequence[str], evidence: object, session: object = None, *, rank: int
+) -> list[Section]:
+    """Return what is to be known besides, the answer's id, and the session that was kept."""
+    said = [fixed(f"note: {shorten(one, 2 * IN_A_LIST)}", rank) for one in some]
+    last = [f"evidence: {evidence}"] if isinstance(evidence, str) else []
+    if isinstance(session, str):
+        last.append(f"kept, stopped there: debugger context, debugger stop ({session})")
+    return [*said, fixed(" · ".join(last), rank)] if last else said

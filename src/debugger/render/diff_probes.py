@@ -1,0 +1,202 @@
+"""How is it told where the values differ that expressions had in two runs?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from debugger.core.answers import DiffOfProbes, ProbedColumn, ProbedPair, ProbedPlace, ProbeRow
+from debugger.render import asked, recorded
+from debugger.render.budget import Section, fixed
+from debugger.render.diff import sides
+from debugger.render.lists import listing
+from debugger.render.page import Page
+from debugger.render.places import basename
+from debugger.render.probe import in_scope
+from debugger.render.values import IN_A_LIST, counted, short_name, shorten
+
+# What is cut last has the lowest number.
+_HEAD, _NOTES, _PLACES, _PARTED, _COLUMNS, _AFTER, _BEFORE, _OUTPUT = range(8)
+_NAME = 32
+_VALUE = 60
+_SHORT = 40  # in the first line
+_IN_HEAD = 3  # values
+_BETWEEN = " | "
+
+
+def diff_of_probes(answer: DiffOfProbes, page: Page) -> list[Section]:
+    """Return the parts of what is said of the values of two runs."""
+    commands, output = sides(answer.runs, page, head=_HEAD, rank=_OUTPUT)
+    return [
+        fixed(_head(answer), _HEAD),
+        commands,
+        *[part for place in answer.places for part in _place(place)],
+        *_pairs(answer, answer.before, rank=_BEFORE, is_from_end=True),
+        *_parted(answer),
+        *_pairs(answer, answer.after, rank=_AFTER),
+        *_total(answer),
+        *output,
+        *asked.notes(answer.notes, answer.evidence, rank=_NOTES),
+    ]
+
+
+def _head(answer: DiffOfProbes) -> str:
+    parted = answer.parted
+    if parted is None:
+        return f"diff: the same values at all {counted(answer.common, 'hit')} of both runs"
+    after = f", after {counted(answer.parted_after, 'hit')} that are the same"
+    after = after if answer.parted_after else ""
+    left, right = parted.left, parted.right
+    if left is not None and right is not None and left.place == right.place:
+        columns = answer.places[left.place].columns
+        told = [
+            f"{shorten(one.expression, _NAME)} {_pair(a, b, _SHORT)}"
+            for one, a, b in zip(columns, left.values, right.values, strict=False)
+            if a != b and one.different  # not by addresses alone
+        ]
+        more = f", {len(told) - _IN_HEAD} more" if len(told) > _IN_HEAD else ""
+        where = _hit(answer, parted)
+        return f"diff: the runs differ first at {where}: {', '.join(told[:_IN_HEAD])}{more}"
+    if left is not None and right is not None:
+        ways = f"A comes to {_at(answer, left)}, B to {_at(answer, right, is_right=True)}"
+        return f"diff: the runs part{after}: {ways}"
+    side, row = ("A", left) if left is not None else ("B", right)
+    assert row is not None  # a pair has one row at least
+    where = _at(answer, row, is_right=side == "B")
+    told = [
+        f"{shorten(name, _NAME)} {shorten(value, _VALUE)}" for name, value in _known(answer, row)
+    ]
+    values = f": {', '.join(told[:_IN_HEAD])}" if told else ""
+    return f"diff: the runs part{after}: only {side} has {where}{values}"
+
+
+def _place(one: ProbedPlace) -> list[Section]:
+    lines = str(one.line) if not one.right_line else f"{one.line} (in B {one.right_line})"
+    where = f"{basename(one.file)}:{lines}" if one.file and one.line else one.asked
+    is_said = one.function is None or one.function == where
+    inside = "" if is_said else f" in {short_name(one.function or '')}"
+    when = f", {shorten(one.when, IN_A_LIST)}" if one.when is not None else ""
+    left, right = one.left_hits, one.right_hits
+    hits = f"{_hits(left)}{_BETWEEN}{_hits(right)}" if left != right else _hits(left)
+    parts = [fixed(f"{where}{inside}{when}: {hits}", _PLACES)]
+    whys = {"A": one.left_why, "B": one.right_why}
+    if one.left_why == one.right_why:
+        whys = {"A, B": one.left_why}
+    for side, why in whys.items():
+        if why is not None:
+            parts.append(fixed(f"  {side}: {shorten(why, 2 * IN_A_LIST)}", _PLACES))
+    columns = [f"  {_column(column)}" for column in one.columns if column.compared or column.error]
+    parts.append(listing(columns, lambda cut: f"  … {counted(cut, 'more column')}", rank=_COLUMNS))
+    if one.names_in_scope:
+        parts.append(fixed(f"  {in_scope(one.names_in_scope, one.near_names)}", _COLUMNS))
+    return parts
+
+
+def _hits(count: int) -> str:
+    return counted(count, "hit") if count else "never hit"
+
+
+def _column(one: ProbedColumn) -> str:
+    name = shorten(one.expression, _NAME)
+    if one.error is not None:
+        return f"{name}: never a value: {shorten(one.error, IN_A_LIST)}"
+    if not one.different:
+        return f"{name}: the same{' but for addresses' if one.addresses else ''}"
+    hit = f"{one.left_hit:,}"
+    hit += f"{_BETWEEN}{one.right_hit:,}" if one.left_hit != one.right_hit else ""
+    first = f"first at hit {hit}: {_pair(one.left or '', one.right or '')}"
+    return f"{name}: differs at {one.different:,} of {counted(one.compared, 'hit')}, {first}"
+
+
+def _parted(answer: DiffOfProbes) -> list[Section]:
+    if answer.parted is None:
+        return []
+    lines = _row(answer, answer.parted)
+    return [fixed("\n".join(f"-> {line}" for line in lines), _PARTED)]
+
+
+def _pairs(
+    answer: DiffOfProbes, some: Sequence[ProbedPair], *, rank: int, is_from_end: bool = False
+) -> list[Section]:
+    lines = [f"   {line}" for one in some for line in _row(answer, one)]
+    return [listing(lines, lambda _: "   …", rank=rank, floor=1, from_end=is_from_end)]
+
+
+def _row(answer: DiffOfProbes, pair: ProbedPair) -> list[str]:
+    left, right = pair.left, pair.right
+    is_short = len(answer.places) == 1
+    if left is None or right is None or left.place != right.place:
+        told = []
+        for side, row in (("A", left), ("B", right)):
+            if row is not None:
+                where = _at(answer, row, is_right=side == "B", is_short=is_short)
+                told.append(f"only {side}: {where}  {_values(answer, row)}".rstrip())
+        return told
+    columns = answer.places[left.place].columns
+    told = [
+        # Of what differs by addresses alone one is told.
+        f"{shorten(one.expression, _NAME)}={_pair(a, b if one.different else a)}"
+        for one, a, b in zip(columns, left.values, right.values, strict=False)
+        if one.error is None
+    ]
+    return [f"{_hit(answer, pair, is_short=is_short)}  {'  '.join(told)}".rstrip()]
+
+
+def _known(answer: DiffOfProbes, row: ProbeRow) -> list[tuple[str, str]]:
+    """Return the values of a hit with their names, but for those that neither run ever had."""
+    columns = answer.places[row.place].columns
+    return [
+        (one.expression, value)
+        for one, value in zip(columns, row.values, strict=False)
+        if one.error is None
+    ]
+
+
+def _values(answer: DiffOfProbes, row: ProbeRow) -> str:
+    return "  ".join(
+        f"{shorten(name, _NAME)}={shorten(value, _VALUE)}" for name, value in _known(answer, row)
+    )
+
+
+def _hit(answer: DiffOfProbes, pair: ProbedPair, *, is_short: bool = False) -> str:
+    left, right = pair.left, pair.right
+    assert left is not None
+    assert right is not None
+    both = f"{_BETWEEN}{right.hit:,}" if left.hit != right.hit else ""
+    return f"hit {left.hit:,}{both}{'' if is_short else _of(answer, left)}"
+
+
+def _at(
+    answer: DiffOfProbes, row: ProbeRow, *, is_right: bool = False, is_short: bool = False
+) -> str:
+    return f"hit {row.hit:,}{'' if is_short else _of(answer, row, is_right=is_right)}"
+
+
+def _of(answer: DiffOfProbes, row: ProbeRow, *, is_right: bool = False) -> str:
+    place = answer.places[row.place]
+    line = place.right_line if is_right and place.right_line else place.line
+    return f" of {basename(place.file)}:{line}" if place.file and line else f" of {place.asked}"
+
+
+def _pair(left: str, right: str, most: int = _VALUE) -> str:
+    if left == right:
+        return shorten(left, most)
+    if max(len(left), len(right)) > most:
+        a, b = recorded.changed(right, left, most), recorded.changed(left, right, most)
+        return f"{a}{_BETWEEN}{b}"
+    return f"{shorten(left, most)}{_BETWEEN}{shorten(right, most)}"
+
+
+def _total(answer: DiffOfProbes) -> list[Section]:
+    if answer.parted is None:
+        return []
+    parts = [f"{counted(answer.common, 'hit')} the same"]
+    parts += [f"{answer.different:,} differ"] if answer.different else []
+    parts += [f"{answer.left_only:,} only A's"] if answer.left_only else []
+    parts += [f"{answer.right_only:,} only B's"] if answer.right_only else []
+    said = ", ".join(parts)
+    if answer.again is not None:
+        count = f"the last {answer.again_count:,} are the same again, from"
+        said += f"; {count} {_hit(answer, answer.again)}"
+    if not answer.is_whole:
+        said += "; from some point on they have too little in common to be compared"
+    return [fixed(said, _PARTED)]

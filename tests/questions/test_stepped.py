@@ -1,0 +1,171 @@
+"""Does `calls` step through any function of Node's and Go's, and say how its call ended?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NODE = """\
+class Cart {
+  #items = [];
+  static of(...prices) {
+    const cart = new Cart();
+    for (const one of prices) cart.#add(one);
+    return cart;
+  }
+  #add(price) {
+    check(price);
+    return this.#items.push(price);
+  }
+  get total() {
+    let sum = 0;
+    for (const one of this.#items) sum += one;
+    return sum;
+  }
+}
+class Gift extends Cart {
+  constructor(name) {
+    super();
+    this.name = name;
+  }
+}
+function check(price) {
+  if (price < 0) throw new RangeError('negative');
+  return price;
+}
+const helpers = {
+  round(value) {
+    return Math.round(value);
+  },
+  half: (value) => value / 2,
+};
+async function later(value) {
+  const first = await Promise.resolve(value + 1);
+  return first * 2;
+}
+function* walk(n) {
+  yield n;
+}
+async function main() {
+  console.log(Cart.of(1, 2).total, helpers.round(2.4), helpers.half(3), [...walk(1)]);
+  new Gift('g');
+  try { check(-1); } catch {}
+  await later(5);
+}
+main().then(() => check(-2));
+function lasts(n) {
+  try {
+    if (n > 1) return n;
+  } finally {
+    n += 1;
+  }
+}
+lasts(3);
+lasts(0);
+"""
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("stepped") / "app.js"
+    path.write_text(NODE)
+    return path
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize(
+    ("function", "nth", "says"),
+    [
+        ("Cart.of", 1, "#1 Cart.of(prices=(2) [1, 2]) → Cart app.js:4"),
+        ("Cart.#add", 2, "#2 Cart.#add(price=2) → 2 app.js:9"),
+        ("Cart.total", 1, "#1 Cart.get total() → 3 app.js:13"),
+        ("app.js:14", 1, "#1 Cart.get total() → 3 app.js:13"),
+        ("Gift.constructor", 1, "#1 Gift(name='g') → Gift app.js:20"),
+        ("helpers.half", 1, "#1 half(value=3) → 1.5 app.js:32"),
+        ("later", 1, "#1 later(value=5) → Promise app.js:35"),
+        ("main", 1, "#1 main() → Promise app.js:42"),
+        (
+            "check",
+            3,
+            "#3 check(price=-1) raised an exception: it was caught further out at line 25",
+        ),
+        ("check", 4, "#4 check(price=-2) raised RangeError: negative at line 25"),
+    ],
+)
+def test_any_function_of_node_is_stepped_through_to_its_end(
+    cli: Callable[..., Any], node: Path, function: str, nth: int, says: str
+) -> None:
+    run = ["--nth", str(nth), "--", "node", node.name]
+    answer = cli("calls", function, *run, cwd=node.parent, check=0)
+    assert says in answer.out, str(answer)
+    assert "note: stepped through: debugger path --around app.js:" in answer.out
+    assert "36  return first * 2;" in answer.out or function != "later"
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_return_that_v8_does_not_stop_at_ends_a_call_all_the_same(
+    cli: Callable[..., Any], node: Path
+) -> None:
+    answer = cli("calls", "lasts", "--limit", "2", "--", "node", node.name, cwd=node.parent)
+    assert "#1 lasts(n=3) returned app.js:50" in answer.out, str(answer)
+    assert "#2 lasts(n=0) → undefined app.js:50" in answer.out
+
+
+@pytest.mark.adapter("js-debug")
+def test_what_is_no_function_of_node_is_told_with_the_nearest(
+    cli: Callable[..., Any], node: Path
+) -> None:
+    run = ["--", "node", node.name]
+    answer = cli("calls", "app.js:33", *run, cwd=node.parent, check=1)
+    assert "app.js:33 is in no function; there is helpers.half" in answer.err
+    answer = cli("calls", "helpers.haf", *run, cwd=node.parent, check=1)
+    assert "no function helpers.haf; there is helpers.half" in answer.err
+    answer = cli("path", "--around", "app.js:32", *run, cwd=node.parent, check=0)
+    assert "half app.js:32 was called 1 time" in answer.out
+
+
+GO = """\
+package main
+
+import "fmt"
+
+type cart struct{ sum int }
+
+func (c *cart) add(price int) int {
+	if price < 0 {
+		panic("negative")
+	}
+	c.sum += price
+	return c.sum
+}
+
+func safe(c *cart, price int) {
+	defer func() { recover() }()
+	c.add(price)
+}
+
+func main() {
+	c := &cart{}
+	fmt.Println(c.add(2))
+	safe(c, -1)
+	c.add(-5)
+}
+"""
+
+
+@pytest.mark.adapter("delve")
+def test_a_panic_is_how_a_call_of_go_ended(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "cart.go").write_text(GO)
+    run = ["--", "go", "run", "cart.go"]
+    for nth, says in (
+        ("1", "price=2) → 2 cart.go:7"),
+        ("2", "price=-1) raised panic: main.safe.func1, which was deferred, runs next at line 9"),
+        ("3", "price=-5) raised panic: negative at line 9"),
+    ):
+        answer = cli("calls", "cart.add", "--nth", nth, *run, cwd=tmp_path, check=0)
+        assert says in answer.out, str(answer)
+    missed = cli("calls", "cart.ad", *run, cwd=tmp_path, check=1)
+    assert "no function cart.ad; there is main.(*cart).add" in missed.err
