@@ -108,7 +108,7 @@ class Dispatcher:
             is_json=wanted.is_json,
             stop_daemon=partial(stops.append, True),  # noqa: FBT003 - a mark
             evidence=self._evidence,
-            as_text=_kept_text,
+            as_text=partial(_kept_text, request.cwd),
         )
         answer: Answer = await wanted.command.run(call, **arguments)
         return answer, bool(stops)
@@ -134,7 +134,8 @@ def _reply(answer: Answer, request: Request, wanted: Invocation, *, stops_daemon
         shown = _dumps({"ok": True, "data": data})
     else:
         style = Style.TERMINAL if request.tty and wanted.is_color else Style.PLAIN
-        shown = text(answer, budget=wanted.budget or _BUDGET, style=style, width=request.width)
+        budget = wanted.budget or _BUDGET
+        shown = text(answer, budget=budget, style=style, width=request.width, folder=request.cwd)
     # Of every answer that has it: the time was up before the question was answered.
     is_running = getattr(answer, "timed_out", False)
     return Reply(
@@ -145,8 +146,8 @@ def _reply(answer: Answer, request: Request, wanted: Invocation, *, stops_daemon
     )
 
 
-def _kept_text(answer: Answer, budget: int) -> str:
-    return text(answer, budget=budget, style=Style.PLAIN, width=_WIDTH)
+def _kept_text(folder: str, answer: Answer, budget: int) -> str:
+    return text(answer, budget=budget, style=Style.PLAIN, width=_WIDTH, folder=folder)
 
 
 def _dumps(value: object) -> str:

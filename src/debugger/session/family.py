@@ -165,7 +165,7 @@ def stopped_too(session: Session) -> Session | None:
 
 
 def notes(session: Session) -> list[str]:
-    """Say which other processes of this family are stopped, or run on after its end."""
+    """Say which other processes of this family are stopped, or in no session."""
     told = []
     if session.parent is not None:
         told.append(f"this is {session.name}, a child process of {session.parent.name}")
@@ -173,14 +173,12 @@ def notes(session: Session) -> list[str]:
     told += [f"{name} is stopped too: debugger use {name}" for name in stopped[:_NAMED_MAX]]
     if len(stopped) > _NAMED_MAX:
         told.append(f"{len(stopped) - _NAMED_MAX} more are stopped: debugger sessions")
-    names = [one.name for one in _others(session) if one.state in _RUNS]
-    if session.state is State.TERMINATED and names:
-        more = f" and {len(names) - _NAMED_MAX} more" * (len(names) > _NAMED_MAX)
-        told.append(
-            f"still running: {', '.join(names[:_NAMED_MAX])}{more}: "
-            "debugger await waits for it, debugger stop ends it"
-        )
     return told + _free(session)
+
+
+def left_running(session: Session) -> tuple[str, ...]:
+    """Return the names of the other sessions of this family that run."""
+    return tuple(one.name for one in _others(session) if one.state in _RUNS)
 
 
 def _free(session: Session) -> list[str]:

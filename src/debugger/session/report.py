@@ -301,6 +301,7 @@ def ended(session: Session) -> answers.Stop:
         unbound=tuple(views.breakpoint_view(one) for one in unbound),
         never_hit=tuple(views.breakpoint_view(one) for one in met if not _hits(session, one.id)),
         crash=session.crash or UNSET,
+        left_running=family.left_running(session),
         notes=notes,
     )
 

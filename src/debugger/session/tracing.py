@@ -122,6 +122,17 @@ async def listed(session: Session) -> answers.Traces:
     return _shown([_view(one) for one in await session.do(ability.traces)])
 
 
+async def skipped(tracer: Tracing) -> dict[str, int]:
+    """Return how many calls of the functions that were called too often were not told, by name.
+
+    Also of a program that has ended since.
+    """
+    found: dict[str, int] = {}
+    for one in await tracer.traces():
+        found |= zip(one.sampled, one.skipped, strict=True)
+    return found
+
+
 def _logpoints(session: Session) -> list[Breakpoint]:
     return [
         one

@@ -30,7 +30,9 @@ CHILDREN_MAX = 500
 _NESTED_MAX = 20
 _DEPTH_MAX = 5
 # What debuggers say of an expression after which the program may be there no more.
-_DOUBTFUL = re.compile(r"the program ended|unexpected state|was given up|execution was interrupted")
+_DOUBTFUL = re.compile(
+    r"the program ended|unexpected state|was given up|execution was interrupted|session was closed"
+)
 _END_S = 2.0  # an adapter may tell of the end a second after it
 _UNBOUNDED = (".py", ".pyw", ".rb", ".js", ".mjs", ".cjs", ".ts")  # integers without a size
 
@@ -175,6 +177,23 @@ async def assign(session: Session, target: str, value: str) -> answers.Assignmen
         previous=views.value_text(before) if before is not None else None,
         value=views.value_text(changed.value),
         type=changed.type,
+        note=await _doubt(session, target, frame) or UNSET,
+    )
+
+
+async def _doubt(session: Session, target: str, frame: Frame) -> str:
+    """Say whether the program may go on with another copy of what was set: Go's compiler does.
+
+    A function's arguments have a place in memory, which delve reads and sets, and are used in
+    registers. It is told by the name of delve's scope: "Locals (warning: optimized function)".
+    """
+    if not (target.isidentifier() and (frame.file or "").endswith(".go")):
+        return ""
+    if not any("optimized" in one.name for one in await session.backend.scopes(frame)):
+        return ""
+    return (
+        f"the function is optimized, and may hold {target} in a register: it would not see the "
+        "change; go build -gcflags='all=-N -l' leaves it in memory"
     )
 
 

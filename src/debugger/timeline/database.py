@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from debugger.timeline import finding
 from debugger.timeline.asked import Filters, query
 from debugger.timeline.folder import Folder
 from debugger.timeline.postings import Postings
-from debugger.timeline.rows import CALL_COLUMNS, CODES, COLUMNS, Calls, Names, Row
+from debugger.timeline.rows import CALL_COLUMNS, CODES, COLUMNS, Calls, Columns, Names, Row
 
 _SCHEMA = f"""
 CREATE TABLE event ({COLUMNS});
@@ -30,7 +29,7 @@ _LOG_SIZE = 16 * 2**20
 _PAGE = 4096
 _WIDTHS = {"event": COLUMNS.count(",") + 1, "call": CALL_COLUMNS.count(",") + 1}
 # One statement for many rows: SQLite then works without Python's lock, and three times as fast.
-_TOGETHER = 400
+_TOGETHER = (400, 20, 1)
 _OUTPUT = CODES[Kind.OUTPUT]
 
 
@@ -86,20 +85,17 @@ class Database:
 
     def write_calls(self, calls: Iterable[Calls], *, without: Iterable[tuple[int, int]]) -> None:
         """Store calls and returns, and delete the oldest: all up to the last in ranges."""
-        rows = list(chain.from_iterable(map(self._names.stored_calls, calls)))
+        made = [self._names.columns(one) for one in calls]
         floor = max((last for _, last in without), default=0)
         with self._transaction() as connection:
             if floor:
                 connection.execute("DELETE FROM call WHERE seq <= ?", (floor,))
-            whole = len(rows) - len(rows) % _TOGETHER
-            for start in range(0, whole, _TOGETHER):
-                together = rows[start : start + _TOGETHER]
-                values = list(chain.from_iterable(together))
-                connection.execute(_insert("call", _TOGETHER), values)
-            connection.executemany(_insert("call", 1), rows[whole:])
+            for columns in made:
+                _insert_calls(connection, columns)
         # What the disk did not take is not there to be found.
         self._postings.forget(floor)
-        self._postings.add(rows)
+        for columns in made:
+            self._postings.add(columns)
 
     def amend(self, seq: int, row: Row) -> None:
         """Replace a stored event; one that is not there stays away."""
@@ -165,6 +161,19 @@ class Database:
     def _number(self, sql: str, values: Sequence[object]) -> int | None:
         row: Sequence[Any] | None = self._connection.execute(sql, values).fetchone()
         return None if row is None else row[0]
+
+
+def _insert_calls(connection: sqlite3.Connection, columns: Columns) -> None:
+    width, count = len(columns), len(columns[0])
+    values: list[Any] = [None] * (width * count)
+    for at, column in enumerate(columns):
+        values[at::width] = column
+    start = 0
+    for rows in _TOGETHER:
+        statement, size = _insert("call", rows), rows * width
+        while start + size <= len(values):
+            connection.execute(statement, values[start : start + size])
+            start += size
 
 
 @cache

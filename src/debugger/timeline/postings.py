@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from operator import eq, ge, gt, itemgetter, le, lt, ne
 from typing import NamedTuple
 
-from debugger.timeline.rows import BLOCK, CALL_NAMES, INT64, Stored
+from debugger.timeline.rows import BLOCK, CALL_NAMES, INT64, Columns
 
 Number = int | float
 Span = tuple[int, int]
 COLUMNS = ("kind", "thread", "place", "duration_ns", "number")
 _FEW = frozenset({"kind", "thread"})
+_REPEATED = frozenset({"place"})
 _EXACT = range(-(2**53), 2**53 + 1)
 _COMPARED: dict[str, Callable[[Number, Number], bool]] = {
     "<": lt, "<=": le, "=": eq, ">=": ge, ">": gt, "!=": ne,
 }  # fmt: skip
-_numbers_of = itemgetter(0)
-_columns_of = [itemgetter(CALL_NAMES.index(name)) for name in COLUMNS]
+_columns_of = itemgetter(*map(CALL_NAMES.index, COLUMNS))
 
 
 class Among(NamedTuple):
@@ -105,10 +106,14 @@ class _Sealed:
     def __init__(self, opened: _Open) -> None:
         self.first, self.last = opened.first, opened.last
         offsets = [seq - self.first for seq in opened.seqs]
-        self._few = {name: _grouped(opened.columns[name], offsets) for name in _FEW}
+        self._few = {
+            name: {value: array("H", found) for value, found in grouped.items()}
+            for name in _FEW
+            for grouped in [_grouped(opened.columns[name], offsets)]
+        }
         self._sorted = {
-            name: _sorted(column, offsets)
-            for name, column in opened.columns.items()
+            name: (_joined if name in _REPEATED else _sorted)(opened.columns[name], offsets)
+            for name in COLUMNS
             if name not in _FEW
         }
 
@@ -130,16 +135,11 @@ class _Sealed:
         return sum(stop - start for start, stop in look.spans(self._sorted[column][0]))
 
 
-def _grouped(column: Sequence[Number | None], offsets: Sequence[int]) -> dict[Number, array[int]]:
-    groups: dict[Number, list[int]] = {}
+def _grouped(column: Sequence[Number | None], offsets: Sequence[int]) -> dict[Number, list[int]]:
+    groups: defaultdict[Number | None, list[int]] = defaultdict(list)
     for value, offset in zip(column, offsets, strict=True):
-        if value is None:
-            continue
-        if value in groups:
-            groups[value].append(offset)
-        else:
-            groups[value] = [offset]
-    return {value: array("H", found) for value, found in groups.items()}
+        groups[value].append(offset)
+    return {value: found for value, found in groups.items() if value is not None}
 
 
 def _sorted(
@@ -151,9 +151,22 @@ def _sorted(
     return _packed(values), array("H", [offsets[at] for at in known])  # type: ignore[arg-type]
 
 
+def _joined(
+    column: Sequence[Number | None], offsets: Sequence[int]
+) -> tuple[Sequence[Number], array[int]]:
+    """Return what `_sorted` does, sooner where many values are alike."""
+    groups = _grouped(column, offsets)
+    values: list[Number] = []
+    found: list[int] = []
+    for value in sorted(groups):
+        found += groups[value]
+        values += [value] * len(groups[value])
+    return _packed(values), array("H", found)
+
+
 def _packed(values: list[Number]) -> Sequence[Number]:
     """Return sorted values in as little room as holds each exactly."""
-    if not any(isinstance(one, float) for one in values):
+    if float not in set(map(type, values)):
         return array("q", values) if not values or _fit(values, INT64) else values
     whole = [one for one in values if isinstance(one, int)]
     return array("d", values) if not whole or _fit(whole, _EXACT) else values
@@ -175,18 +188,20 @@ class Postings:
         self.floor = 0
         """Calls up to this number are forgotten."""
 
-    def add(self, rows: Sequence[Stored]) -> None:
-        """Note rows of calls, which come after all that were noted before."""
-        while rows:
+    def add(self, columns: Columns) -> None:
+        """Note the columns of calls, which come after all that were noted before."""
+        seqs, wanted = columns[0], _columns_of(columns)
+        start = 0
+        while start < len(seqs):
             opened = self._open
-            room = BLOCK - len(opened.seqs)
-            some, rows = rows[:room], rows[room:]
-            opened.seqs += map(_numbers_of, some)
-            for name, of in zip(COLUMNS, _columns_of, strict=True):
-                opened.columns[name] += map(of, some)
+            end = start + BLOCK - len(opened.seqs)
+            opened.seqs += seqs[start:end]
+            for name, column in zip(COLUMNS, wanted, strict=True):
+                opened.columns[name] += column[start:end]
             if len(opened.seqs) >= BLOCK:
                 self._sealed += map(_Sealed, _apart(opened))
                 self._open = _Open()
+            start = end
 
     def forget(self, upto: int) -> None:
         """Forget the calls up to a number."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -31,6 +31,9 @@ _NUMBER = re.compile(
 
 Stored = tuple[object, ...]
 """The values of the columns of `COLUMNS`, or of `CALL_COLUMNS`."""
+
+Columns = list[Sequence[Any]]
+"""The values of each of `CALL_NAMES`, of as many calls and returns."""
 
 COLUMNS = (
     "seq INTEGER PRIMARY KEY, time_ns INTEGER NOT NULL, kind INTEGER NOT NULL,"
@@ -150,34 +153,41 @@ class Names:
             head,
         )
 
-    def stored_calls(self, calls: Calls) -> Iterator[Stored]:
-        """Yield the columns of calls and returns; their data are columns of their own."""
-        session, places = self._session(calls.session), self._places_known
-        for seq, passage in enumerate(calls.passages, calls.first):
-            at = (passage.function, passage.file, passage.line)
-            place = places.get(at)
-            if place is None:
-                place = self._place(at)
-            text, returned = passage.text, passage.returned
-            number: int | float | None = None
-            if returned is not None:
-                returned = returned if returned.isascii() else storable(returned)
-                # Most are plain numbers, which need no pattern.
-                is_plain = len(returned) <= _PLAIN and returned.isascii() and returned.isdigit()
-                number = int(returned) if is_plain else number_of(returned)
-            yield (
-                seq,
-                passage.time_ns,
-                _EXIT if passage.is_return else _ENTER,
-                session,
-                passage.thread,
-                place,
-                text if text.isascii() else storable(text),
-                number,
-                returned,
-                passage.duration_ns,
-                passage.trace,
-            )
+    def columns(self, calls: Calls) -> Columns:
+        """Return the columns of calls and returns, in the order of `CALL_NAMES`."""
+        passages, count = calls.passages, len(calls.passages)
+        known = self._places_known
+        places = [known.get((one.function, one.file, one.line)) for one in passages]
+        if None in places:
+            places = [self._place((one.function, one.file, one.line)) for one in passages]
+        texts = [one.text for one in passages]
+        if not all(map(str.isascii, texts)):
+            texts = list(map(storable, texts))
+        returned = [one.returned for one in passages]
+        numbers: list[int | float | None] = [None] * count
+        for at, value in enumerate(returned):
+            if value is None:
+                continue
+            # Most are plain numbers, which need no pattern.
+            digits = value.removeprefix("-")
+            if len(digits) <= _PLAIN and digits.isascii() and digits.isdigit():
+                numbers[at] = int(value)
+            else:
+                returned[at] = text = storable(value)
+                numbers[at] = number_of(text)
+        return [
+            range(calls.first, calls.last + 1),
+            [one.time_ns for one in passages],
+            [_EXIT if one.is_return else _ENTER for one in passages],
+            [self._session(calls.session)] * count,
+            [one.thread for one in passages],
+            places,
+            texts,
+            numbers,
+            returned,
+            [one.duration_ns for one in passages],
+            [one.trace for one in passages],
+        ]
 
     def event(self, stored: Sequence[Any]) -> Event:
         """Return the event of the columns of a row of either table."""

@@ -64,6 +64,13 @@ def test_a_call_and_its_return_come_back_as_they_were_told(timeline):
     assert back.data == {"returned": "3", "duration_ns": 50, "trace": 7}
 
 
+def test_calls_that_come_together_are_all_stored_however_many(timeline):
+    told(timeline, *(left("f", at, str(200 - at), at) for at in range(423)))
+    page = timeline.events(Filters(returned=Returned("<", 0)), limit=500)
+    assert [one.data["returned"] for one in page.events] == [str(-at) for at in range(1, 223)]
+    assert timeline.events(limit=500).total == 423
+
+
 def test_calls_stand_among_other_events_in_the_order_of_their_arrival(timeline):
     first = timeline.append(Kind.STOP, session="s")
     told(timeline, entered("f", 1))
