@@ -45,7 +45,6 @@ class Hearing:
         self.last: dict[str, Tally] = {}
         self.paused: dict[int, Paused] = {}
         self.has_exited = False
-        self.has_last_words = False
         # The status that the program ends itself with, by its own words.
         self.exiting: int | None = None
         self._names: list[str] = []  # of the points that machine code logs at, by their numbers
@@ -61,6 +60,12 @@ class Hearing:
         # With the address of `abort`, which is caught where it begins.
         self.ready: asyncio.Future[int] = loop.create_future()
         self.gone: asyncio.Future[str] = loop.create_future()
+        self._last_words: asyncio.Future[None] = loop.create_future()
+
+    @property
+    def has_last_words(self) -> bool:
+        """Tell whether the program said all that there was before it ended itself."""
+        return self._last_words.done()
 
     def expect(self, inside: Inside) -> None:
         """Name the agent whose answers will come."""
@@ -81,7 +86,7 @@ class Hearing:
                 self._became(parent, child, at, why)
             case {"event": "detached", "pid": pid, "reason": reason}:
                 # An exec ends the first session in the launcher, which was none of the program's.
-                if self.ready.done() and pid == self.pid:
+                if self.ready.done() and pid == self.pid and not self.gone.done():
                     self._detached(reason)
             case {"event": "over"}:
                 self.leave(HOST_ENDED)
@@ -123,10 +128,10 @@ class Hearing:
                 self.ready.set_result(int(payload["abort"], 16))
             case "exiting":
                 self.exiting = payload["status"]
-            case "last" | "counts" as kind:
-                if not self.has_last_words:
-                    self.last = read_tally(payload["tally"])
-                    self.has_last_words = kind == "last"
+            case "last" | "counts" as kind if not self.has_last_words:
+                self.last = read_tally(payload["tally"])
+                if kind == "last":
+                    self._last_words.set_result(None)
             case kind:
                 if kind in {"records", "calls"}:
                     self._inside.acknowledge()
@@ -192,8 +197,11 @@ class Hearing:
         if ended.cancelled():
             return
         status, number = ended.result()
-        # What the agent said last is read before the end is told.
-        await asyncio.wait([self.gone], timeout=_AFTER_LAST_S)
+        # What the agent said last is read before the end is told. Who was forked without us has
+        # the program's connection, and keeps it open.
+        waits = [self.gone, self._last_words]
+        await asyncio.wait(waits, timeout=_AFTER_LAST_S, return_when=asyncio.FIRST_COMPLETED)
+        self.leave(_TERMINATED)
         self.has_exited = True
         if number is None and status is None:
             status = self.exiting

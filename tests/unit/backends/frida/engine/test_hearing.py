@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from typing import Any, cast
 
 import pytest
 
-from debugger.backends.frida.engine.events import Became, Event, Lost
+from debugger.backends.frida.engine.events import Became, Event, Exited, Lost
 from debugger.backends.frida.engine.hearing import Hearing
 
 # The kernel's numbers end below this one, so that no process has it.
@@ -55,3 +56,20 @@ async def test_what_could_not_become_another_ends_as_itself():
 async def test_who_was_left_by_us_has_become_nothing():
     (lost,) = await told(FREE, gone("application-requested"))
     assert lost == Lost(reason="application-requested")
+
+
+async def test_the_end_of_a_program_whose_child_keeps_its_connection_open_is_told_at_once():
+    seen: list[Event] = []
+    hearing = Hearing(seen.append)
+    inside = Inside()
+    hearing.expect(cast("Any", inside))
+    hearing.pid = NOBODY
+    hearing.ready.set_result(0)
+    async with asyncio.timeout(1), asyncio.TaskGroup() as tasks:
+        ended: asyncio.Future[tuple[int | None, int | None]] = asyncio.Future()
+        hearing.watch(ended, tasks)
+        hearing.take(SAID_LAST)
+        ended.set_result((3, None))
+    # What is asked of it now is refused, and waits for nobody.
+    assert inside.reason == "process-terminated"
+    assert seen == [Lost(reason="process-terminated"), Exited(status=3, signal=None)]
