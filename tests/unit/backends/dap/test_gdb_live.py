@@ -149,8 +149,7 @@ async def test_a_program_that_cannot_be_run_is_told_at_once(
     async with drive() as one:
         begun = time.monotonic()
         with pytest.raises(DebuggerError, match=word) as raised:
-            await one.backend.start(launch(make(tmp_path)))  # gdb may know before it is initialized
-            await one.backend.run()
+            await one.to_stop(launch(make(tmp_path)))  # at the start, or only when it is to run
         assert raised.value.code is Code.LAUNCH_FAILED
         assert time.monotonic() - begun < 8
 
