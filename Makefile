@@ -131,7 +131,9 @@ reference-check: venv ## fail when docs/commands.md is not what the commands say
 # Its output ends with pytest's own closing line, and nothing may follow.
 # What a wheel can lack is a file: suites that take long and ask for no others are run once.
 ONCE = tests/test_layers.py tests/unit/backends \
-  $(addprefix tests/,contract conformance dap faults frida property questions recording)
+  $(addprefix tests/,contract conformance dap faults frida property questions recording) \
+  $(wildcard $(addprefix tests/e2e/test_,attach* bad_* children* detach* forked* frida* live.py \
+    mcp_hostile* mcp_transports* mcp_xcode*))
 # Of those, what shows that each backend, and the recorder, work from the wheel.
 AGAIN = tests/contract/test_backends.py::$(A_STOP) tests/questions/test_recorded.py
 A_STOP = test_a_line_breakpoint_stops_where_it_says_and_the_program_ends_with_its_status
