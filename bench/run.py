@@ -119,13 +119,16 @@ def launch(adapter: str, program: str) -> dict[str, Any]:
             "cwd": str(Path(program).parent),
             "args": [],
         }
+    from debugger.backends.base import Launch
     from debugger.backends.lldb import common
 
     return {
         "program": program,
         "args": [],
         "cwd": str(Path(program).parent),
-        "initCommands": list(common.FAST),  # the same settings on both sides
+        "initCommands": common.init_commands(
+            Launch(program, cwd="/", env={})
+        ),  # the same settings on both sides
         "enableAutoVariableSummaries": True,
     }
 

@@ -20,6 +20,9 @@ fn work(track: &Track, n: i64, word: &str, slice: &[u32], number: &i32) -> i64 {
     let array = [10u8, 20, 30];
     let words = vec![String::from("one"), String::from("two")];
     println!("{} {} {} {}", letter, yes, boxed.x, array[1]); // @here
+    if std::env::args().len() > 1 {
+        std::thread::sleep(std::time::Duration::from_secs(600));
+    }
     n + track.notes.len() as i64 + word.len() as i64 + slice.len() as i64 + *number as i64
         + words.len() as i64 + LIMIT as i64
 }

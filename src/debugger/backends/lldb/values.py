@@ -15,6 +15,8 @@ _CONTAINER = re.compile(r"(?:0x[0-9a-f]+ )?size=(?P<size>\d+)\Z")
 _TEXT = re.compile(r'(?:0x[0-9a-f]+ )?[LuU8]{0,2}"')
 # A quoted text is matched first, so that nothing inside it is changed.
 _PADDED = re.compile(r'"(?:[^"\\]|\\.)*"|0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])')
+# A character's number, before the character (char32_t, Rust's char).
+_CODE_POINT = re.compile(r"""(?:\b[uU]\+0x[0-9a-f]{4,8} )+(?=[uU]')""")
 _POINTED = re.compile(r" \{\*\*.*\}\Z")  # argv=0x… {**argv:'/'}
 _OWNERS = ("std::unique_ptr<", "std::shared_ptr<")
 _RETURNED = re.compile(r"^Return value: \((?P<type>.*?)\) (?:\$\d+ = )?(?P<value>.*)", re.MULTILINE)
@@ -69,7 +71,7 @@ def _short(variable: Variable) -> Variable:
     is_leaf = bool(_TEXT.match(value)) or value in {"nullptr", "0x0"}
     return msgspec.structs.replace(
         variable,
-        value=_POINTED.sub("", value),
+        value=_POINTED.sub("", _CODE_POINT.sub("", value)),
         handle=0 if is_leaf else variable.handle,
         indexed=None if is_leaf else variable.indexed,
     )

@@ -136,7 +136,7 @@ class LldbBackend:
         """Start LLDB and take hold of a live process, a core file or a debug server's program."""
         self.attached = target
         await self._console.start(cwd=target.cwd, env=target.env, scratch=self._scratch)
-        more: dict[str, Any] = {"program": target.program, "commands": list(common.FAST)}
+        more: Any = {"program": target.program, "commands": common.init_commands(target)}
         if target.core is not None:
             told = await self.ask("core", file=target.core, **more)
         elif target.connect is not None:

@@ -265,8 +265,13 @@ async def test_a_core_file_shows_where_the_program_died_and_does_not_run(
 async def test_a_core_file_that_is_none_is_told(drive: Drive, tmp_path: Path):
     core = tmp_path / "core"
     core.write_bytes(b"no core")
+    target = Attach(None, str(tmp_path), dict(os.environ), core=str(core))
+
+    async def begin(backend: Any) -> None:
+        await backend.attach(target)
+        await backend.run()
+
     async with drive() as one:
-        await one.backend.attach(Attach(None, str(tmp_path), dict(os.environ), core=str(core)))
         with pytest.raises(DebuggerError, match="core") as raised:
-            await one.backend.run()
+            await begin(one.backend)  # told of the attach, or only when it is to run
         assert raised.value.code is Code.LAUNCH_FAILED

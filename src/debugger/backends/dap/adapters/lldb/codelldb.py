@@ -26,7 +26,6 @@ from debugger.backends.lldb_text import quoted
 from debugger.core.events import Stream
 from debugger.core.model import Frame, LoadedModule, Purpose, Reason, Stopped, Variable
 from debugger.errors import Code, DebuggerError
-from debugger.targets.program import look
 
 _RUNS = ("Invalid thread_id.", "while the process is running.")
 _WATCHPOINTS_FROM = 1_000_000  # the number of a watchpoint is added to it
@@ -92,35 +91,35 @@ def _told_version(root: Path) -> str | None:
     return None
 
 
-def _common(commands: list[str]) -> dict[str, Any]:
+def _common(commands: list[str], target: Launch | Attach) -> dict[str, Any]:
     return {
         "type": "lldb",
         "initCommands": commands,
         "expressions": "native",
         "terminal": "console",
+        "sourceLanguages": ["rust"] if common.is_rust(target) else [],
         "_adapterSettings": _ADAPTER_SETTINGS,
     }
 
 
 def _launch(launch: Launch, files: Files) -> dict[str, Any]:
     assert launch.program is not None
-    commands = list(common.FAST)
+    commands = common.plain_commands(launch)
     for name, path in (("input", files.stdin), ("output", files.stdout), ("error", files.stderr)):
         commands.append(f"settings set target.{name}-path {quoted(path)}")
-    language = look(launch.program).language
-    return _common(commands) | {
+    return _common(commands, launch) | {
         "request": "launch",
         "program": launch.program,
         "args": list(launch.args),
         "cwd": launch.cwd,
         "env": common.sendable(launch.env),
         "stopOnEntry": launch.stop_on_entry,
-        "sourceLanguages": ["rust"] if language == "rust" else [],
     }
 
 
 def _attach(target: Attach) -> dict[str, Any]:
-    told = _common(list(common.FAST)) | {"request": "attach", "stopOnEntry": target.pause}
+    told = _common(common.plain_commands(target), target)
+    told |= {"request": "attach", "stopOnEntry": target.pause}
     program = quoted(target.program) if target.program is not None else ""
     if target.core is not None:
         create = f"target create --core {quoted(target.core)} {program}".strip()

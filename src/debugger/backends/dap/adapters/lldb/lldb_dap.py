@@ -83,7 +83,7 @@ def _attach(target: Attach) -> dict[str, Any]:
         "type": "lldb-dap",
         "request": "attach",
         "stopOnEntry": target.pause,
-        "initCommands": list(common.FAST),
+        "initCommands": common.init_commands(target),
         "enableAutoVariableSummaries": True,
     }
     if target.program is not None:

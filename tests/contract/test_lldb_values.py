@@ -1,0 +1,71 @@
+"""Does LLDB show small integers as numbers, and Rust's values as Rust's, however it came there?"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from debuggees import build, marker, source
+from debugger.backends.base import Attach
+from debugger.core.breakpoints import Spec
+from debugger.core.model import Stopped
+from kits import where
+from kits.kit import Kit, native
+
+_lldb_kits = where(lambda kit: "lldb" in kit.name)
+
+
+def _here(name: str) -> Spec:
+    return Spec(file=str(source(name)), line=marker(name, "here"))
+
+
+@_lldb_kits
+async def test_integers_of_one_byte_are_numbers_and_characters_are_not(
+    kit: Kit, drive: Callable[[Kit], Any]
+):
+    async with drive(kit) as one:
+        stop = await one.to_stop(native("small.c")(Path()), _here("small.c"))
+        found = await one.locals(await one.frame(stop))
+        assert found["one"].value == "{low:-2, high:200, unit:'C'}"
+        assert found["change"].value == "-5"
+        assert found["at"].value.startswith(("0x", '"'))
+
+
+@_lldb_kits
+async def test_rusts_integers_of_one_byte_are_numbers_and_its_characters_are_not(
+    kit: Kit, drive: Callable[[Kit], Any]
+):
+    async with drive(kit) as one:
+        stop = await one.to_stop(native("expressions.rs")(Path()), _here("expressions.rs"))
+        found = await one.locals(await one.frame(stop))
+        assert found["letter"].value == "U'é'"
+        assert await one.value(stop, "array[1]") == "20"
+        assert await one.value(stop, "track->pair") == "(1, -2)"
+
+
+@_lldb_kits
+async def test_rusts_values_are_as_readable_after_an_attach(
+    kit: Kit, drive: Callable[[Kit], Any], tmp_path: Path
+):
+    process = await asyncio.create_subprocess_exec(
+        build("expressions.rs"), "wait", stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        await process.stdout.readline()
+        async with drive(kit) as one:
+            target = Attach(process.pid, str(tmp_path), dict(os.environ), pause=True)
+            await one.backend.attach(target)
+            await one.backend.run()
+            frames = await one.frames(await one.seen.next(Stopped))
+            (work,) = [frame for frame in frames if frame.function.endswith("::work")]
+            found = await one.locals(work)
+            assert found["words"].value == 'size=2 {"one", "two"}'
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
