@@ -21,7 +21,7 @@ _GUARD = str(Path(__file__).parent.parent / "guard.py")
 _STDERR_LINES = 40
 _STDERR_LINE_MAX = 500
 # Long for a small script, which only a machine with far more to do keeps waiting.
-_START_S = 15.0
+_START_S = 30.0
 _END_S = 4.0
 _REPLY_S = 5.0
 

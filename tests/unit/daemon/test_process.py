@@ -113,6 +113,22 @@ def test_a_daemon_that_never_gets_ready_is_killed(runtime_dir, tmp_path, monkeyp
         os.kill(int(told.read_text()), 0)
 
 
+def test_a_daemon_that_is_ready_is_taken_though_its_starter_is_slow_to_end(
+    runtime_dir, monkeypatch
+):
+    # The starter forks the daemon, and ends when it gets the processor again.
+    (program,) = toy.DAEMON
+    slow = (
+        "import os, runpy, sys, time\n"
+        "if os.fork(): time.sleep(4); os._exit(0)\n"
+        f"sys.path.insert(0, {str(Path(program).parent)!r})\n"
+        f"runpy.run_path({program!r}, run_name='__main__')\n"
+    )
+    monkeypatch.setattr(process, "_READY_S", 2.0)
+    assert start(runtime_dir, ("-c", slow)) == []
+    assert start(runtime_dir, toy.DAEMON) == []
+
+
 def test_the_wait_for_the_lock_is_bounded(runtime_dir, monkeypatch):
     monkeypatch.setattr(process, "_LOCK_S", 0.05)
     descriptor = paths.open_private(str(runtime_dir / paths.LOCK), os.O_RDWR)

@@ -89,7 +89,7 @@ class Console:
             raise DebuggerError(
                 Code.TIMEOUT,
                 f"lldb was not ready within {self._limits.ready_s:g} s{self._last_words()}",
-                hint="debugger doctor tries it",
+                hint="debugger doctor tries it; debugger config: dap_initialize_secs is the bound",
             ) from None
 
     async def ask(self, do: str, *, within: float | None = None, **arguments: Any) -> Any:

@@ -19,6 +19,7 @@ _halted = [True]  # the program stands still, as far as is told
 _telling = threading.Lock()  # held by who asks LLDB about an event
 _over: list[bool] = []  # nothing is told any more
 _FINISH_S = 5
+_TAKEN_S = 10
 _OUTPUT = 1 << 16
 _NUMBER_MAX = (1 << 31) - 1
 
@@ -71,6 +72,36 @@ def finish() -> None:
     _over.append(True)
     if _telling.acquire(timeout=_FINISH_S):
         _telling.release()
+
+
+def halt() -> bool:
+    """Have a program stand still of which nothing is told any more.
+
+    SBProcess.Stop of LLDB 19 waits for 20 s where the program has just stopped by itself: that is
+    not interrupted, and the state is known once somebody has taken the event.
+    """
+    return _taken(lambda: not _runs(), every=lambda: program.process().SendAsyncInterrupt())
+
+
+def run_on() -> bool:
+    """Let it run again, until it is known to."""
+    return bool(program.process().Continue().Success()) and _taken(_runs)
+
+
+def _runs() -> bool:
+    return program.process().GetState() in (lldb.eStateRunning, lldb.eStateStepping)
+
+
+def _taken(is_so: Any, *, every: Any = lambda: None) -> bool:
+    """Take events until something is so."""
+    limit = time.monotonic() + _TAKEN_S
+    event = lldb.SBEvent()
+    while not is_so():
+        if time.monotonic() > limit:
+            return False
+        every()
+        listener().WaitForEvent(1, event)
+    return True
 
 
 def _wait() -> None:

@@ -197,15 +197,14 @@ def _empty(held: Any) -> None:
     if held.GetProcessInfo().IsValid():  # a core file's does not run
         target().DeleteAllBreakpoints()
     for _ in range(_AGAIN):
-        if held.GetState() in (lldb.eStateRunning, lldb.eStateStepping):
-            held.Stop()
+        if not events.halt():
+            return
         for place in places:
             for _ in range(_TRAPS):
                 if "response: OK" not in raw(f"process plugin packet send z0,{place:x},1"):
                     break
-        if not _has_pending(held.GetProcessID()):
+        if not _has_pending(held.GetProcessID()) or not events.run_on():
             return
-        held.Continue()
 
 
 def _has_pending(pid: int) -> bool:
