@@ -113,6 +113,7 @@ def test_a_daemon_that_never_gets_ready_is_killed(runtime_dir, tmp_path, monkeyp
         os.kill(int(told.read_text()), 0)
 
 
+@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
 def test_a_daemon_that_is_ready_is_taken_though_its_starter_is_slow_to_end(
     runtime_dir, monkeypatch
 ):
