@@ -150,13 +150,18 @@ def _thrown(facts: Facts) -> Cause | None:
     return Cause(found.kind, with_values(found.text, facts, found.names))
 
 
+def asserted(line: str) -> str | None:
+    """Return what an assertion's message says that should have been so."""
+    match = _ASSERTION.search(line)
+    return (match["what"] or match["other"]) if match else None
+
+
 def _aborted(facts: Facts) -> Cause | None:
     if facts.signal != "SIGABRT":
         return None
     for line in reversed(facts.said):
-        match = _ASSERTION.search(line)
-        if match:
-            what = match["what"] or match["other"]
+        what = asserted(line)
+        if what is not None:
             return Cause(
                 "assertion", with_values(f"assertion failed: {what}", facts, facts.operands)
             )

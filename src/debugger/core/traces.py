@@ -30,6 +30,9 @@ _ALONE = re.compile(
 _PLACE = re.compile(r"\S+:\d+$")
 _MARKS = re.compile(r"\s*\^+\s*$")
 _PROPERTIES = re.compile(r"\s+at .*\{$")
+# Of a report's two lines the one above that which says what was wrong; its words before that.
+_HERALD = re.compile(r"thread '.*' (?:\(\d+\) )?panicked at .*:$|terminate called after throwing ")
+_WHAT = re.compile(r"\s*what\(\):\s+")
 _CODE = re.compile(r" \[\w+\](?=: )")
 
 
@@ -40,14 +43,15 @@ def without_traces(
 
     `repeated` are lines that are told besides, as the last of a traceback.
     """
+    texts = [without_colour(line.text) for line in lines]
+    said = [_CODE.sub("", _WHAT.sub("", text).strip()) in repeated for text in texts]
     kept: list[OutputLine] = []
     in_trace = in_report = in_properties = False
-    for line in lines:
-        text = without_colour(line.text)
+    for at, (line, text) in enumerate(zip(lines, texts, strict=True)):
         in_report = in_report or _REPORT.match(text) is not None
         begins = _BEGINS.match(text) is not None
         in_trace = begins or (in_trace and _GOES_ON.match(text) is not None)
-        is_repeated = _CODE.sub("", text.strip()) in repeated
+        is_repeated = said[at] or (_HERALD.match(text) is not None and any(said[at + 1 : at + 2]))
         if _MARKS.match(text) and len(kept) > 1 and _PLACE.match(kept[-2].text):
             del kept[-2:]
         if not (in_report or in_trace or in_properties or is_repeated or _ALONE.match(text)):

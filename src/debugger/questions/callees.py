@@ -47,7 +47,7 @@ async def with_callees(
         _with(one, traced, calls[one.number - 1], depth) if one.number <= len(calls) else one
         for one in answer.lives
     ]
-    notes = [_NOTE]
+    notes = [_NOTE] if any(one.callees for one in lives) else []
     if len(calls) < max((one.number for one in answer.lives), default=0):
         notes = [f"in a second run, to see what it calls, {name} was called {len(calls)} times"]
     found = structs.replace(answer, lives=tuple(lives), seen=len(calls))

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from debugger.backends.base import Attach, Launch
 from debugger.core import answers
-from debugger.core.causes import Facts, cause
+from debugger.core.causes import asserted, cause
 from debugger.core.state import State
 from debugger.core.traces import without_traces
 from debugger.errors import Code, DebuggerError
@@ -103,7 +103,7 @@ def _answer(
     code, signal = (last.exit_code, last.signal) if is_over else (None, None)
     if code is not None and code < 0:  # lldb-dap 19 tells so of a signal, at times
         code, signal = None, signal or facts.signal
-    shown, traces = without_traces(output.lines, _repeated(facts))
+    shown, traces = without_traces(output.lines, _repeated(chosen))
     if "EOFError" in (facts.exception or ""):
         notes.append(_EMPTY)
     return answers.Crash(
@@ -155,11 +155,19 @@ def _survived(run: Run, chosen: Seen, last: answers.Stop) -> tuple[bool, list[st
     return is_well, notes
 
 
-def _repeated(facts: Facts) -> list[str]:
-    """Return the last line of a traceback, or of a panic, which the answer's first lines tell."""
+def _repeated(chosen: Seen) -> list[str]:
+    """Return what the program's own report says that the answer's first lines tell."""
+    facts = chosen.scene.facts
+    told = chosen.scene.stop.exception
+    said = [one.rpartition(", in ")[0] for one in told.causes] if told is not None else []
+    for line in facts.said:
+        what = asserted(line)
+        if what is not None and f"assertion failed: {what}" in chosen.cause.text:
+            said.append(line.strip())
     if not facts.message:
-        return [facts.exception] if facts.exception else []
-    return [f"{facts.exception}: {facts.message}", f"panic: {facts.message}"]
+        return [*said, facts.exception] if facts.exception else said
+    whole = (f"{facts.exception}: {facts.message}", f"panic: {facts.message}", facts.message)
+    return [*said, *whole]
 
 
 def _exception(chosen: Seen) -> answers.ExceptionView | None:

@@ -30,6 +30,7 @@ _RECURSIVE = 8  # frames of one function among the innermost: it calls itself
 _EVALUATED_MAX = 16
 _EVALUATE_S = 5.0
 _THREADS_S = 2.0
+_SANITIZERS = ("__sanitizer::", "__tsan::", "__asan::", "__lsan::")
 _THREADS_MAX = 60
 _CALLERS = 6
 _OF_A_CALLER = 5
@@ -315,6 +316,7 @@ async def _threads(session: Session, crashed: int) -> tuple[tuple[answers.Thread
     except DebuggerError:
         return (), 0
     others = [one for one in threads if one.id != crashed]
+    total = len(threads)
     groups: dict[tuple[object, ...], answers.ThreadGroup] = {}
     limit = asyncio.get_running_loop().time() + _THREADS_S
     for one in others[:_THREADS_MAX]:
@@ -323,6 +325,9 @@ async def _threads(session: Session, crashed: int) -> tuple[tuple[answers.Thread
         with suppress(DebuggerError):
             frames = (await session.backend.stack(one.id, levels=12)).frames
             own = next((each for each in frames if source.is_readable(each.file)), None)
+            if own is None and any(each.function.startswith(_SANITIZERS) for each in frames):
+                total -= 1  # it has a thread of its own, and may stop others
+                continue
             at = own or (frames[0] if frames else None)
             key = (at.function, at.file, at.line) if at is not None else ()
             group = groups.get(key) or answers.ThreadGroup(
@@ -330,4 +335,4 @@ async def _threads(session: Session, crashed: int) -> tuple[tuple[answers.Thread
             )
             names = group.names if one.name in group.names else (*group.names, one.name)[:3]
             groups[key] = msgspec.structs.replace(group, count=group.count + 1, names=names)
-    return tuple(sorted(groups.values(), key=lambda one: -one.count)), len(threads)
+    return tuple(sorted(groups.values(), key=lambda one: -one.count)), total

@@ -17,6 +17,7 @@ _HEAD, _NOTES, _LIFE, _ITEMS, _OTHERS, _OUTPUT = range(6)
 _CODE = 64
 _VALUE = 100
 _VARIES = 6
+_OBJECT = frozenset({"self", "this"})
 _OUTPUT_LINES = 3
 
 
@@ -67,8 +68,8 @@ def _life(one: LifeView) -> list[Section]:
     more = [f"  also called {recorded.row(row)}" for row in one.counted]
     return [
         fixed(head, _LIFE),
-        _items(one.items),
-        *([_callees(one.callees)] if one.callees else []),
+        _items(one.items, one),
+        *([_callees(one.callees, one)] if one.callees else []),
         listing(
             [f"  {_decision(two)}" for two in one.decisions],
             lambda cut: f"  … {counted(cut, 'more branch')}",
@@ -78,14 +79,20 @@ def _life(one: LifeView) -> list[Section]:
     ]
 
 
-def _callees(rows: Sequence[CallRow]) -> Section:
-    lines = [f"    {'  ' * row.depth}{recorded.row(row)}" for row in rows]
+def _callees(rows: Sequence[CallRow], caller: LifeView) -> Section:
+    lines = [f"    {'  ' * row.depth}{_callee(row, caller)}" for row in rows]
     return listing(["  called:", *lines], lambda cut: f"    … {cut} more", rank=_ITEMS)
 
 
-def _items(items: Sequence[StepView | RoundsView]) -> Section:
+def _callee(row: CallRow, caller: LifeView) -> str:
+    """Return a call's line, without the object where that is the caller's own."""
+    known = [(one.name, one.value) for one in caller.arguments[:1] if one.name in _OBJECT]
+    return recorded.row(row, known=known)
+
+
+def _items(items: Sequence[StepView | RoundsView], caller: LifeView) -> Section:
     """Return the lines of a call; the inner ones are cut first, the last before the first."""
-    shown = [_item(one) for one in items]
+    shown = [_item(one, caller) for one in items]
     order = sorted(range(len(items)), key=lambda at: (items[at].depth, at))
 
     def lay(kept: int) -> str:
@@ -98,14 +105,14 @@ def _items(items: Sequence[StepView | RoundsView]) -> Section:
     return Section(lay, count=len(items), rank=_ITEMS, floor=6)
 
 
-def _item(one: StepView | RoundsView) -> str:
+def _item(one: StepView | RoundsView, caller: LifeView) -> str:
     indent = "  " * (one.depth + 1)
     if isinstance(one, RoundsView):
         return indent + _loop(one)
     code = f"{one.line}  {shorten(one.text, _CODE)}"
     changed = recorded.values(one.changes)
     line = f"{indent}{code}    {changed}" if changed else f"{indent}{code}"
-    below = [f"{indent}    {'  ' * row.depth}{recorded.row(row)}" for row in one.callees]
+    below = [f"{indent}    {'  ' * row.depth}{_callee(row, caller)}" for row in one.callees]
     return "\n".join([line, *below])
 
 

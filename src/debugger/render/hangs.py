@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+
 from debugger.core.answers import Hang, HangGroup, LoopView
 from debugger.render import asked
 from debugger.render.budget import Section, fixed
@@ -68,20 +71,30 @@ def _loop(found: LoopView) -> list[Section]:
 
 
 def _groups(answer: Hang) -> list[Section]:
-    lines = [_group(one, answer.cause) for one in answer.groups]
+    lines = _together([_group(one, answer.cause) for one in answer.groups])
     return [listing(lines, lambda cut: f"… {cut} more: --budget 2000", rank=_GROUPS, floor=4)]
 
 
-def _group(one: HangGroup, cause: str) -> str:
+def _together(groups: Sequence[tuple[str, str]]) -> list[str]:
+    """Tell those that follow each other, and are at the same place, in one line."""
+    said = []
+    for place, some in groupby(groups, key=lambda one: one[1] if one[1].startswith(":") else one):
+        heads = [head for head, _ in some]
+        said.append(f"{', '.join(heads)}{place if isinstance(place, str) else place[1]}")
+    return said
+
+
+def _group(one: HangGroup, cause: str) -> tuple[str, str]:
+    """Return who is meant, and where that is."""
     names = ", ".join(short_name(name) for name in one.names)
     more = ", …" if one.count > len(one.names) else ""
     who = names if one.count == 1 else f"{one.count} {one.noun}s ({names}{more})"
     cpu = f" (processor {one.cpu:.0%})" if one.cpu is not None else ""
     at = " < ".join(in_stack(frame) for frame in one.frames)
     if at and one.state and one.count == 1 and f"{who} {one.state}" in cause:
-        return f"{who}{cpu}: at {at}"  # what it waits for, the first line has said
+        return f"{who}{cpu}", f": at {at}"  # what it waits for, the first line has said
     head = f"{who}{cpu}: {shorten(one.state, _STATE)}" if one.state else f"{who}{cpu}"
-    return f"{head}\n  at {at}" if at else head
+    return head, f"\n  at {at}" if at else ""
 
 
 def _output(answer: Hang, page: Page) -> list[Section]:

@@ -22,6 +22,7 @@ from debugger.render.values import (
 ONE_LINE = 100
 _FIRST_LINES = 3
 _LAST_LINES = 10
+_CLOSING = " \t})];,"
 _STREAMS = {"stderr": "err| ", "console": "dbg| "}
 
 
@@ -171,8 +172,8 @@ def source_of(
 
 
 def worth_reading(lines: Sequence[SourceLine]) -> list[SourceLine]:
-    """Leave out empty lines at both ends."""
-    told = [at for at, one in enumerate(lines) if one.text.strip() or one.current]
+    """Leave out empty lines, and those that only close a block, at both ends."""
+    told = [at for at, one in enumerate(lines) if one.text.strip(_CLOSING) or one.current]
     return list(lines[told[0] : told[-1] + 1]) if told else []
 
 

@@ -88,18 +88,26 @@ def _way(way: WayView) -> str:
 # -- several runs ----------------------------------------------------------------------------------
 
 
-def _compared(answer: Path, page: Page) -> list[Section]:
+def _runs(answer: Path) -> list[Section]:
+    """Say how the runs ended: each by itself where not all failing, or passing, ones did alike."""
     failing = len(answer.runs) - answer.passing
     head = f"path: {counted(failing, 'failing run')}, {answer.passing} passing"
+    ends = [recorded.ended(run, has_time=False) for run in answer.runs]
+    kinds = [dict.fromkeys(some) for some in (ends[:failing], ends[failing:]) if some]
+    if all(len(some) == 1 for some in kinds):
+        return [fixed(f"{head} ({' | '.join(end for some in kinds for end in some)})", _HEAD)]
     runs = [
-        f"{'fails' if at < failing else 'passes'}: {recorded.command(run)}: "
-        f"{recorded.ended(run, has_time=False)}"
+        f"{'fails' if at < failing else 'passes'}: {recorded.command(run)}: {ends[at]}"
         for at, run in enumerate(answer.runs)
     ]
-    sections = [
+    return [
         fixed(head, _HEAD),
         listing(runs, lambda cut: f"… {counted(cut, 'more run')}", rank=_HEAD),
     ]
+
+
+def _compared(answer: Path, page: Page) -> list[Section]:
+    sections = _runs(answer)
     if not answer.suspects and not answer.suspect_lines:
         sections.append(fixed("all runs came to the same functions and lines", _HEAD))
     few = _FEW if answer.suspect_lines else _SHOWN

@@ -37,6 +37,8 @@ _LINE = 160
 _EXPLAINED = frozenset(
     {"index_out_of_range", "nothing", "null_pointer", "division_by_zero", "missing_key", "unwrap"}
 )
+# And of these its type says no more, either.
+_TOLD = frozenset({"assertion", "nil_map"})
 _THREAD_GROUPS = 4
 _DEEP = 100  # frames
 _SPAN = 2  # lines of source on either side
@@ -82,7 +84,8 @@ def _details(answer: Crash) -> list[Section]:
         message = shorten(" ".join(told.message.split()), IN_A_LIST)
         short = told.type.rpartition(".")[2].rpartition("::")[2]
         is_said = message in (answer.cause or "") or answer.kind in _EXPLAINED
-        if not is_said or (short not in (answer.cause or "") and short != "panic"):
+        is_named = short in (answer.cause or "") or short == "panic"
+        if answer.kind not in _TOLD and not (is_said and is_named):
             parts.append(
                 f"{short_name(told.type)}: {message}" if message else short_name(told.type)
             )
@@ -122,8 +125,10 @@ def _short(view: VariableView, limit: int) -> str:
 def _callers(answer: Crash) -> list[Section]:
     told = {_known(view) for view in (*answer.values, *answer.locals)}
     lines = []
+    at: tuple[str | None, int | None] | None = None
     for one in answer.callers:
-        lines.append(_caller(one, told))
+        is_there = at == (at := (one.frame.file, one.frame.line))  # as a closure is in its function
+        lines.append(_caller(one, told, has_text=not is_there))
         told |= {_known(view) for view in one.values}
     deep = answer.frames_total or 0
     is_deep = deep > _DEEP
@@ -136,11 +141,13 @@ def _known(view: VariableView) -> str:
     return f"{view.name}={_POINTER.sub('', view.value)}"
 
 
-def _caller(one: CallerView, told: AbstractSet[str]) -> str:
+def _caller(one: CallerView, told: AbstractSet[str], *, has_text: bool) -> str:
     """Return a line of a caller, without the values that a frame below has, too."""
     new = [view for view in one.values if _known(view) not in told]
     values = " ".join(_short(view, _OF_A_CALLER) for view in new)
-    text = f"{in_stack(one.frame)}: {shorten(one.text, _CALL)}" if one.text else in_stack(one.frame)
+    text = in_stack(one.frame)
+    if one.text and has_text:
+        text += f": {shorten(one.text, _CALL)}"
     return f"{text}  [{values}]" if values else text
 
 
@@ -174,7 +181,7 @@ def _output(answer: Crash, page: Page) -> list[Section]:
     shown = _told(answer.output, page)
     lost = f", {answer.output_dropped:,} not kept" if answer.output_dropped else ""
     traces = answer.traces_left_out
-    lost += f", {traces:,} of stack traces left out" if traces else ""
+    lost += f", {traces:,} of the report left out" if traces else ""
     label = f"output: {counted(answer.output_total, 'line')}{lost}"
     return [asked.end_of(label, shown, rank=_OUTPUT, floor=3)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from debugger.core.answers import CallRow, RunView, ValueView, VaryView
 from debugger.render import asked
@@ -143,16 +143,24 @@ def _below(every: Sequence[CallRow]) -> list[int]:
     return found
 
 
-def row(one: CallRow, *, file: str = "", whole: float = 0.0, inner: Sequence[str] = ()) -> str:
+def row(
+    one: CallRow,
+    *,
+    file: str = "",
+    whole: float = 0.0,
+    inner: Sequence[str] = (),
+    known: Container[tuple[str, str | None]] = (),
+) -> str:
     """Return a line of a tree without its place in it.
 
     `file` is that of the line above, `whole` the milliseconds of the tree, and `inner` are the
-    exceptions of the calls that it made.
+    exceptions of the calls that it made; arguments that are `known` are not told again.
     """
     if not one.function:
         return f"loop x{one.count:,}"
     where = f"{basename(one.file)}:{one.line}" if one.file and one.file != file else f":{one.line}"
-    parts = [f"{short_name(one.function)}{arguments(one.arguments)}", where if one.line else ""]
+    given = [each for each in one.arguments if (each.name, each.first) not in known]
+    parts = [f"{short_name(one.function)}{arguments(given)}", where if one.line else ""]
     if not one.count:
         parts.append("entered before")
     elif one.count != 1:

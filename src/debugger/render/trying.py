@@ -5,7 +5,7 @@ from __future__ import annotations
 from debugger.core.answers import Change, Tried
 from debugger.render import asked
 from debugger.render.budget import Section, fixed
-from debugger.render.lists import locals_of, output_of, source_of
+from debugger.render.lists import locals_of, output_of, source_of, worth_reading
 from debugger.render.page import Page
 from debugger.render.places import in_sentence
 from debugger.render.values import IN_A_LIST, counted, short_name, shorten
@@ -23,15 +23,21 @@ def tried(answer: Tried, page: Page) -> list[Section]:
         fixed(f"try: {shorten(answer.verdict, _VERDICT)}", _HEAD),
         fixed(_changed(answer), _FACTS),
         fixed(_end(answer), _FACTS),
-        source_of(answer.source, page, rank=_SOURCE, more=lambda _: "")
-        if is_stopped
-        else fixed(""),
+        *([_source(answer, page)] if is_stopped else []),
         *_locals(answer, page),
         *output_of(answer.output, answer.output_total, 0, page, rank=_OUTPUT),
         fixed(_where(answer), _NOTES),
         fixed(_differs(answer), _NOTES),
         *asked.notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
+
+
+def _source(answer: Tried, page: Page) -> Section:
+    """Return the line where it stopped, with those around it where nobody had named that place."""
+    shown = worth_reading(answer.source)
+    if answer.reached:
+        shown = [one for one in shown if one.current]
+    return source_of(shown, page, rank=_SOURCE, more=lambda _: "")
 
 
 def _changed(answer: Tried) -> str:

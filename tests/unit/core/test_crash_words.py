@@ -211,3 +211,28 @@ def test_a_library_is_told_from_the_users_own(file: str | None, is_one: bool) ->
 
 def test_what_is_below_the_directory_is_the_users_wherever_that_is() -> None:
     assert not is_library("/usr/share/app/a.py", "/usr/share/app")
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "left"),
+    [
+        (
+            "thread 'main' (77) panicked at units.rs:45:51:\ncalled `Option::unwrap()` on a `None`",
+            "called `Option::unwrap()` on a `None`",
+            0,
+        ),
+        ("thread 'main' panicked at a.rs:1:2:\nanother", "no such", 2),
+        (
+            "terminate called after throwing an instance of 'std::out_of_range'\n  what():  no 3",
+            "no 3",
+            0,
+        ),
+        ("ring: ring.c:24: check: Assertion `a == b' failed.", "ring: ring.c:24: check", 1),
+    ],
+)
+def test_the_words_of_a_report_are_left_out_only_where_they_are_told(
+    text: str, said: str, left: int
+) -> None:
+    kept, count = without_traces(lines(text), [said])
+    assert len(kept) == left
+    assert count == len(text.splitlines()) - len(kept)

@@ -89,17 +89,17 @@ TEXTS = {
         "crash: null pointer: node->next, node=0x0, in pop main.c:42\n"
         "SIGSEGV at 0x8 (near null: 8 bytes from a null pointer)\n/src/main.c:42\n"
         "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"
-        "-> 42    sum += calculate(i);\n   43  }\nlocals: node=0x0\n"
+        "-> 42    sum += calculate(i);\nlocals: node=0x0\n"
         "called by main main.c:60: pop(list);  [list=0x5 {head: 0x0}]\n"
         "before it: index out of bounds (UBSan)\nother threads: 3 in main main.c:60\n"
-        "output: 5 lines, 3 of stack traces left out, the last:\n  same (2 times)\n"
+        "output: 5 lines, 3 of the report left out, the last:\n  same (2 times)\n"
         "note: freed in drop main.c:9\nevidence: e1"
     ),
     a.Hang: (
         "deadlock of 2 threads: one waits for a, held by two, in pop main.c:42\n"
         "processor 2% over 0.5 s · pid 7 · 2 samples by lldb-dap · took 2.5 s\n/src/main.c:42\n"
         "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"
-        "-> 42    sum += calculate(i);\n   43  }\n"
+        "-> 42    sum += calculate(i);\n"
         "loop: seen at lines 41 to 42\n  changes: i 1 → 9\n  the same: n=10\n"
         "one: at sum_to main.c:42 < main main.c:60\n"
         "5 threads (x, y, z, …) (processor 50%): runs\noutput: 9 lines, the last:\n  begun\n"
@@ -115,8 +115,7 @@ TEXTS = {
     ),
     a.Tried: (
         "try: order->total == 100 holds (order->total=100)\nwith count=1→8 in sum_to at main.c:42\n"
-        "then: stopped in main at main.c:60\n   40  int sum = 0;\n"
-        "   41  for (int i = 0; i < n; i++) {\n-> 42    sum += calculate(i);\n   43  }\n"
+        "then: stopped in main at main.c:60\n-> 42    sum += calculate(i);\n"
         "locals: i=3\noutput: +1 line\n  round 1\n"
         "tried in a second run (1.5 s); the session is where it was\n"
         "note: before the change the second run had other values: noise=2 (here 1), 2 more values\n"
