@@ -142,12 +142,19 @@ def _without_refs(value: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "adapter", [pytest.param(one, marks=pytest.mark.adapter(one)) for one in ("lldb-dap", "gdb")]
+    "by",
+    [
+        pytest.param(("--adapter", "lldb-dap"), marks=pytest.mark.adapter("lldb-dap")),
+        pytest.param(("--adapter", "gdb"), marks=pytest.mark.adapter("gdb")),
+        pytest.param(("--adapter", "codelldb"), marks=pytest.mark.adapter("codelldb")),
+        pytest.param(("--backend", "lldb-cli"), marks=pytest.mark.adapter("lldb-dap")),
+    ],
+    ids=lambda by: by[1],
 )
 def test_values_are_set_in_a_second_run_and_a_function_returns_at_once(
-    cli: Callable[..., Any], folder: Path, adapter: str
+    cli: Callable[..., Any], folder: Path, by: tuple[str, str]
 ) -> None:
-    at = _At(cli, folder, "prog", "--adapter", adapter, "--break", _c("+= count * 10"))
+    at = _At(cli, folder, "prog", *by, "--break", _c("+= count * 10"))
     at("continue")
     words = ["count += 7; order->total=3", "--until", _c("return order->total")]
     told = at.tries(*words, "--expect", "order->total == 83")

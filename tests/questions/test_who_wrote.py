@@ -142,16 +142,22 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize(
-    "adapter", [pytest.param(one, marks=pytest.mark.adapter(one)) for one in ("lldb-dap", "gdb")]
-)
+NATIVE = [
+    pytest.param(("--adapter", "lldb-dap"), marks=pytest.mark.adapter("lldb-dap")),
+    pytest.param(("--adapter", "gdb"), marks=pytest.mark.adapter("gdb")),
+    pytest.param(("--adapter", "codelldb"), marks=pytest.mark.adapter("codelldb")),
+    pytest.param(("--backend", "lldb-cli"), marks=pytest.mark.adapter("lldb-dap")),
+]
+
+
+@pytest.mark.parametrize("by", NATIVE, ids=lambda by: by[1])
 def test_a_parameter_that_nothing_wrote_was_passed_by_the_caller(
-    cli: Callable[..., Any], compiled: Callable[..., Path], adapter: str
+    cli: Callable[..., Any], compiled: Callable[..., Path], by: tuple[str, str]
 ) -> None:
     program = compiled(PASSED)
 
     def asked(*words: str) -> dict[str, Any]:
-        words = (*words, "--adapter", adapter, "--", str(program))
+        words = (*words, *by, "--", str(program))
         return _wrote(cli, *words, cwd=program.parent)
 
     at = _line(PASSED, "sum += average(")

@@ -11,7 +11,7 @@ import msgspec
 
 from debugger.backends.base import Launch
 from debugger.commands.call import Call
-from debugger.commands.probing import probed, wanted
+from debugger.commands.probing import are_named, probed, wanted
 from debugger.core import answers
 from debugger.errors import Code, DebuggerError
 from debugger.questions.asking import Question
@@ -60,6 +60,7 @@ async def compared(
     Raises:
         DebuggerError: USAGE for what cannot be asked; what starting a program raises.
     """
+    are_named(at, verb="diff")
     order = sorted(sides, key=lambda one: not isinstance(one, Saved))
     found = [await _taken(call, order[0], at, when)]
     if len(sides) == 1:

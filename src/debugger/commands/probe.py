@@ -25,7 +25,7 @@ from debugger.commands.asking import (
     question,
 )
 from debugger.commands.call import Call
-from debugger.commands.probing import Means, probed, wanted
+from debugger.commands.probing import Means, are_named, probed, wanted
 from debugger.core import answers
 from debugger.core.command import Opt, command
 from debugger.errors import Code, DebuggerError
@@ -96,6 +96,7 @@ async def probe(
         raise DebuggerError(
             Code.USAGE, f"--rows counts from 1, not {rows}", hint="debugger probe --rows 40 …"
         )
+    are_named(at)
     found = await question(call, asked)
     places = wanted(call, found, at, when)
     kept_rows = max(_CSV_ROWS if csv else _ROWS, min(rows or 0, _CSV_ROWS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
@@ -33,7 +34,31 @@ _NATIVE = frozenset({"c", "c++", "rust", "native"})
 _NOT_INSIDE = frozenset(
     {Code.NOT_SUPPORTED, Code.ADAPTER_NOT_FOUND, Code.ADAPTER_FAILED, Code.TIMEOUT}
 )
+_COMMAND = {"probe": "-- CMD", "diff": "-- CMD_A --vs CMD_B"}
+_NO_EXPRESSION = re.compile(r"--(?:[a-z][-a-z]+)?")
 Means = Literal["recorder", "logpoints", "frida", "stops"]
+
+
+def _hint(verb: str) -> str:
+    return f"debugger {verb} --at FILE:LINE 'total, count' {_COMMAND[verb]}"
+
+
+def are_named(at: Sequence[tuple[str, str]], *, verb: str = "probe") -> None:
+    """See that there are places, each with its expressions.
+
+    Without them a place takes the next word for them: an option, or what stands before the command.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    word = next((text for _, text in at if _NO_EXPRESSION.fullmatch(text)), None)
+    if not 0 < len(at) <= PLACES_MAX or word is not None:
+        said = f"where, and what? 1 to {PLACES_MAX} places, each with its expressions"
+        raise DebuggerError(
+            Code.USAGE,
+            f"{said}, not {word}" if word not in {None, "--"} else said,
+            hint=_hint(verb),
+        )
 
 
 def wanted(
@@ -50,15 +75,7 @@ def wanted(
     Raises:
         DebuggerError: USAGE.
     """
-    command = "-- CMD_A --vs CMD_B" if verb == "diff" else "-- CMD"
-    hint = f"debugger {verb} --at FILE:LINE 'total, count' {command}"
-    # Without its expressions, a place takes the word before the command for them.
-    if not 0 < len(at) <= PLACES_MAX or any(text == "--" for _, text in at):
-        raise DebuggerError(
-            Code.USAGE,
-            f"where, and what? 1 to {PLACES_MAX} places, each with its expressions",
-            hint=hint,
-        )
+    hint = _hint(verb)
     for text in when:
         one_line(text)
     target = found.target
@@ -77,7 +94,7 @@ def wanted(
         raise DebuggerError(
             Code.USAGE,
             f"{twice} is there twice",
-            hint=f"debugger {verb} --at {twice} 'EXPR, EXPR' {command}",
+            hint=f"debugger {verb} --at {twice} 'EXPR, EXPR' {_COMMAND[verb]}",
         )
     return made
 

@@ -159,7 +159,8 @@ def _repeated(chosen: Seen) -> list[str]:
     """Return what the program's own report says that the answer's first lines tell."""
     facts = chosen.scene.facts
     told = chosen.scene.stop.exception
-    said = [one.rpartition(", in ")[0] for one in told.causes] if told is not None else []
+    causes = told.causes if told is not None else ()
+    said = [one.rpartition(", in ")[0] or one for one in causes]
     for line in facts.said:
         what = asserted(line)
         if what is not None and f"assertion failed: {what}" in chosen.cause.text:

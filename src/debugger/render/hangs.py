@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 
 from debugger.core.answers import Hang, HangGroup, LoopView
 from debugger.render import asked
@@ -76,11 +75,15 @@ def _groups(answer: Hang) -> list[Section]:
 
 
 def _together(groups: Sequence[tuple[str, str]]) -> list[str]:
-    """Tell those that follow each other, and are at the same place, in one line."""
-    said = []
-    for place, some in groupby(groups, key=lambda one: one[1] if one[1].startswith(":") else one):
-        heads = [head for head, _ in some]
-        said.append(f"{', '.join(heads)}{place if isinstance(place, str) else place[1]}")
+    """Tell those of whom only the place is told in one line, where they are at the same."""
+    said: list[str] = []
+    last = ""
+    for head, place in groups:
+        if place == last and place.startswith(":"):
+            said[-1] = f"{said[-1].removesuffix(place)}, {head}{place}"
+        else:
+            said.append(f"{head}{place}")
+        last = place
     return said
 
 

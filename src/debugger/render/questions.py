@@ -125,11 +125,12 @@ def _short(view: VariableView, limit: int) -> str:
 def _callers(answer: Crash) -> list[Section]:
     told = {_known(view) for view in (*answer.values, *answer.locals)}
     lines = []
-    at: tuple[str | None, int | None] | None = None
+    last = None
     for one in answer.callers:
-        is_there = at == (at := (one.frame.file, one.frame.line))  # as a closure is in its function
-        lines.append(_caller(one, told, has_text=not is_there))
+        line = (one.frame.file, one.frame.line)
+        lines.append(_caller(one, told, has_text=line != last))  # a closure's is its function's
         told |= {_known(view) for view in one.values}
+        last = line
     deep = answer.frames_total or 0
     is_deep = deep > _DEEP
     note = [fixed(f"the stack is {deep:,} frames deep", _CALLERS)] if is_deep else []

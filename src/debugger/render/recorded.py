@@ -159,7 +159,9 @@ def row(
     if not one.function:
         return f"loop x{one.count:,}"
     where = f"{basename(one.file)}:{one.line}" if one.file and one.file != file else f":{one.line}"
-    given = [each for each in one.arguments if (each.name, each.first) not in known]
+    given = [
+        each for each in one.arguments if each.distinct > 1 or (each.name, each.first) not in known
+    ]
     parts = [f"{short_name(one.function)}{arguments(given)}", where if one.line else ""]
     if not one.count:
         parts.append("entered before")

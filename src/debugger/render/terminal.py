@@ -23,7 +23,7 @@ _COLOURS = (
     (re.compile(r" *(dbg\| .*)"), ("dim",)),
     (re.compile(r" *(… .*)"), ("dim",)),
     (re.compile(r"(│ )(?:(ok)|(warning)|(error)) "), ("", "green", "yellow", "red")),
-    (re.compile(r"([a-z ]{3,20}:)(?= |$)"), ("bold",)),
+    (re.compile(r"([a-z][a-z ]{2,19}:)(?= |$)"), ("bold",)),
 )
 
 

@@ -37,6 +37,8 @@ from debugger.surface.reference import (
 _GLOBAL: Final = "global_"
 _RESERVED: Final = {*HELP_FLAGS, *(flag for each in GLOBAL_OPTIONS for flag in flags(each))}
 _NUMBER: Final = re.compile(r"-\.?\d")
+# One word of these is as good as another, to who has used another debugger.
+_CONDITIONS: Final = ("--condition", "--when", "--if", "--cond")
 _CLICK_TYPES: Final[Mapping[Any, click.ParamType[Any]]] = {int: click.INT, float: click.FLOAT}
 
 
@@ -322,6 +324,8 @@ def _no_option(
 ) -> DebuggerError:
     known = [flag for each in command.params for flag in each.opts] if command else []
     near = get_close_matches(error.option_name, [each for each in known if each.startswith("-")])
+    if error.option_name in _CONDITIONS:
+        near = [each for each in _CONDITIONS if each in known] or near
     advice = ""
     if near:
         advice = f"did you mean {' or '.join(near)}? "

@@ -387,6 +387,13 @@ def test_colour_of_the_program_reaches_a_terminal_and_nothing_else_does():
     assert told(answer, style=Style.TERMINAL) == ("\x1b[31mred\x1b[0m\\x1b[2J\\x1b]0;title\\x07")
 
 
+def test_a_programs_line_with_a_colon_is_not_painted_as_a_word_of_ours():
+    shown = told(a.Crash("exited", output=(a.OutputLine("stdout", "quiet: 4", 1),), output_total=1),
+                 style=Style.TERMINAL)  # fmt: skip
+    assert "\x1b[1moutput:\x1b[0m" in shown
+    assert "  quiet: 4" in shown
+
+
 def test_a_table_stays_within_a_narrow_terminal_and_folds_its_cells():
     wide = a.Variables((a.VariableView("name", "v" * 100, "t" * 50),), 1)
     shown = told(wide, style=Style.TERMINAL, width=40)

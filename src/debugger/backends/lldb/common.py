@@ -54,15 +54,16 @@ _INTERRUPTED = re.compile(r"(?:error: )*Execution was interrupted, reason: (.*)"
 _PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?", re.MULTILINE)
 
 
-def plain_commands(target: Launch | Attach) -> list[str]:
-    """Return what LLDB is to be told before it loads a program, but for its formatters."""
-    return [*_FAST, *_NUMBERS, *(_RUST_NUMBERS if is_rust(target) else ())]
-
-
 def init_commands(target: Launch | Attach) -> list[str]:
-    """Return what LLDB is to be told before it loads a program."""
-    formatters = _rust_commands(target.env.get("PATH", "")) if is_rust(target) else ()
-    return [*plain_commands(target), *formatters]
+    """Return what LLDB is to be told before it loads a program, with formatters of its language."""
+    if not is_rust(target):
+        return plain_commands(is_of_rust=False)
+    return [*plain_commands(is_of_rust=True), *_rust_commands(target.env.get("PATH", ""))]
+
+
+def plain_commands(*, is_of_rust: bool) -> list[str]:
+    """Return what LLDB is to be told before it loads a program, where it has the formatters."""
+    return [*_FAST, *_NUMBERS, *(_RUST_NUMBERS if is_of_rust else ())]
 
 
 def is_rust(target: Launch | Attach) -> bool:

@@ -20,7 +20,7 @@ _LLDB = ("image lookup --address {:#x}", r" at [^\n]*?:(\d+)")
 _BEFORE = {
     "lldb-dap": _LLDB,
     "codelldb": _LLDB,
-    "lldb-cli": _LLDB,
+    "lldb": _LLDB,  # by its own command line
     "gdb": ("info line *{:#x}", r"Line (\d+) "),
 }
 _BEYOND = 64 << 20  # bytes: what is zero at first lies behind the program's file

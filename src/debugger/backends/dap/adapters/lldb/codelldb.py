@@ -91,23 +91,23 @@ def _told_version(root: Path) -> str | None:
     return None
 
 
-def _common(commands: list[str], target: Launch | Attach) -> dict[str, Any]:
+def _common(target: Launch | Attach, *more: str) -> dict[str, Any]:
+    is_rust = common.is_rust(target)
     return {
         "type": "lldb",
-        "initCommands": commands,
+        "initCommands": [*common.plain_commands(is_of_rust=is_rust), *more],
         "expressions": "native",
         "terminal": "console",
-        "sourceLanguages": ["rust"] if common.is_rust(target) else [],
+        "sourceLanguages": ["rust"] if is_rust else [],
         "_adapterSettings": _ADAPTER_SETTINGS,
     }
 
 
 def _launch(launch: Launch, files: Files) -> dict[str, Any]:
     assert launch.program is not None
-    commands = common.plain_commands(launch)
-    for name, path in (("input", files.stdin), ("output", files.stdout), ("error", files.stderr)):
-        commands.append(f"settings set target.{name}-path {quoted(path)}")
-    return _common(commands, launch) | {
+    streams = (("input", files.stdin), ("output", files.stdout), ("error", files.stderr))
+    paths = (f"settings set target.{name}-path {quoted(path)}" for name, path in streams)
+    return _common(launch, *paths) | {
         "request": "launch",
         "program": launch.program,
         "args": list(launch.args),
@@ -118,8 +118,7 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
 
 
 def _attach(target: Attach) -> dict[str, Any]:
-    told = _common(common.plain_commands(target), target)
-    told |= {"request": "attach", "stopOnEntry": target.pause}
+    told = _common(target) | {"request": "attach", "stopOnEntry": target.pause}
     program = quoted(target.program) if target.program is not None else ""
     if target.core is not None:
         create = f"target create --core {quoted(target.core)} {program}".strip()
