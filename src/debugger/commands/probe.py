@@ -92,11 +92,7 @@ async def probe(
         backend="frida" if by == "frida" and backend is None else backend,
     )
     within = ranged(start, end, limit)
-    if rows is not None and rows < 1:
-        raise DebuggerError(
-            Code.USAGE, f"--rows counts from 1, not {rows}", hint="debugger probe --rows 40 …"
-        )
-    are_named(at)
+    _check(at, rows)
     found = await question(call, asked)
     places = wanted(call, found, at, when)
     kept_rows = max(_CSV_ROWS if csv else _ROWS, min(rows or 0, _CSV_ROWS))
@@ -119,6 +115,14 @@ async def probe(
         await call.stream(text)
         answer = msgspec.structs.replace(answer, csv=text)
     return answer
+
+
+def _check(at: Sequence[tuple[str, str]], rows: int | None) -> None:
+    if rows is not None and rows < 1:
+        raise DebuggerError(
+            Code.USAGE, f"--rows counts from 1, not {rows}", hint="debugger probe --rows 40 …"
+        )
+    are_named(at)
 
 
 async def _answered(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from debugger.core.answers import Hang, HangGroup, LoopView
+from debugger.core.answers import Hang, HangGroup, LoopView, SourceLine
 from debugger.render import asked
 from debugger.render.budget import Section, fixed
-from debugger.render.lists import listing, source_of, streamed, worth_reading
+from debugger.render.lists import leading_to, listing, source_of, streamed, worth_reading
 from debugger.render.page import Page
-from debugger.render.places import in_stack
+from debugger.render.places import chain
 from debugger.render.values import counted, short_name, shorten
 
 # What is cut last has the lowest number.
@@ -26,7 +26,7 @@ def hang(answer: Hang, page: Page) -> list[Section]:
         fixed(shorten(answer.cause, _CAUSE), _HEAD),
         fixed(_facts(answer), _FACTS),
         *asked.place(answer.frame, page, said=answer.cause, rank=_SOURCE),
-        source_of(worth_reading(answer.source), page, rank=_SOURCE, more=lambda _: ""),
+        source_of(_source(answer), page, rank=_SOURCE, more=lambda _: ""),
         *(_loop(answer.loop) if answer.loop is not None else []),
         *_groups(answer),
         *_output(answer, page),
@@ -34,16 +34,17 @@ def hang(answer: Hang, page: Page) -> list[Section]:
     ]
 
 
+def _source(answer: Hang) -> list[SourceLine]:
+    """Return the lines to read: of a loop those that it is made of, too."""
+    return leading_to(answer.source) if answer.loop is None else worth_reading(answer.source)
+
+
 def _facts(answer: Hang) -> str:
     parts = []
     if answer.cpu is not None:
         parts.append(f"processor {answer.cpu:.0%} over {answer.window_s:g} s")
-    if answer.pid is not None:
-        parts.append(f"pid {answer.pid}")
     if answer.samples:
         parts.append(f"{counted(answer.samples, 'sample')} by {answer.adapter}")
-    if answer.took_s is not None:
-        parts.append(f"took {answer.took_s:g} s")
     return " · ".join(parts)
 
 
@@ -93,8 +94,8 @@ def _group(one: HangGroup, cause: str) -> tuple[str, str]:
     more = ", …" if one.count > len(one.names) else ""
     who = names if one.count == 1 else f"{one.count} {one.noun}s ({names}{more})"
     cpu = f" (processor {one.cpu:.0%})" if one.cpu is not None else ""
-    at = " < ".join(in_stack(frame) for frame in one.frames)
-    if at and one.state and one.count == 1 and f"{who} {one.state}" in cause:
+    at = chain(one.frames)
+    if at and one.state and any(f"{name} {one.state}" in cause for name in (who, *one.names)):
         return f"{who}{cpu}", f": at {at}"  # what it waits for, the first line has said
     head = f"{who}{cpu}: {shorten(one.state, _STATE)}" if one.state else f"{who}{cpu}"
     return head, f"\n  at {at}" if at else ""

@@ -177,6 +177,18 @@ def worth_reading(lines: Sequence[SourceLine]) -> list[SourceLine]:
     return list(lines[told[0] : told[-1] + 1]) if told else []
 
 
+def leading_to(lines: Sequence[SourceLine]) -> list[SourceLine]:
+    """Leave out what is behind the current line, but for the rest of what it begins in brackets."""
+    told = worth_reading(lines)
+    at = next((at for at, one in enumerate(told) if one.current), len(told))
+    open_ = 0
+    for end, one in enumerate(told[at:], at + 1):
+        open_ += sum(map(one.text.count, "([")) - sum(map(one.text.count, ")]"))
+        if open_ <= 0:
+            return told[:end]
+    return told
+
+
 def streamed(line: OutputLine, page: Page) -> str:
     """Return a line of output, marked unless it is of standard output."""
     return _STREAMS.get(line.stream, "") + output_line(line.text, page)

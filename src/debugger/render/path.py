@@ -23,6 +23,7 @@ _OUTPUT_LINES = 3
 _SOURCE = 90
 _VALUES = 3
 _LEAST = 2
+_STATUS = "exited with status "
 _LONG = 80  # characters of all values of one name
 
 
@@ -95,7 +96,10 @@ def _runs(answer: Path) -> list[Section]:
     ends = [recorded.ended(run, has_time=False) for run in answer.runs]
     kinds = [dict.fromkeys(some) for some in (ends[:failing], ends[failing:]) if some]
     if all(len(some) == 1 for some in kinds):
-        return [fixed(f"{head} ({' | '.join(end for some in kinds for end in some)})", _HEAD)]
+        first, *others = (end for some in kinds for end in some)
+        if first.startswith(_STATUS):
+            others = [end.removeprefix(_STATUS) for end in others]
+        return [fixed(f"{head} ({' | '.join([first, *others])})", _HEAD)]
     runs = [
         f"{'fails' if at < failing else 'passes'}: {recorded.command(run)}: {ends[at]}"
         for at, run in enumerate(answer.runs)
@@ -110,23 +114,27 @@ def _compared(answer: Path, page: Page) -> list[Section]:
     sections = _runs(answer)
     if not answer.suspects and not answer.suspect_lines:
         sections.append(fixed("all runs came to the same functions and lines", _HEAD))
-    few = _FEW if answer.suspect_lines else _SHOWN
+    few = missed = _SHOWN
     # That the program ended otherwise, its runs' first lines say.
     ranked = [(one.file, one.function) for one in answer.suspect_lines]
     suspects = sorted(
         (one for one in answer.suspects if not _is_the_end(one, answer)),
         key=lambda one: (-one.score, _first((one.file, one.function), ranked)),
     )
+    if answer.suspect_lines:
+        # Of functions that are less suspicious than the lines, the first is enough.
+        best = answer.suspect_lines[0].score
+        few, missed = max(sum(one.score >= best for one in suspects[:_FEW]), 1), _FEW
     for label, some, rank, usual in (
         ("lines that failing runs passed:", answer.suspect_lines, _LINES, _SHOWN),
         ("functions, by suspicion:", suspects, _SUSPECTS, few),
-        ("lines that only passing runs passed:", answer.passing_lines, _MISSED, few),
+        ("lines that only passing runs passed:", answer.passing_lines, _MISSED, missed),
     ):
         most = usual if page.limit <= _PAGE else len(some)
         if some:
             lines = [
-                (_function(one, answer) if label.startswith("functions") else _line(one))
-                for one in some
+                _function(one, answer) if label.startswith("functions") else _line(one, some[:at])
+                for at, one in enumerate(some)
             ]
             sections += [
                 fixed(label, rank),
@@ -193,9 +201,12 @@ def _some(texts: tuple[str, ...]) -> str:
     return " | ".join(said)
 
 
-def _line(one: SuspectView) -> str:
+def _line(one: SuspectView, above: Sequence[SuspectView]) -> str:
+    """Return a line, with its function where that is not the one of the line above."""
     last = f"-{one.last}" if one.last > one.line else ""
     score = f"{one.score:.2f} " if one.failing else ""
     column = f":{one.column}" if one.column else ""
     where = f"{basename(one.file)}:{one.line}{column}{last}"
-    return f"  {score}{where}  {shorten(one.text, _SOURCE)}  (in {short_name(one.function)})"
+    is_known = bool(above) and (above[-1].file, above[-1].function) == (one.file, one.function)
+    within = "" if is_known else f"  (in {short_name(one.function)})"
+    return f"  {score}{where}  {shorten(one.text, _SOURCE)}{within}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from debugger.core.answers import BreakpointView, FrameView
 from debugger.render.values import escape, short_name, shorten
@@ -33,6 +34,17 @@ def in_stack(frame: FrameView) -> str:
     """Return `sum_to main.c:42`, as in a list of frames."""
     function, line = function_of(frame), line_of(frame)
     return f"{function} {line}" if line and line != function else function
+
+
+def chain(frames: Sequence[FrameView]) -> str:
+    """Return `take pool.js:22 < render :44 < main main.js:7`, innermost first."""
+    said = []
+    file = None
+    for frame in frames:
+        is_there = file is not None and frame.file == file and frame.line is not None
+        said.append(f"{function_of(frame)} :{frame.line}" if is_there else in_stack(frame))
+        file = frame.file
+    return " < ".join(said)
 
 
 def in_sentence(frame: FrameView) -> str:

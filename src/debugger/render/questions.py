@@ -21,7 +21,7 @@ from debugger.core.answers import (
 )
 from debugger.render import asked
 from debugger.render.budget import Section, fixed
-from debugger.render.lists import inline, listing, source_of, streamed, worth_reading
+from debugger.render.lists import inline, leading_to, listing, source_of, streamed
 from debugger.render.page import Page
 from debugger.render.places import in_sentence, in_stack
 from debugger.render.values import IN_A_LIST, counted, escape, short_name, shorten
@@ -30,7 +30,7 @@ from debugger.render.values import IN_A_LIST, counted, escape, short_name, short
 _HEAD, _NOTES, _FACTS, _SOURCE, _VALUES, _CALLERS, _LOCALS, _OUTPUT, _THREADS = range(9)
 _CAUSE = 400
 _VALUE = 110
-_OF_A_CALLER = 70
+_OF_A_CALLER = 48
 _CALL = 80
 _LINE = 160
 # Of these the cause says all that the exception's own words do.
@@ -39,10 +39,15 @@ _EXPLAINED = frozenset(
 )
 # And of these its type says no more, either.
 _TOLD = frozenset({"assertion", "nil_map"})
+# That these end by abort() goes without saying.
+_ABORTING = frozenset({"assertion", "exception", "index_out_of_range", "abort"})
 _THREAD_GROUPS = 4
 _DEEP = 100  # frames
 _SPAN = 2  # lines of source on either side
 _POINTER = re.compile(r"\A0x[0-9a-f]+ (?=\{)")
+# With what an exception that nobody caught ends a program.
+_ENDS = {"debugpy": 1, "js-debug": 1, "delve": 2}
+_PANICKED = 101
 _HEADS = {"crashed": "crash", "survived": "survived", "exited": "no crash", "running": "no crash"}
 
 
@@ -75,7 +80,8 @@ def _head(answer: Crash) -> str:
 
 def _details(answer: Crash) -> list[Section]:
     parts = []
-    if answer.signal is not None and answer.cause is not None:
+    is_implied = answer.signal == "SIGABRT" and answer.kind in _ABORTING
+    if answer.signal is not None and answer.cause is not None and not is_implied:
         where = f" at {answer.address}" if answer.address is not None else ""
         words = f" ({answer.address_text})" if answer.address_text else ""
         parts.append(f"{short_name(answer.signal)}{where}{words}")
@@ -97,17 +103,26 @@ def _details(answer: Crash) -> list[Section]:
 
 def _source(answer: Crash, page: Page) -> list[Section]:
     current = next((one.line for one in answer.source if one.current), 0)
-    lines = worth_reading([one for one in answer.source if abs(one.line - current) <= _SPAN])
+    lines = leading_to([one for one in answer.source if abs(one.line - current) <= _SPAN])
     where = asked.place(answer.frame, page, said=answer.cause, rank=_FACTS)
     return [*where, source_of(lines, page, rank=_SOURCE, more=lambda _: "")]
 
 
 def _values(answer: Crash) -> list[Section]:
-    values = [one for one in answer.values if _short(one, _VALUE) not in (answer.cause or "")]
+    values, named = ([one for one in some if not _is_in(answer.cause or "", one)]
+                     for some in (answer.values, answer.locals))  # fmt: skip
+    told = len(answer.locals) - len(named)
     return [
         *_assigned("values", values, len(values), rank=_VALUES),
-        *_assigned("locals", answer.locals, answer.locals_total, rank=_LOCALS),
+        *_assigned("locals", named, answer.locals_total - told, rank=_LOCALS),
     ]
+
+
+def _is_in(cause: str, one: VariableView) -> bool:
+    """Tell whether the first line has a value, or says that there is none."""
+    name, said = re.escape(short_name(one.name)), re.escape(_short(one, _VALUE))
+    words = rf"(?<![\w.>])(?:{said}(?!\w)|{name} is (?:nil|None|null|undefined)\b)"
+    return re.search(words, cause) is not None
 
 
 def _assigned(label: str, views: Sequence[VariableView], total: int, *, rank: int) -> list[Section]:
@@ -132,7 +147,7 @@ def _callers(answer: Crash) -> list[Section]:
         told |= {_known(view) for view in one.values}
         last = line
     deep = answer.frames_total or 0
-    is_deep = deep > _DEEP
+    is_deep = deep > _DEEP and f"{deep:,} frames" not in (answer.cause or "")
     note = [fixed(f"the stack is {deep:,} frames deep", _CALLERS)] if is_deep else []
     return [asked.callers(lines, rank=_CALLERS), *note]
 
@@ -180,6 +195,8 @@ def _output(answer: Crash, page: Page) -> list[Section]:
     if not answer.output_total and not answer.output_dropped:
         return []
     shown = _told(answer.output, page)
+    if not shown and answer.traces_left_out and not answer.output_dropped:
+        return []  # all of it was the report
     lost = f", {answer.output_dropped:,} not kept" if answer.output_dropped else ""
     traces = answer.traces_left_out
     lost += f", {traces:,} of the report left out" if traces else ""
@@ -202,6 +219,9 @@ def _end(answer: Crash) -> list[Section]:
         return []
     is_known = answer.exit_code is not None or answer.exit_signal is not None
     if not is_known or (answer.exit_signal is not None and answer.exit_signal == answer.signal):
+        return []
+    is_panic = answer.exception is not None and answer.exception.type == "panic"
+    if answer.exit_code in {_ENDS.get(answer.adapter), _PANICKED if is_panic else None} - {None}:
         return []
     return [fixed(f"in the end: {asked.ended(answer.exit_signal, answer.exit_code)}", _NOTES)]
 

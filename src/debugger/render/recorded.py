@@ -21,13 +21,14 @@ _ROOM = 110  # characters of all arguments
 _COMMAND = 160
 _ERROR = 160
 _NOTHING = frozenset({"", "None"})
+_MOMENT_S = 0.05
 _LEAST_MS = 0.1
 _SHARE = 0.02  # of the whole run: what took less has its time left out
 
 
 def ended(run: RunView, *, has_time: bool = True) -> str:
-    """Return how a run ended: `exited with status 1 after 0.2 s`."""
-    took = f" after {run.took_s:.1f} s" if has_time else ""
+    """Return how a run ended: `exited with status 1 after 0.2 s`, where that is worth telling."""
+    took = f" after {run.took_s:.1f} s" if has_time and run.took_s >= _MOMENT_S else ""
     if run.is_cut:
         return "the program was ended then"
     if run.timed_out:

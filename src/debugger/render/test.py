@@ -5,7 +5,7 @@ from __future__ import annotations
 from debugger.core.answers import CallerView, FailedTest, MadeView, Tested, VariableView
 from debugger.render import asked
 from debugger.render.budget import Section, fixed
-from debugger.render.lists import inline, listing, source_of, streamed
+from debugger.render.lists import inline, leading_to, listing, source_of, streamed
 from debugger.render.page import Page
 from debugger.render.places import in_sentence, in_stack, line_of
 from debugger.render.values import IN_A_LIST, counted, short_name, shorten
@@ -84,7 +84,7 @@ def _facts(answer: Tested) -> list[Section]:
 
 def _source(answer: Tested, page: Page) -> list[Section]:
     where = asked.place(answer.frame, page, said=answer.cause, rank=_FACTS)
-    return [*where, source_of(answer.source, page, rank=_SOURCE, more=lambda _: "")]
+    return [*where, source_of(leading_to(answer.source), page, rank=_SOURCE, more=lambda _: "")]
 
 
 def _made(answer: Tested) -> Section:

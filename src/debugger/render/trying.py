@@ -79,10 +79,9 @@ def _locals(answer: Tried, page: Page) -> list[Section]:
 
 
 def _where(answer: Tried) -> str:
-    took = f" ({answer.took_s:g} s)" if answer.took_s is not None else ""
     if answer.is_here:
-        return f"in the session itself, which is there now{took}"
-    return f"tried in a second run{took}; the session is where it was"
+        return "in the session itself, which is there now"
+    return "tried in a second run; the session is where it was"
 
 
 def _differs(answer: Tried) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from debugger.core.answers import WhoWrote, WriterView
 from debugger.render import asked
 from debugger.render.budget import Section, fixed
-from debugger.render.lists import listing, source_of
+from debugger.render.lists import leading_to, listing, source_of
 from debugger.render.page import Page
-from debugger.render.places import in_stack
+from debugger.render.places import chain, in_stack
 from debugger.render.values import counted, shorten
 
 # What is cut last has the lowest number.
@@ -27,7 +27,7 @@ def who_wrote(answer: WhoWrote, page: Page) -> list[Section]:
     return [
         fixed(shorten(answer.cause, _CAUSE) or "who wrote it is not known", _HEAD),
         *asked.place(answer.frame, page, said=answer.cause, rank=_SOURCE),
-        source_of(answer.source, page, rank=_SOURCE, more=lambda _: ""),
+        source_of(leading_to(answer.source), page, rank=_SOURCE, more=lambda _: ""),
         listing(before, lambda cut: f"  … {cut} more: --budget 2000", rank=_WRITERS, floor=4),
         listing(after, lambda cut: f"  … {cut} more: --budget 2000", rank=_WRITERS, floor=3),
         fixed(_facts(answer), _FACTS),
@@ -36,8 +36,7 @@ def who_wrote(answer: WhoWrote, page: Page) -> list[Section]:
 
 
 def _facts(answer: WhoWrote) -> str:
-    took = f", took {answer.took_s:g} s" if answer.took_s is not None else ""
-    return f"seen by {answer.method}{took}" if answer.method else ""
+    return f"seen by {answer.method}" if answer.method else ""
 
 
 def _writer(one: WriterView) -> str:
@@ -46,7 +45,7 @@ def _writer(one: WriterView) -> str:
     change = _change(one.old, one.new)
     if one.count > 1:
         change = f"{one.count:,} times, {change} … {_change(one.final_old, one.final_new)}"
-    by = "".join(f" < {in_stack(each)}" for each in one.stack)
+    by = chain([one.frame, *one.stack]).removeprefix(in_stack(one.frame))
     ways = f" (and from {counted(one.ways - 1, 'other line')})" if one.ways > 1 else ""
     return f"{mark} {number} {in_stack(one.frame)}: {change}{by}{ways}"
 

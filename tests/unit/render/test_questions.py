@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from debugger.core import answers as a
 from debugger.render import Style, text
+from debugger.render.places import chain
 from fakes.told import EXAMPLES
 
 BY_KIND = {type(one): one for one in EXAMPLES}
@@ -80,5 +81,65 @@ def test_each_run_is_told_where_not_all_that_fail_ended_alike():
     assert [line.partition(":")[0] for line in rest[:3]] == ["fails", "fails", "passes"]
     alike = replace(compared, runs=(runs[0], runs[0], runs[2]))
     first, *rest = told(alike)
-    assert first == "path: 2 failing runs, 1 passing (exited with status 1 | exited with status 0)"
+    assert first == "path: 2 failing runs, 1 passing (exited with status 1 | 0)"
     assert not any(line.startswith("fails") for line in rest)
+
+
+def test_what_follows_the_line_is_left_out_but_for_the_rest_of_its_statement():
+    texts = ("head(", "  one);", "result = call(a[", "    3],", "    b)", "after = 1")
+    source = tuple(
+        a.SourceLine(at, line, current=at == 3) for at, line in enumerate(texts, start=1)
+    )
+    shown = told(replace(BY_KIND[a.WhoWrote], source=source))
+    assert [line for line in shown if line[:6].strip().isdigit() or line.startswith("-> 3")] == [
+        "   1  head(",
+        "   2    one);",
+        "-> 3  result = call(a[",
+        "   4      3],",
+        "   5      b)",
+    ]
+
+
+def test_a_loop_that_does_not_end_is_shown_with_its_lines():
+    source = tuple(a.SourceLine(at, f"line {at}", current=at == 3) for at in range(1, 6))
+    hang = replace(BY_KIND[a.Hang], source=source)
+    assert "   5  line 5" in told(hang)
+    assert "   5  line 5" not in told(replace(hang, loop=None))
+
+
+def test_a_file_is_named_once_in_a_chain_of_callers():
+    frames = [
+        a.FrameView(0, "take", "/src/pool.c", 22),
+        a.FrameView(1, "render", "/src/pool.c", 44),
+        a.FrameView(2, "start", None, None, address="0x40"),
+        a.FrameView(3, "main", "/src/pool.c", 9),
+        a.FrameView(4, "run", "/lib/pool.c", 5),
+    ]
+    assert (
+        chain(frames) == "take pool.c:22 < render :44 < start 0x40 < main pool.c:9 < run pool.c:5"
+    )
+
+
+def test_how_it_ended_is_told_unless_that_is_how_such_an_exception_ends():
+    crash = replace(BY_KIND[a.Crash], signal=None, exit_signal=None, exit_code=1)
+    assert "in the end: exited with status 1" in told(replace(crash, adapter="gdb"))
+    assert not any("in the end" in line for line in told(replace(crash, adapter="debugpy")))
+    assert "in the end: exited with status 3" in told(
+        replace(crash, adapter="debugpy", exit_code=3)
+    )
+
+
+def test_the_function_of_suspicious_lines_is_told_once():
+    lines = tuple(
+        a.SuspectView("load", "/src/a.py", line, 1.0, 1, 0, text=f"x = {line}") for line in (3, 5)
+    )
+    other = replace(lines[0], function="main", line=9, text="x = 9")
+    one = BY_KIND[a.Path].runs[0]
+    answer = replace(BY_KIND[a.Path], runs=(one, one), passing=1, suspect_lines=(*lines, other))
+    shown = told(answer)
+    begin = shown.index("lines that failing runs passed:")
+    assert shown[begin + 1 : begin + 4] == [
+        "  1.00 a.py:3  x = 3  (in load)",
+        "  1.00 a.py:5  x = 5",
+        "  1.00 a.py:9  x = 9  (in main)",
+    ]
