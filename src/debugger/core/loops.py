@@ -60,8 +60,9 @@ def loop(source: Sequence[str], rounds: Sequence[Round]) -> Loop | None:
     changed, same = _compared(rounds)
     moving = {one.name for one in changed if _is_moving(_values(rounds, one.name))}
     named = [_names(source, number) for number in headers]
-    # The outermost that goes on tells of progress; else the innermost is what goes round.
-    at = next((at for at, names in enumerate(named) if moving & set(names)), 0)
+    # The outermost that goes on tells of progress: of one within, a direction may be chance. Else
+    # the innermost is what goes round.
+    at = max((at for at, names in enumerate(named) if moving & set(names)), default=0)
     names = named[at]
     return Loop(
         line=headers[at],

@@ -39,8 +39,6 @@ _EXPLAINED = frozenset(
 )
 # And of these its type says no more, either.
 _TOLD = frozenset({"assertion", "nil_map"})
-# That these end by abort() goes without saying.
-_ABORTING = frozenset({"assertion", "exception", "index_out_of_range", "abort"})
 _THREAD_GROUPS = 4
 _DEEP = 100  # frames
 _SPAN = 2  # lines of source on either side
@@ -80,8 +78,7 @@ def _head(answer: Crash) -> str:
 
 def _details(answer: Crash) -> list[Section]:
     parts = []
-    is_implied = answer.signal == "SIGABRT" and answer.kind in _ABORTING
-    if answer.signal is not None and answer.cause is not None and not is_implied:
+    if answer.signal is not None and answer.cause is not None:
         where = f" at {answer.address}" if answer.address is not None else ""
         words = f" ({answer.address_text})" if answer.address_text else ""
         parts.append(f"{short_name(answer.signal)}{where}{words}")
@@ -109,12 +106,13 @@ def _source(answer: Crash, page: Page) -> list[Section]:
 
 
 def _values(answer: Crash) -> list[Section]:
-    values, named = ([one for one in some if not _is_in(answer.cause or "", one)]
-                     for some in (answer.values, answer.locals))  # fmt: skip
-    told = len(answer.locals) - len(named)
+    cause = answer.cause or ""
+    values = [one for one in answer.values if not _is_in(cause, one)]
+    named = [one for one in answer.locals if not _is_in(cause, one)]
+    left = answer.locals_total - len(answer.locals)
     return [
         *_assigned("values", values, len(values), rank=_VALUES),
-        *_assigned("locals", named, answer.locals_total - told, rank=_LOCALS),
+        *_assigned("locals", named, len(named) + left, rank=_LOCALS),
     ]
 
 

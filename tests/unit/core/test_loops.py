@@ -61,6 +61,12 @@ def test_an_outer_loop_that_goes_on_is_told_before_an_inner_one_that_goes_round(
     assert (found.line, found.is_moving) == (2, True)
 
 
+def test_an_inner_loop_that_goes_one_way_by_chance_is_not_told_for_the_outer_one() -> None:
+    rounds = [(4, {"row": str(at), "column": str(8 - 3 * at)}) for at in range(3)]
+    found = _loop(NESTED, *rounds)
+    assert (found.line, found.is_moving) == (2, True)
+
+
 def test_a_loop_on_one_line_is_found() -> None:
     found = _loop(["function f() { let n = 0; while (n < 1) { g(); } }"], (1, {"n": "0"}))
     assert (found.text, found.names) == ("while (n < 1)", ("n",))
