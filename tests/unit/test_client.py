@@ -15,8 +15,10 @@ import pytest
 
 from debugger import __version__, client, paths
 from debugger.daemon import protocol, transport
+from debugger.errors import DebuggerError
 from fakes import toy
 
+PF_EXITING = 4  # of the flags in proc_pid_stat(5)
 NOT_RUN = ("-c", "raise SystemExit('started')")
 ANSWER = {"id": 1, "success": True, "exit": 0, "result": {}, "text": "done"}
 
@@ -112,14 +114,22 @@ def test_asking_for_the_daemon_never_starts_one(runtime_dir, capsys, words, as_j
     assert json.loads(out) == {"ok": True, "data": data}
 
 
+def _runs_no_code(pid: int) -> bool:
+    """Tell whether a process has gone, or is on its way out, its files closed already."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return fields[0] == "Z" or bool(int(fields[6]) & PF_EXITING)
+
+
 def test_to_stop_the_daemon_waits_until_it_is_gone_and_says_what_it_ended(runtime_dir):
     toy.ask("open", "app")
     pid = int(toy.ask("pid").stdout)
     ran = toy.ask("daemon", "stop")
     assert ran.stdout == f"daemon: stopped (pid {pid}); ended: session app (./app, pid 123)\n"
     assert not toy.files(runtime_dir)
-    status = Path(f"/proc/{pid}/stat")
-    assert not status.exists() or ") Z " in status.read_text()
+    assert _runs_no_code(pid)
 
 
 def test_the_logs_are_the_end_of_the_daemons_log(runtime_dir):
@@ -323,3 +333,12 @@ def test_a_hot_command_loads_nothing_that_only_rare_ones_need(runtime_dir):
         command, env=env, capture_output=True, text=True, check=True, timeout=toy.PATIENCE_S
     )
     assert ran.stdout == "on\n\n"
+
+
+def test_who_is_hung_up_on_while_a_successor_begins_does_not_tell_of_a_death(runtime_dir):
+    state = runtime_dir / paths.STATE
+    state.write_text(json.dumps({"pid": 2, "sessions": []}))
+    client._blame(str(runtime_dir), ["echo"], {"pid": 1, "sessions": []})
+    client._blame(str(runtime_dir), ["echo"], None)
+    with pytest.raises(DebuggerError, match="died while it ran 'echo'"):
+        client._blame(str(runtime_dir), ["echo"], {"pid": 2, "sessions": []})

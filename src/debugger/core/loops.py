@@ -17,6 +17,8 @@ _KEYWORDS = re.compile(
     r"(?:for|while|loop|do|in|of|if|not|and|or|is|True|False|None|true|false|null|nil|range|len|let"
     r"|var|const|int|auto|mut|self|this|enumerate|size_t|unsigned|long|sizeof|await|async)\Z"
 )
+# A loop over what there is comes to its end by itself.
+_EACH = re.compile(r"\bfor\b.*(?:\b(?:of|in|range)\b|\(\s*(?:const\s+)?\w[^;:]*[^:]:[^:])")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?\Z")
 _TELLING = 3  # samples: of fewer, a direction is chance
 
@@ -49,6 +51,12 @@ class Loop(Struct, frozen=True):
     changed: tuple[Varied, ...] = ()
     same: tuple[tuple[str, str], ...] = ()
     is_moving: bool = False
+
+    @property
+    def ends(self) -> bool:
+        """Whether it goes over what does not change: then another goes round it."""
+        grows = any(one.name in self.names for one in self.changed)
+        return not self.is_moving and not grows and _EACH.search(self.text) is not None
 
 
 def loop(source: Sequence[str], rounds: Sequence[Round]) -> Loop | None:

@@ -70,10 +70,14 @@ def lasting(
 def looping(
     stacks: Sequence[Sequence[Place]], lines_of: LinesOf
 ) -> tuple[Loop | None, Place | None]:
-    """Return the innermost loop that all stacks are in, and its frame in the last one."""
+    """Return the innermost loop that all stacks are in, and its frame in the last one.
+
+    One that ends by itself, in a function that another loop calls, is not the one that does not.
+    """
     outer = [list(reversed(stack)) for stack in stacks if stack]
     if not outer:
         return None, None
+    inner: tuple[Loop | None, Place | None] = (None, None)
     for depth in range(_shared(outer) - 1, -1, -1):
         frames = [stack[depth] for stack in outer]
         last = frames[-1]
@@ -82,9 +86,11 @@ def looping(
             continue
         rounds = [Round(one.line, one.values) for one in frames if one.line]
         found = loop(source, rounds)
-        if found is not None:
+        if found is not None and not found.ends:
             return found, last
-    return None, None
+        if found is not None and inner[0] is None:
+            inner = found, last
+    return inner
 
 
 def _shared(outer: Sequence[Sequence[Place]]) -> int:
