@@ -10,7 +10,7 @@ from debugger.daemon import protocol, transport
 
 TYPE_CHECKING = False  # `typing` costs the client a fifth of Python's own start
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from debugger.errors import DebuggerError
@@ -91,11 +91,10 @@ def _ask_any(
     # A daemon that is just ending refuses, or hangs up; its successor will answer.
     for _ in range(3):
         connection = transport.connect(directory) or _start(directory, daemon)
-        asked = transport.read_state(directory)
         try:
             answer = _converse(connection, argv)
         except _Gone:
-            _blame(directory, command, asked)
+            _blame(directory, command, connection.peer())
             continue
         finally:
             connection.close()
@@ -201,12 +200,12 @@ def _conclude(answer: dict[str, Any], argv: list[str]) -> int:
     return code if isinstance(code, int) else 1
 
 
-def _blame(directory: str, command: list[str], asked: Mapping[str, Any] | None) -> None:
+def _blame(directory: str, command: list[str], asked: int | None) -> None:
     """Raise for a daemon that died at work; return if it only ended in good order."""
     state = transport.read_state(directory)
     if state is None or state.get("closing"):
         return
-    if asked is None or asked.get("pid") != state.get("pid"):  # its successor's, which lives
+    if asked is not None and asked != state.get("pid"):  # its successor's, which lives
         return
     from debugger.daemon import process
     from debugger.errors import Code, DebuggerError

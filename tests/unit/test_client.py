@@ -338,7 +338,15 @@ def test_a_hot_command_loads_nothing_that_only_rare_ones_need(runtime_dir):
 def test_who_is_hung_up_on_while_a_successor_begins_does_not_tell_of_a_death(runtime_dir):
     state = runtime_dir / paths.STATE
     state.write_text(json.dumps({"pid": 2, "sessions": []}))
-    client._blame(str(runtime_dir), ["echo"], {"pid": 1, "sessions": []})
-    client._blame(str(runtime_dir), ["echo"], None)
-    with pytest.raises(DebuggerError, match="died while it ran 'echo'"):
-        client._blame(str(runtime_dir), ["echo"], {"pid": 2, "sessions": []})
+    client._blame(str(runtime_dir), ["echo"], 1)
+    for asked in (2, None):
+        with pytest.raises(DebuggerError, match="died while it ran 'echo'"):
+            client._blame(str(runtime_dir), ["echo"], asked)
+
+
+def test_a_connection_knows_whose_it_is(runtime_dir):
+    pid = int(toy.ask("pid").stdout)
+    connection = transport.connect(str(runtime_dir))
+    assert connection is not None
+    assert connection.peer() == pid
+    connection.close()

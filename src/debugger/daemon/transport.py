@@ -43,6 +43,10 @@ class Connection:
         self._received = bytearray()
         self._searched = 0
 
+    def peer(self) -> int | None:
+        """Return the pid of the daemon that listened; None where the system does not tell."""
+        return _credentials(self._sock)[0]
+
     def send(self, line: bytes) -> None:
         """Send a line.
 
@@ -151,14 +155,20 @@ def listen(directory: str, token: str) -> tuple[socket.socket, State]:
 
 def is_own_peer(sock: socket.socket) -> bool:
     """Whether the process at the other end is our user's, as far as the system can tell."""
+    return _credentials(sock)[1] in {None, os.getuid()}
+
+
+def _credentials(sock: _socket.socket) -> tuple[int | None, int | None]:
+    """Return pid and user of the process at the other end; of a listener, of who made it listen."""
     import socket
     import struct
 
     if sock.family != getattr(socket, "AF_UNIX", None) or not hasattr(socket, "SO_PEERCRED"):
-        return True
+        return None, None
     layout = struct.Struct("3i")
-    _, uid, _ = layout.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, layout.size))
-    return bool(uid == os.getuid())
+    told = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, layout.size)
+    pid, uid, _ = layout.unpack(told)
+    return pid, uid
 
 
 def read_state(directory: str) -> State | None:
