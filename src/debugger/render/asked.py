@@ -8,6 +8,7 @@ from debugger.core.answers import FrameView
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing
 from debugger.render.page import Page
+from debugger.render.places import in_stack
 from debugger.render.values import IN_A_LIST, counted, escape, short_name, shorten
 
 
@@ -25,6 +26,12 @@ def place(frame: FrameView | None, page: Page, *, said: str | None, rank: int) -
     file = frame.file.removeprefix(f"{page.folder}/") if page.folder else frame.file
     where = f"{escape(file)}:{frame.line}"
     return [fixed(where, rank)] if "/" in file or where not in (said or "") else []
+
+
+def caller(frame: FrameView, text: str, values: str) -> str:
+    """Return a caller: where it is, the text of its line, and values, as far as there are such."""
+    said = f"{in_stack(frame)}: {text}" if text else in_stack(frame)
+    return f"{said}  [{values}]" if values else said
 
 
 def callers(lines: Sequence[str], *, rank: int) -> Section:

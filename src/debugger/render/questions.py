@@ -159,10 +159,7 @@ def _caller(one: CallerView, told: AbstractSet[str], *, has_text: bool) -> str:
     """Return a line of a caller, without the values that a frame below has, too."""
     new = [view for view in one.values if _known(view) not in told]
     values = " ".join(_short(view, _OF_A_CALLER) for view in new)
-    text = in_stack(one.frame)
-    if one.text and has_text:
-        text += f": {shorten(one.text, _CALL)}"
-    return f"{text}  [{values}]" if values else text
+    return asked.caller(one.frame, shorten(one.text, _CALL) if has_text else "", values)
 
 
 def _earlier(answer: Crash) -> list[Section]:

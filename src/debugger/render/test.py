@@ -7,7 +7,7 @@ from debugger.render import asked
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import inline, leading_to, listing, source_of, streamed
 from debugger.render.page import Page
-from debugger.render.places import in_sentence, in_stack, line_of
+from debugger.render.places import in_sentence, line_of
 from debugger.render.values import IN_A_LIST, counted, short_name, shorten
 
 # What is cut last has the lowest number.
@@ -127,8 +127,7 @@ def _caller(one: CallerView) -> str:
     values = " ".join(
         f"{short_name(view.name)}={shorten(view.value, _OF_A_CALLER)}" for view in one.values
     )
-    text = f"{in_stack(one.frame)}: {shorten(one.text, _TEXT)}" if one.text else in_stack(one.frame)
-    return f"{text}  [{values}]" if values else text
+    return asked.caller(one.frame, shorten(one.text, _TEXT), values)
 
 
 def _others(answer: Tested) -> list[Section]:
