@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parent.parent / "src"
-LINES_MAX = 400
+LINES_MAX = 600
 FUNCTION_MAX = 80
 
 # What a module, or all in a package, may import of ours. The longest name that fits counts, a
