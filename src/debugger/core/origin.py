@@ -6,7 +6,8 @@ import re
 
 _LIBRARY = re.compile(
     r"/(?:site-packages|dist-packages|node_modules|rustlib|\.cargo/registry|go/pkg/mod)/"
-    r"|^/usr/(?:include|lib|share|src)/|^/rustc/|/lib/python\d[\d.]*/|^(?:/usr/local|/usr/lib)/go[^/]*/src/"
+    r"|^/usr/(?:include|lib|share|src)/|^/rustc/|^/rust/deps/|^library/(?:alloc|core|std|std_detect|test)/src/"
+    r"|/lib/python\d[\d.]*/|^(?:/usr/local|/usr/lib)/go[^/]*/src/"
     r"|/go\d?[\d.]*/src/(?:runtime|fmt|os|sync|net|internal)/|^<|^node:|/sysdeps/|^\.\./|/libsanitizer/"
 )
 

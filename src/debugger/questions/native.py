@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -58,7 +59,7 @@ async def run(
         tracer = None
         began = asyncio.get_running_loop().time()
         if stop.state == State.STOPPED.value:
-            notes += await _trace(running, patterns)
+            notes += await _trace_in_time(running, patterns)
             tracer = tracing.able(running.session)
             began = asyncio.get_running_loop().time()
             stop = await _to_the_end(running, notes)
@@ -72,15 +73,43 @@ async def run(
 
 
 def own_sources(program: str, cwd: str) -> list[str]:
-    """List the sources that a program was made of, without libraries': those nearest to it."""
+    """List the sources that a program was made of, without libraries': those nearest to it.
+
+    Up to version 4 of DWARF a line table does not name the compilation's directory, and a
+    library's `src/lib.rs` looks like one of the user's: a relative file counts where it exists
+    below `cwd` or one of the program's own folders, and is listed by its whole path. Where none
+    of them exists, all are listed as the program calls them.
+    """
     every = [one for one in sources_of(program) if not is_library(one, cwd)]
-    roots = [str(Path(program).parent), cwd]
-    near = [
-        one
-        for one in every
-        if not one.startswith("/") or any(one.startswith(f"{root}/") for root in roots)
-    ]
+    folders = [cwd, *(str(one) for one in Path(program).absolute().parents[:-1])]
+    near = [one for one in (_existing(file, folders) for file in every) if one is not None]
     return list(dict.fromkeys(near or every))
+
+
+def _existing(file: str, folders: Sequence[str]) -> str | None:
+    """Return the whole path of a source near the program, or None."""
+    if file.startswith("/"):
+        return file if any(file.startswith(f"{one}/") for one in folders[:2]) else None
+    paths = (Path(os.path.normpath(Path(one) / file)) for one in folders)
+    return next((str(one) for one in paths if one.is_file()), None)
+
+
+async def _trace_in_time(running: Run, patterns: Sequence[str]) -> list[str]:
+    """Trace the functions of all patterns within the question's time.
+
+    Raises:
+        DebuggerError: TIMEOUT; NOT_SUPPORTED where nothing can be traced.
+    """
+    try:
+        async with asyncio.timeout(running.left_s):
+            return await _trace(running, patterns)
+    except TimeoutError:
+        raise DebuggerError(
+            Code.TIMEOUT,
+            f"finding the functions of {len(patterns):,} source files took all the time there was; "
+            "the program was not run",
+            hint="ask again with a longer --timeout: what was read is kept",
+        ) from None
 
 
 async def _trace(running: Run, patterns: Sequence[str]) -> list[str]:

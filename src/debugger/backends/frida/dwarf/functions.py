@@ -111,11 +111,16 @@ class Functions:
         fitting = [
             name for name in self._index if whole.fullmatch(name) or whole.fullmatch(_plain(name))
         ]
-        found = self._made({name: self._index[name] for name in fitting})
         if file is None:
-            return found
-        place = re.compile(r"(?:.*/)?" + _glob(file[1], "[^/]*"))
-        return tuple(one for one in found if place.fullmatch(one.file))
+            return self._made({name: self._index[name] for name in fitting})
+        path = re.compile(r"(?:.*/)?" + _glob(file[1], "[^/]*"))
+        names = set(fitting)
+        return tuple(one for one in self._all if one.name in names and path.fullmatch(one.file))
+
+    @cached_property
+    def _all(self) -> tuple[Function, ...]:
+        """All functions: a program's files are asked for one after the other."""
+        return self._made(self._index)
 
     def near(self, name: str) -> tuple[str, ...]:
         """Give names that a name which fits nothing may have meant."""
