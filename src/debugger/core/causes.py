@@ -27,6 +27,7 @@ _ABORTS = re.compile(
     r"\*\*\* |terminate called|pure virtual method|fatal error|malloc: |corrupted size|"
     r"munmap_chunk|stack smashing)"
 )
+OUT_OF_MEMORY = "OutOfMemory"  # V8's heap, for which it has no exception
 _VALUE_MAX = 60
 _SHOWN_MAX = 4
 _NEAR = 0x10000
@@ -144,6 +145,8 @@ def _recursion(facts: Facts) -> Cause | None:
 def _thrown(facts: Facts) -> Cause | None:
     if facts.exception is None and not facts.is_panic:
         return None
+    if facts.exception == OUT_OF_MEMORY:
+        return Cause("out_of_memory", f"out of memory: {facts.message}")
     found = explained(
         facts.exception or "panic", facts.message, facts.accesses, facts.operands, facts.values
     )
@@ -194,6 +197,8 @@ def _signal(facts: Facts) -> Cause | None:
 
 
 def _memory(facts: Facts) -> Cause:
+    if facts.address_kind == "sent":
+        return Cause("signal", f"{facts.signal}, {facts.address_words}: no fault of memory")
     if facts.address_kind == "not_executable":
         return _jump(facts)
     through = [one for one in facts.accesses if one.how in {"->", "[]", "*", "."}]

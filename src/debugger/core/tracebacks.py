@@ -25,6 +25,8 @@ _NODE_FRAME = re.compile(
     r"(?:async )?(?P<file>[^()]+):(?P<line>\d+):\d+\)?(?: \{)?$"
 )
 _NODE_URL = "file://"
+_NODE_FATAL = re.compile(r"FATAL ERROR: (?P<what>.*)")
+_NODE_PLACE = re.compile(r"(?:file://)?/\S+\.[cm]?[jt]sx?:\d+$")
 
 
 class Place(Struct, frozen=True):
@@ -107,6 +109,22 @@ def _node(lines: Sequence[str]) -> Traceback | None:
     if not frames:
         return None
     return Traceback(raised["type"], raised["message"] or "", tuple(frames), len(frames))
+
+
+def fatal_error(lines: Sequence[str]) -> str | None:
+    """Return the words with which V8 ends a process, as it does when its heap is full."""
+    found = [match["what"] for line in lines if (match := _NODE_FATAL.match(line))]
+    return found[-1] if found else None
+
+
+def is_cut(lines: Sequence[str]) -> bool:
+    """Tell whether Node's report of an uncaught error begins in an output, and does not end.
+
+    It writes the whole source line first; of what a process writes into a pipe as it ends, Node
+    loses all but 64 KB.
+    """
+    begins = any(_NODE_PLACE.match(line) for line in lines)
+    return begins and not any(_NODE_ENDS.match(line) for line in lines)
 
 
 def own(found: Traceback, is_library: Callable[[str], bool]) -> Place:

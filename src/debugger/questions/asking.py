@@ -105,6 +105,14 @@ class Run:
         """Return the last lines that the program, and what is in it, has written."""
         return tuple(line.text for line in self.output().lines)
 
+    def said_in_all(self) -> list[str]:
+        """Return all lines that the program, and what is in it, has written and that were kept."""
+        return [
+            line.text
+            for line in self.session.timeline.lines(since=0).lines
+            if line.stream is not Stream.CONSOLE
+        ]
+
     def output(self) -> answers.Output:
         """Return the end of the program's output, and how much there was."""
         page = self.session.timeline.lines(since=0)

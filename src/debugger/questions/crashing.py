@@ -29,6 +29,7 @@ _COMPILED = (
     "debugger crash --adapter gdb -- CMD debugs the interpreter"
 )
 _EMPTY = "its input is empty: --stdin FILE gives it one"
+_LAST_RAISED = "before it ended this was raised, and caught as far as its output shows"
 _PANICKED = 101  # what Rust's runtime exits with
 
 
@@ -39,17 +40,21 @@ async def crash(question: Question) -> answers.Crash:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
     async with asking.running(question) as run:
-        seen, last, lost = await _seen(run, question)
+        found = Found()
+        seen, last, lost = await _seen(run, question, found)
         if question.keep and seen and last.state == State.STOPPED.value:
             run.is_kept = True
         if last.timed_out and not seen and isinstance(question.target, Launch):
             return await _partial(run, last)
+        if not seen:
+            return _calm(run, last, run.output(), [*run.notes_of(last), *lost], found.last_raised)
         return _answer(run, seen, last, lost)
 
 
-async def _seen(run: Run, question: Question) -> tuple[list[Seen], answers.Stop, list[str]]:
+async def _seen(
+    run: Run, question: Question, found: Found
+) -> tuple[list[Seen], answers.Stop, list[str]]:
     """Run to the end; return where it may have crashed, the last stop, and what went wrong."""
-    found = Found()
     stop = await run.first()
     over: answers.Stop | None = None
     for _ in range(_RESUMED_MAX):
@@ -83,10 +88,9 @@ def _answer(
     output = run.output()
     is_over = last.state == State.TERMINATED.value
     notes = [*run.notes_of(last), *lost]
-    if not seen:
-        return _calm(run, last, output, notes)
     # A sanitizer tells of a fault again that was seen when it happened.
     seen = [one for one in seen if one.cause.kind != "sanitizer" or one is seen[0]]
+    seen = [one for one in seen if one is seen[0] or not _is_sent_again(one, seen[0])]
     chosen = seen[0] if is_over and last.exit_code == 0 else seen[-1]
     is_well, told_of_it = _survived(run, chosen, last)
     notes += told_of_it
@@ -104,6 +108,8 @@ def _answer(
     if code is not None and code < 0:  # lldb-dap 19 tells so of a signal, at times
         code, signal = None, signal or facts.signal
     shown, traces = without_traces(output.lines, _repeated(chosen))
+    if facts.signal is not None:
+        notes += unseen.python_stack(said)
     if "EOFError" in (facts.exception or ""):
         notes.append(_EMPTY)
     return answers.Crash(
@@ -137,6 +143,19 @@ def _answer(
         notes=(*told.notes, *dict.fromkeys(notes)),
         session=run.session.name if run.is_kept else UNSET,
     )
+
+
+def _is_sent_again(one: Seen, first: Seen) -> bool:
+    """Tell whether a handler of the program's own, as Python's faulthandler, sent a fault again.
+
+    LLDB says so of a signal only by leaving out the address.
+    """
+    facts = one.scene.facts
+    is_same = (facts.signal, one.scene.stop.session) == (
+        first.scene.facts.signal,
+        first.scene.stop.session,
+    )
+    return facts.signal is not None and is_same and facts.address_kind in {"sent", ""}
 
 
 def _survived(run: Run, chosen: Seen, last: answers.Stop) -> tuple[bool, list[str]]:
@@ -184,21 +203,30 @@ def _exception(chosen: Seen) -> answers.ExceptionView | None:
     return None
 
 
-def _calm(run: Run, last: answers.Stop, output: answers.Output, notes: list[str]) -> answers.Crash:
+def _calm(
+    run: Run,
+    last: answers.Stop,
+    output: answers.Output,
+    notes: list[str],
+    last_raised: str | None = None,
+) -> answers.Crash:
     """Say that it did not crash, or not as far as can be seen."""
     is_over = last.state == State.TERMINATED.value
     target = run.session.target
-    if is_over and (last.signal is not None or last.exit_code != 0):
+    if is_over:
         told = unseen.told(run, last, output, notes)
         if told is not None:
             return told
     notes += _forked(run)
     if is_over and last.signal is not None:
         notes.append(_killed(last.signal, run.session.adapter))
+    is_doubtful = is_over and last.exit_code not in {0, None} and last_raised is not None
+    if is_doubtful:
+        notes.append(f"{_LAST_RAISED}: {last_raised}")
     if not is_over and isinstance(target, Attach) and runs(target):
         notes.append("it runs on, without the debugger")
     return answers.Crash(
-        outcome="exited" if is_over else "running",
+        outcome="failed" if is_doubtful else "exited" if is_over else "running",
         signal=last.signal if is_over else None,
         frame=last.frame,
         source=last.source,

@@ -12,8 +12,13 @@ from debugger.errors import DebuggerError
 from debugger.session.session import Session
 from debugger.session.standing import runs
 
-_FAULT = re.compile(r"(?:fault address: |\(address )(0x[0-9a-fA-F]+)")
+_FAULT = re.compile(r"(?:fault address(?:: |=)|\(address )(0x[0-9a-fA-F]+)")
 _NOT_CANONICAL = ("invalid address", "not canonical")  # as LLDB and the Frida engine say
+_SENT = "sent by a process"  # as the Frida engine says
+_SENDERS = frozenset(
+    {"kill", "GI_kill", "raise", "GI_raise", "tgkill", "gsignal", "pthread_kill"}
+    | {"pthread_kill_implementation", "pthread_kill_internal"}
+)
 _POINTERS = ("rsp", "sp", "esp")
 _FAULTS = frozenset({"SIGSEGV", "SIGBUS"})
 
@@ -25,6 +30,8 @@ async def address_of(
     if stop.signal not in _FAULTS:
         return None, "", ""
     described = stop.description or ""
+    if await _is_sent(session, stop.signal, described, stack):
+        return None, "sent", "sent by a process, perhaps by the program itself"
     match = _FAULT.search(described)
     address = int(match[1], 16) if match else await _told_by_the_kernel(session, stack)
     if any(words in described for words in _NOT_CANONICAL) or (
@@ -39,6 +46,19 @@ async def address_of(
     pointer = None if frame is None else await _stack_pointer(session, frame)
     kind, words = addresses.classify(address, _mapped(session), stack=pointer, is_code=is_code)
     return address, "not_executable" if is_code else kind, words
+
+
+async def _is_sent(session: Session, signal: str, described: str, stack: Stack) -> bool:
+    """Tell whether kill or raise sent a signal: there is no address then, but the sender's pid."""
+    if _SENT in described:
+        return True
+    code = await _ask(session, stack, "$_siginfo.si_code")
+    if code is not None and code.lstrip("-").isdigit():
+        return int(code) <= 0
+    innermost = stack.frames[0].function if stack.frames else ""
+    # LLDB says of a fault what kind it is and where; of a signal that was sent, its name alone.
+    is_plain = described == f"signal {signal}" and runs(session.target)
+    return is_plain or (_FAULT.search(described) is None and innermost.strip("_") in _SENDERS)
 
 
 async def _told_by_the_kernel(session: Session, stack: Stack) -> int | None:

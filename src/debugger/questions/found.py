@@ -14,6 +14,7 @@ from debugger.core.breakpoints import Spec
 from debugger.core.causes import Cause, cause
 from debugger.core.model import Reason
 from debugger.core.thrown import panic_message, uncaught
+from debugger.core.tracebacks import is_cut
 from debugger.questions.asking import Run
 from debugger.questions.scene import Scene, look
 from debugger.session import family
@@ -69,7 +70,11 @@ class Found:
             if self.count > _RAISED_MAX:
                 await _catch_no_more(session)
                 return False
-            self.raised = [*self.raised[1 - _RAISED_KEPT :], await _looked_at(run, stop)]
+            raised = await _looked_at(run, stop)
+            if raised.cause.kind == "out_of_memory":
+                self.seen.append(raised)
+                return True
+            self.raised = [*self.raised[1 - _RAISED_KEPT :], raised]
             return False
         if may_be_a_crash(stop):
             self.seen.append(await _looked_at(run, stop))
@@ -87,10 +92,17 @@ class Found:
             return [one for one in self.signalled if one.scene.stop.signal == last.signal][-1:]
         text = "\n".join(said)
         told = [one for one in self.raised if _first_line(one.scene.facts.message) in text]
-        if last.exit_code in {0, None} or not told:
+        if last.exit_code in {0, None}:
             return []
+        if not told:  # of a report that was cut the error's own words are lost
+            return self.raised[-1:] if is_cut(said) else []
         was_caught = not any(_UNCAUGHT.match(line) for line in said)
         return [msgspec.structs.replace(told[-1], is_caught=was_caught)]
+
+    @property
+    def last_raised(self) -> str | None:
+        """The last exception that was raised, which somebody may have caught, in a line."""
+        return self.raised[-1].cause.text if self.raised else None
 
 
 def _first_line(text: str) -> str:

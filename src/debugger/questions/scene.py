@@ -27,6 +27,7 @@ from debugger.session.session import Session
 _LEVELS = 40
 _DEPTH_MAX = 100_000
 _RECURSIVE = 8  # frames of one function among the innermost: it calls itself
+_CYCLE_SHOWN = 4  # functions that call one another
 _EVALUATED_MAX = 16
 _EVALUATE_S = 5.0
 _THREADS_S = 2.0
@@ -70,8 +71,11 @@ async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Sce
     stack = await session.backend.stack(thread, levels=_LEVELS)
     inside, frame = _users(session, stack)
     address, kind, words = await address_of(session, stop, stack)
+    is_deep = kind == "stack_overflow" or _is_too_deep(stop)
     if kind == "stack_overflow":
         frame = _calling(stack, frame)
+    elif is_deep:
+        frame = _recursing(stack, frame)
     session.look.frame = frame
     read = _reads(frame)
     is_jump = kind == "not_executable"
@@ -82,8 +86,8 @@ async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Sce
     own, total_locals = await _locals(session, frame if is_seen else None, read)
     recursion = await _recursion(session, thread, stack)
     around = stack
-    if recursion is not None and kind == "stack_overflow":
-        around = await _outermost(session, thread, recursion)
+    if recursion is not None and is_deep:
+        around = await _outermost(session, thread, stack, recursion[1])
     groups, total = await _threads(session, thread)
     runtime = [one.function for one in stack.frames if frame is None or one.index < frame.index]
     named = (*(one.base for one in read.accesses), *read.operands)
@@ -214,14 +218,45 @@ async def _evaluated(
     return known
 
 
-async def _recursion(session: Session, thread: int, stack: Stack) -> tuple[str, int] | None:
-    """Return the function that calls itself, and how deep the stack is."""
+def _is_too_deep(stop: answers.Stop) -> bool:
+    """Tell whether an exception says that there were too many calls, of Python or of V8."""
+    told = stop.exception
+    return told is not None and (told.type == "RecursionError" or "call stack size" in told.message)
+
+
+def _recursing(stack: Stack, frame: Frame | None) -> Frame | None:
+    """Return the innermost frame at one of the lines of a recursion.
+
+    The innermost of all may be at the beginning of its function: a debugger's trace function had no
+    room there, where the program alone would have had.
+    """
+    lines = Counter((one.function, one.line) for one in stack.frames)
+    for one in stack.frames:
+        is_at_or_outside = frame is not None and one.index >= frame.index
+        if is_at_or_outside and lines[one.function, one.line] >= _RECURSIVE // 2:
+            return one
+    return frame
+
+
+def _cycle(stack: Stack) -> tuple[str, ...]:
+    """Return the functions that call one another again and again, callers first."""
     counted = Counter(one.function for one in stack.frames)
-    if not counted:
+    most = max(counted.values(), default=0)
+    if most < _RECURSIVE:
+        return ()
+    often = {function for function, count in counted.items() if count > most // 2}
+    names = dict.fromkeys(one.function for one in stack.frames if one.function in often)
+    return tuple(names)[::-1]
+
+
+async def _recursion(session: Session, thread: int, stack: Stack) -> tuple[str, int] | None:
+    """Return the functions that call themselves or one another, and how deep the stack is."""
+    names = _cycle(stack)
+    if not names:
         return None
-    function, count = counted.most_common(1)[0]
-    if count < _RECURSIVE:
-        return None
+    shown = names[:_CYCLE_SHOWN]
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    function = ", ".join(shown) + more
     total = stack.total
     if total is None or total <= _LEVELS:
         with suppress(DebuggerError):
@@ -229,15 +264,15 @@ async def _recursion(session: Session, thread: int, stack: Stack) -> tuple[str, 
     return function, total or len(stack.frames)
 
 
-async def _outermost(session: Session, thread: int, recursion: tuple[str, int]) -> Stack:
+async def _outermost(session: Session, thread: int, innermost: Stack, total: int) -> Stack:
     """Return the frames from which a recursion began."""
-    function, total = recursion
+    cycle = _cycle(innermost)
     try:
         start = max(0, total - _CALLERS - 4)
         stack = await session.backend.stack(thread, start=start, levels=_LEVELS)
     except DebuggerError:
         return Stack(())
-    return Stack(tuple(one for one in stack.frames if one.function != function), total)
+    return Stack(tuple(one for one in stack.frames if one.function not in cycle), total)
 
 
 async def _locals(

@@ -18,6 +18,8 @@ from debugger.session import source
 _OUTPUT = 12
 _RECURSION = 100  # frames: there the callers are all the same
 _CALLERS = 6
+_PYTHON_MAX = 8
+_CYCLE_MAX = 4
 _BY = "the debugger did not see it: this is from the program's own {}"
 
 
@@ -25,8 +27,8 @@ def told(
     run: Run, last: answers.Stop, output: answers.Output, notes: Sequence[str]
 ) -> answers.Crash | None:
     """Read a sanitizer's report, or a traceback, in the output of a program that has ended."""
-    lines = [line.text for line in output.lines]
-    found = _reported(lines) or _traced(lines, run.session.target.cwd)
+    lines = run.said_in_all() if last.exit_code else [line.text for line in output.lines]
+    found = _reported(lines) or _ended_by_v8(lines) or _traced(lines, run.session.target.cwd)
     if found is None:
         return None
     words = found.exception
@@ -47,6 +49,16 @@ def told(
     )
 
 
+def python_stack(lines: Sequence[str]) -> list[str]:
+    """Return Python's own stack of a fault in compiled code, which its faulthandler has written."""
+    found = tracebacks.read(lines)
+    if found is None or not found.is_fatal:
+        return []
+    named = [f"{one.function} {Path(one.file).name}:{one.line}" for one in found.frames]
+    more = f" … {len(named) - _PYTHON_MAX} more" if len(named) > _PYTHON_MAX else ""
+    return [f"Python's stack then: {' < '.join(named[:_PYTHON_MAX])}{more}"]
+
+
 def _reported(lines: Sequence[str]) -> answers.Crash | None:
     place = sanitizers.summed_up(lines)
     if sanitizers.report(lines) is None or place is None:
@@ -63,19 +75,32 @@ def _reported(lines: Sequence[str]) -> answers.Crash | None:
     )
 
 
+def _ended_by_v8(lines: Sequence[str]) -> answers.Crash | None:
+    words = tracebacks.fatal_error(lines)
+    if words is None:
+        return None
+    is_full = "out of memory" in words
+    return answers.Crash(
+        outcome="crashed",
+        cause=f"out of memory: {words}" if is_full else f"FATAL ERROR: {words}",
+        kind="out_of_memory" if is_full else "abort",
+        notes=(_BY.format("words"),),
+    )
+
+
 def _traced(lines: Sequence[str], cwd: str) -> answers.Crash | None:
     told = tracebacks.read(lines)
     if told is None:
         return None
     place = tracebacks.own(told, lambda file: _is_foreign(file, cwd))
-    counted = Counter(one.function for one in told.frames).most_common(1)[0][0]
+    counted = ", ".join(_cycle(told.frames))
     found = cause(
         Facts(
             function=place.function,
             place=f"{Path(place.file).name}:{place.line}",
             exception=None if told.is_fatal else told.type,
             message=f"{told.message} in compiled code" if told.is_fatal else told.message,
-            recursion=(counted, told.depth),
+            recursion=(counted, told.depth) if counted else None,
         )
     )
     return answers.Crash(
@@ -95,5 +120,13 @@ def _traced(lines: Sequence[str], cwd: str) -> answers.Crash | None:
     )
 
 
+def _cycle(frames: Sequence[tracebacks.Place]) -> list[str]:
+    """Return the functions that call themselves or one another, callers first."""
+    counted = Counter(one.function for one in frames)
+    most = max(counted.values())
+    often = dict.fromkeys(one.function for one in frames if counted[one.function] > most // 2)
+    return list(often)[::-1][:_CYCLE_MAX]
+
+
 def _is_foreign(file: str, cwd: str) -> bool:
-    return is_library(file, cwd) or "pydevd" in file
+    return is_library(file, cwd) or "pydevd" in file or "/debugpy/" in file

@@ -38,7 +38,7 @@ _EXPLAINED = frozenset(
     {"index_out_of_range", "nothing", "null_pointer", "division_by_zero", "missing_key", "unwrap"}
 )
 # And of these its type says no more, either.
-_TOLD = frozenset({"assertion", "nil_map"})
+_TOLD = frozenset({"assertion", "nil_map", "out_of_memory"})
 _THREAD_GROUPS = 4
 _DEEP = 100  # frames
 _SPAN = 2  # lines of source on either side
@@ -46,7 +46,13 @@ _POINTER = re.compile(r"\A0x[0-9a-f]+ (?=\{)")
 # With what an exception that nobody caught ends a program.
 _ENDS = {"debugpy": 1, "js-debug": 1, "delve": 2}
 _PANICKED = 101
-_HEADS = {"crashed": "crash", "survived": "survived", "exited": "no crash", "running": "no crash"}
+_HEADS = {
+    "crashed": "crash",
+    "survived": "survived",
+    "exited": "no crash",
+    "failed": "no crash seen",
+    "running": "no crash",
+}
 
 
 def crash(answer: Crash, page: Page) -> list[Section]:

@@ -18,8 +18,9 @@ from debugger.session.record import is_crash
 from debugger.session.session import Session
 
 _ADDRESS = re.compile(r"addr(?:ess)?\b[^0-9]{0,3}(0x[0-9a-fA-F]{1,16})\b")
-_POINTER = re.compile(r"0x[0-9a-fA-F]{1,16}\b")
-_FAULT = "$_siginfo._sifields._sigfault.si_addr"
+_ADDRESS_MASK = (1 << 64) - 1
+# 0 where kill or raise sent the signal (sigaction(2): si_code <= 0); the pid is there then.
+_FAULT = "$_siginfo.si_code > 0 ? (long) $_siginfo._sifields._sigfault.si_addr : 0"
 _AT_AN_ADDRESS = {"SIGSEGV", "SIGBUS"}
 _REGISTERS_MAX = 64
 _LOCALS_MAX = 30
@@ -97,5 +98,5 @@ async def _address(session: Session, crash: answers.Crashed, frame: Frame) -> st
         value = await session.backend.evaluate(_FAULT, frame, Purpose.PRINT)
     except DebuggerError:
         return None
-    pointer = _POINTER.search(value.value)
-    return pointer[0] if pointer is not None else None
+    text = value.value.strip()
+    return hex(int(text) & _ADDRESS_MASK) if text.lstrip("-").isdigit() and text != "0" else None

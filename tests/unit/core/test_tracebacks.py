@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from debugger.core.origin import is_library
-from debugger.core.tracebacks import Place, own, read
+from debugger.core.tracebacks import Place, fatal_error, is_cut, own, read
 
 MODULE = """the door opens
 node:internal/modules/run_main:123
@@ -67,3 +67,15 @@ def test_a_traceback_of_python_is_read_from_its_innermost_frame() -> None:
     assert found is not None
     assert (found.type, found.depth) == ("RecursionError", 6)
     assert found.frames[0] == Place("f", "/src/a.py", 1)
+
+
+def test_the_words_with_which_v8_ends_a_process_are_read() -> None:
+    lines = ["<--- Last few GCs --->", "FATAL ERROR: Reached heap limit Allocation failed", " 1: x"]
+    assert fatal_error(lines) == "Reached heap limit Allocation failed"
+    assert fatal_error(["no FATAL ERROR: here"]) is None
+
+
+def test_a_report_of_node_without_its_end_is_cut() -> None:
+    assert is_cut(["start", "/src/dist/out.js:1", "function a(){};function"])
+    assert not is_cut(SCRIPT)
+    assert not is_cut(["listening at /srv/app.js:1 now"])

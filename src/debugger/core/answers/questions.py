@@ -27,10 +27,12 @@ class ThreadGroup(Struct, frozen=True):
 class Crash(Struct, frozen=True):
     """Why a program crashed, or that it did not.
 
-    `outcome` is crashed, survived (something was reported, and it went on), exited (no crash), or
-    running (the time was up first; `timed_out`). `kind` is a word for the cause. `values` are those
-    of what the statement reads; `inside` is the library's function that it happened in, below
-    `frame`; `earlier` what was reported before. `traces_left_out` counts lines of the output.
+    `outcome` is crashed, survived (something was reported, and it went on), exited (no crash),
+    failed (it ended with a status other than 0 after an exception that was caught, as far as is
+    known), or running (the time was up first; `timed_out`). `kind` is a word for the cause.
+    `values` are those of what the statement reads; `inside` is the library's function that it
+    happened in, below `frame`; `earlier` what was reported before. `traces_left_out` counts lines
+    of the output.
     `session` is there while it is kept; `evidence` is the id of this answer.
     """
 

@@ -17,13 +17,17 @@ from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.profile import Inside
+from debugger.core import tracebacks
 from debugger.core.breakpoints import Breakpoint
 from debugger.core.model import ExceptionDetails, Purpose, Stopped
+from debugger.core.origin import is_library
 from debugger.errors import Code, DebuggerError
 
 _NAME = "_debugger_inside"
 _TEXT = Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
 _RAISED = "raised"
+_NO_MESSAGE = "exception: no description"  # what pydevd says of an exception without a message
+_WORKER_FRAMES = 4
 
 # An expression: the module of what runs inside the program, which is made on the first need.
 INSIDE = (
@@ -88,7 +92,28 @@ async def details(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
         causes = json.loads(ast.literal_eval(answer.result or ""))
     except (DebuggerError, ValueError, SyntaxError, TypeError):
         return told
-    return msgspec.structs.replace(told, causes=tuple(map(str, causes)))
+    cwd = inside.launched.cwd if inside.launched is not None else ""
+    return msgspec.structs.replace(
+        told, causes=tuple(remote_cause(str(one), cwd) or str(one) for one in causes)
+    )
+
+
+def remote_cause(text: str, cwd: str) -> str | None:
+    """Return what a worker's traceback reports, as multiprocessing attaches it to an exception.
+
+    None for a cause that is no such traceback.
+    """
+    if "RemoteTraceback: " not in text.partition("\n")[0]:
+        return None
+    found = tracebacks.read(text.splitlines())
+    if found is None:
+        return None
+    frames = [one for one in found.frames if not is_library(one.file, cwd)] or [*found.frames]
+    path = " < ".join(
+        f"{one.function} {Path(one.file).name}:{one.line}" for one in frames[:_WORKER_FRAMES]
+    )
+    words = f"{found.type}: {found.message}" if found.message else found.type
+    return f"in a worker: {words}, in {path}"
 
 
 def from_trace(details: ExceptionDetails) -> ExceptionDetails:
@@ -96,7 +121,18 @@ def from_trace(details: ExceptionDetails) -> ExceptionDetails:
     blocks = re.split(
         r"\n\n(?:The above exception|During handling)[^\n]*\n\n", details.trace.strip()
     )
-    causes = [block.strip().splitlines()[-1].strip() for block in blocks[:-1] if block.strip()]
+    causes = [
+        block.strip().splitlines()[-1].strip()
+        for block in blocks[:-1]
+        if block.strip() and not _is_debuggers(block)
+    ]
     message = re.sub(r"\s*\(note: [^)]*\)\Z", "", details.message)
+    message = "" if message == _NO_MESSAGE else message
     kind = re.sub(r"\s*\(note: .*\)\Z", "", details.type, flags=re.DOTALL)
     return msgspec.structs.replace(details, type=kind, message=message, causes=tuple(causes[::-1]))
+
+
+def _is_debuggers(block: str) -> bool:
+    """Tell whether pydevd raised the exception of a traceback, in its tracing of the program."""
+    files = re.findall(r'^\s*File "([^"]*)", line \d', block, re.MULTILINE)
+    return bool(files) and any(one in files[-1] for one in ("/debugpy/", "pydevd"))

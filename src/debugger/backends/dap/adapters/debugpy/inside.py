@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _CAUSES_MAX = 10
 _MESSAGE_MAX = 400
+_REMOTE_MAX = 20_000  # the traceback of a worker, as multiprocessing and its like attach it
 
 
 _looked_at: list[Any] = []  # the frames of the expressions that are being evaluated
@@ -144,7 +145,7 @@ def causes(error: BaseException) -> str:
     one: BaseException | None = error
     while one is not None and id(one) not in seen and len(told) < _CAUSES_MAX:
         seen.add(id(one))
-        if one is not error:
+        if one is not error and not _is_debuggers(one):
             told.append(_said(one))
         members = getattr(one, "exceptions", ())
         if isinstance(members, tuple):
@@ -157,9 +158,20 @@ def causes(error: BaseException) -> str:
     return json.dumps(told[:_CAUSES_MAX])
 
 
+def _is_debuggers(error: BaseException) -> bool:
+    """Tell whether pydevd raised an exception, in its own tracing of the program."""
+    py_db, trace = _debugger(), error.__traceback__
+    if trace is None:
+        return False
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return bool(py_db.get_file_type(trace.tb_frame) == py_db.PYDEV_FILE)
+
+
 def _said(error: BaseException) -> str:
+    most = _REMOTE_MAX if type(error).__name__.endswith("RemoteTraceback") else _MESSAGE_MAX
     try:
-        message = str(error)[:_MESSAGE_MAX]
+        message = str(error)[:most]
     except Exception as problem:  # noqa: BLE001 - the program's own code
         message = f"({type(problem).__name__} in its __str__)"
     said = f"{type(error).__name__}: {message}" if message else type(error).__name__

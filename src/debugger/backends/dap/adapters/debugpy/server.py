@@ -71,6 +71,42 @@ def end_at_once() -> None:
     pydevd.CheckAliveThread.__init__ = begin_alive
 
 
+def stop_at_lost_exceptions() -> None:
+    """Stop at an exception that ends a program, or a thread, where pydevd has not stopped at it.
+
+    Before Python 3.12 pydevd traces no more once its trace function has failed, as at the end of a
+    deep recursion, or once the program has set another, as pdb does when it is quit.
+    """
+    pydevd: Any = import_module("pydevd")
+    stop = pydevd.PyDB.do_stop_on_unhandled_exception
+    stopped_at: dict[int, int] = {}  # the exception's id by the thread's
+
+    def note_stop(py_db: Any, thread: Any, frame: Any, frames: Any, excinfo: Any) -> None:
+        stopped_at[threading.get_ident()] = id(excinfo[1])
+        stop(py_db, thread, frame, frames, excinfo)
+
+    def stop_if_lost(kind: Any, error: Any, trace: Any) -> None:
+        known = stopped_at.pop(threading.get_ident(), None)
+        py_db = pydevd.get_global_debugger()
+        if py_db is None or error is None or known == id(error):
+            return
+        py_db.trigger_exception_handler((kind, error, trace))
+
+    hook, thread_hook = sys.excepthook, threading.excepthook
+
+    def excepthook(kind: Any, error: Any, trace: Any) -> None:
+        stop_if_lost(kind, error, trace)
+        hook(kind, error, trace)
+
+    def thread_excepthook(args: Any) -> None:
+        if args.exc_type is not SystemExit:
+            stop_if_lost(args.exc_type, args.exc_value, args.exc_traceback)
+        thread_hook(args)
+
+    pydevd.PyDB.do_stop_on_unhandled_exception = note_stop
+    sys.excepthook, threading.excepthook = excepthook, thread_excepthook
+
+
 def main() -> None:
     """Run debugpy's command line; this module makes room for the program's `__main__`."""
     folder = sys.argv.pop(1)
@@ -85,6 +121,7 @@ def main() -> None:
     del sys.path[0]
     log.describe_environment = _describe_nothing
     end_at_once()
+    stop_at_lost_exceptions()
     cli.main()
 
 

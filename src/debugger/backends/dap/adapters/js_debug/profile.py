@@ -320,6 +320,7 @@ PROFILE = Profile(
     is_outside=_is_outside,
     words=_words,
     details=values.details,
+    exception=values.out_of_memory,
     type_condition=values.type_condition,
     problem=values.problem,
     correct=_correct,

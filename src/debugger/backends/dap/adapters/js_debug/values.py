@@ -205,6 +205,14 @@ def details(told: ExceptionDetails) -> ExceptionDetails:
     return msgspec.structs.replace(told, type=found[1], message=found[2] or "", trace=trace)
 
 
+async def out_of_memory(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
+    """Return what V8 stops for when its heap is full, of which js-debug knows no exception."""
+    del inside
+    if "Out Of Memory" not in (stop.description or ""):
+        return None
+    return ExceptionDetails("OutOfMemory", "JavaScript heap out of memory")
+
+
 def type_condition(types: Sequence[str]) -> str:
     """Write what holds of an error of one of these types."""
     return f"{json.dumps(list(types))}.some(n=>n===error?.name||n===error?.constructor?.name)"

@@ -64,6 +64,9 @@ def _signal_message(name: str) -> str:
     text = str(_state.meaning(name))
     if name in {"SIGSEGV", "SIGBUS"}:
         try:
+            if int(gdb.parse_and_eval("$_siginfo.si_code")) <= 0:
+                # sigaction(2): kill or raise sent it, and the sender's pid is where the address is.
+                return f"{text}: sent by a process, perhaps by the program itself"
             address = gdb.parse_and_eval("$_siginfo._sifields._sigfault.si_addr")
         except gdb.error:
             return text

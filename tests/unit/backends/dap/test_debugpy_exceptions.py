@@ -1,0 +1,52 @@
+"""What is kept of the causes that debugpy reports for an exception."""
+
+from __future__ import annotations
+
+from debugger.backends.dap.adapters.debugpy.exceptions import from_trace, remote_cause
+from debugger.core.model import ExceptionDetails
+
+_REMOTE = '''concurrent.futures.process._RemoteTraceback: \n"""
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/concurrent/futures/process.py", line 256, in _process_worker
+    r = call_item.fn(*call_item.args, **call_item.kwargs)
+  File "/work/pool.py", line 11, in work
+    return score(*pair)
+  File "/work/pool.py", line 7, in score
+    return a / b
+ZeroDivisionError: division by zero
+"""'''
+_CHAIN = """Traceback (most recent call last):
+  File "/x/site-packages/debugpy/_vendored/pydevd/pydevd_file_utils.py", line 351, in normcase
+    return NORMCASE_CACHE[s]
+KeyError: 'rec.py'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/work/rec.py", line 3, in read
+    raise OSError("no file")
+OSError: no file
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/work/rec.py", line 6, in depth
+    return depth()
+RecursionError: maximum recursion depth exceeded"""
+
+
+def test_a_workers_traceback_is_told_by_its_own_frames() -> None:
+    assert remote_cause(_REMOTE, "/work") == (
+        "in a worker: ZeroDivisionError: division by zero, in score pool.py:7 < work pool.py:11"
+    )
+    assert remote_cause("ValueError: Traceback (most recent call last):", "/work") is None
+
+
+def test_what_pydevd_itself_raised_is_no_cause() -> None:
+    found = from_trace(ExceptionDetails("RecursionError", "too deep", trace=_CHAIN))
+    assert found.causes == ("OSError: no file",)
+
+
+def test_pydevds_words_for_a_missing_message_are_left_out() -> None:
+    found = from_trace(ExceptionDetails("MemoryError", "exception: no description"))
+    assert found.message == ""
