@@ -202,6 +202,8 @@ BY_PATH = frozenset(
         "debugger.recording.python.inside.pytested",
         "debugger.recording.python.inside.runners",
         "debugger.recording.python.inside.tested",
+        "debugger.recording.python.inside.line_trace",
+        "debugger.recording.python.inside.snapshots",
         "debugger.recording.python.inside.texts",
         "debugger.recording.python.inside.tool",
         "debugger.recording.python.inside.traced",

@@ -18,12 +18,36 @@ class Gave(Struct, frozen=True):
     steps: tuple[Step, ...] = ()
 
 
+class Bound(Struct, frozen=True, array_like=True):
+    """A name that a line has bound to a value: object number `ident`."""
+
+    name: str
+    value: str
+    ident: int = 0
+
+
+class ChangedInPlace(Struct, frozen=True, array_like=True):
+    """A change within the value of a name, at a path in it: `.total`, `['k']`.
+
+    The object number `holder` holds what changed as `key`; for a variable of a module or an outer
+    function the path is empty. `old` is there for scalars only; None in `new`: it was deleted.
+    """
+
+    name: str
+    path: str
+    old: str | None
+    new: str | None
+    holder: int
+    key: str
+
+
 class Step(Struct, frozen=True, array_like=True):
-    """A line of a call: the names that it bound, and the calls that it made."""
+    """A line of a call: the names that it bound, the calls it made, what it changed in place."""
 
     line: int
-    changed: Pairs = ()
+    bound: tuple[Bound, ...] = ()
     gave: tuple[Gave, ...] = ()
+    changed: tuple[ChangedInPlace, ...] = ()
 
 
 class FailedFrame(Struct, frozen=True):
@@ -45,7 +69,11 @@ class Inside(Struct, frozen=True):
 
 
 class Failed(Struct, frozen=True, tag=True, tag_field="event"):
-    """A test that failed; `phase` is setup, call, teardown or collect, `frames` innermost first."""
+    """A test that failed; `phase` is setup, call, teardown or collect, `frames` innermost first.
+
+    `of` is the test that is run for it: another name than `name` has for a part of it. `limit` says
+    why not all of its lines are known.
+    """
 
     runner: str
     name: str
@@ -58,3 +86,5 @@ class Failed(Struct, frozen=True, tag=True, tag_field="event"):
     frames: tuple[FailedFrame, ...] = ()
     total: int = 0
     inside: Inside | None = None
+    of: str = ""
+    limit: str = ""

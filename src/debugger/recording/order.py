@@ -81,7 +81,8 @@ class Order(Struct, frozen=True):
     folders or in installed packages. Without `functions`, all of it is recorded; with them, the
     calls of these from the `nth` on, `most` of them, for which `when` holds, with their callees
     down to `depth` (-1: all), and lines of the first `line_depth` levels. With `probes` only these
-    are recorded; with `tests` only the tests that fail.
+    are recorded; with `tests` only the tests that fail, that called `traced` line by line. Where
+    there are any in `only`, these are the only tests that are run, in this order.
     """
 
     roots: tuple[str, ...]
@@ -96,4 +97,6 @@ class Order(Struct, frozen=True):
     watch: Watch | None = None
     probes: tuple[Probe, ...] = ()
     tests: bool = False
+    traced: str = ""
+    only: tuple[str, ...] = ()
     limits: Limits = Limits()

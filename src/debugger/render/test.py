@@ -105,7 +105,8 @@ def _made_line(one: MadeView) -> str:
     values = " ".join(
         f"{short_name(each.name)}={shorten(each.value, _VALUE)}" for each in one.values
     )
-    said = shorten(one.call, 2 * _VALUE) if one.call is not None else values
+    call = shorten(one.call, 2 * _VALUE) if one.call is not None else ""
+    said = ", in ".join(filter(None, (values, call)))
     text = shorten(one.text, _TEXT)
     return f"{indent}{line_of(one.frame)} {text}" + (f"  [{said}]" if said else "")
 

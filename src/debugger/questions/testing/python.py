@@ -1,4 +1,4 @@
-"""Which of Python's tests fails, and why? They are run once, and recorded as they fail."""
+"""Answers which of Python's tests fails, and why."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from debugger.core.statement import reads
 from debugger.core.tracebacks import own
 from debugger.core.tracebacks import read as read_traceback
 from debugger.core.traces import without_traces
-from debugger.questions import asking, launched, recorded
+from debugger.questions import asking, recorded
 from debugger.questions.asking import Question
 from debugger.questions.recorded import Program
-from debugger.questions.testing import summary
+from debugger.questions.testing import rerun, summary
+from debugger.questions.testing.rerun import TestRun, tests_begun
 from debugger.questions.testing.steps import made, text_at
 from debugger.recording.failed import Failed, FailedFrame
 from debugger.recording.model import Noted
-from debugger.recording.order import Limits, Order
-from debugger.recording.run import Ran, record
+from debugger.recording.run import Ran
 from debugger.session import source
 
 _METHOD = "recorded inside Python"
+_TRACED = "then recorded inside Python"
+_STUCK_S = 3.0
 _LOCALS = 10
 _CALLERS = 5
 _OTHERS = 20
@@ -52,18 +54,7 @@ async def test(program: Program) -> answers.Tested:
     Raises:
         DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where the interpreter cannot be looked into.
     """
-    limits = Limits(text=200, files=256)
-    ran = await record(
-        program.argv,
-        Order(roots=program.roots, tests=True, limits=limits),
-        cwd=program.launch.cwd,
-        env=program.launch.env,
-        stdin=await launched.given(program.launch),
-        timeout_s=program.patience.seconds,
-        scratch_root=program.scratch,
-        interrupted=program.patience.interrupted,
-    )
-    return told(ran, program)
+    return told(await rerun.run_tests(program), program)
 
 
 async def keep(question: Question, answer: answers.Tested) -> answers.Tested:
@@ -84,21 +75,18 @@ async def keep(question: Question, answer: answers.Tested) -> answers.Tested:
         )
 
 
-def told(ran: Ran, program: Program) -> answers.Tested:
+def told(run: TestRun, program: Program) -> answers.Tested:
     """Return what is said of a run."""
-    failed = sorted(
-        (one for each in ran.recordings for one in each.events if isinstance(one, Failed)),
-        key=lambda one: one.time_ns,
-    )
+    ran, failed = run.ran, run.failed
     view = recorded.view(program, ran, ran.recordings[0]) if ran.recordings else None
     lines = tuple("".join(one.text for one in ran.output).splitlines())
     runner = failed[0].runner if failed else _runner(program)
-    notes = _notes(ran)
+    notes = [*run.notes, *_notes(ran)]
     if failed:
         answer = _failed(failed, program.launch.cwd)
-        notes += _late(failed)
+        notes += _cut(ran, program)
     else:
-        answer, more = _calm(ran, lines, runner, program.launch.cwd)
+        answer, more = _calm(ran, lines, runner, program)
         notes += more
     shown, _ = without_traces(_output(lines))
     return msgspec.structs.replace(
@@ -110,8 +98,8 @@ def told(ran: Ran, program: Program) -> answers.Tested:
         output_dropped=max(ran.printed - sum(len(one.text) for one in ran.output), 0),
         exit_code=ran.status,
         exit_signal=view.exit_signal if view is not None else None,
-        took_s=round(ran.took_s, 3),
-        method=_METHOD,
+        took_s=round(ran.took_s + run.again_s, 3),
+        method=_TRACED if run.is_traced else _METHOD,
         timed_out=ran.is_timed_out,
         notes=tuple(dict.fromkeys(notes)),
     )
@@ -232,13 +220,12 @@ def _other(failed: Failed) -> answers.FailedTest:
 
 
 def _calm(
-    ran: Ran, lines: Sequence[str], runner: str, cwd: str
+    ran: Ran, lines: Sequence[str], runner: str, program: Program
 ) -> tuple[answers.Tested, list[str]]:
     """Say how tests ended of which none has failed."""
     last = _last_begun(ran)
     if ran.is_timed_out:
-        note = "why it does not end: debugger hang --after 5 -- CMD"
-        return answers.Tested("running", runner, test=last), [note]
+        return answers.Tested("running", runner, test=last), _unfinished(ran, program)
     if ran.status == 0 and not summary.ran_nothing(lines):
         return answers.Tested("passed", runner), []
     if ran.status == 0 or ran.status in _PYTEST_NOTHING or summary.ran_nothing(lines):
@@ -250,7 +237,7 @@ def _calm(
         return answers.Tested("crashed", runner, test=last), [
             "no test that failed was seen; if it crashed: debugger crash -- CMD"
         ]
-    place = own(traced, lambda file: is_library(file, cwd))
+    place = own(traced, lambda file: is_library(file, program.launch.cwd))
     facts = Facts(
         function=place.function,
         place=f"{Path(place.file).name}:{place.line}",
@@ -273,13 +260,30 @@ def _calm(
 
 def _last_begun(ran: Ran) -> str | None:
     """Return the test that was begun last, in any process."""
-    begun = [
-        one.text
-        for each in ran.recordings
-        for one in each.events
-        if isinstance(one, Noted) and one.kind == "test"
-    ]
+    begun = [one.text for each in ran.recordings for one in tests_begun(each)]
     return begun[-1] if begun else None
+
+
+def _unfinished(ran: Ran, program: Program) -> list[str]:
+    """Tell a slow run from one whose last test does not end: by when that test began."""
+    begun = [
+        (each.process.time_ns - ran.recordings[0].process.time_ns + one.at) / 1e9
+        for each in ran.recordings
+        for one in tests_begun(each)
+    ]
+    since = ran.took_s - max(begun, default=0.0)
+    if len(begun) > 1 and since < _STUCK_S:
+        tests = f"{len(begun):,} tests had begun"
+        return [f"the run was ended at its limit, {tests}: debugger test --timeout 300 -- CMD"]
+    return [*_cut(ran, program), "why it does not end: debugger hang --after 5 -- CMD"]
+
+
+def _cut(ran: Ran, program: Program) -> list[str]:
+    """Say that a run was ended at its limit, so that more may fail than is known."""
+    if not ran.is_timed_out or program.patience.interrupted.is_set():
+        return []
+    limit = f"{program.patience.seconds:g} s"
+    return [f"the run was ended at its limit of {limit} (--timeout): what came later is not known"]
 
 
 def _notes(ran: Ran) -> list[str]:
@@ -290,17 +294,9 @@ def _notes(ran: Ran) -> list[str]:
             for one in each.events
             if isinstance(one, Noted) and one.kind == "fault"
         ][:2]
-    notes += [f"ended what the tests left running: {one}" for one in ran.killed[:4]]
+    if not ran.is_timed_out:  # what was ended then was still at work
+        notes += [f"ended what the tests left running: {one}" for one in ran.killed[:4]]
     return notes
-
-
-def _late(failed: Sequence[Failed]) -> list[str]:
-    """Say where the lines that made the values are not known."""
-    first = failed[0]
-    if first.phase != "call" or not first.frames or any(one.steps for one in first.frames):
-        return []
-    text = "the test passed too many, or has a tracer of its own"
-    return [f"which lines made its values is not known: {text}"]
 
 
 def _output(lines: Iterable[str]) -> list[answers.OutputLine]:

@@ -1,18 +1,22 @@
-"""Which of the recorded lines made the values that a failed assertion reads? Pure, but for source.
+"""The recorded lines that made the values which a failed assertion reads. Pure, but for source.
 
-From the last line backwards: what bound a name that is wanted is told, and then what it was bound
-from is wanted. Of the calls that such a line made, the line that returned is gone into.
+From the last line backwards: what bound a name that is read, or changed its value where it is read,
+is reported, and then what that line read is followed. Of the calls that such a line made, the line
+that returned is reported, and the lines that made the same changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
 
 from debugger.core import answers
 from debugger.core.clip import clip
-from debugger.core.feeding import roots, sources
 from debugger.core.statement import statement
-from debugger.recording.failed import FailedFrame, Gave, Step
+from debugger.questions.testing.read_paths import overlap, read_paths
+from debugger.recording.failed import Bound, ChangedInPlace, FailedFrame, Gave, Step
 from debugger.session import source
 
 _OF_A_CALL = 7
@@ -21,6 +25,9 @@ _DEPTH = 2
 _VALUE = 100
 _CALL = 160
 _ARGUMENT = 40
+_NOTHING = "None"
+_KEY = re.compile(r"\.\w+|\[[^\]]*\]")
+Key = tuple[int, str]
 
 
 def text_at(file: str, line: int) -> str:
@@ -33,55 +40,115 @@ def text_at(file: str, line: int) -> str:
 
 def made(frame: FailedFrame) -> tuple[answers.MadeView, ...]:
     """Return the lines that made what a frame's last statement reads, the first first."""
-    wanted = set(roots(text_at(frame.file, frame.line), hash_comments=True))
-    found = _fed(frame.function, frame.file, frame.steps, wanted, depth=0, last=frame.line)
-    return tuple(found[-_IN_ALL:])
+    flow = _Flow(frame.function, frame.file, 0)
+    flow.read(read_paths(text_at(frame.file, frame.line)))
+    return tuple(flow.follow(frame.steps, frame.line)[-_IN_ALL:])
 
 
-def _fed(
-    function: str,
-    file: str,
-    steps: Sequence[Step],
-    wanted: set[str],
-    *,
-    depth: int,
-    last: int,
-) -> list[answers.MadeView]:
-    found: list[list[answers.MadeView]] = []
-    for at, one in enumerate(reversed(steps)):
-        is_last = at == 0 and one.line == last
-        bound = [(name, text) for name, text in one.changed if name in wanted]
-        if not bound and not is_last:
-            continue
-        text = text_at(file, one.line)
-        inner = [view for gave in one.gave for view in _called(gave, depth=depth + 1)]
-        if bound:
-            frame = answers.FrameView(depth, function, file, one.line)
-            views = tuple(answers.VariableView(name, clip(value, _VALUE)) for name, value in bound)
+class _Flow:
+    """What is still looked for in one call: paths of names, and changes of objects by key."""
+
+    def __init__(self, function: str, file: str, depth: int, keys: Iterable[Key] = ()) -> None:
+        self._function = function
+        self._file = file
+        self._depth = depth
+        self._paths: dict[str, set[str]] = {}
+        self._keys = set(keys)
+
+    def read(self, paths: Mapping[str, Iterable[str]], *, without: Iterable[str] = ()) -> None:
+        """Look for what made these, too."""
+        for name, some in paths.items():
+            if name not in without:
+                self._paths.setdefault(name, set()).update(some)
+
+    def follow(self, steps: Sequence[Step], last: int) -> list[answers.MadeView]:
+        """Go through the lines of the call, the last first; return them in their order."""
+        found: list[list[answers.MadeView]] = []
+        for at, one in enumerate(reversed(steps)):
+            part = self._line(one, is_last=at == 0 and one.line == last)
+            if part:
+                found.append(part)
+            if len(found) == _OF_A_CALL:
+                break
+        return [view for part in reversed(found) for view in part]
+
+    def _line(self, step: Step, *, is_last: bool) -> list[answers.MadeView]:
+        bound = [one for one in step.bound if one.name in self._paths]
+        changed = [one for one in step.changed if self._is_read(one)]
+        if not bound and not changed and not is_last:
+            return []
+        text = text_at(self._file, step.line)
+        keys = {(one.holder, one.key) for one in changed}
+        # What a new object got as it was made is a change of that object.
+        keys |= {
+            (one.ident, match[0])
+            for one in bound
+            for path in self._paths[one.name]
+            if (match := _KEY.match(path))
+        }
+        needs_value = bool(bound) or is_last
+        views = [
+            view
+            for gave in step.gave
+            for view in _called(gave, self._depth + 1, keys, needs_value=needs_value)
+        ]
+        if bound or changed:
+            values = [answers.VariableView(one.name, clip(one.value, _VALUE)) for one in bound]
+            values += [_change(one) for one in changed]
             # What a call gave stands before what was made of it.
-            inner.append(answers.MadeView(frame, text, views, depth))
-            wanted -= {name for name, _ in bound}
-            wanted |= set(sources(text, hash_comments=True))
-        found.append(inner)
-        if len(found) == _OF_A_CALL:
-            break
-    return [view for part in reversed(found) for view in part]
+            views.append(answers.MadeView(self._frame(step.line), text, tuple(values), self._depth))
+            self._follow_sources(text, bound, changed)
+        return views
+
+    def _is_read(self, change: ChangedInPlace) -> bool:
+        if (change.holder, change.key) in self._keys:
+            return True
+        paths = self._paths.get(change.name)
+        return paths is not None and any(overlap(change.path, one) for one in paths)
+
+    def _follow_sources(self, text: str, bound: list[Bound], changed: list[ChangedInPlace]) -> None:
+        rebound = {one.name for one in bound} | {one.name for one in changed if not one.path}
+        for name in rebound:
+            self._paths.pop(name, None)
+        # The object that a change is made in is looked for by its paths already.
+        self.read(
+            read_paths(text, is_assigned=True),
+            without={one.name for one in changed if one.path},
+        )
+
+    def _frame(self, line: int) -> answers.FrameView:
+        return answers.FrameView(self._depth, self._function, self._file, line)
+
+
+def _change(one: ChangedInPlace) -> answers.VariableView:
+    new = "deleted" if one.new is None else clip(one.new, _VALUE)
+    old = f"{clip(one.old, _ARGUMENT)} → " if one.old is not None else ""
+    return answers.VariableView(f"{one.name}{one.path}", f"{old}{new}")
 
 
 def _cut(value: str) -> str:
     return value if len(value) <= _ARGUMENT else value[: _ARGUMENT - 1] + "…"
 
 
-def _called(gave: Gave, *, depth: int) -> list[answers.MadeView]:
-    text = text_at(gave.file, gave.line)
-    wanted = set(roots(text.removeprefix("return"), hash_comments=True))
-    inner = (
-        _fed(gave.function, gave.file, gave.steps, wanted, depth=depth, last=gave.line)
-        if depth <= _DEPTH
-        else []
-    )
+def _called(gave: Gave, depth: int, keys: set[Key], *, needs_value: bool) -> list[answers.MadeView]:
+    """Return the lines of a call that made what it returned, or changed one of the keys."""
     given = ", ".join(f"{name}={_cut(value)}" for name, value in gave.arguments)
     call = clip(f"{gave.function}({given})", _CALL)
+    text = text_at(gave.file, gave.line)
+    inner: list[answers.MadeView] = []
+    if depth <= _DEPTH:
+        flow = _Flow(gave.function, gave.file, depth, keys)
+        if needs_value:
+            flow.read(read_paths(text, is_assigned=True))
+        inner = flow.follow(gave.steps, gave.line)
+    has_value = gave.value != _NOTHING
+    if inner and not has_value:
+        # The change is what it was called for: it is said with the call that made it.
+        return [*inner[:-1], msgspec.structs.replace(inner[-1], call=inner[-1].call or call)]
+    if not (needs_value or has_value) or gave.function.endswith(".__init__"):
+        return []
     frame = answers.FrameView(depth, gave.function, gave.file, gave.line)
-    said = f"{call} → {clip(gave.value, _VALUE)}"
-    return [*inner, answers.MadeView(frame, text, (), depth, said)]
+    return [
+        *inner,
+        answers.MadeView(frame, text, (), depth, f"{call} → {clip(gave.value, _VALUE)}"),
+    ]

@@ -85,7 +85,8 @@ class Recorder:
         shared = Shared(Part("frames"), chosen, texts, Part("tool"))
         self._is_over = False
         if order["tests"]:
-            shared = Shared(Part("frames"), chosen, texts, Part("runners"))
+            tracing = (Part("snapshots"), Part("line_trace"), Part("runners"))
+            shared = Shared(Part("frames"), chosen, texts, *tracing)
             self._book = self._events = Part("tested").Tested(order, self._journal, write, shared)
             return
         if order["probes"]:

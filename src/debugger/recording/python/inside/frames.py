@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from opcode import opname
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,25 @@ _IS_SHARED = sys.version_info < (3, 13)
 _IS_OURS = sys.version_info[:2] == (3, 12)
 _LOOKS = frozenset({"locals", "vars", "eval", "exec", "dir", "_getframe", "currentframe"})
 _REWRITTEN = "@py_builtins"
+_HAS_RESUME = sys.version_info >= (3, 11)
+RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR"})
+YIELDS = frozenset({"YIELD_VALUE", "YIELD_FROM", "SEND", "ASYNC_GEN_WRAP"})
+
+
+def last_instruction(code: CodeType, at: int) -> str:
+    """Name the instruction that a frame is left from.
+
+    One that awaits another stands before its YIELD_FROM until Python 3.11, to do it again.
+    """
+    after = code.co_code[at + 2 : at + 3]
+    if after and opname[after[0]] == "YIELD_FROM":
+        return "YIELD_FROM"
+    return opname[code.co_code[at]]
+
+
+def is_entered(code: CodeType, at: int) -> bool:
+    """Tell a function's beginning from where a generator goes on: by its RESUME since 3.11."""
+    return at < 0 or (_HAS_RESUME and not code.co_code[at + 1] & 3)
 
 
 def looks_at_itself(code: CodeType) -> bool:

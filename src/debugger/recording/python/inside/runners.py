@@ -1,4 +1,4 @@
-"""How does the recorder learn of pytest's and unittest's failures, when they are imported?
+"""Hooks into pytest and unittest, laid when they are imported, that note their failures.
 
 pytest gets a plugin by its own variable, which only this process sees; unittest's two classes are
 wrapped as soon as they are there. A program that imports neither is left as it is.
@@ -33,6 +33,7 @@ class _Finder:
         self._after: dict[str, Callable[[Any], None]] = {
             "unittest.case": self._cases,
             "unittest.result": self._results,
+            "unittest.suite": self._suites,
         }
 
     def find_spec(self, name: str, path: Any = None, _target: Any = None) -> Any:
@@ -79,6 +80,20 @@ class _Finder:
 
         module.TestCase.run = _like(run, real)
 
+    def _suites(self, module: Any) -> None:
+        """Keep of a suite's tests those that are to be run again; suites are kept."""
+        book, suite = self._book, module.BaseTestSuite
+        if not book.is_again:
+            return
+        real = suite.__iter__
+
+        def chosen(self: Any) -> Any:
+            for one in real(self):
+                if not hasattr(one, "id") or one.id() in book.only:
+                    yield one
+
+        suite.__iter__ = chosen
+
     def _results(self, module: Any) -> None:
         """Note each failure that is handed to a result."""
         book, kind = self._book, module.TestResult
@@ -93,7 +108,8 @@ def _noting(book: Any, real: Any) -> Any:
         if error is not None and type(error) is tuple and error[1] is not None:
             subtest = rest[0] if len(rest) > 1 else test
             name = subtest.id() if hasattr(subtest, "id") else str(subtest)
-            book.failed("unittest", name, "call", error[1])
+            of = test.id() if hasattr(test, "id") else ""
+            book.failed("unittest", name, "call", error[1], of)
         return real(self, test, *rest)
 
     return wrapper

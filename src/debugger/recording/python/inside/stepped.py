@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MISSING: Any = object()
-_RESUMES = sys.version_info >= (3, 11)
 
 
 def source(book: Any, traced: Any, parts: Any) -> Any:
@@ -25,6 +24,7 @@ class Traced:
 
     def __init__(self, book: Any, traced: Any, parts: Any) -> None:
         self._book = book
+        self._parts = parts
         self._tracer = traced.Traced(book, None, parts, self._called)
         self.begin = self._tracer.begin
         self.end = self._tracer.end
@@ -40,7 +40,7 @@ class Traced:
                 if plan is None:
                     return None
                 plan.trace = self._tracing(plan)
-            if _is_entered(code, frame.f_lasti):
+            if self._parts.is_entered(code, frame.f_lasti):
                 self._book.entered(plan, frame)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             self._fault(error)
@@ -63,11 +63,6 @@ class Traced:
     def _fault(self, error: Exception) -> None:
         if self._book.fault(error):
             self.end()
-
-
-def _is_entered(code: CodeType, at: int) -> bool:
-    """Tell a function's beginning from where a generator goes on: by its RESUME since 3.11."""
-    return at < 0 or (_RESUMES and not code.co_code[at + 1] & 3)
 
 
 class Monitored:

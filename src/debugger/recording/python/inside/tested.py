@@ -1,13 +1,13 @@
-"""What was seen of each test that failed: its frames' values, and the lines that made them?
+"""The tests of one process that fail: their frames' values, and the lines that made them.
 
-While a test's own part runs, its thread is traced: of the program's functions what each line
-changed is kept for as long as they run, and of those that a line called what they returned, and
-by which lines. A tracer of the program's own (a coverage tool) is left alone.
+All tests are run as they are without us, but for the one that the order names: its own part is
+traced. The order may also name the only tests that are to be run.
 """
 
 from __future__ import annotations
 
 import sys
+from time import perf_counter_ns as now
 from time import time_ns
 
 TYPE_CHECKING = False
@@ -17,25 +17,10 @@ if TYPE_CHECKING:
 
 _FRAMES = 8
 _WHOLE = 3  # failures of one process that are told with their values
-_STEPS = 60  # of one function, the last ones
-_INNER = 12  # of one that such a one called
-_CALLS = 12  # of one line, the last ones
-_EVENTS = 300_000  # of one test; then it is traced no more
 _LOCALS = 40
 _MESSAGE = 2000
 _CAUSES = 4
-_SIZED = (list, dict, set, bytearray)
-
-
-class _Traced:
-    """What the lines of one running call have done: `[line, changes, calls]` of each step."""
-
-    __slots__ = ("at", "known", "steps")
-
-    def __init__(self) -> None:
-        self.at = 0
-        self.known: dict[str, tuple[Any, int]] = {}
-        self.steps: list[list[Any]] = []
+_NAME = 2000
 
 
 class Tested:
@@ -48,13 +33,19 @@ class Tested:
         self._chosen = parts.Chosen(order)
         self._name_of = parts.name_of
         self._ours: dict[CodeType, bool] = {}
+        self.only: dict[str, int] = {name: at for at, name in enumerate(order["only"])}
+        self.is_again = bool(self.only)
+        self._traced: str = order["traced"]
+        self._trace = parts.LineTrace(self._is_ours, self._place, write, parts, self._fault)
+        self._current = ""
         self._depth = 0
         self.reset()
 
     def reset(self) -> None:
         """Forget what was seen, as a forked child does."""
-        self._calls: dict[int, _Traced] = {}
-        self._events = self._count = 0
+        self._began = now()
+        self._trace.reset()
+        self._count = 0
 
     def note(self, kind: str, text: str) -> None:
         """Write down something about the recording itself."""
@@ -71,32 +62,42 @@ class Tested:
     # One test.
 
     def enter(self, name: str) -> None:
-        """Begin to trace this thread, where nobody else does."""
+        """Begin a test; one that is traced is alone in that."""
         self._depth += 1
-        if self._depth == 1:
-            self._journal.write(["n", "test", 0, name[:400]])
-        if self._depth == 1 and sys.gettrace() is None:
-            self._calls, self._events = {}, 0
-            sys.settrace(self._called)
+        if self._depth > 1:
+            return
+        self._current = name
+        self._journal.write(["n", "test", now() - self._began, name[:_NAME]])
+        if name == self._traced:
+            self._trace.begin()
 
     def leave(self) -> None:
-        """Trace no more; what was seen stays until the next test."""
+        """End a test; what was seen of it stays until the next that is traced."""
         self._depth -= 1
-        if self._depth == 0 and sys.gettrace() == self._called:
-            sys.settrace(None)
+        if self._depth == 0 and self._current == self._traced:
+            self._trace.end()
 
-    def failed(self, runner: str, name: str, phase: str, error: BaseException) -> None:
-        """Write down a test that failed, or what could not be collected."""
+    def failed(
+        self, runner: str, name: str, phase: str, error: BaseException, of: str = ""
+    ) -> None:
+        """Write down a test that failed, or what could not be collected.
+
+        `of` is the test as it was entered, where a part of it has a name of its own.
+        """
         tracer = sys.gettrace()
-        if tracer == self._called:
+        if tracer == self._trace.tracer:
             sys.settrace(None)
         try:
             self._count += 1
-            self._journal.write(["T", self._told(runner, name, phase, error)], last=True)
+            told = {**self._told(runner, name, phase, error), "of": (of or name)[:_NAME]}
+            if not self._journal.write(["T", told], last=True):
+                frames = [{**one, "steps": []} for one in told["frames"]]
+                limit = "there was too much of it"
+                self._journal.write(["T", {**told, "frames": frames, "limit": limit}], last=True)
         except Exception as fault:  # noqa: BLE001 - ours, and not to become the program's
-            self.note("fault", f"{type(fault).__name__}: {fault}")
+            self._fault(fault)
         finally:
-            if tracer == self._called:
+            if tracer == self._trace.tracer:
                 sys.settrace(tracer)
 
     def _told(self, runner: str, name: str, phase: str, error: BaseException) -> dict[str, Any]:
@@ -107,8 +108,9 @@ class Tested:
         is_whole = self._count <= _WHOLE
         return {
             "runner": runner,
-            "name": name[:400],
+            "name": name[:_NAME],
             "phase": phase,
+            "limit": self._trace.limit,
             "time_ns": time_ns(),
             "type": type(error).__name__,
             "message": self._said(error),
@@ -171,12 +173,9 @@ class Tested:
             if one.isidentifier() and not (frame.f_globals is held and one.startswith("__"))
         ]
         told["locals"] = [[one, self._write(held[one])] for one in names[:_LOCALS]]
-        traced = self._calls.get(id(frame))
-        if traced is not None:
-            told["steps"] = [one for one in traced.steps if one[1] or one[2]]
+        if self._current == self._traced:
+            told["steps"] = self._trace.steps(frame)
         return told
-
-    # What the lines did.
 
     def _is_ours(self, code: CodeType) -> bool:
         known = self._ours.get(code)
@@ -184,99 +183,8 @@ class Tested:
             known = self._ours[code] = self._chosen.is_ours(code)
         return known
 
-    def _called(self, frame: FrameType, _event: str, _argument: Any) -> Any:
-        code = frame.f_code
-        try:
-            if not self._is_ours(code) or self._parts.looks_at_itself(code):
-                return None
-            self._events += 1
-            if self._events > _EVENTS:
-                self._give_up()
-                return None
-            if id(frame) not in self._calls or frame.f_lasti < 0:
-                self._calls[id(frame)] = _Traced()
-        except Exception as error:  # noqa: BLE001 - see above
-            self._fault(error)
-            return None
-        return self._stepped
-
-    def _stepped(self, frame: FrameType, event: str, argument: Any) -> Any:
-        try:
-            self._events += 1
-            traced = self._calls.get(id(frame))
-            if self._events > _EVENTS:
-                self._give_up()
-            if traced is None or self._events > _EVENTS:
-                return None
-            if event == "line":
-                self._changed(traced, frame)
-                traced.at = frame.f_lineno
-                traced.steps.append([traced.at, [], []])
-                if len(traced.steps) > 2 * _STEPS:
-                    del traced.steps[:_STEPS]
-            elif event == "exception":
-                self._changed(traced, frame)
-            elif event == "return":
-                self._returned(traced, frame, argument)
-        except Exception as error:  # noqa: BLE001
-            self._fault(error)
-            return None
-        return self._stepped
-
-    def _give_up(self) -> None:
-        """Trace this test no more; what was seen of it is no longer the last."""
-        sys.settrace(None)
-        self._calls = {}
-
-    def _changed(self, traced: _Traced, frame: FrameType) -> None:
-        """Note which of a frame's names the line that it comes from has bound anew."""
-        held = self._parts.variables(frame.f_code, frame)
-        step = traced.steps[-1] if traced.steps else None
-        for name, value in held.items():
-            size = len(value) if type(value) in _SIZED else 0
-            before = traced.known.get(name)
-            if before is not None and before[0] is value and before[1] == size:
-                continue
-            traced.known[name] = (value, size)
-            if step is not None and name.isidentifier() and len(step[1]) < _CALLS:
-                step[1].append([name, self._write(value)])
-
-    def _returned(self, traced: _Traced, frame: FrameType, value: Any) -> None:
-        """Tell the caller's line what a call of its gave, and by which lines."""
-        self._changed(traced, frame)
-        caller = self._calls.get(id(frame.f_back))
-        traced.known.clear()
-        if caller is None or not caller.steps:
-            return
-        calls = caller.steps[-1][2]
-        # Of what those called the last lines are kept; of what these called, only what it gave.
-        steps = [
-            [line, changes, [{**one, "steps": _alone(one["steps"])} for one in inner]]
-            for line, changes, inner in traced.steps[-_STEPS:]
-            if changes or inner
-        ]
-        place = self._place(frame, frame.f_lineno)
-        given = self._parts.arguments(frame.f_code, frame)
-        calls.append(
-            {
-                **place,
-                "value": self._write(value),
-                "arguments": [[name, self._write(one)] for name, one in list(given.items())[:6]],
-                "steps": steps,
-            }
-        )
-        del calls[:-_CALLS]
-
     def _fault(self, error: Exception) -> None:
-        sys.settrace(None)
         self.note("fault", f"{type(error).__name__}: {error}")
-
-
-def _alone(steps: list[Any]) -> list[Any]:
-    return [
-        [line, changes, [{**one, "steps": []} for one in inner]]
-        for line, changes, inner in steps[-_INNER:]
-    ]
 
 
 def _is_hidden(frame: FrameType) -> bool:

@@ -7,7 +7,6 @@ debugger, a coverage tool) gets it, and its thread is not recorded for as long a
 from __future__ import annotations
 
 import sys
-from opcode import opname
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,19 +17,6 @@ _OUTSIDE = -1
 # Before 3.10, who goes on after too deep a recursion, as we would have to, is aborted.
 _MAY_ABORT = sys.version_info < (3, 10)
 _ROOM = 200  # calls
-_RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR"})
-_YIELDS = frozenset({"YIELD_VALUE", "YIELD_FROM", "SEND", "ASYNC_GEN_WRAP"})
-
-
-def _last(code: CodeType, at: int) -> str:
-    """Name the instruction that a frame is left from.
-
-    One that awaits another stands before its YIELD_FROM until Python 3.11, to do it again.
-    """
-    after = code.co_code[at + 2 : at + 3]
-    if after and opname[after[0]] == "YIELD_FROM":
-        return "YIELD_FROM"
-    return opname[code.co_code[at]]
 
 
 class Traced:
@@ -160,15 +146,15 @@ class Traced:
     def _return(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
         book = self._book
         error = self._errors.pop(id(frame), None)
-        last = _last(code, frame.f_lasti)
-        is_over = not (code.co_flags & self._parts.GENERATES and last in _YIELDS)
+        last = self._parts.last_instruction(code, frame.f_lasti)
+        is_over = not (code.co_flags & self._parts.GENERATES and last in self._parts.YIELDS)
         if self._watch is not None:
             self._watch.left(thread, frame)
         elif (
             error is not None
             and value is None
-            and last not in _RETURNS
-            and (last not in _YIELDS or self._is_raising(error, frame))
+            and last not in self._parts.RETURNS
+            and (last not in self._parts.YIELDS or self._is_raising(error, frame))
         ):
             book.fail(thread, code, error, frame)
         elif is_over:

@@ -1,0 +1,300 @@
+"""What the lines of one test do, traced: which names they bind, what they change, what they call.
+
+Of the program's functions what each line changed is kept for as long as they run, and of those that
+a line called what they returned, and by which lines. Objects of the program are not kept alive.
+"""
+
+from __future__ import annotations
+
+import sys
+from time import perf_counter_ns as now
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, FrameType
+    from typing import Any
+
+_STEPS = 60  # of one function, the last ones
+_INNER = 12  # of one that such a one called
+_CALLS = 12  # of one line, the last ones
+_EVENTS = 300_000  # of one test; then it is traced no more
+_SNAPSHOTS_NS = 4_000_000_000  # for changes in place; then only what names are bound to is noted
+_OUTWARD = 60  # frames of a library between two of the program
+_GLOBALS = 12
+_GENERATES = 0x20 | 0x200  # generators, also asynchronous ones
+_COROUTINE = 0x80
+
+
+class _Call:
+    """What the lines of one running call have done: `[line, bound, calls, changed]` of each."""
+
+    __slots__ = ("arguments", "code", "error", "given", "has_called", "known", "steps")
+
+    def __init__(self, code: CodeType, arguments: list[list[str]]) -> None:
+        self.code = code
+        self.arguments = arguments
+        self.known: dict[str, Any] = {}
+        self.steps: list[list[Any]] = []
+        self.given = 0  # of a generator: the steps that its callers know
+        self.has_called = False
+        self.error: BaseException | None = None
+
+    def begin_step(self, line: int) -> None:
+        """Begin a line; of a long call the first lines are forgotten."""
+        self.has_called = False
+        self.steps.append([line, [], [], []])
+        if len(self.steps) > 2 * _STEPS:
+            del self.steps[:_STEPS]
+            self.given = max(0, self.given - _STEPS)
+
+
+class LineTrace:
+    """Traces this thread for one test; `limit` says why it was not traced to its end."""
+
+    def __init__(
+        self,
+        is_ours: Callable[[CodeType], bool],
+        place: Callable[[FrameType, int], dict[str, Any]],
+        write: Any,
+        parts: Any,
+        on_fault: Callable[[Exception], None],
+    ) -> None:
+        self._is_ours = is_ours
+        self._place = place
+        self._write = write
+        self._parts = parts
+        self._on_fault = on_fault
+        self._lines: dict[CodeType, frozenset[int] | None] = {}
+        self._others: Any = None  # the tracer that was set, as a coverage tool's
+        self.tracer: Any = self._called  # always the same object, to be compared
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was seen."""
+        self._calls: dict[int, _Call] = {}
+        self._events = self._spent = 0
+        self.limit = ""
+
+    def begin(self) -> None:
+        """Begin to trace; another tracer waits until the end."""
+        self.reset()
+        self._others = sys.gettrace()
+        sys.settrace(self.tracer)
+
+    def end(self) -> None:
+        """Trace no more, and let the other tracer go on; what was seen stays."""
+        if sys.gettrace() in (self.tracer, None):
+            sys.settrace(self._others)
+        self._others = None
+
+    def steps(self, frame: FrameType) -> list[Any]:
+        """Return what the lines of a frame did, so far as they did anything."""
+        call = self._calls.get(id(frame))
+        if call is None or call.code is not frame.f_code:
+            return []
+        return [one for one in call.steps if one[1] or one[2] or one[3]]
+
+    # -- events ----------------------------------------------------------------------------------
+
+    def _called(self, frame: FrameType, _event: str, _argument: Any) -> Any:
+        code = frame.f_code
+        try:
+            if not self._is_ours(code) or self._parts.looks_at_itself(code):
+                return None
+            self._events += 1
+            if self._events > _EVENTS:
+                self._give_up()
+                return None
+            call = self._calls.get(id(frame))
+            is_new = call is None or call.code is not code
+            if is_new or self._parts.is_entered(code, frame.f_lasti):
+                given = self._parts.arguments(code, frame)
+                texts = [[name, self._write(one)] for name, one in list(given.items())[:6]]
+                self._calls[id(frame)] = _Call(code, texts)
+            elif call is not None:
+                # What changed while it was suspended is no line's of its own.
+                self._note_changes(call, frame, is_blamed=False)
+                call.begin_step(frame.f_lineno or 0)
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            self._fault(error)
+            return None
+        return self._stepped
+
+    def _stepped(self, frame: FrameType, event: str, argument: Any) -> Any:
+        try:
+            self._events += 1
+            call = self._calls.get(id(frame))
+            if self._events > _EVENTS:
+                self._give_up()
+            if call is None or self._events > _EVENTS:
+                return None
+            if event == "line":
+                self._note_changes(call, frame)
+                call.error = None
+                call.begin_step(frame.f_lineno)
+            elif event == "exception":
+                self._note_changes(call, frame)
+                call.error = argument[1]
+            elif event == "return":
+                self._returned(call, frame, argument)
+        except Exception as error:  # noqa: BLE001
+            self._fault(error)
+            return None
+        return self._stepped
+
+    def _give_up(self) -> None:
+        """Trace this test no more; what was seen of it is no longer the last."""
+        sys.settrace(None)
+        self._calls = {}
+        self.limit = f"the test passed more than {_EVENTS:,} lines"
+
+    def _fault(self, error: Exception) -> None:
+        sys.settrace(None)
+        self.limit = "the recorder failed"
+        self._on_fault(error)
+
+    # -- what a line changed ---------------------------------------------------------------------
+
+    def _note_changes(self, call: _Call, frame: FrameType, *, is_blamed: bool = True) -> None:
+        """Note what the line that a frame comes from has bound, or changed in place."""
+        code = frame.f_code
+        step = call.steps[-1] if call.steps and is_blamed else None
+        may_write = self._spent <= _SNAPSHOTS_NS and (
+            step is None or call.has_called or self._may_write(code, step[0])
+        )
+        outer = self._globals(code, frame)
+        held = {**outer, **self._parts.variables(code, frame)}
+        for name, value in held.items():
+            before = call.known.get(name)
+            is_fixed = self._parts.is_fixed(value)
+            if before is not None and before.ident == id(value) and (is_fixed or not may_write):
+                continue
+            after = self._snapshot(value, is_fixed)
+            call.known[name] = after[0]
+            if step is None or not name.isidentifier():
+                continue
+            if before is None or before.is_other(after[0]):
+                self._bound(step, code, frame, (name, value), before, is_global=name in outer)
+            elif len(step[3]) < _CALLS:
+                step[3] += self._changed(name, before, *after)
+        for name in [one for one in call.known if one not in held]:
+            del call.known[name]
+
+    def _may_write(self, code: CodeType, line: int) -> bool:
+        if code not in self._lines:
+            self._lines[code] = self._parts.writing_lines(code)
+        lines = self._lines[code]
+        return lines is None or line in lines
+
+    def _globals(self, code: CodeType, frame: FrameType) -> dict[str, Any]:
+        """Return the values of a module that a function reads, without functions and classes."""
+        if code.co_name == "<module>":
+            return {}
+        found = {}
+        for name in code.co_names:
+            value = frame.f_globals.get(name, self)
+            if value is self or type(value) in self._parts.OPAQUE or issubclass(type(value), type):
+                continue
+            found[name] = value
+            if len(found) == _GLOBALS:
+                break
+        return found
+
+    def _snapshot(self, value: Any, is_fixed: bool) -> tuple[Any, dict[int, Any]]:  # noqa: FBT001
+        objects: dict[int, Any] = {}
+        if is_fixed or self._spent > _SNAPSHOTS_NS:  # no change is looked for any more
+            return self._parts.Node(value), objects
+        began = now()
+        node = self._parts.snapshot(value, self._parts.fields, objects)
+        self._spent += now() - began
+        if self._spent > _SNAPSHOTS_NS and not self.limit:
+            self.limit = "changes in place were looked for in its first lines only: it has too many"
+        return node, objects
+
+    def _bound(
+        self,
+        step: list[Any],
+        code: CodeType,
+        frame: FrameType,
+        named: tuple[str, Any],
+        before: Any,
+        *,
+        is_global: bool,
+    ) -> None:
+        name, value = named
+        text = self._write(value)
+        if is_global or name in code.co_freevars or name in code.co_cellvars:
+            # A call may have bound it: its lines are found by who holds the name.
+            old = self._write(before.scalar[0]) if before is not None and before.scalar else None
+            holder = id(frame.f_globals) if is_global else 0
+            step[3].append([name, "", old, text, holder, name])
+        elif len(step[1]) < _CALLS:
+            step[1].append([name, text, id(value)])
+
+    def _changed(
+        self, name: str, before: Any, after: Any, objects: dict[int, Any]
+    ) -> list[list[Any]]:
+        found = []
+        for one in self._parts.differences(before, after)[:_CALLS]:
+            old = self._write(one.old.scalar[0]) if one.old is not None and one.old.scalar else None
+            new = None if one.new is None else self._write(objects.get(one.new.ident))
+            found.append([name, one.path, old, new, one.holder, one.key])
+        return found
+
+    # -- what a call gave ------------------------------------------------------------------------
+
+    def _returned(self, call: _Call, frame: FrameType, value: Any) -> None:
+        """Tell the caller's line what a call of its gave, and by which lines."""
+        self._note_changes(call, frame)
+        code = frame.f_code
+        last = self._parts.last_instruction(code, frame.f_lasti)
+        is_raised = call.error is not None and value is None and last not in self._parts.RETURNS
+        flags = code.co_flags
+        is_suspended = last in self._parts.YIELDS and flags & (_GENERATES | _COROUTINE)
+        if is_suspended and not is_raised and flags & _COROUTINE:
+            return
+        if not is_suspended and not is_raised:
+            self._calls.pop(id(frame), None)  # one that failed is told of when the test has
+        caller = self._caller(frame)
+        if caller is None or not caller.steps:
+            return
+        caller.has_called = True
+        # Of what those called the last lines are kept; of what these called, only what it gave.
+        steps = [
+            [line, bound, [{**one, "steps": _alone(one["steps"])} for one in inner], changed]
+            for line, bound, inner, changed in call.steps[call.given :][-_STEPS:]
+            if bound or inner or changed
+        ]
+        call.given = len(call.steps)
+        if flags & _GENERATES and not is_suspended and not is_raised and not steps:
+            return  # it has come to its end
+        error = call.error if is_raised else None
+        call.error = None
+        text = self._write(value)
+        if error is not None:
+            said = self._write.raised(error)
+            text = f"raised {type(error).__name__}{': ' if said else ''}{said}"
+        place = self._place(frame, frame.f_lineno)
+        calls = caller.steps[-1][2]
+        calls.append({**place, "value": text, "arguments": call.arguments, "steps": steps})
+        del calls[:-_CALLS]
+
+    def _caller(self, frame: FrameType) -> _Call | None:
+        """Return the next call outwards that is traced; a library's may be in between."""
+        outer = frame.f_back
+        for _ in range(_OUTWARD):
+            if outer is None:
+                return None
+            call = self._calls.get(id(outer))
+            if call is not None and call.code is outer.f_code:
+                return call
+            outer = outer.f_back
+        return None
+
+
+def _alone(steps: list[Any]) -> list[Any]:
+    return [
+        [line, bound, [{**one, "steps": []} for one in inner], changed]
+        for line, bound, inner, changed in steps[-_INNER:]
+    ]

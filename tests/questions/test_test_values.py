@@ -1,0 +1,92 @@
+"""Does `test` report the lines that changed a value, also in place, and only those that did?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROGRAM = Path(__file__).parent.parent / "programs" / "recorded" / "changes_in_place.py"
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "test_it.py").write_text(PROGRAM.read_text())
+    return tmp_path
+
+
+@pytest.fixture
+def made(cli: Callable[..., Any], folder: Path) -> Callable[[str], list[str]]:
+    def run(name: str) -> list[str]:
+        command = ("test", "--json", "--", *PYTEST, f"test_it.py::{name}")
+        told = cli(*command, cwd=folder, check=0).data["data"]
+        assert told["outcome"] == "failed"
+        assert told["notes"] == []
+        return [_line(one) for one in told["made"]]
+
+    return run
+
+
+def _line(one: dict[str, Any]) -> str:
+    values = " ".join(f"{each['name']}={each['value']}" for each in one["values"])
+    return f"{'  ' * one['depth']}{one['text']} [{values}]" + (one["call"] or "")
+
+
+def test_a_method_that_changes_a_field_is_reported(made: Callable[[str], list[str]]) -> None:
+    lines = made("test_field")
+    assert "  self.total += n - f [self.total=0 → 9]Acc.add(self=Acc(total=0), n=10)" in lines
+    assert lines[-1] == "a.add(10) [a.total=0 → 9]"
+    assert "    return n // 10 []fee(n=10) → 1" in lines
+
+
+def test_items_that_a_line_changes_are_reported(made: Callable[[str], list[str]]) -> None:
+    assert made("test_item") == [
+        "d = {} [d={}]",
+        "d[\"k\"] = 3 [d['k']=3]",
+        "d[\"k\"] += 1 [d['k']=3 → 4]",
+    ]
+    assert made("test_items_of_items")[-2:] == [
+        "rows[0][\"qty\"] += 5 [rows[0]['qty']=10 → 15]",
+        'total = sum(r["qty"] for r in rows) [total=35]',
+    ]
+
+
+def test_other_changes_of_the_same_object_are_left_out(made: Callable[[str], list[str]]) -> None:
+    lines = made("test_field_of_a_field")
+    assert not any("h.log" in one for one in lines)
+    assert lines[-1] == "h.pay(30) [h.acc.total=18 → 45]"
+
+
+def test_the_rounds_of_a_generator_are_each_reported_once(
+    made: Callable[[str], list[str]],
+) -> None:
+    lines = made("test_generator")
+    assert [one.partition("→ ")[2] for one in lines if "yield" in one] == ["[10, 20]", "[30, 40]"]
+    bound = [one for one in lines if "it=" in one]
+    assert [one[one.index("it=") :] for one in bound] == ["it=10]", "it=20]", "it=30]", "it=40]"]
+
+
+def test_each_call_of_a_lambda_is_reported_once(made: Callable[[str], list[str]]) -> None:
+    calls = [one.rpartition("]")[2] for one in made("test_lambda") if "(q=" in one]
+    assert calls == [f"test_lambda.<lambda>(q={q}) → {value}" for q, value in
+                     [(0, 0), (1, 2), (2, 4)]]  # fmt: skip
+
+
+def test_a_change_of_a_module_s_variable_is_reported(made: Callable[[str], list[str]]) -> None:
+    lines = made("test_of_the_module")
+    assert "  COUNTS['n'] = n [COUNTS['n']=4]count(n=4)" in [one.replace('"', "'") for one in lines]
+
+
+def test_a_test_that_fails_only_after_others_says_so(cli: Callable[..., Any], folder: Path) -> None:
+    answer = cli("test", "--", *PYTEST, "-k", "after or before", cwd=folder, check=0)
+    assert "note: it passes when run alone, and fails after the 1 run before" in answer.out
+    assert 'got = STATE["n"]  [got=1]' in answer.out
+
+
+def test_a_strict_xfail_that_passes_fails(cli: Callable[..., Any], folder: Path) -> None:
+    answer = cli("test", "--", *PYTEST, "-k", "strict", cwd=folder, check=0)
+    assert answer.out.startswith("failed: assertion failed: [XPASS(strict)] known")
