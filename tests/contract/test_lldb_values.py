@@ -48,6 +48,31 @@ async def test_rusts_integers_of_one_byte_are_numbers_and_its_characters_are_not
 
 
 @_lldb_kits
+async def test_an_enum_of_rust_is_the_variant_that_it_is(kit: Kit, drive: Callable[[Kit], Any]):
+    async with drive(kit) as one:
+        stop = await one.to_stop(native("niche.rs")(Path()), _here("niche.rs"))
+        found = await one.locals(await one.frame(stop))
+        assert found["text"].value == 'Text("b")'
+        assert found["number"].value == "Number(2.5)"
+        assert found["empty"].value == "Empty"
+        assert found["pair"].value == "Pair{key:120, value:7}"
+
+
+@_lldb_kits
+async def test_unordered_containers_and_texts_with_zero_bytes_are_shown_whole(
+    kit: Kit, drive: Callable[[Kit], Any]
+):
+    async with drive(kit) as one:
+        stop = await one.to_stop(native("unordered.cpp")(Path()), _here("unordered.cpp"))
+        found = await one.locals(await one.frame(stop))
+        assert found["groups"].value == 'size=1 {{first:"even", second:size=2}}'
+        assert found["names"].value == 'size=1 {"one"}'
+        assert found["squares"].value == "size=1 {{first:3, second:9}}"
+        assert found["bytes"].value == r'"a\x00b\x01\xff"'
+        assert found["text"].value == r'"schön \"x\"\n"'
+
+
+@_lldb_kits
 async def test_rusts_values_are_as_readable_after_an_attach(
     kit: Kit, drive: Callable[[Kit], Any], tmp_path: Path
 ):

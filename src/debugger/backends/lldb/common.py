@@ -45,6 +45,7 @@ _RUST_NUMBERS = (
     "type format add -p -f decimal char",
     "type format add -p -f 'unsigned decimal' 'unsigned char'",
 )
+_CPP_FORMATTERS = str(Path(__file__).with_name("lldb_cpp.py"))
 _RUST_VARIANTS = str(Path(__file__).with_name("lldb_rust.py"))
 _RUSTC_S = 10
 _SIGNAL = re.compile(r"(?:signal )?\b(SIG[A-Z0-9]+)\b")
@@ -56,9 +57,11 @@ _PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?", re.MUL
 
 def init_commands(target: Launch | Attach) -> list[str]:
     """Return what LLDB is to be told before it loads a program, with formatters of its language."""
-    if not is_rust(target):
-        return plain_commands(is_of_rust=False)
-    return [*plain_commands(is_of_rust=True), *_rust_commands(target.env.get("PATH", ""))]
+    language = language_of(target)
+    if language == "rust":
+        return [*plain_commands(is_of_rust=True), *_rust_commands(target.env.get("PATH", ""))]
+    more = [f"command script import {quoted(_CPP_FORMATTERS)}"] if language == "c++" else []
+    return [*plain_commands(is_of_rust=False), *more]
 
 
 def plain_commands(*, is_of_rust: bool) -> list[str]:
@@ -68,10 +71,15 @@ def plain_commands(*, is_of_rust: bool) -> list[str]:
 
 def is_rust(target: Launch | Attach) -> bool:
     """Tell whether a program is one of Rust, as far as its file can be found."""
+    return language_of(target) == "rust"
+
+
+def language_of(target: Launch | Attach) -> str:
+    """Return the language of a program, as far as its file can be found; else ""."""
     program = target.program
     if program is None and isinstance(target, Attach) and target.pid is not None:
         program = f"/proc/{target.pid}/exe"
-    return program is not None and look(program).language == "rust"
+    return look(program).language if program is not None else ""
 
 
 @functools.lru_cache(maxsize=8)

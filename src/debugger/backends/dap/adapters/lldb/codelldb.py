@@ -95,7 +95,7 @@ def _common(target: Launch | Attach, *more: str) -> dict[str, Any]:
     is_rust = common.is_rust(target)
     return {
         "type": "lldb",
-        "initCommands": [*common.plain_commands(is_of_rust=is_rust), *more],
+        "initCommands": [*common.init_commands(target), *more],
         "expressions": "native",
         "terminal": "console",
         "sourceLanguages": ["rust"] if is_rust else [],
