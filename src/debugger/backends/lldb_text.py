@@ -33,6 +33,16 @@ _LINE_RANGE = re.compile(
 _FUNCTION_RANGE = re.compile(
     r"^ *Function: .* range = \[0x(?P<start>[0-9a-f]+)-0x(?P<end>[0-9a-f]+)\)", re.MULTILINE
 )
+_LINE_BOUNDS = re.compile(
+    r"^ *LineEntry: \[0x(?P<start>[0-9a-f]+)-0x(?P<end>[0-9a-f]+)\): ", re.MULTILINE
+)
+_VARIABLE = re.compile(r"^ *Variable: .* location = (?P<where>\w+)", re.MULTILINE)
+_BREAKPOINT_LOCATION = re.compile(
+    r"^ +(?P<id>\d+\.\d+): where = \S+?`(?P<where>.*?), address = "
+    r"(?:(?P<module>[^\[\n]+)\[)?0x(?P<address>[0-9a-f]+)",
+    re.MULTILINE,
+)
+_OFFSET = re.compile(r" \+ \d+(?: |\Z)")
 _LINE_ENTRY = re.compile(r"^ *LineEntry: \[[^)]*\): (?P<file>.+?):\d+", re.MULTILINE)
 _SUMMARY = re.compile(r"Summary: \S+?`(?P<name>.+?)(?: \+ \d+)?(?: at [^\n]*)?$", re.MULTILINE)
 _DEMANGLED = re.compile(r" ---> (?:typeinfo for )?(?P<name>.+?)\s*\Z")
@@ -46,6 +56,15 @@ class Region(Struct, frozen=True):
     end: int
     is_readable: bool
     name: str = ""
+
+
+class BreakpointLocation(Struct, frozen=True):
+    """One address of a breakpoint; of a module's file where that is not loaded yet."""
+
+    id: str
+    address: int
+    module: str | None
+    is_in_function: bool  # behind the function's first instruction
 
 
 class Watched(Struct, frozen=True):
@@ -153,6 +172,32 @@ def function_range(text: str) -> tuple[int, int] | None:
     """Read `image lookup --verbose --address`: where the function begins and ends."""
     match = _FUNCTION_RANGE.search(text)
     return (int(match["start"], 16), int(match["end"], 16)) if match else None
+
+
+def body(text: str) -> int | None:
+    """Read `image lookup --verbose --address`: where the body begins of a function without a mark.
+
+    None unless the address is in the function's first line entry, and every variable is on the
+    stack: that entry is then the code that stores the arguments. (Optimised code has them in
+    registers where it begins, and LLDB is right there.)
+    """
+    function, line = function_range(text), _LINE_BOUNDS.search(text)
+    if function is None or line is None or int(line["start"], 16) != function[0]:
+        return None
+    if {one["where"] for one in _VARIABLE.finditer(text)} != {"DW_OP_fbreg"}:
+        return None
+    second = int(line["end"], 16)
+    return second if second < function[1] else None
+
+
+def breakpoint_locations(text: str) -> list[BreakpointLocation]:
+    """Read `breakpoint list`: the locations."""
+    return [
+        BreakpointLocation(
+            one["id"], int(one["address"], 16), one["module"], bool(_OFFSET.search(one["where"]))
+        )
+        for one in _BREAKPOINT_LOCATION.finditer(text)
+    ]
 
 
 def line_file(text: str) -> str | None:

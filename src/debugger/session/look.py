@@ -63,8 +63,10 @@ def named(stop: Stopped, hit: Sequence[Breakpoint], *, is_entry: bool, is_pause:
     elif is_pause and not hit and reason in {Reason.STEP, Reason.BREAKPOINT}:
         # js-debug tells a pause as a step; lldb-dap 19 as a breakpoint, at the loader's own.
         reason = Reason.PAUSE
-    elif reason is Reason.PAUSE and not is_pause and stop.raw_reason == "exception":
-        reason = Reason.SIGNAL
+    elif reason is Reason.PAUSE and not is_pause and stop.signal is not None:
+        reason = (
+            Reason.SIGNAL
+        )  # LLDB tells a pause as the SIGSTOP that made it; this one is not ours
     elif reason in {Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT} and hit:
         if all(one.internal for one in hit):
             reason = Reason.GOTO
@@ -76,7 +78,8 @@ def named(stop: Stopped, hit: Sequence[Breakpoint], *, is_entry: bool, is_pause:
             reason = Reason.FUNCTION_BREAKPOINT
         else:
             reason = Reason.BREAKPOINT
-    return msgspec.structs.replace(stop, reason=reason)
+    is_own = reason in {Reason.PAUSE, Reason.ENTRY}
+    return msgspec.structs.replace(stop, reason=reason, signal=None if is_own else stop.signal)
 
 
 _DEBUGGERS = ("lldb", "debugserver", "gdb", "dlv", "node", "codelldb", "python")

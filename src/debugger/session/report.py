@@ -25,6 +25,7 @@ from debugger.errors import Code, DebuggerError
 from debugger.session import crashes, family, source, views
 from debugger.session.record import is_crash
 from debugger.session.session import Session
+from debugger.targets.threads import is_suspended
 from debugger.timeline import Filters
 
 LEVELS = 20
@@ -320,6 +321,9 @@ def _hits(session: Session, number: int) -> int:
 def running(session: Session, *, waited_s: float | None) -> answers.Stop:
     """Report that the program still runs, after a wait of so many seconds or without one."""
     output = new_output(session)
+    notes = _notes(session)
+    if session.pid is not None and is_suspended(session.pid):
+        notes += (f"a stop signal has suspended it: kill -CONT {session.pid} lets it go on",)
     return answers.Stop(
         session=session.name,
         state=State.RUNNING.value,
@@ -329,5 +333,5 @@ def running(session: Session, *, waited_s: float | None) -> answers.Stop:
         timed_out=waited_s is not None,
         waited_s=waited_s,
         crash=session.crash or UNSET,
-        notes=_notes(session),
+        notes=notes,
     )

@@ -61,6 +61,12 @@ def _thread(pid: int, number: int) -> ThreadState | None:
     )
 
 
+def is_suspended(pid: int) -> bool:
+    """Tell whether a stop signal has suspended a process (SIGSTOP, SIGTSTP), and no debugger."""
+    first = next(iter(threads(pid).values()), None)
+    return first is not None and first.state == "T"
+
+
 def queued_s(pid: int) -> float:
     """Return how long a process's thread has waited for a processor, the one that has longest.
 

@@ -195,3 +195,44 @@ def test_any_memory_that_is_written_as_lldb_does_is_read_back(data, address):
         for at, row in enumerate(rows)
     )
     assert bytes(lldb_text.memory(text)) == data
+
+
+_LOOKED_UP = """\
+     Function: id = {0x000001c4}, name = "helper", range = [0x0000000000001139-0x0000000000001177)
+    LineEntry: [0x0000000000001139-0x0000000000001141): /tmp/one.c:3:20
+     Variable: id = {0x000001e2}, name = "k", type = "long", valid ranges = <block>, \
+location = DW_OP_fbreg -24, decl = one.c:3:17
+"""
+
+
+def test_the_body_of_a_function_begins_at_its_second_line_entry():
+    assert lldb_text.body(_LOOKED_UP) == 0x1141
+
+
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        ("DW_OP_fbreg -24", "DW_OP_reg5 RDI"),  # in a register where the function begins
+        ("LineEntry: [0x0000000000001139", "LineEntry: [0x0000000000001150"),
+        ("-0x0000000000001141)", "-0x0000000000001177)"),  # one entry alone
+    ],
+)
+def test_a_function_without_a_prologue_has_no_other_body(words, instead):
+    assert lldb_text.body(_LOOKED_UP.replace(words, instead)) is None
+
+
+def test_the_locations_of_a_breakpoint_are_read_with_their_module_before_it_is_loaded():
+    text = (
+        "1: name = 'get', locations = 2\n"
+        "  1.1: where = one`A::get(int) at m.cpp:2:34, address = one[0x0000000000001139], "
+        "unresolved, hit count = 0 \n"
+        "  1.2: where = one`get + 12 at m.cpp:9:2, address = 0x0000555555555150, resolved\n"
+    )
+    first, second = lldb_text.breakpoint_locations(text)
+    assert (first.id, first.address, first.module, first.is_in_function) == (
+        "1.1",
+        0x1139,
+        "one",
+        False,
+    )
+    assert (second.address, second.module, second.is_in_function) == (0x555555555150, None, True)

@@ -15,6 +15,7 @@ from debugger.core.refs import Refs
 from debugger.errors import Code, DebuggerError
 from debugger.session import source, views
 from debugger.session.look import Look, named, place_of, program_of, strangers
+from debugger.session.record import is_crash
 
 # -- source --------------------------------------------------------------------------------------
 
@@ -139,7 +140,6 @@ OURS = Breakpoint(-1, Spec(file="/a.c", line=9), internal=True)
         (Reason.PAUSE, "exception", [], {"is_entry": True}, Reason.ENTRY),
         (Reason.BREAKPOINT, "breakpoint", [LINE], {"is_entry": True}, Reason.BREAKPOINT),
         (Reason.PAUSE, "exception", [], {"is_pause": True}, Reason.PAUSE),
-        (Reason.PAUSE, "exception", [], {}, Reason.SIGNAL),
         (Reason.PAUSE, "pause", [], {}, Reason.PAUSE),
         (Reason.STEP, "step", [], {}, Reason.STEP),
         (Reason.EXCEPTION, "exception", [], {"is_entry": True}, Reason.EXCEPTION),
@@ -148,6 +148,14 @@ OURS = Breakpoint(-1, Spec(file="/a.c", line=9), internal=True)
 def test_a_stop_is_named_by_what_was_asked_and_hit(reason, raw, hit, asked, told):
     known = {"is_entry": False, "is_pause": False, **asked}
     assert named(Stopped(reason, raw), hit, **known).reason is told
+
+
+def test_a_stop_signal_that_nobody_requested_is_a_signal_and_no_crash():
+    stop = Stopped(Reason.PAUSE, "exception", signal="SIGSTOP")
+    assert named(stop, [], is_entry=False, is_pause=True).reason is Reason.PAUSE
+    unasked = named(stop, [], is_entry=False, is_pause=False)
+    assert unasked.reason is Reason.SIGNAL
+    assert not is_crash(unasked)
 
 
 def test_the_same_stop_shown_twice_is_compared_with_the_stop_before_it():

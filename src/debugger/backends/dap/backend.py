@@ -134,6 +134,11 @@ class DapBackend:
         return self._talk.events.conditions
 
     @property
+    def logs(self) -> dict[int, tuple[int, str]]:
+        """Our number and the text of each breakpoint that stops for us to log."""
+        return self._talk.events.logs
+
+    @property
     def checks(self) -> list[Callable[[Stopped], Awaitable[None]]]:
         """What an ability does at each stop before it is told."""
         return self._talk.events.checks

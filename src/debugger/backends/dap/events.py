@@ -33,6 +33,7 @@ _OTHER_S = 1.0
 _LOG_PREFIX = "[[log "
 _LOGGED = re.compile(re.escape(_LOG_PREFIX) + r"([0-9]{1,9})\]\] ")
 _CONSOLE_LINES = 20
+_JUDGED_IN_STEPS = {Reason.STEP, Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT}
 _CONSOLE_MAX = 2000
 
 
@@ -160,6 +161,7 @@ class Events:
             )
         )
         is_doubtful |= self._profile.settle is not None and stop.reason in self._profile.settled
+        is_doubtful |= self._profile.steps is not None and stop.reason in _JUDGED_IN_STEPS
         is_doubtful |= self._profile.passes is not None and stop.reason is Reason.STEP
         if stop.thread is None or is_doubtful or self.checks:
             self._tasks.create_task(self._tell_if_it_stands(stop))

@@ -33,6 +33,11 @@ class Judge:
 
         `before` is the thread of the stop before.
         """
+        real = await self._judge(stop, events, before)
+        steps = self._inside.steps
+        return await steps.enter(real) if real is not None and steps is not None else real
+
+    async def _judge(self, stop: Stopped, events: Events, before: int | None) -> Stopped | None:
         if stop.thread is None:  # delve may leave it out
             known = [one.id for one in await self._backend.threads()]
             thread = before if before in known else next(iter(known), None)

@@ -124,6 +124,10 @@ class Inside(Protocol):
         """
 
     @property
+    def logs(self) -> dict[int, tuple[int, str]]:
+        """Our number and the text of each breakpoint that stops for us to log."""
+
+    @property
     def checks(self) -> list[Callable[[Stopped], Awaitable[None]]]:
         """What an ability does at each stop before it is told."""
 

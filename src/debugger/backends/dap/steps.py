@@ -26,3 +26,6 @@ class Steps(Protocol):
 
     async def ended(self) -> Stopped | None:
         """Return the stop of a step that has ended, at a stop that is not told; None else."""
+
+    async def enter(self, stop: Stopped) -> Stopped | None:
+        """Return a stop once its function's arguments are in place; None while they are not."""

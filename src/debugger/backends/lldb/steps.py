@@ -9,12 +9,14 @@ from msgspec.structs import replace
 
 from debugger.backends import lldb_text
 from debugger.backends.lldb import guards
+from debugger.backends.lldb.entries import Entries, OnMoved
 from debugger.backends.lldb.inside import Inside
 from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.core.model import Frame, Reason, Resume, Stopped
 from debugger.errors import Code, DebuggerError
 
 _NONE = guards.Count()
+_ENTERING = {Reason.STEP, Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT}
 
 
 class Known(Struct, frozen=True):
@@ -24,6 +26,7 @@ class Known(Struct, frozen=True):
     number: int
     file: str | None
     hits: int = 0
+    places: tuple[str, ...] = ()  # where it was moved to, as the words of a command
 
     @property
     def is_watched(self) -> bool:
@@ -50,7 +53,12 @@ class Steps:
     """
 
     def __init__(
-        self, inside: Inside, *, logging: Collection[Kind], counts_alone: bool = False
+        self,
+        inside: Inside,
+        *,
+        logging: Collection[Kind],
+        on_moved: OnMoved | None = None,
+        counts_alone: bool = False,
     ) -> None:
         self._inside = inside
         self._logging = logging
@@ -60,14 +68,24 @@ class Steps:
         self._step: Step | None = None
         self._stepping: int | None = None
         self._interrupted: int | None = None
+        self._entries = Entries(inside, on_moved)
+        self._entering: Stopped | None = None
+        self._by_instruction = False
 
     async def note(self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]) -> None:
         """Take a list of breakpoints as it was set; `name` tells the lists apart."""
+        await self._entries.move(name, wanted, bounds)
         counts: Mapping[int, guards.Count] = {}
         if self._counts_alone and any(one.spec.hit_count for one in wanted):
             counts = await self._counts()
         self._set[name] = [
-            Known(one, bound.backend_id, bound.file, counts.get(bound.backend_id, _NONE).hits)
+            Known(
+                one,
+                bound.backend_id,
+                bound.file,
+                counts.get(bound.backend_id, _NONE).hits,
+                tuple(self._entries.places(bound.backend_id)),
+            )
             for one, bound in zip(wanted, bounds, strict=False)
             if bound.backend_id is not None
         ]
@@ -82,6 +100,7 @@ class Steps:
         """Take care that a step that is about to begin is not lost."""
         await self.over()
         await self._forget(how, thread)
+        self._by_instruction = by_instruction
         watched = [one for one in self._known if one.is_watched]
         if how is Resume.CONTINUE or not watched:
             return
@@ -96,7 +115,7 @@ class Steps:
             return
         step = Step(thread, await self._plans(thread) or 0, await self._counts())
         needed = dict.fromkeys(
-            guards.place(one.wanted) for one in watched if guards.passes(one.wanted)
+            place for one in watched if guards.passes(one.wanted) for place in _places(one)
         )
         if needed:
             await self._clear()
@@ -160,7 +179,8 @@ class Steps:
 
     async def _clear(self) -> None:
         """Delete the guards of places where no breakpoint is any more."""
-        kept = {guards.place(one.wanted) for one in self._known if guards.passes(one.wanted)}
+        passed = [one for one in self._known if guards.passes(one.wanted)]
+        kept = {place for one in passed for place in _places(one)}
         gone = [place for place in self._guards if place not in kept]
         if gone:
             numbers = " ".join(str(self._guards.pop(place)) for place in gone)
@@ -170,6 +190,7 @@ class Steps:
 
     async def judged(self, stop: Stopped) -> Stopped | None:
         """Return a stop with those breakpoints that stopped it; None if none of the user's did."""
+        stop = self._entries.attribute(stop)
         step = self._step
         if step is None or stop.reason not in {Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT}:
             return stop
@@ -187,9 +208,13 @@ class Steps:
             then, now = before.get(number, _NONE), after.get(number, _NONE)
             if spec.thread not in {None, stop.thread}:
                 return False
-            if spec.log is not None and _at(one).kind in self._logging:
+            if spec.log is not None and not one.places and _at(one).kind in self._logging:
                 return False
-            if self._counts_alone and now.hits - one.hits < (spec.hit_count or 0):
+            if (
+                self._counts_alone
+                and not one.places
+                and now.hits - one.hits < (spec.hit_count or 0)
+            ):
                 return False
             return guards.has_stopped(then, now)
 
@@ -239,7 +264,45 @@ class Steps:
         return guards.plans(await self._inside.raw(f"thread plan list --thread-id {thread}", None))
 
     async def _counts(self) -> Mapping[int, guards.Count]:
-        return guards.counts(await self._inside.raw("breakpoint list", None))
+        counts = dict(guards.counts(await self._inside.raw("breakpoint list", None)))
+        for number, owner in self._entries.owners.items():
+            # One location of the owner is disabled; the hits there are counted by ours.
+            own, other = counts.get(owner, _NONE), counts.get(number, _NONE)
+            counts[owner] = guards.Count(own.hits + other.hits, own.ignored + other.ignored)
+        return counts
+
+    # -- into a function's body ----------------------------------------------------------------
+
+    async def enter(self, stop: Stopped) -> Stopped | None:
+        """Return a stop once its function's arguments are in place; None while they are not.
+
+        The stop is kept while the thread runs the rest of the prologue.
+        """
+        before, self._entering = self._entering, None
+        if before is not None:
+            is_done = stop.reason is Reason.STEP and stop.thread == before.thread
+            return before if is_done else stop
+        if stop.thread is None or stop.reason not in _ENTERING or self._is_by_address(stop):
+            return stop
+        frames = (await self._inside.stack(stop.thread, levels=1)).frames
+        count = await self._entries.left(frames[0]) if frames else 0
+        if not count:
+            return stop
+        self._entering = stop
+        await self.begin(Resume.NEXT, stop.thread, by_instruction=True)
+        self._by_instruction = False
+        await self._inside.raw(f"thread step-inst-over --count {count}", frames[0])
+        return None
+
+    def _is_by_address(self, stop: Stopped) -> bool:
+        """Tell whether the user wants this very instruction."""
+        if stop.reason is Reason.STEP:
+            return self._by_instruction
+        return any(one.number in stop.hits and _at(one).kind is Kind.ADDRESS for one in self._known)
+
+
+def _places(one: Known) -> tuple[str, ...]:
+    return (guards.place(one.wanted), *one.places)
 
 
 def _at(one: Known) -> Spec:

@@ -58,10 +58,15 @@ class Breakpoints:
 
     def __init__(self, inside: Asked) -> None:
         self._inside = inside
-        self.steps = Steps(inside, logging=_LOGGING)
+        self.steps = Steps(inside, logging=_LOGGING, on_moved=self._share)
         self.conditions: dict[int, tuple[int, str]] = {}
         self.thrown: dict[int, set[str | None]] = {}
         self.changing = asyncio.Lock()
+
+    async def _share(self, number: int, wanted: Breakpoint, owner: int) -> None:
+        """Have a breakpoint that was moved log as the one does that it stands for."""
+        del wanted
+        await self._inside.ask("share_breakpoint", number=number, owner=owner)
 
     async def replace(
         self, name: str, wanted: Sequence[Breakpoint], file: str | None

@@ -55,6 +55,10 @@ class Judge:
 
     async def judge(self, stop: Stopped) -> Stopped | None:
         """Return a stop as it is to be told; None where the program goes on."""
+        real = await self._judge(stop)
+        return await self._inside.steps.enter(real) if real is not None else None
+
+    async def _judge(self, stop: Stopped) -> Stopped | None:
         async with self._inside.changing:
             pass  # what has just been set is noted now
         caught = {kind for hit in stop.hits for kind in self._inside.thrown.get(hit, ())}

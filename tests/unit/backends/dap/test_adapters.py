@@ -109,7 +109,7 @@ def test_the_causes_of_an_exception_are_told_but_not_without_end():
     [
         ({"reason": "exception", "description": "signal SIGSEGV: address not mapped"},
          Reason.SIGNAL, "SIGSEGV"),
-        ({"reason": "exception", "description": "signal SIGSTOP"}, Reason.PAUSE, None),
+        ({"reason": "exception", "description": "signal SIGSTOP"}, Reason.PAUSE, "SIGSTOP"),
         ({"reason": "breakpoint", "description": "breakpoint 1.1"}, Reason.BREAKPOINT, None),
         ({"reason": "step"}, Reason.STEP, None),
         ({"reason": "data breakpoint", "description": "watchpoint 1"}, Reason.WATCHPOINT, None),

@@ -89,7 +89,7 @@ def test_a_watchpoints_number_cannot_be_a_breakpoints():
     [
         ("signal SIGSEGV: address not mapped (fault address=0x0)", Reason.SIGNAL, "SIGSEGV"),
         ("SIGSEGV: address not mapped (fault address=0x0)", Reason.SIGNAL, "SIGSEGV"),
-        ("signal SIGSTOP", Reason.PAUSE, None),
+        ("signal SIGSTOP", Reason.PAUSE, "SIGSTOP"),
     ],
 )
 def test_a_signal_is_told_of_a_process_and_of_a_core_file(description, reason, signal):

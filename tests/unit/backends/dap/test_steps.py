@@ -42,6 +42,9 @@ class Script:
     async def ended(self) -> Stopped | None:
         return self.end
 
+    async def enter(self, stop: Stopped) -> Stopped | None:
+        return stop
+
     def told(self, stop: Stopped) -> None:
         self.asked.append(stop.reason)
 

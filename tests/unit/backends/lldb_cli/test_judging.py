@@ -27,7 +27,7 @@ class Inside:
         self.told: list[Any] = []
         self.resumed = 0
         self._value = value
-        self.steps = SimpleNamespace(judged=self._judged, ended=self._ended)
+        self.steps = SimpleNamespace(judged=self._judged, ended=self._ended, enter=self._judged)
 
     async def _judged(self, stop: Stopped) -> Stopped:
         return stop

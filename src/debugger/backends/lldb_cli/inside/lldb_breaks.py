@@ -34,7 +34,7 @@ def begin(main: Any) -> dict[str, Any]:
     inside = main
     program = importlib.import_module("lldb_program")
     values = importlib.import_module("lldb_values")
-    return {"breakpoints": replace}
+    return {"breakpoints": replace, "share_breakpoint": share}
 
 
 def is_ours(number: int) -> bool:
@@ -83,6 +83,14 @@ def _made(one: dict[str, Any]) -> Any:
         _logs[made.GetID()] = one
         made.SetScriptCallbackFunction("lldb_inside.passed")
     return made
+
+
+def share(number: int, owner: int) -> None:
+    """Have a breakpoint that stands for another one log what that one logs."""
+    if owner in _logs:
+        _logs[number] = _logs[owner]
+        made = program.target().FindBreakpointByID(number)
+        made.SetScriptCallbackFunction("lldb_inside.passed")
 
 
 def bound(made: Any) -> dict[str, Any]:

@@ -240,7 +240,7 @@ def _told(thread: Any) -> dict[str, Any]:
         return {"reason": "watchpoint", "raw": "watchpoint", "hits": [-data[0]] if data else []}
     signal = _signal(thread)
     if signal == "SIGSTOP":
-        return {"reason": "pause", "raw": "signal"}
+        return {"reason": "pause", "raw": "signal", "signal": signal}
     if signal is not None:
         return {"reason": "signal", "raw": "signal", "signal": signal}
     plain = {

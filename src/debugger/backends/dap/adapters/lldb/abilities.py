@@ -110,7 +110,14 @@ class InstructionSteps:
 
 def steps(inside: Inside, *, counts_alone: bool = False) -> Steps:
     """Return what keeps steps from being lost; both adapters log at lines by themselves."""
-    return Steps(inside, logging={Kind.LINE}, counts_alone=counts_alone)
+
+    async def log(number: int, wanted: Breakpoint, owner: int) -> None:
+        # One that was moved is set by a command, and stops for us to log.
+        del number
+        if wanted.spec.log is not None:
+            inside.logs[owner] = (wanted.id, wanted.spec.log)
+
+    return Steps(inside, logging={Kind.LINE}, on_moved=log, counts_alone=counts_alone)
 
 
 # There is no ThreadsAlone: after `thread continue N` and a pause, lldb-server answers no more.

@@ -148,7 +148,7 @@ def _stopped(body: dap.StoppedBody) -> Stopped:
     if body.reason == "exception" and signal is not None:
         # A pause and the entry are told as the SIGSTOP that made them.
         if signal == "SIGSTOP":
-            return msgspec.structs.replace(plain, reason=Reason.PAUSE)
+            return msgspec.structs.replace(plain, reason=Reason.PAUSE, signal=signal)
         return msgspec.structs.replace(plain, reason=Reason.SIGNAL, signal=signal)
     return plain
 

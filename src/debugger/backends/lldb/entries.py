@@ -1,0 +1,127 @@
+"""Where a function's arguments are in place, which LLDB misses in a function of one line.
+
+Without a mark for the end of the prologue in the line table (gcc writes none), LLDB 19 and 20 look
+for the next line among the next six entries, and find that of the next function: the breakpoint
+then is at the function's first instruction, before the arguments are stored. The right address is
+where the second entry of the line table begins, as gdb has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from debugger.backends import lldb_text
+from debugger.backends.lldb.inside import Inside
+from debugger.backends.lldb_text import BreakpointLocation, quoted
+from debugger.core.breakpoints import Bound, Breakpoint, Kind
+from debugger.core.model import Frame, Stopped
+from debugger.errors import DebuggerError
+
+_LOCATIONS_MAX = 32
+# Hears a new breakpoint's number, what was requested, and the number of the one it stands for.
+OnMoved = Callable[[int, Breakpoint, int], Awaitable[None]]
+
+
+class Moved(Struct, frozen=True):
+    """A breakpoint of ours in place of a location of LLDB's; `words` say where it is."""
+
+    words: str
+    condition: str | None
+    hit_count: int | None
+
+
+class Entries:
+    """The breakpoints of one program that are moved behind a prologue.
+
+    A breakpoint without a condition or a log text stays where LLDB has it: the stop is reported
+    once the prologue has run. `on_moved` hears the number of each new one and of its owner.
+    """
+
+    def __init__(self, inside: Inside, on_moved: OnMoved | None) -> None:
+        self._inside = inside
+        self._on_moved = on_moved
+        self._made: dict[str, dict[tuple[int, Moved], int]] = {}
+
+    @property
+    def owners(self) -> dict[int, int]:
+        """The number of the breakpoint that each of ours stands for."""
+        return {
+            number: owner for made in self._made.values() for (owner, _), number in made.items()
+        }
+
+    def places(self, owner: int) -> list[str]:
+        """Return where the breakpoints are that stand for one."""
+        return [
+            key.words for made in self._made.values() for number, key in made if number == owner
+        ]
+
+    def attribute(self, stop: Stopped) -> Stopped:
+        """Return a stop with the user's breakpoints in place of those that stand for them."""
+        owners = self.owners
+        if not any(hit in owners for hit in stop.hits):
+            return stop
+        return replace(stop, hits=tuple(dict.fromkeys(owners.get(hit, hit) for hit in stop.hits)))
+
+    async def move(self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]) -> None:
+        """Move the breakpoints of a list that LLDB evaluates at their address."""
+        old, new = self._made.get(name, {}), dict[tuple[int, Moved], int]()
+        self._made[name] = new
+        for one, bound in zip(wanted, bounds, strict=False):
+            spec, number = one.spec, bound.backend_id
+            is_evaluated = spec.condition is not None or spec.log is not None
+            if number is None or not is_evaluated or (one.at or spec).kind is Kind.ADDRESS:
+                continue
+            for location in await self._locations(number):
+                words = await self._body(location)
+                if words is None:
+                    continue
+                moved = Moved(words, spec.condition, spec.hit_count)
+                made = old.pop((number, moved), None) or await self._make(moved)
+                if made is not None:
+                    new[number, moved] = made
+                    if self._on_moved is not None:
+                        await self._on_moved(made, one, number)
+                    await self._inside.raw(f"breakpoint disable {location.id}", None)
+        for number in old.values():
+            await self._inside.raw(f"breakpoint delete {number}", None)
+
+    async def _locations(self, number: int) -> Sequence[BreakpointLocation]:
+        text = await self._inside.raw(f"breakpoint list {number}", None)
+        return lldb_text.breakpoint_locations(text)[:_LOCATIONS_MAX]
+
+    async def _body(self, location: BreakpointLocation) -> str | None:
+        """Write where the function's body begins; None for a location that is right."""
+        if location.is_in_function:
+            return None
+        module = quoted(location.module) if location.module is not None else ""
+        words = f"image lookup --verbose --address {location.address:#x} {module}"
+        body = lldb_text.body(await self._inside.raw(words, None))
+        if body is None:
+            return None
+        return f"--address {body:#x}" + (f" --shlib {module}" if module else "")
+
+    async def _make(self, moved: Moved) -> int | None:
+        words = f"breakpoint set {moved.words}"
+        if moved.condition:
+            words += f" --condition {quoted(moved.condition)}"
+        if moved.hit_count:
+            words += f" --ignore-count {moved.hit_count - 1}"
+        return lldb_text.breakpoint_id(await self._inside.raw(words, None))
+
+    async def left(self, frame: Frame) -> int:
+        """Return how many instructions a frame is before its function's body."""
+        if frame.address is None or frame.line is None:
+            return 0
+        here = int(frame.address, 16)
+        try:
+            text = await self._inside.raw(f"image lookup --verbose --address {here:#x}", None)
+            body = lldb_text.body(text)
+            if body is None:
+                return 0
+            code = f"disassemble --start-address {here:#x} --end-address {body:#x}"
+            return len(lldb_text.functions(await self._inside.raw(code, None)))
+        except DebuggerError:
+            return 0
