@@ -22,6 +22,7 @@ from debugger.core.model import (
     Traced,
     Variable,
 )
+from debugger.core.raw_effects import RawEffect
 from debugger.errors import Code, DebuggerError
 
 
@@ -47,6 +48,9 @@ class RawCommands(Protocol):
 
     async def raw(self, command: str, frame: Frame | None) -> str:
         """Run one command and return what it printed."""
+
+    def raw_effect(self, command: str) -> RawEffect:
+        """Return what a command does to the program."""
 
 
 class Watchpoints(Protocol):

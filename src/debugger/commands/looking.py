@@ -13,9 +13,10 @@ from debugger.core.model import Purpose
 from debugger.core.policy import uses_shell
 from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
-from debugger.session import breaking, looking, report, values
+from debugger.session import looking, raw_commands, report, values
 
 GROUP = "Looking"
+_WITHIN_RAW = 30.0  # seconds that a raw step is waited for
 _WITHIN_MAX = 24 * 3600.0
 _Context = Annotated[int, Opt("--context", help="lines around it", metavar="N")]
 _Expression = Annotated[str, Arg("EXPR", "in the program's language", words=True)]
@@ -108,10 +109,15 @@ async def down(call: Call, count: Annotated[int, Arg("COUNT", "how many")] = 1) 
 
 
 @command("locals", group=GROUP, reads_only=True)
-async def locals_(call: Call) -> answers.Answer:
+async def locals_(
+    call: Call,
+    *,
+    frame: Annotated[int | None, Opt("--frame", help="of this frame", metavar="N")] = None,
+    scopes: Annotated[bool, Opt("--all", help="globals and registers too")] = False,
+) -> answers.Answer:
     """Show the current frame's arguments and local variables."""
     session = call.session()
-    return await session.do(lambda: looking.variables(session, only_arguments=False))
+    return await session.do(lambda: looking.variables(session, number=frame, with_scopes=scopes))
 
 
 @command("args", group=GROUP, reads_only=True)
@@ -236,4 +242,4 @@ async def raw(
             hint='debugger config: [security] shell = "allow" permits it',
         )
     one_line(text)
-    return await breaking.bounded(session, lambda: values.raw(session, text), within)
+    return await raw_commands.run(session, text, call.patience(within or _WITHIN_RAW), within)

@@ -92,8 +92,11 @@ async def _steps(
 
 @command("finish", aliases=("out",), group=GROUP)
 async def finish(call: Call, *, timeout: _Timeout = None) -> answers.Answer:
-    """Run until the current function has returned; shows what it returned where that is known."""
-    return await stepping.resume(call.session(), Resume.FINISH, call.patience(timeout))
+    """Run until the function of the selected frame has returned; shows what it returned.
+
+    What it returned is known where the debugger can tell; breakpoints that are hit stop it.
+    """
+    return await stepping.finish(call.session(), call.patience(timeout))
 
 
 @command("until", group=GROUP)

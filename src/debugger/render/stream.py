@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from debugger.core.answers import Events, EventView, Output, Raw, Text
+from debugger.core.answers import Events, EventView, Output, Raw, Stop, Text
 from debugger.core.colour import without_colour
+from debugger.render import stop
 from debugger.render.budget import Section, fixed
 from debugger.render.crash import crashed, details
 from debugger.render.lists import listing, streamed
@@ -106,7 +107,10 @@ def _lasting(duration_ns: int) -> str:
 
 
 def raw(answer: Raw, page: Page) -> list[Section]:
-    """Return the debugger's own words."""
+    """Return the debugger's own words, and where the program stopped."""
+    if isinstance(answer.stop, Stop):
+        said = _lines(answer.output, page, empty="") if answer.output.strip() else []
+        return [*said, *stop.sections(answer.stop, page)]
     return _lines(answer.output, page, empty="no output")
 
 

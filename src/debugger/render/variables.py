@@ -76,7 +76,22 @@ def assignment(answer: Assignment, page: Page) -> list[Section]:
 
 
 def variables(answer: Variables, page: Page) -> list[Section]:
-    """Return the variables of a frame, one a line."""
+    """Return the variables of a frame, one a line; other groups of them below their names."""
+    sections = _locals(answer, page)
+    for scope in answer.scopes if isinstance(answer.scopes, tuple) else ():
+        lines = [_with_ref(view, IN_A_LIST) for view in scope.variables]
+        sections.append(fixed(f"{scope.name}:"))
+        sections.append(
+            listing(
+                lines,
+                lambda cut: f"… {counted(cut, 'more variable')}",
+                missing=scope.total - len(lines),
+            )
+        )
+    return sections
+
+
+def _locals(answer: Variables, page: Page) -> list[Section]:
     total = max(answer.total, len(answer.variables))
     if not total:
         where = f" in {function_of(answer.frame)}" if answer.frame is not None else ""

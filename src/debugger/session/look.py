@@ -26,6 +26,7 @@ class Look:
 
     thread: int | None = None
     frame: Frame | None = None
+    shown_index: int = 0  # of the frame that the stop was reported in
     file: str | None = None
     stop: Stopped | None = None
     shown: tuple[object, list[Variable]] = (None, [])
@@ -42,7 +43,7 @@ class Look:
             self.trail, self.anchor = (how,), (stop, self.frame, tuple(hits))
         elif len(self.trail) < TRAIL_MAX:
             self.trail = (*self.trail, how)
-        self.frame = None
+        self.frame, self.shown_index = None, 0
 
     def show(self, stop: Stopped, identity: object, variables: list[Variable]) -> None:
         """Note what is being shown; of the same stop it may be shown again, to somebody else."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from msgspec import UNSET
+
 from debugger.backends.abilities import Exceptions, PauseAll
 from debugger.core import answers
 from debugger.core.answers import ExceptionInfo
-from debugger.core.model import Frame, Reason, Stack, Variable
+from debugger.core.model import Frame, Reason, ScopeKind, Stack, Variable
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import report, source, views
@@ -107,9 +109,18 @@ async def _choose(session: Session, frame: Frame) -> answers.CurrentFrame:
     )
 
 
-async def variables(session: Session, *, only_arguments: bool) -> answers.Variables:
-    """Show the locals, or the arguments, of the current frame."""
-    frame = await frame_of(session)
+async def variables(
+    session: Session,
+    *,
+    only_arguments: bool = False,
+    number: int | None = None,
+    with_scopes: bool = False,
+) -> answers.Variables:
+    """Show the locals, or the arguments, of the current frame, or of another one.
+
+    The current frame stays so. `with_scopes` adds the frame's other groups of variables.
+    """
+    frame = await frame_of(session, number)
     found = await report.frame_locals(session, frame)
     if only_arguments:
         names = await session.backend.arguments(frame)
@@ -125,7 +136,21 @@ async def variables(session: Session, *, only_arguments: bool) -> answers.Variab
         variables=tuple(views.variable(one, session.refs) for one in found[:_LOCALS_MAX]),
         total=len(found),
         frame=views.frame(frame),
+        scopes=await _other_scopes(session, frame) if with_scopes else UNSET,
     )
+
+
+async def _other_scopes(session: Session, frame: Frame) -> tuple[answers.VariableScope, ...]:
+    shown = []
+    for scope in await session.backend.scopes(frame):
+        if scope.kind in {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}:
+            continue
+        found = await session.backend.variables(scope.handle)
+        if not found:
+            continue
+        views_ = tuple(views.variable(one, session.refs) for one in found[:_LOCALS_MAX])
+        shown.append(answers.VariableScope(scope.name, views_, len(found)))
+    return tuple(shown)
 
 
 async def backtrace(
@@ -233,7 +258,7 @@ async def choose_thread(session: Session, number: int | None) -> answers.Current
                 Code.NOT_FOUND, f"thread {thread} has no stack", hint="debugger threads"
             )
         own = next((one for one in stack.frames if source.is_readable(one.file)), stack.frames[0])
-        session.look.frame = own
+        session.look.frame, session.look.shown_index = own, own.index
     return await _choose(session, session.look.frame)
 
 

@@ -57,7 +57,8 @@ async def stop(
     assert happened is not None
     stack = await session.backend.stack(thread if thread is not None else 0, levels=LEVELS)
     if session.look.frame is None:
-        session.look.frame = _users_frame(stack, happened)
+        session.look.frame = shown = _users_frame(stack, happened)
+        session.look.shown_index = shown.index if shown is not None else 0
     frame = session.look.frame
     variables = await _variables(session, frame)
     returned = [one for one in variables if one.name.startswith(_RETURNED)]

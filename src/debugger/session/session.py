@@ -385,7 +385,7 @@ class Session(Standing):
         """Note that the program is elsewhere though nothing ran: a jump."""
         assert self.last_stop is not None
         self.refs.new_stop()
-        self.look.frame = None
+        self.look.frame, self.look.shown_index = None, 0
         self.last_stop = Stopped(Reason.GOTO, "goto", self.look.thread)
         self.hits = ()
 

@@ -56,6 +56,62 @@ async def resume(
     return await wait(session, patience, after=cursor)
 
 
+async def finish(session: Session, patience: Patience) -> answers.Stop:
+    """Run until the function of the selected frame has returned.
+
+    Raises:
+        DebuggerError: What `resume` raises.
+    """
+    session.require(State.STOPPED, to="finish")
+    check_runs(session.target, to="finish")
+    selected = await session.do(lambda: frame_of(session))
+    limit = asyncio.get_running_loop().time() + patience.seconds
+    stopped = await _leave_inner(session, selected.index, patience, limit)
+    return stopped or await resume(session, Resume.FINISH, _rest(patience, limit))
+
+
+async def _leave_inner(
+    session: Session, count: int, patience: Patience, limit: float
+) -> answers.Stop | None:
+    """Step out of so many frames, so that another one is the innermost.
+
+    Each is left by the debugger's own step out, which knows a frame in a recursion by its address.
+    Returns the answer of a stop for any other reason.
+    """
+    if not count:
+        return None
+    depth = await session.do(lambda: _depth(session))
+    for _ in range(count):
+        cursor = await _go(session, Resume.FINISH)
+        event = await _next_event(session, _rest(patience, limit), after=cursor)
+        if not _is_own_step(session, event):
+            return await wait(session, _rest(patience, limit), after=cursor)
+        if patience.interrupted.is_set():
+            return await _told(session)
+        now = await session.do(lambda: _depth(session))
+        if depth is not None and now is not None and depth - now >= count:
+            break  # several frames were left at once: inlined ones, or a tail call
+    return None
+
+
+async def _depth(session: Session) -> int | None:
+    thread = session.look.thread
+    stack = await session.backend.stack(thread if thread is not None else 0, levels=1)
+    return stack.total
+
+
+async def _line(session: Session) -> tuple[str | None, int | None]:
+    """Return the line of the frame that is shown."""
+    thread, at = session.look.thread or 0, session.look.shown_index
+    frames = (await session.backend.stack(thread, start=at, levels=1)).frames
+    return (frames[0].file, frames[0].line) if frames else (None, None)
+
+
+def _is_own_step(session: Session, event: Event | None) -> bool:
+    is_stop = event is not None and event.kind is Kind.STOP and event.session == session.name
+    return is_stop and session.last_stop is not None and session.last_stop.reason is Reason.STEP
+
+
 async def _go(
     session: Session, how: Resume, thread: int | None = None, by: Run | None = None
 ) -> int:
@@ -85,11 +141,21 @@ async def steps(
             hint="debugger until LOC runs to a place",
         )
     limit = asyncio.get_running_loop().time() + patience.seconds
+    session.require(State.STOPPED, to=how.value)
+    if by is None and session.look.shown_index:
+        # The stop showed the user's frame, not the library's that it called: step in that one.
+        shown, line = session.look.shown_index, await session.do(lambda: _line(session))
+        stopped = await _leave_inner(session, shown, patience, limit)
+        if stopped is not None:
+            return stopped
+        if await session.do(lambda: _line(session)) != line:
+            count -= 1  # the call was the last thing in its line
+            if not count:
+                return await _told(session)
     for _ in range(count - 1):
         cursor = await _go(session, how, by=by)
         event = await _next_event(session, _rest(patience, limit), after=cursor)
-        is_step = event is not None and event.kind is Kind.STOP and event.session == session.name
-        if not is_step or session.last_stop is None or session.last_stop.reason is not Reason.STEP:
+        if not _is_own_step(session, event):
             return await wait(session, _rest(patience, limit), after=cursor)
         if patience.interrupted.is_set():
             return await _told(session)

@@ -33,6 +33,7 @@ _DEPTH_MAX = 5
 _DOUBTFUL = re.compile(
     r"the program ended|unexpected state|was given up|execution was interrupted|session was closed"
 )
+_RAW_HELP = "debugger raw help lists the commands"
 _END_S = 2.0  # an adapter may tell of the end a second after it
 _UNBOUNDED = (".py", ".pyw", ".rb", ".js", ".mjs", ".cjs", ".ts")  # integers without a size
 
@@ -244,12 +245,15 @@ async def raw(session: Session, command: str) -> answers.Raw:
     session.require_live("run a debugger command")
     debugger = session.backend.ability(RawCommands)
     frame = await frame_of(session) if session.state is State.STOPPED else None
-    output = await debugger.raw(command, frame)
+    try:
+        output = await debugger.raw(command, frame)
+    except DebuggerError as error:
+        if error.code is not Code.EVALUATION_FAILED:
+            raise
+        raise DebuggerError(error.code, error.message, hint=_RAW_HELP) from error
     session.look.changed_anything()
     if output.startswith("error: "):
         # LLDB answers a command that failed with success and this text.
         problem = output.removeprefix("error: ")
-        raise DebuggerError(
-            Code.EVALUATION_FAILED, problem, hint="debugger raw help lists the commands"
-        )
+        raise DebuggerError(Code.EVALUATION_FAILED, problem, hint=_RAW_HELP)
     return answers.Raw(command=command, output=output)

@@ -39,6 +39,7 @@ from debugger.core.model import (
     Thread,
     Variable,
 )
+from debugger.core.raw_effects import RawEffect
 from debugger.errors import Code, DebuggerError
 
 T = TypeVar("T")
@@ -382,6 +383,10 @@ class DapBackend:
             return await self._values.raw(command, frame)
         finally:
             self._talk.events.watches_resume = False
+
+    def raw_effect(self, command: str) -> RawEffect:
+        """Return what a command of the debugger's own does to the program."""
+        return self._profile.raw_effect(command)
 
     # -- the program's input -------------------------------------------------------------------
 

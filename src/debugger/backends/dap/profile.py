@@ -43,6 +43,7 @@ from debugger.core.model import (
     Stopped,
     Variable,
 )
+from debugger.core.raw_effects import RawEffect, no_effect
 from debugger.core.signals import signal_name
 from debugger.errors import Code
 
@@ -301,6 +302,7 @@ class Profile:
     lacks: frozenset[type[Any]] = frozenset()
     failed_conditions_stop: bool = False
     failed_condition: Callable[[Stopped], str | None] = no_failed_condition
+    raw_effect: Callable[[str], RawEffect] = no_effect
     settle: Callable[[Inside, Stopped], Awaitable[Stopped | None]] | None = None
     settled: frozenset[Reason] = frozenset({Reason.BREAKPOINT, Reason.SIGNAL})
     passes: Callable[[Inside, Stopped], Awaitable[bool]] | None = None

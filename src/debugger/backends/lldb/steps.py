@@ -128,15 +128,18 @@ class Steps:
     async def _forget(self, how: Resume, thread: int) -> None:
         """Give up the step that was interrupted before.
 
-        LLDB would go on with it later, and has breakpoints of its own for that, at which the new
-        step is lost in a recursion.
+        LLDB would go on with it, also after a `continue`, which then would end as a step. It has
+        breakpoints of its own for that, at which a new step is lost in a recursion.
         """
         self._stepping = thread if how is not Resume.CONTINUE else None
-        if self._stepping is None or self._interrupted != thread:
+        interrupted, self._interrupted = self._interrupted, None
+        if interrupted is None:
             return
-        self._interrupted = None
-        frames = (await self._inside.stack(thread, levels=1)).frames
-        if frames and await self._plans(thread):
+        try:
+            frames = (await self._inside.stack(interrupted, levels=1)).frames
+        except DebuggerError:
+            return  # the thread has ended
+        if frames and await self._plans(interrupted):
             # A frame of it makes the thread the one that the command is about.
             await self._inside.raw("thread plan discard 1", frames[0])
 

@@ -38,6 +38,7 @@ from debugger.core.model import (
     Thread,
     Variable,
 )
+from debugger.core.raw_effects import RawEffect, lldb_effect
 from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
 from debugger.targets.threads import go_on
@@ -379,6 +380,10 @@ class LldbBackend:
         handle = frame.handle if frame is not None else None
         said: str = await self.ask("raw", command=command, frame=handle)
         return said
+
+    def raw_effect(self, command: str) -> RawEffect:
+        """Return what a command of LLDB's own does to the program."""
+        return lldb_effect(command)
 
     # -- input ---------------------------------------------------------------------------------
 

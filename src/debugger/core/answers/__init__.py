@@ -29,6 +29,7 @@ from debugger.core.answers.frames import (
     ThreadView,
     Value,
     Variables,
+    VariableScope,
     VariableView,
 )
 from debugger.core.answers.hangs import Hang, HangGroup, LoopView, VariedView
@@ -243,6 +244,7 @@ __all__ = [
     "Tried",
     "Value",
     "ValueView",
+    "VariableScope",
     "VariableView",
     "Variables",
     "VariedView",

@@ -47,12 +47,21 @@ class SourceLine(Struct, frozen=True):
     current: bool = False
 
 
+class VariableScope(Struct, frozen=True):
+    """Another group of variables of a frame: its globals, its registers."""
+
+    name: str
+    variables: tuple[VariableView, ...]
+    total: int
+
+
 class Variables(Struct, frozen=True):
-    """The locals or the arguments of a frame."""
+    """The locals or the arguments of a frame; `scopes` are the other groups, where requested."""
 
     variables: tuple[VariableView, ...]
     total: int
     frame: FrameView | None = None
+    scopes: tuple[VariableScope, ...] | UnsetType = UNSET
 
 
 class Children(Struct, frozen=True):

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from debugger.core.answers.stops import Crashed, OutputLine
+from debugger.core.answers.stops import Crashed, OutputLine, Stop
 
 
 class Status(Struct, frozen=True):
@@ -91,10 +91,14 @@ class Ended(Struct, frozen=True):
 
 
 class Raw(Struct, frozen=True):
-    """What the debugger itself answered to one of its own commands."""
+    """What the debugger itself answered to one of its own commands.
+
+    `stop` is where the program stopped, of a command that lets it run.
+    """
 
     command: str
     output: str
+    stop: Stop | UnsetType = UNSET
 
 
 class Check(Struct, frozen=True):

@@ -163,7 +163,9 @@ async def debug_lldb_command(
         if error.code is Code.TIMEOUT and "did not end within" in error.message:
             raise _timed_out(limit) from error
         raise
-    output = xcode_texts.output(str(reply.data.get("output", "")))
+    # A command that lets the program run has no output of its own: where it stopped is the answer.
+    said = reply.text if reply.data.get("stop") else str(reply.data.get("output", ""))
+    output = xcode_texts.output(said)
     return Told(output, {"output": output})
 
 
@@ -219,7 +221,12 @@ async def _thread(call: ToolCall, index: int) -> tuple[int, str]:
 @TOOLS.tool(
     "debug_variables",
     title="Variables",
-    result={"variables": list[Any], "total": int, "frame": dict[str, Any]},
+    result={
+        "variables": list[Any],
+        "total": int,
+        "frame": dict[str, Any],
+        "scopes": list[Any],
+    },
     session_key=_SESSION,
     failure="Failed to get variables",
     reads_only=True,
@@ -229,15 +236,19 @@ async def debug_variables(call: ToolCall, *, frame_index: int | None = None) -> 
     index = frame_index or 0
     _at_least(0, "frameIndex", index)
     try:
-        await ask(call, "frame", to_fetch="variables", number=index)
+        # A tool that only reads leaves the current frame as it is.
+        reply = await ask(call, "locals", to_fetch="variables", frame=index, scopes=True)
     except DebuggerError as error:
         if error.code is not Code.NOT_FOUND:
             raise
         raise DebuggerError(Code.NOT_FOUND, f"Frame index {index} is out of range.") from error
-    reply = await ask(call, "locals", to_fetch="variables")
     found, total = reply.data["variables"], reply.data["total"]
     data = {"variables": found, "total": total, "frame": reply.data.get("frame")}
-    return Told(xcode_texts.variables("Locals", found, total), _known(data))
+    texts = [xcode_texts.variables("Locals", found, total)]
+    scopes = [one for one in reply.data.get("scopes", ()) if one["variables"]]
+    texts += [xcode_texts.variables(one["name"], one["variables"], one["total"]) for one in scopes]
+    data["scopes"] = scopes
+    return Told(xcode_texts.output("\n\n".join(texts)), _known(data))
 
 
 def _at_least(least: int, name: str, value: int) -> None:

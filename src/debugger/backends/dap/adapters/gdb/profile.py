@@ -34,6 +34,7 @@ from debugger.core.model import (
     Stopped,
     Variable,
 )
+from debugger.core.raw_effects import gdb_effect
 from debugger.errors import Code, DebuggerError
 from debugger.paths import data_dir
 from debugger.targets.process import command_line
@@ -285,6 +286,7 @@ PROFILE = Profile(
     catches={"throw": "throw", "catch": "catch", "rethrow": "rethrow"},
     catch_functions={"panic": "rust_panic"},
     functions_log=True,
+    raw_effect=gdb_effect,
     abilities={
         abilities.Watchpoints: gdb_abilities.Watchpoints,
         abilities.Registers: gdb_abilities.Registers,

@@ -25,6 +25,7 @@ from debugger.backends.lldb import common, thrown, values
 from debugger.backends.lldb_text import quoted
 from debugger.core.events import Stream
 from debugger.core.model import Frame, LoadedModule, Purpose, Reason, Stopped, Variable
+from debugger.core.raw_effects import lldb_effect
 from debugger.errors import Code, DebuggerError
 
 _RUNS = ("Invalid thread_id.", "while the process is running.")
@@ -319,6 +320,7 @@ PROFILE = Profile(
     is_terminal=True,
     clears=True,
     raw=_raw,
+    raw_effect=lldb_effect,
     evaluate=_evaluate,
     assigns_by_expression=True,
     catches=common.CATCHES,

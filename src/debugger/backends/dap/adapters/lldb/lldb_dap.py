@@ -21,6 +21,7 @@ from debugger.backends.lldb import common, thrown, values
 from debugger.backends.lldb_text import quoted
 from debugger.core.events import Stream
 from debugger.core.model import ExceptionDetails, Frame, Purpose, Reason, Stopped
+from debugger.core.raw_effects import lldb_effect
 
 _NEWEST_FIRST = range(30, 13, -1)
 _XCRUN_S = 10
@@ -150,6 +151,7 @@ PROFILE = Profile(
         Purpose.RAW: ("repl",),
     },
     raw=_raw,
+    raw_effect=lldb_effect,
     assigns_by_expression=True,
     clears=True,
     # It takes 5 s for a program that it launched, and longer where breakpoints are hot.
