@@ -203,6 +203,7 @@ BY_PATH = frozenset(
         "debugger.recording.python.inside.pytested",
         "debugger.recording.python.inside.runners",
         "debugger.recording.python.inside.tested",
+        "debugger.recording.python.inside.known_types",
         "debugger.recording.python.inside.line_trace",
         "debugger.recording.python.inside.snapshots",
         "debugger.recording.python.inside.texts",

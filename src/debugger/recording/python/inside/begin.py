@@ -76,11 +76,12 @@ class Recorder:
 
     def __init__(self, order: dict[str, Any]) -> None:
         texts, chosen, calls = Part("texts"), Part("chosen"), Part("calls")
+        known = Part("known_types")
         limits = order["limits"]
         self._order = order
         self._pid = os.getpid()
         self._journal = Part("journal").Journal(order["folder"], limits["bytes"], limits["files"])
-        write = texts.Texts(limits["text"], limits["items"], limits["depth"])
+        write = texts.Texts(limits["text"], limits["items"], limits["depth"], known)
         # What the parts want of each other, by name.
         shared = Shared(Part("frames"), chosen, texts, Part("tool"))
         self._is_over = False

@@ -1,13 +1,15 @@
-"""How does a value read, in few characters, without running a line of the program's own code?
+"""Values as short texts, without running a line of the program's own code.
 
 A `__repr__` may be slow, raise, recurse or change the program, as may a property, a metaclass or
-`__getattr__`. So none is called: what the interpreter itself makes is read as it is, and of
-everything else the type's name and the fields that are stored in the object.
+`__getattr__`. So none is called: what the interpreter itself makes is read as it is, known types of
+libraries as `known_types` says, and of everything else the type's name and the fields that are
+stored in the object.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import deque
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ _Member = type(_Function.__dict__["__globals__"])
 _Module = type(sys)
 _Builtin = type(len)
 _MISSING = object()
+_PLAIN_CONTAINERS = frozenset((list, tuple, dict, set, frozenset, deque, bytearray))
 
 
 class _Bound:
@@ -47,7 +50,7 @@ def fields(value: Any) -> list[tuple[str, Any]]:
     for base in _mro_of(type(value)):
         names = _names_in(base)
         stored = names.get("__dict__", _MISSING)
-        if type(stored) is _Getter:
+        if type(stored) is _Getter or type(stored) is _Member:
             inside = stored.__get__(value)
             if type(inside) is dict:
                 found += [(name, one) for name, one in _some(inside.items()) if type(name) is str]
@@ -92,8 +95,9 @@ def _some(items: Iterable[Any], most: int = _FIELDS_SEEN) -> list[Any]:
 class Texts:
     """Values as texts, each of at most `room` characters."""
 
-    def __init__(self, room: int, items: int, depth: int) -> None:
+    def __init__(self, room: int, items: int, depth: int, known: Any) -> None:
         self._room = room
+        self._known = known
         self._items = items
         self._depth = depth
 
@@ -133,9 +137,19 @@ class Texts:
             return f"<method {name}>"
         if kind is _Module:
             return f"<module {value.__dict__.get('__name__')!s}>"
+        return self._structured(value, kind, depth)
+
+    def _structured(self, value: Any, kind: type, depth: int) -> str:
+        """Write what is no plain value: a class, a known type's, a container, an object."""
         bases = _mro_of(kind)
         if any(base is type for base in bases):
             return f"<class {_name_of(value)}>"
+        if kind not in _PLAIN_CONTAINERS and "_member_map_" not in _names_in(kind):
+            known: str = self._known.known_text(
+                value, kind, lambda one: self._write(one, depth - 1)
+            )
+            if known:
+                return known
         for base, write in _KINDS:
             if any(one is base for one in bases):
                 return write(self, value, kind, depth)
@@ -158,7 +172,7 @@ class Texts:
         return ", ".join(shown)
 
     def _sequence(self, value: Any, kind: type, depth: int) -> str:
-        base: Any = list if any(one is list for one in _mro_of(kind)) else tuple
+        base: Any = next(one for one in (list, tuple, deque) if one in _mro_of(kind))
         length = base.__len__(value)
         names = _names_in(kind).get("_fields")
         if base is tuple and type(names) is tuple and len(names) == length and depth > 0:
@@ -172,8 +186,8 @@ class Texts:
         else:
             inner = self._row(base.__iter__(value), length, depth)
             inner += "," if base is tuple and length == 1 else ""
-        text = f"[{inner}]" if base is list else f"({inner})"
-        return text if kind is base else f"{_name_of(kind)}({text})"
+        text = f"({inner})" if base is tuple else f"[{inner}]"
+        return text if kind in (list, tuple) else f"{_name_of(kind)}({text})"
 
     def _set(self, value: Any, kind: type, depth: int) -> str:
         base: Any = set if any(one is set for one in _mro_of(kind)) else frozenset
@@ -216,6 +230,13 @@ class Texts:
             return named
         return f"{_name_of(kind)}({self._write(int.__index__(value), depth)})"
 
+    def _real(self, value: Any, kind: type, _depth: int) -> str:
+        return f"{_name_of(kind)}({float.__repr__(value)})"
+
+    def _octets(self, value: Any, kind: type, _depth: int) -> str:
+        plain = bytes(bytearray.__getitem__(value, slice(0, self._room)))
+        return f"{_name_of(kind)}({self._quoted(plain, bytearray.__len__(value))})"
+
     def _error(self, value: Any, kind: type, depth: int) -> str:
         arguments = _arguments_of.__get__(value)
         return f"{_name_of(kind)}({self._row(arguments, len(arguments), max(depth, 1))})"
@@ -225,25 +246,33 @@ class Texts:
         if "_member_map_" not in _names_in(kind):
             return ""
         there, name = field(value, "_name_")
-        return f"{_name_of(kind)}.{name}" if there and type(name) is str else ""
+        if there and type(name) is str:
+            return f"{_name_of(kind)}.{name}"
+        return ""
 
     def _fields(self, value: Any, kind: type, depth: int) -> str:
         named = self._member(value, kind)
         if named:
             return named
-        stored = fields(value)
+        stored = self._known.shown_fields(fields(value))
         name = _name_of(kind)
         if not stored:
             shape = _names_in(kind).get("shape", _MISSING)  # an array's, of numpy and its like
             if type(shape) is _Getter:
                 return f"<{name} {self._write(_read(shape, value), 1)}>"
-            return f"<{name}>"
+            return f"<{name}{self._hint(kind)}>"
         if depth <= 0:
             return f"{name}({_CUT})"
         shown = [f"{one}={self._write(what, depth - 1)}" for one, what in stored[: self._items]]
         if len(stored) > len(shown):
             shown.append(f"{_CUT} {len(stored) - len(shown)} more")
-        return f"{name}({', '.join(shown)})"
+        text = f"{name}({', '.join(shown)})"
+        hint = self._hint(kind) if all(one.endswith((">", f"({_CUT})")) for one in shown) else ""
+        return f"{text[: self._room - len(hint)]}{hint}"
+
+    def _hint(self, kind: type) -> str:
+        """Say how a value is to be read of which little is stored in fields, if it says so."""
+        return ", str() shows it" if self._known.has_repr(kind) else ""
 
 
 _KINDS: tuple[tuple[type, Callable[..., str]], ...] = (
@@ -255,4 +284,7 @@ _KINDS: tuple[tuple[type, Callable[..., str]], ...] = (
     (BaseException, Texts._error),  # noqa: SLF001
     (str, Texts._text),  # noqa: SLF001
     (int, Texts._number),  # noqa: SLF001
+    (float, Texts._real),  # noqa: SLF001
+    (deque, Texts._sequence),  # noqa: SLF001
+    (bytearray, Texts._octets),  # noqa: SLF001
 )
