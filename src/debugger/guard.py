@@ -2,6 +2,8 @@
 
 Run as `python -I -S guard.py CONTROL_FD SCRATCH_DIR -- ADAPTER_ARGV...`: it starts the adapter on
 its own standard streams and talks to the daemon in JSON lines over CONTROL_FD, a stream socket.
+Run as `python -I -S guard.py --sweep SCRATCH_DIR`, with a JSON object on standard input, it ends
+what a guard that was killed has left behind (`sweep`), and prints what it had to kill.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ _IS_LINUX = sys.platform == "linux"
 _PR_SET_CHILD_SUBREAPER = 36  # orphans anywhere below us become our children
 
 # pid and start (clock ticks since boot) together are never used twice.
-Process = namedtuple("Process", "pid parent group start name is_alive")  # noqa: PYI024 - see above
+Process = namedtuple(  # noqa: PYI024 - see above
+    "Process", "pid parent group start name is_alive session", defaults=(0,)
+)
 
 
 def parse_stat(text: bytes) -> Process:
@@ -43,8 +47,8 @@ def parse_stat(text: bytes) -> Process:
     fields = tail.split()
     # A process whose first thread has ended while others run shows as a zombie too.
     is_alive = fields[0] not in (b"Z", b"X") or int(fields[17]) > 1
-    parent, group, start = int(fields[1]), int(fields[2]), int(fields[19])
-    return Process(int(pid), parent, group, start, name.decode(errors="replace"), is_alive)
+    parent, group, session, start = (int(fields[at]) for at in (1, 2, 3, 19))
+    return Process(int(pid), parent, group, start, name.decode(errors="replace"), is_alive, session)
 
 
 def _look(pid: int | str) -> Process | None:
@@ -272,14 +276,21 @@ class Guard:
 
     def _spawn(self, order: Mapping[str, Any]) -> None:
         try:
-            pid, report = _fork(lambda: _become_program(order))
+            pid, report = _fork(lambda: self._become_program(order))
         except OSError as error:
             self._emit("spawn_failed", id=order["id"], error=error.strerror)
             return
         self._programs[pid] = order["id"]
+        self._emit("forked", id=order["id"], pid=pid)  # should we be killed before it runs
         # Not awaited: the child may wait in the opening of a FIFO until the daemon opens it too.
         self._reports[report] = pid
         self._poll.register(report, select.POLLIN)
+
+    def _become_program(self, order: Mapping[str, Any]) -> None:
+        # While it waits for its files to be opened, the daemon could not see that we are dead.
+        self._socket.close()
+        os.close(self._control)
+        _become_program(order)
 
     def _settle(self, report: int) -> None:
         self._poll.unregister(report)
@@ -374,8 +385,72 @@ class Guard:
             self._end_at = time.monotonic()
 
 
+def _uses(pid: int, folder: str) -> bool:
+    """Tell whether a process runs a file of a folder, or has one as its input or its output."""
+    for name in ("exe", "fd/0", "fd/1", "fd/2"):
+        with suppress(OSError):  # it has gone, or has none
+            if os.readlink(f"/proc/{pid}/{name}").startswith(f"{folder}/"):  # noqa: PTH115
+                return True
+    return False
+
+
+def _left_behind(
+    roots: set[int], sessions: set[int], released: set[int], table: Mapping[int, Process]
+) -> list[Process]:
+    """Collect what descends from the roots, or is of a session (setsid(2)) whose leader is dead."""
+    alive = {process.pid for process in table.values() if process.is_alive}
+    ours = [
+        process.pid
+        for process in table.values()
+        if process.pid in roots or process.session in (sessions - alive) | roots
+    ]
+    kept = [pid for pid in released if pid in table]
+    spared = {*kept, *(process.pid for process in descendants(kept, table))}
+    found = {pid: table[pid] for pid in ours}
+    found |= {process.pid: process for process in descendants(ours, table)}
+    return [one for pid, one in found.items() if pid in alive and pid not in spared]
+
+
+def sweep(order: Mapping[str, Sequence[int]], scratch: str) -> list[Process]:
+    """End what a guard has left behind that was killed; return what that was.
+
+    The order names the `roots` that live, the `sessions` that the guard and its programs led, and
+    the `released`, which go on. A number is nobody else's while a process is of that session. Who
+    leads another session by now, and has no parent, is known by the files that only we gave.
+    """
+    roots, sessions, released = (set(order[key]) for key in ("roots", "sessions", "released"))
+    limit = time.monotonic() + _END_S
+    killed: dict[tuple[int, int], Process] = {}
+    while time.monotonic() < limit:
+        table = _scan()
+        using = {pid for pid in table if _uses(pid, scratch)}
+        left = _left_behind(roots | using, sessions, released, table)
+        if not left:
+            break
+        # The adapter first: it would report an end of the program that is not the program's own.
+        first = {pid: at for at, pid in enumerate(order["roots"])}
+        for process in sorted(left, key=lambda one: first.get(one.pid, len(first))):
+            if _kill(process, whole_group=False):
+                killed[process.pid, process.start] = process
+        select.select((), (), (), _RESCAN_S)  # they are no children of ours, whose death is told
+    return list(killed.values())
+
+
+def _sweep_main(scratch: str) -> None:
+    import json
+
+    try:
+        killed = sweep(json.load(sys.stdin), scratch)
+    finally:
+        _remove(scratch)
+    json.dump([{"pid": one.pid, "name": one.name} for one in killed], sys.stdout)
+
+
 def main() -> None:
     """Guard the adapter that the command line names, then remove the scratch directory."""
+    if sys.argv[1] == "--sweep":
+        _sweep_main(sys.argv[2])
+        return
     control, scratch, argv = int(sys.argv[1]), sys.argv[2], sys.argv[4:]
     os.set_inheritable(control, False)  # noqa: FBT003 - it has no name
     os.set_blocking(control, False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,43 @@ def test_a_killed_adapter_takes_its_program_along_and_is_told(
     restarted = cli("restart", "--timeout", "30" if is_stopped else "0.5", "--json")
     assert restarted.exit == (0 if is_stopped else 3)
     assert restarted.data["data"]["state"] == ("stopped" if is_stopped else "running")
+    cli("stop", check=0)
+
+
+_FRIDA = pytest.param(
+    "c --backend frida",
+    marks=[
+        pytest.mark.adapter("frida"),
+        pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it is for Linux"),
+    ],
+    id="frida",
+)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what a guard leaves is found in /proc")
+@pytest.mark.parametrize("language", [*_REAL, _FRIDA])
+def test_nothing_goes_on_without_its_guard(
+    language: str,
+    cli: Callable[..., Any],
+    runtime_dir: Path,
+    wait_until: Callable[..., None],
+):
+    _start(cli, language, is_stopped=False)
+    below = _children(_daemon(runtime_dir))
+    (guard,) = [pid for pid in below if b"guard.py" in _words(pid)]
+    os.kill(guard, signal.SIGKILL)
+    wait_until(lambda: not any(map(_is_alive, below)), _END_S, what="the end of all below")
+
+    def is_over() -> bool:
+        state: str = cli("status", "--json", check=0).data["data"]["state"]
+        return state == "terminated"
+
+    wait_until(is_over, _END_S, what="the end of the session")
+    answer = cli("pause", "--json", check=1)
+    assert answer.data["error"]["code"] == "ADAPTER_DIED"
+    assert "guard was killed by signal 9" in answer.data["error"]["message"]
+    assert list(runtime_dir.glob("scratch/*")) == []
+    assert cli("restart", "--timeout", "0.5", "--json").exit == 3
     cli("stop", check=0)
 
 

@@ -75,9 +75,11 @@ class Guard:
         self.order("spawn", id=number, argv=[*PYTHON, code], **fields)
 
     def report(self, event: str) -> dict[str, Any]:
-        """Give the next report, which must be of this event."""
+        """Give the next report, which must be of this event; that of a fork comes before others."""
         line = self._reports.readline()
         told: dict[str, Any] = json.loads(line or b"{}")
+        if told.get("event") == "forked" != event:
+            return self.report(event)
         assert told.pop("event", None) == event, line
         return told
 
@@ -441,3 +443,13 @@ def test_descendants_come_after_their_parents_and_strangers_never():
     assert pids.index(12) < pids.index(13) < pids.index(9)
     # Pids can be in a circle only in a table that was read while they changed.
     assert [process.pid for process in descendants([1], table({1: 2, 2: 1}))] == [2, 1]
+
+
+def test_a_session_whose_number_leads_another_now_is_left_alone():
+    family = {10: 1, 11: 10, 20: 1}
+    known = {pid: one._replace(session=10) for pid, one in table(family).items()}
+    swept = guard._left_behind
+    assert swept(set(), {10}, set(), known) == []  # 10 lives: it is a leader of its own
+    del known[10]
+    assert {one.pid for one in swept(set(), {10}, set(), known)} == {11, 20}
+    assert {one.pid for one in swept(set(), {10}, {11}, known)} == {20}

@@ -24,6 +24,7 @@ _STDERR_LINE_MAX = 500
 _START_S = 30.0
 _END_S = 4.0
 _REPLY_S = 5.0
+_DIED_S = 0.5
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -35,7 +36,9 @@ class Ending(msgspec.Struct, frozen=True):
 class Guarded:
     """An adapter process under its guard; nothing below it outlives `end`, or us."""
 
-    def __init__(self, process: asyncio.subprocess.Process, control: socket.socket) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, control: socket.socket, scratch: Path
+    ) -> None:
         self._process = process
         self._control = control
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
@@ -47,6 +50,12 @@ class Guarded:
         self._ended: asyncio.Future[Ending] = loop.create_future()
         self.exited: asyncio.Future[str] = loop.create_future()
         self._releases = False
+        # What is to be ended should the guard be killed: see `_sweep`.
+        self._scratch = scratch
+        self._sessions: set[int] = {process.pid}
+        self._programs: dict[int, int] = {}
+        self._released: set[int] = set()
+        self.is_lost = False
         self.pid = 0
 
     @classmethod
@@ -86,7 +95,7 @@ class Guarded:
         finally:
             theirs.close()
         ours.settimeout(0)
-        guarded = cls(process, ours)
+        guarded = cls(process, ours, scratch)
         tasks.create_task(guarded._listen())
         tasks.create_task(guarded._keep_stderr())
         try:
@@ -156,6 +165,7 @@ class Guarded:
         with suppress(OSError):
             socket.send_fds(self._control, [line], list(outputs))
         self._releases = bool(outputs)
+        self._released.update(pids)
 
     async def kill(self, pid: int) -> None:
         """Kill one process below the guard."""
@@ -198,17 +208,53 @@ class Guarded:
                     self._take(msgspec.json.decode(line))
         except OSError:
             pass
+        try:
+            if not self._ended.done() and not self._has_failed():
+                self.is_lost = True
+                await self._sweep()
         finally:
             self._control.close()
-            if not self.exited.done():
-                self.exited.set_result("its guard died")
             if not self._ended.done():
                 self._ended.set_result(Ending())
+            for ended in self._exits.values():
+                if not ended.done():
+                    ended.set_result((None, signal.SIGKILL))
             gone = DebuggerError(Code.ADAPTER_FAILED, "the adapter could not be started")
             for waiting in (self._started, *self._spawns.values()):
                 if not waiting.done():
                     waiting.set_exception(gone)
                     waiting.exception()
+
+    def _has_failed(self) -> bool:
+        return self._started.done() and self._started.exception() is not None
+
+    async def _sweep(self) -> None:
+        """End all that a guard has left behind that was killed: it goes on unguarded."""
+        roots = [] if self.exited.done() or not self.pid else [self.pid]
+        order = {
+            "roots": [*roots, *self._programs.values()],
+            "sessions": list(self._sessions),
+            "released": list(self._released),
+        }
+        sweeper = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", _GUARD, "--sweep", str(self._scratch)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        told, _ = await sweeper.communicate(msgspec.json.encode(order))
+        if not self.exited.done():
+            how = await self._how_it_died()
+            self.exited.set_result(f"was ended, because its guard {how},")
+        if not self._ended.done():
+            self._ended.set_result(_ending(msgspec.json.decode(told or b"[]")))
+
+    async def _how_it_died(self) -> str:
+        with suppress(TimeoutError):
+            # Its end is known once nobody has its pipes any more: a program that was let go may.
+            async with asyncio.timeout(_DIED_S):
+                status = await self._process.wait()
+                return f"was killed by signal {-status}" if status < 0 else f"exited with {status}"
+        return "died"
 
     def _take(self, report: dict[str, Any]) -> None:  # noqa: C901 - one case for each report
         match report:
@@ -222,6 +268,9 @@ class Guarded:
                 ended = f"was killed by signal {number}" if number else f"exited with {code}"
                 if not self.exited.done():
                     self.exited.set_result(ended)
+            case {"event": "forked", "id": int(order), "pid": int(pid)}:
+                self._programs[order] = pid
+                self._sessions.add(pid)
             case {"event": "spawned", "id": int(order), "pid": int(pid)}:
                 if not self._spawns[order].done():  # else it was not waited for so long
                     self._spawns[order].set_result(pid)
@@ -231,10 +280,10 @@ class Guarded:
                         DebuggerError(Code.LAUNCH_FAILED, f"the program cannot be run: {error}")
                     )
             case {"event": "exited", "id": int(order), "code": code, "signal": number}:
+                self._programs.pop(order, None)
                 self._exits[order].set_result((code, number))
             case {"event": "ended", "killed": [*killed]}:
-                names = tuple(f"{one['pid']} ({one['name']})" for one in killed)
-                self._ended.set_result(Ending(killed=names))
+                self._ended.set_result(_ending(killed))
 
     async def _keep_stderr(self) -> None:
         assert self._process.stderr is not None
@@ -246,3 +295,7 @@ class Guarded:
                 self._stderr.append(line[:_STDERR_LINE_MAX].decode(errors="backslashreplace"))
         if rest:
             self._stderr.append(rest.decode(errors="backslashreplace"))
+
+
+def _ending(killed: Sequence[Mapping[str, Any]]) -> Ending:
+    return Ending(killed=tuple(f"{one['pid']} ({one['name']})" for one in killed))

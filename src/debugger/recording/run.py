@@ -227,6 +227,12 @@ async def _run(
         with suppress(TimeoutError):
             async with asyncio.timeout(_END_S):
                 status, signal = await asyncio.shield(ended)
+        if guard.is_lost:
+            raise DebuggerError(
+                Code.ADAPTER_DIED,
+                "the guard of the run was killed, and the run was ended with it",
+                hint="ask again: it is run anew",
+            )
         took_s = time.monotonic() - began
         await stdio.drain()
         recordings, faults = await asyncio.to_thread(recorder.read, scratch, pid)

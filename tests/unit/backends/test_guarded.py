@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -156,3 +157,80 @@ async def test_the_end_kills_what_is_left_and_names_it(start, tmp_path):
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     assert await within(guarded.end()) == ending
+
+
+# Prints its number and that of a grandchild, whose parent has ended and which leads no session.
+ORPHANS = """
+import os, sys, time
+if os.fork() == 0:
+    if os.fork() == 0:
+        print(os.getpid(), flush=True)
+        time.sleep(600)
+    os._exit(0)
+os.wait()
+sys.stdin.read()
+"""
+
+
+async def spawned(guarded: Guarded, folder: Path, stdin: str | None = None) -> Any:
+    return await within(
+        guarded.spawn(
+            ["/bin/sleep", "600"],
+            cwd=str(folder),
+            env={"PATH": os.defpath},
+            stdio=(stdin, None, None),
+        )
+    )
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sessions are read in /proc")
+async def test_what_a_killed_guard_leaves_is_ended_and_named_but_what_was_released(start, tmp_path):
+    guarded = await start(ORPHANS)
+    orphan = int(await within(guarded.read()))
+    pid, ended = await spawned(guarded, tmp_path)
+    free, _ = await spawned(guarded, tmp_path)
+    await guarded.release([free], [])
+    guarded._process.kill()
+    assert await within(ended) == (None, signal.SIGKILL)
+    assert "its guard was killed by signal 9" in await within(guarded.exited)
+    ending = await within(guarded.end())
+    assert {int(one.split()[0]) for one in ending.killed} == {guarded.pid, orphan, pid}
+    assert [is_alive(one) for one in (guarded.pid, orphan, pid, free)] == [False] * 3 + [True]
+    assert not (tmp_path / "scratch0").exists()
+    os.kill(free, signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sessions are read in /proc")
+async def test_a_program_that_waits_for_its_input_file_ends_with_a_killed_guard(start, tmp_path):
+    guarded = await start(WAITS)
+    os.mkfifo(tmp_path / "input")
+    waiting = asyncio.ensure_future(spawned(guarded, tmp_path, str(tmp_path / "input")))
+    while not guarded._programs:
+        await asyncio.sleep(0)
+    (pid,) = guarded._programs.values()
+    guarded._process.kill()
+    with pytest.raises(DebuggerError):
+        await waiting
+    await within(guarded.end())
+    assert not is_alive(pid)
+
+
+async def test_an_adapter_that_cannot_be_run_leaves_nothing_to_sweep(start):
+    with pytest.raises(DebuggerError, match="cannot be run"):
+        await start("", "/nowhere/adapter")
+
+
+async def test_a_guard_that_is_killed_while_it_ends_leaves_nothing(start):
+    guarded = await start(WAITS)
+    ending = asyncio.ensure_future(guarded.end())
+    guarded._process.kill()
+    await within(ending)
+    await within(guarded._ended)
+    assert not is_alive(guarded.pid)

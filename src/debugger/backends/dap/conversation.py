@@ -134,7 +134,7 @@ class Conversation:
             heard=heard,
             within_s=self._limits.initialize_s,
         )
-        self._ended.add_done_callback(lambda end: self.events.ended(served.exited(end.result())))
+        self._ended.add_done_callback(self._see_the_last)
         self._sink(Started(self.events.pid))
         self._listen(link)
 
@@ -290,7 +290,8 @@ class Conversation:
         if self._is_closing:
             self.client.lose(DebuggerError(Code.ADAPTER_DIED, "the session was closed"))
             return
-        if self._ended is not None and problem is None:
+        has_guard = self._guard is not None and not self._guard.is_lost
+        if self._ended is not None and problem is None and has_guard:
             # The connection's end may be known before the program's.
             await asyncio.wait({self._ended}, timeout=_LAST_S)
             if self._ended.done():
@@ -339,8 +340,15 @@ class Conversation:
             ended.add_done_callback(self._see_the_end)
         return {"processId": self._launcher}
 
+    def _see_the_last(self, ended: served.Ended) -> None:
+        """Note how a program ended that is its own adapter, unless it was ended with its guard."""
+        if self._guard is not None and not self._guard.is_lost:
+            self.events.ended(served.exited(ended.result()))
+
     def _see_the_end(self, ended: served.Ended) -> None:
         """Note how a program ended that we ran; its adapter may have more to say."""
+        if self._guard is not None and self._guard.is_lost:
+            return  # what ended with it is told once the connection closes
         seen = served.exited(ended.result())
         if self._delegation is None or not self._delegation.over(seen):
             self.events.ended(seen, is_last=False)

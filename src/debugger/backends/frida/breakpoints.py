@@ -201,6 +201,17 @@ class Breakpoints:
             if one.bound.verified and not before.verified:
                 self._inside.tell(Rebound(one.bound))
 
+    def unloaded(self, low: int, high: int) -> None:
+        """Note that code was unmapped, with what stood in it; it may be loaded again."""
+        for one in [each for listed in self._lists.values() for each in listed.values()]:
+            left = {name: at for name, at in one.points.items() if not low <= at < high}
+            is_gone = one.points and not left
+            one.points = left
+            if is_gone:
+                why = "the library that it was in is loaded no more"
+                one.bound = msgspec.structs.replace(one.bound, verified=False, why=why)
+                self._inside.tell(Rebound(one.bound))
+
     def left(self, why: str) -> None:
         """Note that the program is another now, in which none of them stands."""
         for one in [each for listed in self._lists.values() for each in listed.values()]:

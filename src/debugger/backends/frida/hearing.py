@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from contextlib import suppress
 from typing import Protocol
 
 from debugger.backends.base import Ended, Logged, Printed
@@ -25,6 +26,7 @@ from debugger.errors import DebuggerError
 
 # Frida's words for an exec that was not seen coming, and for an end.
 _REPLACED, _ENDED = "process-replaced", "process-terminated"
+_HOW_S = 2.0
 _UNSEEN = "it does so by a system call of its own"
 
 
@@ -118,14 +120,20 @@ class Hearing:
                 new = around.program.load([module])
                 await around.breakpoints.loaded(new)
                 await around.tracing.loaded(new)
+            case of.ModuleUnloaded():
+                self._unload(event)
             case of.ChildAppeared() | of.Became():
                 await self._waits(event)
             case of.AgentFailed(text=text):
                 self._say(text)
-            case of.Exited(status=status, signal=number):
-                await self._end(reasons.exited(status, number, is_guest=around.is_guest))
-            case of.Lost(reason=reason):
-                await self._lost(reason)
+            case of.Exited() | of.Lost():
+                await self._gone(event)
+
+    def _unload(self, event: of.ModuleUnloaded) -> None:
+        low, high = event.base, event.base + event.size
+        self._around.program.unload(low)
+        self._around.breakpoints.unloaded(low, high)
+        self._around.tracing.unloaded(low, high)
 
     def _say(self, text: str) -> None:
         self._around.tell(Printed(Stream.CONSOLE, f"{text}\n"))
@@ -159,8 +167,20 @@ class Hearing:
         self._aborting.add(paused.thread)
         return not is_known
 
-    async def _lost(self, reason: str) -> None:
+    async def _gone(self, event: of.Exited | of.Lost) -> None:
+        guarded = self._around.engine.guarded
+        if isinstance(event, of.Exited) and not guarded.is_lost:
+            is_guest = self._around.is_guest
+            await self._end(reasons.exited(event.status, event.signal, is_guest=is_guest))
+            return
+        reason = event.reason if isinstance(event, of.Lost) else HOST_ENDED
         if reason == HOST_ENDED:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_HOW_S):
+                    how = await asyncio.shield(guarded.exited)
+                    reason = f"the process that holds Frida {how.rstrip(',')}"
+            if self._around.is_guest:
+                reason += f": process {self._around.engine.pid} runs on, without the debugger"
             await self._end(None, error=reason)
         elif reason == _REPLACED:
             self._free(_UNSEEN)

@@ -138,6 +138,8 @@ class Life:
 
     async def end(self, *, kill: bool) -> Closed:
         """End the engine, and the program with it if `kill`."""
+        if self.is_guest and self.inside is not None and self.inside.has_lost_host:
+            kill = False  # it was there before us, and the agent leaves it by itself
         if self.held is not None:
             return await self._end_child(self.held, kill=kill)
         engine, stdio = self.inside, self.stdio

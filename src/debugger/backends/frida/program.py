@@ -72,6 +72,13 @@ class Program:
             self.modules = Modules(self._loaded.values())
         return new
 
+    def unload(self, base: int) -> None:
+        """Note that a binary was unmapped; its file is read anew when it is loaded again."""
+        gone = self._loaded.pop(base, None)
+        if gone is not None:
+            self._images = {path: one for path, one in self._images.items() if one != gone.image}
+            self.modules = Modules(self._loaded.values())
+
     def _image(self, mapped: Mapped) -> Image | None:
         if any(word in mapped.path for word in _OURS):
             return None

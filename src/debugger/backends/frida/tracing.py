@@ -98,6 +98,20 @@ class Tracing:
             if matched.targets or matched.left_out:
                 await self._arm_matched(number, matched)
 
+    def unloaded(self, low: int, high: int) -> None:
+        """Note that code was unmapped, with the functions in it; it may be loaded again."""
+        gone = [one for at, one in self._by_address.items() if low <= at < high]
+        for one in gone:
+            del self._by_address[one.target.address]
+        for number, traced in self._traces.items():
+            names = [one.target.name for one in gone if number in one.traces]
+            if names:
+                self._traces[number] = msgspec.structs.replace(
+                    traced,
+                    functions=traced.functions - len(names),
+                    names=tuple(name for name in traced.names if name not in names),
+                )
+
     async def _arm_matched(self, number: int, matched: Matched) -> Traced:
         pattern, _ = self._patterns[number]
         before = self._traces.get(number)

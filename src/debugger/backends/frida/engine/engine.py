@@ -17,6 +17,8 @@ from debugger.backends.frida.engine.events import (
     Event,
     Function,
     Module,
+    ModuleLoaded,
+    ModuleUnloaded,
     Paused,
     Tally,
     Thread,
@@ -43,7 +45,8 @@ class Engine:
 
     def __init__(self, sink: Callable[[Event], None], *, holds_modules: bool) -> None:
         self._source = agent_source(holds_modules=holds_modules)
-        self._hearing = Hearing(sink)
+        self._sink = sink
+        self._hearing = Hearing(self._take)
         self._link: Link
         self._inside: Inside
         self._sites: Sites
@@ -190,6 +193,16 @@ class Engine:
             at, _ = await self._inside.ask("follow", on=True)
             self._lets_go_at = int(at, 16)
 
+    def _take(self, event: Event) -> None:
+        """Pass an event on; the sites in code that was unmapped are no more."""
+        if isinstance(event, ModuleLoaded):
+            module = self._with_file(event.module)
+            event = msgspec.structs.replace(event, module=module)
+        if isinstance(event, ModuleUnloaded):
+            self._sites.forget(event.base, event.base + event.size)
+            self._points.forget(event.base, event.base + event.size)
+        self._sink(event)
+
     # --- what is asked for ---
 
     @property
@@ -201,6 +214,11 @@ class Engine:
     def host_pid(self) -> int:
         """The process that holds Frida."""
         return self._link.guarded.pid
+
+    @property
+    def has_lost_host(self) -> bool:
+        """Whether the process that holds Frida has ended."""
+        return self._link.is_over
 
     async def run(self) -> None:
         """Let a program that was started begin, or a child go on."""
@@ -372,7 +390,14 @@ class Engine:
     async def modules(self) -> list[Module]:
         """List what is mapped as code."""
         value, _ = await self._inside.ask("modules")
-        return [read_module(one) for one in value]
+        return [self._with_file(read_module(one)) for one in value]
+
+    def _with_file(self, module: Module) -> Module:
+        """Name the file of a module whose path is what the loader was given."""
+        if not module.path or module.path.startswith("/"):
+            return module
+        path = kin.mapped_file(self.pid, module.base)
+        return msgspec.structs.replace(module, path=path or module.path)
 
     def tell_child(self, pid: int, word: int = kin.FREE, at: int = 0) -> None:
         """Let a process that appeared go on without us, or wait for longer (`kin`)."""

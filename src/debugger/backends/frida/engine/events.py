@@ -185,6 +185,13 @@ class ModuleLoaded(Event, frozen=True, kw_only=True):
     module: Module
 
 
+class ModuleUnloaded(Event, frozen=True, kw_only=True):
+    """A library was unmapped while the program ran, with the points that stood in it."""
+
+    base: int
+    size: int
+
+
 class ChildAppeared(Event, frozen=True, kw_only=True):
     """A process that the program forked, or that became another by exec in its memory.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from debugger.backends.frida.engine.link import Link
+from debugger.backends.frida.engine.link import HOST_ENDED, Link
 from debugger.backends.frida.engine.machine import CRASH, ENTER, LOG, TRACE, TRAP
 from debugger.errors import Code, DebuggerError
 
@@ -102,7 +102,7 @@ class Inside:
 
     def _left(self) -> DebuggerError:
         return DebuggerError(
-            Code.PROGRAM_EXITED,
+            Code.ADAPTER_DIED if self.gone == HOST_ENDED else Code.PROGRAM_EXITED,
             f"process {self.pid} has gone: {self.gone}",
             hint="debugger restart runs it again",
         )

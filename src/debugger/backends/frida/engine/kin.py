@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from debugger.backends.frida.engine.cleaning import originals
+from debugger.core.addresses import regions
 from debugger.errors import Code, DebuggerError
 
 Ending = tuple[int | None, int | None]
@@ -60,6 +61,16 @@ def let_go(pid: int, at: int, word: int, ours: Iterable[tuple[int, bytes]] = ())
         if word == FREE:
             clean(pid, ours)
         write(pid, [(at, struct.pack("<i", word))])
+
+
+def mapped_file(pid: int, address: int) -> str | None:
+    """Return the file that a process has mapped at an address, None where there is none."""
+    try:
+        lines = Path(f"/proc/{pid}/maps").read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return None
+    mapped = (one.name for one in regions(lines) if one.start <= address < one.end)
+    return next((name for name in mapped if name.startswith("/")), None)
 
 
 def has_become_another(pid: int) -> bool:

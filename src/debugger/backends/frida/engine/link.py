@@ -31,7 +31,7 @@ class Link:
         self._hearers: dict[int, Callable[[dict[str, Any]], None]] = {}
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._next = 1
-        self._is_over = False
+        self.is_over = False
 
     @classmethod
     async def start(
@@ -65,7 +65,7 @@ class Link:
         Raises:
             DebuggerError: ADAPTER_FAILED with Frida's words, ADAPTER_DIED, TIMEOUT.
         """
-        if self._is_over:
+        if self.is_over:
             raise self._died()
         number, self._next = self._next, self._next + 1
         waiting = asyncio.get_running_loop().create_future()
@@ -116,7 +116,7 @@ class Link:
         while chunk := await self.guarded.read():
             for message in unpacker.feed(chunk):
                 self._take(message)
-        self._is_over = True
+        self.is_over = True
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(self._died())

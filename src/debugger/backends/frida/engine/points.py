@@ -43,6 +43,13 @@ class Points:
             self._known.pop(point, None)
             self._disabled.discard(point)
 
+    def forget(self, low: int, high: int) -> None:
+        """Forget those in code that was unmapped."""
+        gone = [name for name, one in self._known.items() if low <= one.address < high]
+        for name in gone:
+            del self._known[name]
+            self._disabled.discard(name)
+
     async def enable(self, ids: Iterable[str], *, on: bool) -> None:
         """Put some back, or take them out and keep them."""
         known = [point for point in ids if point in self._known]

@@ -12,7 +12,7 @@ _PEEK = 32  # as much as instructions may measure that give way to a jump togeth
 
 
 class Sites:
-    """The sites of one process; each is made once and stays for ever, for threads may be in it."""
+    """The sites of one process; each is made once, and its stub stays: threads may be in it."""
 
     def __init__(self, inside: Inside) -> None:
         self._inside = inside
@@ -73,6 +73,10 @@ class Sites:
         arena = Arena(int(value, 16))
         self._arenas.append(arena)
         return arena
+
+    def forget(self, low: int, high: int) -> None:
+        """Forget the sites in code that was unmapped: what is there next has other code."""
+        self._made = {at: site for at, site in self._made.items() if not low <= at < high}
 
     @property
     def originals(self) -> list[tuple[int, bytes]]:

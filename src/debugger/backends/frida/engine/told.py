@@ -18,6 +18,7 @@ from debugger.backends.frida.engine.events import (
     Logged,
     Module,
     ModuleLoaded,
+    ModuleUnloaded,
     Paused,
     Tally,
 )
@@ -45,6 +46,8 @@ def read_events(
             yield ChildAppeared(pid=pid, parent=parent)
         case {"type": "module"}:
             yield ModuleLoaded(module=read_module(payload))
+        case {"type": "unmapped", "base": str(base), "size": int(size)}:
+            yield ModuleUnloaded(base=int(base, 16), size=size)
         case _:
             return
 

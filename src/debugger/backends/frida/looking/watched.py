@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from debugger.backends.base import ConditionFailed, Rebound
 from debugger.backends.frida.dwarf import unwind
+from debugger.backends.frida.dwarf.unwind import Module
 from debugger.backends.frida.engine.events import Breakpoint as Point
 from debugger.backends.frida.engine.events import Paused, Watch
 from debugger.backends.frida.inside import Inside
 from debugger.backends.frida.looking.evaluating import Evaluating, Result
 from debugger.backends.frida.looking.stacks import Level, Stacks
 from debugger.core.breakpoints import Bound, Spec
-from debugger.errors import DebuggerError
+from debugger.errors import Code, DebuggerError
 
 LEFT = "its frame has been left, and it is watched no more"
 _MARK = "left "
@@ -39,6 +41,7 @@ class Watches:
         self._stacks = stacks
         self._evaluating = evaluating
         self._known: dict[int, Watched] = {}
+        self._has_begun = False
 
     def again(self, expression: str) -> Result | None:
         """Return what is watched, by the expression that gives it in any frame."""
@@ -57,10 +60,30 @@ class Watches:
         Raises:
             DebuggerError: EVALUATION_FAILED when all debug registers are in use.
         """
+        if not self._has_begun:
+            await self._refuse_in_loader()
         await self._inside.engine.watch(one.order)
+        self._has_begun = True
         self._known[number] = one
         if one.home is not None:
             await self._await_return(number, one.home)
+
+    async def _refuse_in_loader(self) -> None:
+        """Refuse the first watchpoint where a thread waits in the loader, whose lock it has.
+
+        Frida 17.26 looks names up when it begins to watch threads; it would wait for that lock for
+        ever, and all that waits for the agent with it.
+        """
+        for thread in self._inside.engine.paused:
+            frames, _ = await self._stacks.of(thread, _DEEP)
+            for frame in frames[1:]:
+                if frame.module is not None and _is_loader(frame.module):
+                    raise DebuggerError(
+                        Code.WRONG_STATE,
+                        f"thread {thread} is loading a library: the first watchpoint cannot be set "
+                        "meanwhile",
+                        hint="debugger finish, until the library is loaded, and watch then",
+                    )
 
     async def _await_return(self, number: int, home: Level) -> None:
         """Have the thread pause where the frame returns to; that may be refused."""
@@ -138,3 +161,7 @@ def _is_there(home: Level, paused: Paused, frames: list[unwind.Frame]) -> bool:
     if paused.thread != home.thread:
         return True
     return any(one.cfa == home.frame.cfa and one.entry == home.frame.entry for one in frames)
+
+
+def _is_loader(module: Module) -> bool:
+    return Path(module.image.binary.path).name.startswith("ld-")

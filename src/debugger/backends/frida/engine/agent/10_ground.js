@@ -1,7 +1,17 @@
 // What stands under the rest: system calls, the clock, mapped memory, the records that go out.
 'use strict';
 
-const exported = (name) => Module.getGlobalExportByName(name);
+// Names are looked up when the agent begins and never later: the loader's lock is taken for it, and
+// a thread that is held in dlopen has that.
+const EXPORTS = new Map(['__errno_location', '_exit', 'abort', 'clock_gettime', 'execve', 'execveat',
+  'exit', 'fexecve', 'fork', 'getpid', 'mmap', 'munmap', 'nanosleep', 'open', 'prctl', 'pread',
+  'pthread_create', 'pthread_sigmask', 'pwrite', 'sigaction', 'sigprocmask', 'syscall',
+].map((name) => [name, Module.findGlobalExportByName(name)]));
+const exported = (name) => {
+  const at = EXPORTS.get(name);
+  if (!at) throw new Error(`the program has no ${name}`);
+  return at;
+};
 // None of these waits for anybody, so nobody else's JavaScript runs meanwhile; nor do they fault.
 const AT_ONCE = { scheduling: 'exclusive', exceptions: 'propagate' };
 const native = (name, returns, takes) => new NativeFunction(exported(name), returns, takes, AT_ONCE);
@@ -95,6 +105,10 @@ function microseconds() {
   clockGettime(1, stampBuffer);
   return stamp[0] * 1e6 + stamp[2] / 1e3;
 }
+
+// Machine code of ours asks the system's for the time.
+const CLOCK = Process.findModuleByName('linux-vdso.so.1');
+const CLOCK_CODE = (CLOCK && CLOCK.findExportByName('__vdso_clock_gettime')) || exported('clock_gettime');
 
 const hex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, '0')).join('');
 const unhex = (text) => (text.match(/../g) || []).map((pair) => parseInt(pair, 16));

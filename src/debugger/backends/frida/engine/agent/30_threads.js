@@ -155,3 +155,15 @@ function restartCall(view, [number, ...rest]) {
     view.set('rip', view.rip.sub(2));
   }
 }
+
+// A program whose main thread has ended lives on until its last thread ends, and libc then exits.
+// Frida's threads would keep it for ever, so once no other is left a new one exits as libc does.
+const endingThread = EXPORTS.get('pthread_create') && native('pthread_create', 'int',
+  ['pointer', 'pointer', 'pointer', 'pointer']);
+let isEnding = false;
+function endAfterLastThread() {
+  if (isEnding || !endingThread || !/\) Z /.test(threadFile(Process.id, 'stat'))) return;
+  if (threadsNow().some((thread) => thread !== Process.id && !isOurs(thread))) return;
+  isEnding = true;
+  endingThread(Memory.alloc(8), NULL, exported('exit'), NULL);
+}

@@ -48,12 +48,29 @@ function enterTable(site) {
   const hash = BigInt.asUintN(64, BigInt(site.address.toString()) * 0x9E3779B97F4A7C15n) >> 40n;
   for (let i = 0; i < TABLE_SLOTS; i++) {
     const entry = TABLE.add(64 + ((Number(hash) + i) & (TABLE_SLOTS - 1)) * 16);
-    if (!entry.readPointer().isNull()) continue;
+    const taken = entry.readPointer();
+    if (!taken.isNull() && !taken.equals(site.address)) continue; // else of code that was unmapped
     entry.add(8).writePointer(site.stub);
     entry.writePointer(site.address);
     return;
   }
   throw new Error('too many addresses');
+}
+
+// Sites go with the code that was unmapped: what is mapped there next is another's. A hit count of
+// several places stays, for the code may be loaded again.
+function forgetSites(range) {
+  for (const site of [...siteAt.values()]) {
+    if (!isIn(site.address, range)) continue;
+    siteAt.delete(site.address.toString());
+    wideSites.delete(site);
+    for (const [id, one] of traced) if (one.site === site) traced.delete(id);
+    for (const { id, group, count } of site.points) {
+      points.delete(id);
+      if (group) count.points--;
+    }
+    Object.assign(site, { points: [], armed: false, isWide: false, traced: false });
+  }
 }
 
 // The first byte alone decides, so it is the last to be written.

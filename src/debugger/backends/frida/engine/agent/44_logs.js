@@ -18,7 +18,7 @@ function makeLogger() {
   const state = memory.add(PAGE);
   memory.writeByteArray(unhex(MACHINE.log));
   state.writePointer(memory.add(2 * PAGE));
-  state.add(8).writePointer((CLOCK && CLOCK.findExportByName('__vdso_clock_gettime')) || exported('clock_gettime'));
+  state.add(8).writePointer(CLOCK_CODE);
   state.add(16).writeU64(Process.id);
   state.add(32).writePointer(BUSY);
   logger = { enter: memory, state, ring: memory.add(2 * PAGE), claimed: state.add(128), drained: state.add(256),

@@ -23,8 +23,7 @@ function makeTracer() {
   const made = { state, ways, claimed: state.add(184), drained: state.add(312), dropped: state.add(440),
     ring: entries.add((RETURNS / 8) * ENTRY), told: 0, free: [] };
   memory.writeByteArray(placed(MACHINE.trace, [[OF_TABLE, state]]));
-  const words = [made.ring, (CLOCK && CLOCK.findExportByName('__vdso_clock_gettime')) || exported('clock_gettime'),
-    ways, entries, blocks, memory.add(16)];
+  const words = [made.ring, CLOCK_CODE, ways, entries, blocks, memory.add(16)];
   words.forEach((word, i) => state.add(i * 8).writePointer(word));
   made.count = new NativeFunction(memory.add(32), 'uint', ['pointer', 'uint'], AT_ONCE);
   made.enter = memory;
@@ -62,10 +61,12 @@ function tellUnwinder(register) {
   new NativeFunction(register, 'void', ['pointer'])(tracer.rules);
 }
 
-function tellUnwinderOf(module) {
-  if (tracer !== null && module.name.startsWith('libgcc_s')) {
-    tellUnwinder(module.findExportByName('__register_frame'));
-  }
+const registers = []; // where the unwinders of libraries take rules
+function noteUnwinder(module) {
+  if (!module.name.startsWith('libgcc_s')) return;
+  const register = module.findExportByName('__register_frame');
+  registers.push(register);
+  if (tracer !== null) tellUnwinder(register);
 }
 
 function functionRoom() {
@@ -81,7 +82,7 @@ function traceAdd(orders, rate) {
     tracer = makeTracer();
     const linked = Process.mainModule.findSymbolByName('__register_frame');
     tellUnwinder(linked);
-    Process.enumerateModules().forEach(tellUnwinderOf);
+    registers.forEach(tellUnwinder);
   }
   tracer.state.add(56).writeU32(rate);
   tracer.state.add(48).writeU32(1);

@@ -172,8 +172,8 @@ function follow(on) {
     Interceptor.attach(exported('fork'), { onEnter: forks.onNothing, onLeave: forks.onFork });
     // Nothing may be kept for the end of a call that does not return: so these are probes.
     for (const [name, probe] of [['execve', forks.onExec], ['execveat', forks.onExecAt], ['fexecve', forks.onExecOf]]) {
-      const at = Module.findGlobalExportByName(name);
-      if (at !== null) probes.push(Interceptor.attach(at, probe));
+      const at = EXPORTS.get(name);
+      if (at) probes.push(Interceptor.attach(at, probe));
     }
     Interceptor.flush();
     kinTimer = setInterval(() => { tellForks(); tellExecs(); }, 5);

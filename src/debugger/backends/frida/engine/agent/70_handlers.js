@@ -101,8 +101,6 @@ function giveStack() {
   ask(131, stack, NULL);
 }
 
-// Machine code of ours asks the system's for the time.
-const CLOCK = Process.findModuleByName('linux-vdso.so.1');
 const CLOCK_WORDS = 64;
 const isInOurClock = ({ rip, rsp }) => CLOCK !== null && isIn(rip, { start: CLOCK.base, end: CLOCK.base.add(CLOCK.size) })
   && stackWords(rsp, CLOCK_WORDS).some((word) => isOwnCode(ptr(word.toString())));

@@ -137,15 +137,22 @@ setInterval(() => { refill(0.01); drainAll(); flush(); widen(); }, 10);
 setInterval(tellCounts, 100);
 setInterval(askAgain, 20);
 setInterval(findOurs, 1000);
+setInterval(endAfterLastThread, 100);
 let isReady = false;
 Process.attachModuleObserver({
   onAdded(module) {
     const { name, path, base, size } = module;
+    asOurs(() => noteUnwinder(module));
     if (!isReady) return;
     asOurs(() => {
-      tellUnwinderOf(module);
       tell({ type: 'module', name, path, base, size });
       if (HOLDS_MODULES) pause('module', null, { base });
+    });
+  },
+  onRemoved({ base, size }) {
+    asOurs(() => {
+      forgetSites({ start: base, end: base.add(size) });
+      tell({ type: 'unmapped', base, size });
     });
   },
 });

@@ -1,0 +1,145 @@
+"""A program with the engine inside lives, ends and loads libraries as it does without."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asking import data
+from debuggees import build
+from engine_live import PROGRAMS
+from outside import running
+from refusals import refused
+
+pytestmark = [
+    pytest.mark.adapter("frida"),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it is for Linux"),
+]
+Cli = Callable[..., Any]
+FRIDA = ("--backend", "frida")
+WITHOUT_STOP, STILL_RUNS = ("--timeout", "0.2"), 3
+
+
+@pytest.fixture
+def loader(tmp_path: Path) -> Path:
+    """Build a program that loads a library by a relative path, and the library beside it."""
+    options = ("gcc", "-g", "-o")
+    library, program = tmp_path / "library.so", tmp_path / "reloads"
+    plugin = (*options, library, "-shared", "-fPIC", PROGRAMS / "library.c")
+    subprocess.run(plugin, check=True, timeout=60)
+    subprocess.run((*options, program, PROGRAMS / "reloads.c"), check=True, timeout=60)
+    return program
+
+
+def begin(cli: Cli, loader: Path, library: str, times: int) -> None:
+    words = (loader, *FRIDA, "--stop-on-entry", "--", library, str(times))
+    cli("start", *words, cwd=loader.parent, check=0)
+
+
+def go_on(cli: Cli) -> dict[str, Any]:
+    return data(cli("--json", "continue", check=0))
+
+
+def test_a_library_that_is_loaded_again_by_a_relative_path_has_its_breakpoint_each_time(
+    cli: Cli, loader: Path
+):
+    begin(cli, loader, "./library.so", 2)
+    cli("break", "added", check=0)
+    cli("trace", "add", "added", check=0)
+    for _ in range(4):
+        assert go_on(cli)["stack"][0]["function"] == "added"
+        modules = data(cli("--json", "modules", check=0))["modules"]
+        assert any(one["path"] == str(loader.parent / "library.so") for one in modules)
+    (traced,) = data(cli("--json", "trace", "list", check=0))["traced"]
+    assert traced["functions"] == 1
+    assert go_on(cli)["reason"] == "exit"
+    (listed,) = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
+    assert (listed["hits"], listed["verified"]) == (4, False)
+    assert "loaded no more" in listed["why_unbound"]
+    entered = data(cli("--json", "events", "--kind", "function_enter", check=0))["events"]
+    assert len(entered) == 4
+
+
+def test_what_a_library_brings_first_does_not_wait_for_the_lock_of_the_loader(
+    cli: Cli, loader: Path
+):
+    begin(cli, loader, "./library.so", 1)
+    cli("trace", "add", "added", check=0)
+    cli("log", "added", "x {x}", check=0)
+    cli("break", "library.c:6", "-c", "x > 5", check=0)
+    assert go_on(cli)["exit_code"] == (11 + 1) + (12 + 1)
+
+
+def test_what_is_asked_for_in_a_constructor_of_a_library_is_done_at_once_or_refused(
+    cli: Cli, loader: Path
+):
+    begin(cli, loader, "./library.so", 1)
+    cli("break", "begins", check=0)
+    assert go_on(cli)["stack"][0]["function"] == "begins"
+    refused(cli, "watch", "calls", exit=4, code="WRONG_STATE", says="loading a library")
+    cli("trace", "add", "main", check=0)
+    cli("log", "main", "m {argc}", check=0)
+    cli("break", "added", "-c", "x == 5", check=0)
+    cli("detach", check=0)
+
+
+def test_a_program_whose_main_thread_has_left_ends_with_its_last_thread(cli: Cli):
+    told = data(cli("--json", "start", build("main_leaves.c"), *FRIDA, check=0))
+    assert (told["reason"], told["exit_code"]) == ("exit", 0)
+    output = data(cli("--json", "output", check=0))
+    assert [one["text"] for one in output["lines"]] == ["worked", "exit handler"]
+
+
+def host_of(runtime_dir: Path) -> int:
+    """Find the process that holds Frida, below the daemon and its guard."""
+    daemon = json.loads((runtime_dir / "daemon.json").read_text())["pid"]
+    (host,) = [
+        int(child)
+        for guard in children(daemon)
+        for child in children(guard)
+        if b"engine.host" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+    return host
+
+
+def children(pid: int | str) -> list[str]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [child for one in tasks for child in one.read_text().split()]
+
+
+def counts(server: subprocess.Popen[str]) -> list[int]:
+    assert server.stdout is not None
+    return [int(word) for word in server.stdout.readline().split()]
+
+
+def go_on_serving(server: subprocess.Popen[str]) -> None:
+    """Read what a server prints until every thread has served since."""
+    before = counts(server)
+    while any(now <= then for now, then in zip(counts(server), before, strict=True)):
+        assert server.poll() is None
+
+
+def test_an_attached_server_outlives_the_process_that_holds_frida(cli: Cli, runtime_dir: Path):
+    with running(build("server.c"), ready="0") as server:
+        cli("attach", str(server.pid), *FRIDA, check=0)
+        cli("trace", "add", "main", check=0)
+        cli("break", "serve", check=0)
+        cli("wait", check=0)
+        os.kill(host_of(runtime_dir), signal.SIGKILL)
+        go_on_serving(server)
+        told = data(cli("--json", "status", check=0))
+        assert told["state"] == "terminated"
+        assert f"process {server.pid} runs on" in told["error"]
+        cli("attach", str(server.pid), *FRIDA, "--session", "again", check=0)
+        cli("break", "serve", "--session", "again", check=0)
+        assert data(cli("--json", "wait", "--session", "again", check=0))["hit_breakpoints"] == [1]
+        cli("detach", "--session", "again", check=0)
+        go_on_serving(server)
