@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found] # `signal` costs the client its start-up time
 import os
 import sys
 
@@ -19,13 +20,15 @@ INTERRUPTED = 130
 # What a shell says of a program that SIGPIPE ended.
 _NOBODY_READS = 141
 
-_INTERRUPT_S = 3.0
+_INTERRUPT_S = 15.0  # a question ends its program, and tells what it has
 _STATUS_S = 5.0
 _STOP_S = 10.0
 _LOG_LINES = 200
 
 _REQUEST = 1
 _CANCEL = 2
+
+_progress = ""
 
 
 def main(argv: Sequence[str] | None = None, *, daemon: Sequence[str] | None = None) -> int:
@@ -40,6 +43,7 @@ def main(argv: Sequence[str] | None = None, *, daemon: Sequence[str] | None = No
     try:
         return _run(words, daemon)
     except KeyboardInterrupt:
+        _show_progress("")
         return INTERRUPTED
     except _NobodyReads:
         # What Python still holds for stdout must not fail again when it ends.
@@ -138,6 +142,8 @@ def _converse(
             f"{protocol.MAX_BYTES}"
         )
     connection.send(line)
+    # SIGTERM is as Ctrl-C: `timeout 60 debugger …` gets what is known by then.
+    before = _signal.signal(_signal.SIGTERM, _signal.default_int_handler)
     try:
         return _wait(connection, timeout)
     except KeyboardInterrupt:
@@ -147,9 +153,12 @@ def _converse(
             return _wait(connection, _INTERRUPT_S)
         except TimeoutError:
             raise KeyboardInterrupt from None
+    finally:
+        _signal.signal(_signal.SIGTERM, before)
 
 
 def _wait(connection: transport.Connection, timeout: float | None) -> dict[str, Any]:
+    has_streamed = False
     while True:
         try:
             raw = connection.receive(timeout)
@@ -163,9 +172,23 @@ def _wait(connection: transport.Connection, timeout: float | None) -> dict[str, 
         # An answer without an id is to bytes that the daemon could not read as a request.
         if message.get("id") not in (_REQUEST, None):
             continue
+        if "progress" in message:
+            if not has_streamed:
+                _show_progress(str(message["progress"]))
+            continue
+        _show_progress("")
         if "stream" not in message:
             return message
+        has_streamed = True
         _print(str(message["stream"]))
+
+
+def _show_progress(text: str) -> None:
+    """Show on the terminal what goes on, in place of what was shown before; "" wipes it."""
+    global _progress  # noqa: PLW0603 - what the terminal's last line shows
+    if text or _progress:
+        _print_aside(f"\r\x1b[K{text[: _width(2) - 1]}")
+    _progress = text
 
 
 def _request(argv: list[str]) -> dict[str, Any]:
@@ -178,6 +201,7 @@ def _request(argv: list[str]) -> dict[str, Any]:
         "env": dict(os.environ),
         "width": _width() if tty else 80,
         "tty": tty,
+        "progress": sys.stderr is not None and sys.stderr.isatty(),
         "client": __version__,
     }
 
@@ -323,8 +347,8 @@ def _directory() -> str:
         return os.environ.get("PWD", "/")
 
 
-def _width() -> int:
+def _width(descriptor: int = 1) -> int:
     try:
-        return os.get_terminal_size(1).columns or 80
+        return os.get_terminal_size(descriptor).columns or 80
     except OSError:
         return 80

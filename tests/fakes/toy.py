@@ -32,6 +32,9 @@ class Toy:
         self._sessions: list[dict[str, Any]] = []
         self.cancelled = asyncio.Event()
 
+    def describe_progress(self) -> str:
+        return "a toy works"
+
     def busy(self) -> bool:
         return bool(self._sessions)
 

@@ -64,10 +64,11 @@ def test_an_error_in_json_is_one_object_on_stdout_and_nothing_on_stderr(runtime_
     assert toy.ask("fail", "--", "--json", check=1).stdout == ""
 
 
-def test_what_is_streamed_is_seen_before_the_answer_and_ctrl_c_asks_for_one(runtime_dir):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_is_streamed_is_seen_before_the_answer_and_a_signal_asks_for_one(runtime_dir, number):
     running = toy.begin("wait")
     assert toy.read_line(running) == "waiting\n"
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     assert toy.finish(running) == (3, "still running\n", "")
 
 
@@ -80,6 +81,18 @@ def test_a_second_ctrl_c_ends_the_command_and_not_the_daemon(runtime_dir):
     running.send_signal(signal.SIGINT)
     assert toy.finish(running) == (130, "", "")
     assert toy.ask("pid").stdout == pid
+
+
+def test_progress_is_shown_on_a_terminal_only_and_wiped_at_the_end(answering, monkeypatch, capsys):
+    progress = [{"id": 1, "progress": f"crash: {second} s"} for second in (2, 3)]
+    lines = [*progress, {"id": 1, "success": True, "text": "found", "exit": 0}]
+    sent = answering(b"".join(protocol.line(one) for one in lines))
+    assert client.main(["crash"], daemon=NOT_RUN) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "found\n"
+    wipe = "\r\x1b[K"
+    assert shown.err == f"{wipe}crash: 2 s{wipe}crash: 3 s{wipe}"
+    del sent
 
 
 def test_a_reader_that_leaves_ends_the_command_quietly(runtime_dir):
@@ -232,6 +245,7 @@ def test_a_request_carries_all_that_a_command_depends_on(answering, tmp_path, mo
         "cwd": str(tmp_path),
         "width": 80,
         "tty": False,
+        "progress": False,
         "client": __version__,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Annotated, Protocol, TypeVar
 
 import msgspec
@@ -19,6 +20,8 @@ from debugger.core.breakpoints import Spec
 from debugger.core.command import Arg, Opt
 from debugger.errors import Code, DebuggerError
 from debugger.questions.asking import Question
+from debugger.session.idle_watch import QUESTION_LIMIT
+from debugger.session.stepping import Patience
 from debugger.setup import attaching, launching
 from debugger.targets import command as commands
 from debugger.targets.program import look
@@ -91,7 +94,7 @@ async def question(call: Call, asked: Asked, breakpoints: Breakpoints = nowhere)
     Raises:
         DebuggerError: USAGE, NOT_FOUND, LAUNCH_FAILED, ADAPTER_NOT_FOUND, each with what to do.
     """
-    patience = call.patience(_TIMEOUT_S if asked.timeout is None else asked.timeout)
+    patience = _patience(call, asked)
     if asked.core is not None and asked.pid is not None:
         raise DebuggerError(
             Code.USAGE,
@@ -121,6 +124,16 @@ async def question(call: Call, asked: Asked, breakpoints: Breakpoints = nowhere)
         adapter=profile.name,
         language=language,
     )
+
+
+def _patience(call: Call, asked: Asked) -> Patience:
+    """Return how long a question may run; a server gets some time for a first request."""
+    patience = call.patience(_TIMEOUT_S if asked.timeout is None else asked.timeout)
+    if asked.pid is not None:
+        return replace(patience, idle_limits={})
+    if asked.timeout is not None:
+        return patience
+    return replace(patience, idle_limits={**patience.idle_limits, **QUESTION_LIMIT})
 
 
 _Answer = TypeVar("_Answer", bound=answers.Answer)

@@ -60,7 +60,7 @@ async def attach(
     A process runs on unless --pause is given. A name is that of the process, of its executable, or
     of its script. The adapter is chosen by what the process is, or by who listens.
     """
-    patience = call.patience(timeout)
+    patience = call.patience(timeout, ends_idle=False)
     pid = str(what) if what is not None else None
     app = None
     if simulator is not None or bundle_id is not None or wait_for:

@@ -15,6 +15,7 @@ from debugger.core.source_map import SourceMap, source_map
 from debugger.errors import Code, DebuggerError
 from debugger.questions.evidence import Evidence
 from debugger.session import source
+from debugger.session.idle_watch import INPUT_LIMIT, SERVER_LIMIT
 from debugger.session.session import Session
 from debugger.session.sessions import Sessions
 from debugger.session.stepping import Patience
@@ -48,8 +49,11 @@ class Call:
         """
         return self.sessions.get(self.session_name)
 
-    def patience(self, timeout: float | None) -> Patience:
+    def patience(self, timeout: float | None, *, ends_idle: bool = True) -> Patience:
         """Return how long to wait: as asked, or as configured.
+
+        With `ends_idle` a program that waits for input ends the wait, and unless the user said how
+        long to wait, one that serves and has no request.
 
         Raises:
             DebuggerError: USAGE for a time that is none.
@@ -61,7 +65,10 @@ class Call:
                 f"--timeout is in seconds, from 0 to {_TIMEOUT_MAX:g}, not {seconds:g}",
                 hint="debugger await --timeout 60",
             )
-        return Patience(seconds, self.interrupted)
+        limits = INPUT_LIMIT if ends_idle else {}
+        if ends_idle and timeout is None:
+            limits = INPUT_LIMIT | SERVER_LIMIT
+        return Patience(seconds, self.interrupted, limits)
 
     def source_map(self) -> SourceMap:
         """Return where the sources are of programs that were built elsewhere.

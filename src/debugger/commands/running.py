@@ -139,12 +139,16 @@ async def pause(
     most are waited.
     """
     most = min(_PAUSE_S, call.config.timeouts.await_default_secs)
-    patience = call.patience(most if timeout is None else timeout)
+    patience = call.patience(most if timeout is None else timeout, ends_idle=False)
     how = stepping.pause_all if every else stepping.pause
     return await how(call.session(), patience)
 
 
 @command("await", aliases=("wait",), group=GROUP)
 async def await_(call: Call, *, timeout: _Timeout = None) -> answers.Answer:
-    """Wait for the next stop or the end."""
-    return await stepping.wait(call.session(), call.patience(timeout))
+    """Wait for the next stop or the end.
+
+    A program that serves is waited for though it is idle: a request may come.
+    """
+    most = call.config.timeouts.await_default_secs if timeout is None else timeout
+    return await stepping.wait(call.session(), call.patience(most))

@@ -121,6 +121,14 @@ class Dispatcher:
         """List what would be lost with the daemon."""
         return self._sessions.described()
 
+    def describe_progress(self) -> str:
+        """Say what the youngest session does, and how much it has told of so far."""
+        live = [one for one in self._sessions.listed() if one.is_live]
+        if not live:
+            return ""
+        events = live[-1].timeline.cursor()
+        return f"{live[-1].name} is {live[-1].state.value}, {events:,} events so far"
+
     async def close(self) -> None:
         """End all sessions."""
         await self._sessions.close_all()

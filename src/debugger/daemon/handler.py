@@ -17,7 +17,8 @@ class Request:
     """One command as it came: `argv` from a command line, or `command` with `args`.
 
     `interrupted` is set when the user wants the wait ended and an answer; `stream` writes text to
-    the client before the answer, and waits while the client does not read.
+    the client before the answer, and waits while the client does not read. With `wants_progress` a
+    person sits at a terminal, and is shown what goes on.
     """
 
     id: int
@@ -30,6 +31,7 @@ class Request:
     env: Mapping[str, str] = field(default_factory=dict)
     width: int = 80
     tty: bool = False
+    wants_progress: bool = False
     interrupted: asyncio.Event = field(default_factory=asyncio.Event)
 
     def cancel_wait(self) -> None:
@@ -70,6 +72,10 @@ class Handler(Protocol):
 
     def sessions(self) -> list[dict[str, Any]]:
         """List what would be lost with the daemon: name, program and pid of each session."""
+        ...
+
+    def describe_progress(self) -> str:
+        """Say in a few words what goes on while a request takes long; "" where nothing is known."""
         ...
 
     async def close(self) -> None:

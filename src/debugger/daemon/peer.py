@@ -34,6 +34,7 @@ class Wire(msgspec.Struct, frozen=True):
     env: dict[str, str] = {}
     width: int = 80
     tty: bool = False
+    progress: bool = False
     client: str | None = None
     cancel: int | None = None
 
@@ -131,6 +132,7 @@ def as_request(wire: Wire, peer: Peer) -> Request:
         env=wire.env,
         width=wire.width,
         tty=wire.tty,
+        wants_progress=wire.progress,
     )
 
 

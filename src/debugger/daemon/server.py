@@ -18,6 +18,7 @@ from debugger.daemon import protocol, transport
 from debugger.daemon.handler import Handler, HandlerFactory, Publish, Reply, Request
 from debugger.daemon.peer import Peer, as_answer, as_line, as_request, protocol_error, read
 from debugger.daemon.process import Presence
+from debugger.daemon.progress import reporting_progress
 from debugger.errors import Code, DebuggerError
 
 __all__ = ["Handler", "HandlerFactory", "Publish", "Reply", "Request", "Server"]
@@ -193,7 +194,8 @@ class Server:
 
     async def _answer(self, peer: Peer, request: Request, *, note: str | None) -> None:
         try:
-            reply = await self._reply(peer, request)
+            async with reporting_progress(peer, request, self._handler):
+                reply = await self._reply(peer, request)
         except asyncio.CancelledError:
             if not self.stopping.is_set():
                 raise

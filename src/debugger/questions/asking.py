@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from msgspec import UNSET
 
 from debugger.backends.base import Attach, Launch
 from debugger.core import answers
@@ -20,6 +22,7 @@ from debugger.session.session import MakeBackend, Session
 from debugger.session.sessions import Sessions
 from debugger.session.standing import runs
 from debugger.session.stepping import Patience
+from debugger.targets.idle import CONNECTIONS, INPUT
 from debugger.targets.process import has_proc, look_at
 
 _SAID = 400
@@ -27,6 +30,10 @@ _LINE_MAX = 2000
 _PAUSE_S = 3.0
 _LEFT_MAX = 5
 _ENDED = "Z"
+_AFTER = {
+    INPUT: "--stdin FILE gives it input",
+    CONNECTIONS: "--timeout S waits for requests that you make meanwhile",
+}
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,8 @@ class Run:
 
     def notes_of(self, stop: answers.Stop) -> tuple[str, ...]:
         """Return a stop's notes, and after the end what becomes of the processes left running."""
+        if stop.waiting is not UNSET:
+            return (*stop.notes, waiting_note(stop.waiting))
         relatives = self.session.family.relatives(self.session)
         left = [f"process {one.pid}" for one in relatives if runs_on(one)]
         if stop.state != State.TERMINATED.value or not left:
@@ -140,7 +149,12 @@ class Run:
         return (*stop.notes, f"the program left running, and so they stay: {named}")
 
     def _patience(self, seconds: float) -> Patience:
-        return Patience(seconds, self.patience.interrupted)
+        return replace(self.patience, seconds=seconds)
+
+
+def waiting_note(waiting: answers.Waiting) -> str:
+    """Say what an idle program waits for, and how to give it that in a question."""
+    return f"{waiting.text}; {_AFTER[waiting.kind]}"
 
 
 @asynccontextmanager

@@ -74,6 +74,7 @@ async def run(
             timeout_s=patience.seconds,
             scratch_root=scratch,
             interrupted=patience.interrupted,
+            idle_limits=patience.idle_limits,
         )
 
 

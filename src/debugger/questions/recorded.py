@@ -16,12 +16,13 @@ from debugger.core.signals import signal_name
 from debugger.core.traces import without_traces
 from debugger.errors import Code, DebuggerError
 from debugger.questions import counted, launched, native
-from debugger.questions.asking import Question
+from debugger.questions.asking import Question, waiting_note
 from debugger.recording.model import Noted, Recording, Value
 from debugger.recording.order import Order
 from debugger.recording.run import Ran, record, require_recording, roots_of
 from debugger.recording.vary import Varying
 from debugger.recording.window import Window
+from debugger.session.report import waiting_view
 from debugger.session.stepping import Patience
 
 _OUTPUT = 6
@@ -116,6 +117,7 @@ async def run(
         timeout_s=program.patience.seconds,
         scratch_root=program.scratch,
         interrupted=program.patience.interrupted,
+        idle_limits=program.patience.idle_limits,
     )
     chosen = require_recording(ran, program.argv)
     return Recorded(chosen, ran.recordings, view(program, ran, chosen), "python")
@@ -170,6 +172,8 @@ def _notes(ran: Ran, first: Recording) -> Iterable[str]:
     if first.stopped:
         names = [first.function(number).name for number in sorted(first.stopped)][:_NOTES]
         yield f"called too often to go on counting: {', '.join(names)}"
+    if ran.waiting is not None:
+        yield waiting_note(waiting_view(ran.waiting))
     for left in ran.killed[:_NOTES]:
         yield f"ended what the program left running: {left}"
     for kind, said in _TOLD.items():

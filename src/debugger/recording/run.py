@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import tempfile
 import time
@@ -22,6 +23,7 @@ from debugger.errors import Code, DebuggerError
 from debugger.recording.model import Recording
 from debugger.recording.order import Order
 from debugger.recording.read import read
+from debugger.targets.idle import CHECK_S, IdleDetector, IdleWait
 
 _SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".go")
 _ENTRY = str(Path(__file__).parent / "python" / "entry")
@@ -55,6 +57,7 @@ class Ran(Struct, frozen=True):
     recordings: tuple[Recording, ...]
     faults: tuple[str, ...] = ()  # of the recorder, where it could not begin
     killed: tuple[str, ...] = ()  # what the program left running, as `PID (name)`
+    waiting: IdleWait | None = None  # what it waited for when it was ended for being idle
 
     def text(self, stream: Stream) -> str:
         """Join what is left of one stream."""
@@ -162,13 +165,15 @@ async def record(
     scratch_root: Path | None = None,
     as_terminal: bool = False,
     interrupted: asyncio.Event | None = None,
+    idle_limits: Mapping[str, float] | None = None,
 ) -> Ran:
     """Run a program to its end, or to the time-out, and return what its processes did.
 
     Of an order, the recorder is that inside Python.
 
     All that it leaves running is killed, and its records are removed. Once `interrupted` it is
-    ended as if its time was up.
+    ended as if its time was up; so it is where it has been idle for longer than `idle_limits` has
+    for what it waits for.
 
     Raises:
         DebuggerError: LAUNCH_FAILED where it cannot be run.
@@ -194,6 +199,7 @@ async def record(
                     timeout_s=timeout_s,
                     scratch=scratch,
                     interrupted=interrupted or asyncio.Event(),
+                    idle_limits=idle_limits or {},
                 )
             finally:
                 await guard.end()
@@ -213,6 +219,7 @@ async def _run(
     timeout_s: float,
     scratch: Path,
     interrupted: asyncio.Event,
+    idle_limits: Mapping[str, float],
 ) -> Ran:
     files = (str(scratch / "input"), stdio.stdout, stdio.stderr)
     began = time.monotonic()
@@ -220,7 +227,8 @@ async def _run(
         pid, ended = await guard.spawn(argv, cwd=cwd, env=env, stdio=files)
         stdio.opened()
         status, signal = None, None
-        is_timed_out = not await _ends(ended, interrupted, timeout_s)
+        waiting = await _until_over(ended, interrupted, timeout_s, pid, idle_limits)
+        is_timed_out = not ended.done()
         has_written = is_timed_out and recorder.last_words(pid)
         if is_timed_out and not (has_written and await _ends(ended, asyncio.Event(), _END_S)):
             await guard.kill(pid)
@@ -249,7 +257,26 @@ async def _run(
         recordings=recordings,
         faults=faults,
         killed=tuple(one for one in ending.killed if not one.endswith(" (cat)")),
+        waiting=waiting if is_timed_out else None,
     )
+
+
+async def _until_over(
+    ended: asyncio.Future[tuple[int | None, int | None]],
+    interrupted: asyncio.Event,
+    timeout_s: float,
+    pid: int,
+    idle_limits: Mapping[str, float],
+) -> IdleWait | None:
+    """Wait for a program's end, or the end of its time; return what it waits for where idle."""
+    detector, limit = IdleDetector(pid), time.monotonic() + timeout_s
+    while not await _ends(ended, interrupted, min(CHECK_S, limit - time.monotonic())):
+        waiting = await asyncio.to_thread(detector.check, time.monotonic())
+        if interrupted.is_set() or time.monotonic() >= limit:
+            return waiting
+        if waiting is not None and waiting.idle_s >= idle_limits.get(waiting.kind, math.inf):
+            return waiting
+    return None
 
 
 async def _ends(
@@ -258,6 +285,8 @@ async def _ends(
     timeout_s: float,
 ) -> bool:
     """Wait for the end of a program; False where the time is up first."""
+    if timeout_s <= 0:
+        return ended.done()
     stops = asyncio.ensure_future(interrupted.wait())
     waiting: set[asyncio.Future[Any]] = {ended, stops}
     try:

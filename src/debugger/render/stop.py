@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from debugger.core.answers import BreakpointView, Change, Stop, WatchedView
+from debugger.core.answers import BreakpointView, Change, Stop, Waiting, WatchedView
 from debugger.render.breakpoints import why
 from debugger.render.budget import Section, fixed
 from debugger.render.crash import crashed
@@ -188,10 +188,25 @@ def _running(stop: Stop, page: Page) -> list[Section]:
     head, last = "running", []
     if stop.timed_out:
         within = f" within {stop.waited_s:g} s" if stop.waited_s is not None else ""
-        head = f"running: no stop{within}"
-        last = [fixed("debugger await waits on; debugger pause stops it", _NOTES)]
+        head, then = f"running: no stop{within}", "debugger await waits on; debugger pause stops it"
+        if isinstance(stop.waiting, Waiting):
+            head, then = (
+                f"running: {shorten(stop.waiting.text, IN_A_LIST)}",
+                _after_waiting(stop.waiting),
+            )
+        last = [fixed(then, _NOTES)]
     output = output_of(stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT)
     return [fixed(head), *output, *crashed(stop.crash, _FACTS), *_notes(stop), *last]
+
+
+def _after_waiting(waiting: Waiting) -> str:
+    if waiting.kind != "input":
+        return "a request makes it run; debugger await waits for the stop; debugger pause stops it"
+    if isinstance(waiting.source, str):
+        return f"its stdin is {short_name(waiting.source)}: write there; then debugger await"
+    return (
+        "debugger input TEXT answers it, debugger input --eof ends its input; then debugger await"
+    )
 
 
 def _ended(stop: Stop, page: Page) -> list[Section]:

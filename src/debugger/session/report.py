@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from debugger.backends.abilities import ReturnValues
+from debugger.backends.base import Attach
 from debugger.core import answers
 from debugger.core.breakpoints import Kind as BreakpointKind
 from debugger.core.events import Kind
@@ -25,6 +26,7 @@ from debugger.errors import Code, DebuggerError
 from debugger.session import crashes, family, source, views
 from debugger.session.record import is_crash
 from debugger.session.session import Session
+from debugger.targets.idle import IdleWait
 from debugger.targets.threads import is_suspended
 from debugger.timeline import Filters
 
@@ -319,8 +321,13 @@ def _hits(session: Session, number: int) -> int:
     return sum(one.breakpoints.hits(number) for one in relatives)
 
 
-def running(session: Session, *, waited_s: float | None) -> answers.Stop:
-    """Report that the program still runs, after a wait of so many seconds or without one."""
+def running(
+    session: Session, *, waited_s: float | None, waiting_for: IdleWait | None = None
+) -> answers.Stop:
+    """Report that the program still runs, after a wait of so many seconds or without one.
+
+    `waiting_for` is what it waits for itself, where it is idle.
+    """
     output = new_output(session)
     notes = _notes(session)
     if session.pid is not None and is_suspended(session.pid):
@@ -333,6 +340,25 @@ def running(session: Session, *, waited_s: float | None) -> answers.Stop:
         output_dropped=output.dropped,
         timed_out=waited_s is not None,
         waited_s=waited_s,
+        waiting=_waiting_of(session, waiting_for) if waiting_for is not None else UNSET,
         crash=session.crash or UNSET,
         notes=notes,
+    )
+
+
+def _waiting_of(session: Session, found: IdleWait) -> answers.Waiting:
+    # The stdin of a program that was attached to is not ours to write to.
+    is_attached = isinstance(session.target, Attach)
+    return waiting_view(found, source=found.source if is_attached else "")
+
+
+def waiting_view(found: IdleWait, *, source: str = "") -> answers.Waiting:
+    """Describe what an idle program waits for; `source` is where its input comes from."""
+    return answers.Waiting(
+        kind=found.kind,
+        pid=found.pid,
+        program=found.program,
+        call=found.call,
+        ports=found.ports,
+        source=source or UNSET,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import msgspec
@@ -19,9 +20,11 @@ from debugger.core.model import Reason, Resume, StepTarget
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import family, report
+from debugger.session.idle_watch import IdleWatch
 from debugger.session.looking import frame_of
 from debugger.session.session import Run, Session
 from debugger.session.standing import check_runs
+from debugger.targets.idle import CHECK_S, IdleWait
 
 _STEPS_MAX = 10_000
 _PAUSE_AGAIN_S = 2.0
@@ -32,10 +35,12 @@ _STARTING = {State.INITIALIZING, State.CONFIGURING}
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait, and what ends a wait early: the user's Ctrl-C."""
+    """How long to wait, and what ends a wait early: the user's Ctrl-C, or an idle program."""
 
     seconds: float
     interrupted: asyncio.Event
+    # After how many idle seconds a wait for input, or for connections, ends this one.
+    idle_limits: Mapping[str, float] = field(default_factory=dict)
 
 
 async def resume(
@@ -164,7 +169,7 @@ async def steps(
 
 def _rest(patience: Patience, limit: float) -> Patience:
     left = max(0.0, limit - asyncio.get_running_loop().time())
-    return Patience(left, patience.interrupted)
+    return replace(patience, seconds=left)
 
 
 async def until(session: Session, spec: Spec, patience: Patience) -> answers.Stop:
@@ -374,16 +379,26 @@ async def wait(session: Session, patience: Patience, *, after: int | None = None
     if after is None and is_over:
         session.require(State.RUNNING, to="wait")
     cursor = session.timeline.cursor() if after is None else after
+    return await _wait_after(session, patience, cursor)
+
+
+async def _wait_after(session: Session, patience: Patience, cursor: int) -> answers.Stop:
+    """Report the first stop or end of the family after a cursor, or that it still runs."""
     awaits_root = family.root(session).is_live
-    limit = asyncio.get_running_loop().time() + patience.seconds
+    idle, limit = IdleWatch(session), asyncio.get_running_loop().time() + patience.seconds
     while True:
         left = limit - asyncio.get_running_loop().time()
-        event = await _next_event(session, Patience(left, patience.interrupted), after=cursor)
+        soon = Patience(min(left, CHECK_S), patience.interrupted)
+        event = await _next_event(session, soon, after=cursor)
         if session.is_closed:
             raise family.ended_elsewhere(session.name)
         if event is None:
-            waited = patience.seconds - max(0.0, limit - asyncio.get_running_loop().time())
-            return report.running(session, waited_s=round(waited, 1))
+            waiting_for = await idle.check()
+            left = limit - asyncio.get_running_loop().time()
+            if not _is_over(left, patience, waiting_for):
+                continue
+            waited_s = round(patience.seconds - max(0.0, left), 1)
+            return report.running(session, waited_s=waited_s, waiting_for=waiting_for)
         cursor = event.seq
         happened = family.member(session, event.session)
         if happened is None or not _counts(event, happened, awaits_root=awaits_root):
@@ -394,6 +409,16 @@ async def wait(session: Session, patience: Patience, *, after: int | None = None
             if error.code is not Code.WRONG_STATE or happened.state is not State.RUNNING:
                 raise
             # Somebody else let it run on before our turn came.
+
+
+def _is_over(left_s: float, patience: Patience, waiting_for: IdleWait | None) -> bool:
+    """Tell whether a wait has lasted long enough, or is useless as the program is idle."""
+    if left_s <= 0 or patience.interrupted.is_set():
+        return True
+    if waiting_for is None:
+        return False
+    limit_s = patience.idle_limits.get(waiting_for.kind)
+    return limit_s is not None and waiting_for.idle_s >= limit_s
 
 
 def _counts(event: Event, happened: Session, *, awaits_root: bool) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from debugger.core.waits import SystemCall
+from debugger.targets.listening import parse
 from debugger.targets.process import look_at
 
 _PROCESSES_MAX = 2000
@@ -26,6 +27,8 @@ _VERBS = {
     "fsync": "syncs",
 }
 _POLLS = frozenset({"poll", "ppoll"})
+_SELECTS = frozenset({"select", "pselect6"})
+_SELECTED_MAX = 1024  # FD_SETSIZE
 _EPOLLS = frozenset({"epoll_wait", "epoll_pwait", "epoll_pwait2"})
 
 
@@ -35,31 +38,64 @@ def blocked_on(pid: int, call: SystemCall) -> str:
         number = call.arguments[0]
         other = call.name in {"write", "writev", "pwrite64"}
         return f"{_VERBS[call.name]} fd {number}: {describe(pid, number, is_writing=other)}"
-    numbers: Sequence[int] = ()
-    if call.name in _POLLS:
-        numbers = _polled(pid, call)
-    elif call.name in _EPOLLS and call.arguments:
-        numbers = _registered(pid, call.arguments[0])
+    numbers = watched_descriptors(pid, call)
     told = [f"fd {number}: {describe(pid, number)}" for number in numbers[:_POLLED_MAX]]
     return f"waits for {'; '.join(told)}" if told else f"waits in {call.name}"
 
 
+def watched_descriptors(pid: int, call: SystemCall) -> Sequence[int]:
+    """Return the descriptors that a poll, a select or an epoll waits for."""
+    if call.name in _POLLS:
+        return _polled(pid, call)
+    if call.name in _SELECTS and len(call.arguments) > 1:
+        return _selected(pid, call)
+    if call.name in _EPOLLS and call.arguments:
+        return _registered(pid, call.arguments[0])
+    return ()
+
+
+def _selected(pid: int, call: SystemCall) -> list[int]:
+    """Read the set that select waits to read from: a bit for each descriptor, select(2)."""
+    count, address = min(call.arguments[0], _SELECTED_MAX), call.arguments[1]
+    bits = int.from_bytes(_memory(pid, address, (count + 7) // 8), "little") if address else 0
+    return [number for number in range(count) if bits >> number & 1]
+
+
 def _polled(pid: int, call: SystemCall) -> list[int]:
     address, count = call.arguments[0], min(call.arguments[1], _POLLED_MAX)
+    data = _memory(pid, address, _POLLED_SIZE * count)
+    whole = data[: len(data) // _POLLED_SIZE * _POLLED_SIZE]
+    return [number for number, _, _ in struct.iter_unpack("=ihh", whole) if number >= 0]
+
+
+def _memory(pid: int, address: int, size: int) -> bytes:
     try:
         with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as file:
             file.seek(address)
-            data = file.read(_POLLED_SIZE * count)
+            return file.read(size)
     except (OSError, ValueError, OverflowError):
-        return []
-    whole = data[: len(data) // _POLLED_SIZE * _POLLED_SIZE]
-    return [number for number, _, _ in struct.iter_unpack("=ihh", whole) if number >= 0]
+        return b""
 
 
 def _registered(pid: int, number: int) -> list[int]:
     """Return what an epoll descriptor watches, proc_pid_fdinfo(5)."""
     text = _text(f"/proc/{pid}/fdinfo/{number}")
     return [int(one) for one in re.findall(r"^tfd:\s*(\d+)", text, re.MULTILINE)]
+
+
+def listening_port(pid: int, number: int) -> int | None:
+    """Return the TCP port that a descriptor listens at; None where it is no such socket."""
+    try:
+        inode = _INODE.search(os.readlink(f"/proc/{pid}/fd/{number}"))
+    except OSError:
+        return None
+    if inode is None:
+        return None
+    for table in ("tcp", "tcp6"):
+        for one in parse(_text(f"/proc/{pid}/net/{table}")):
+            if one.inode == int(inode[1]):
+                return one.port
+    return None
 
 
 def describe(pid: int, number: int, *, is_writing: bool = False) -> str:

@@ -76,6 +76,7 @@ from debugger.core.answers.stops import (
     OutputLine,
     Removed,
     Stop,
+    Waiting,
     WatchedView,
 )
 from debugger.core.answers.system import (
@@ -249,6 +250,7 @@ __all__ = [
     "Variables",
     "VariedView",
     "VaryView",
+    "Waiting",
     "WatchedView",
     "WayView",
     "WhoWrote",

@@ -77,12 +77,37 @@ class Crashed(Struct, frozen=True):
     line: int | UnsetType = UNSET
 
 
+class Waiting(Struct, frozen=True):
+    """What an idle program waits for: `kind` is input (on stdin) or connections (on `ports`).
+
+    `call` is the system call that the process `pid` is in. `source` is where the stdin of a program
+    that was attached to comes from.
+    """
+
+    kind: str
+    pid: int
+    program: str
+    call: str
+    ports: tuple[int, ...] = ()
+    source: str | UnsetType = UNSET
+
+    @property
+    def text(self) -> str:
+        """What it waits for, in words."""
+        who = f"{self.program}, pid {self.pid}"
+        if self.kind == "input":
+            return f"it waits for input ({self.call} of stdin by {who})"
+        ports = f"port{'s' * (len(self.ports) > 1)} {', '.join(map(str, self.ports))}"
+        return f"it serves on {ports}, and is idle ({self.call} by {who})"
+
+
 class Stop(Struct, frozen=True):
     """Where the program stopped, and why: the answer of every command that runs it.
 
     `state` is stopped, running (the wait ended first: `timed_out`, or `--no-wait`) or terminated.
     `is_repeat`: in the frame of the stop before; the text then shows `changed`, not `locals`.
     `unbound` and `never_hit` come with the end of the program; `crash` is one that came before.
+    `waiting` is what an idle program waits for itself.
     `left_running` are the sessions of its other processes that run on after its end.
     """
 
@@ -114,6 +139,7 @@ class Stop(Struct, frozen=True):
     never_hit: tuple[BreakpointView, ...] = ()
     timed_out: bool = False
     waited_s: float | None = None
+    waiting: Waiting | UnsetType = UNSET
     crash: Crashed | UnsetType = UNSET
     left_running: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

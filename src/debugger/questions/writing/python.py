@@ -76,6 +76,7 @@ async def who_wrote(
         timeout_s=patience.seconds,
         scratch_root=scratch,
         interrupted=patience.interrupted,
+        idle_limits=patience.idle_limits,
     )
     require_recording(ran, argv)
     chosen = next((one for one in ran.recordings if _reached(one) is not None), None)

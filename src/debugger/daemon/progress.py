@@ -1,0 +1,44 @@
+"""Reports to a terminal's user that a command still runs, while it takes long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from debugger.daemon import protocol
+from debugger.daemon.handler import Handler, Request
+from debugger.daemon.peer import Peer
+
+_FIRST_S = 2.0
+_EACH_S = 1.0
+
+
+@asynccontextmanager
+async def reporting_progress(peer: Peer, request: Request, handler: Handler) -> AsyncIterator[None]:
+    """Report every second what goes on, from the second second on, if the request wants that."""
+    if not request.wants_progress:
+        yield
+        return
+    task = asyncio.create_task(_report(peer, request, handler))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])  # nothing of it comes after the answer
+
+
+async def _report(peer: Peer, request: Request, handler: Handler) -> None:
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    began, wait_s = loop.time(), _FIRST_S
+    command = next(iter(protocol.words(request.argv or ())), "")
+    while True:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await over.wait()
+        wait_s = _EACH_S
+        said = [f"{command}: {loop.time() - began:.0f} s", handler.describe_progress()]
+        try:
+            await peer.send({"id": request.id, "progress": ", ".join(filter(None, said))})
+        except OSError:
+            return

@@ -1,0 +1,47 @@
+"""Watches whether the program of a session is idle, while somebody waits for its next stop."""
+
+from __future__ import annotations
+
+import asyncio
+
+from debugger.backends.base import Attach
+from debugger.core.state import State
+from debugger.session import family
+from debugger.session.session import Session
+from debugger.targets.idle import CONNECTIONS, INPUT, QUIET_S, IdleDetector, IdleWait
+
+# After how many idle seconds a wait ends: for input, and for connections.
+INPUT_LIMIT = {INPUT: QUIET_S}
+SERVER_LIMIT = {CONNECTIONS: QUIET_S}
+# A question ends its program: somebody may be about to make the first request.
+QUESTION_LIMIT = {CONNECTIONS: 10.0}
+
+
+class IdleWatch:
+    """Checks the processes of one session's family for idleness."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._watched: tuple[int, IdleDetector] | None = None
+
+    async def check(self) -> IdleWait | None:
+        """Return what the idle program waits for; None where it is active, or nothing is known."""
+        pid = self._pid()
+        if pid is None:
+            self._watched = None
+            return None
+        if self._watched is None or self._watched[0] != pid:
+            self._watched = pid, IdleDetector(pid)
+        now_s = asyncio.get_running_loop().time()
+        return await asyncio.to_thread(self._watched[1].check, now_s)
+
+    def _pid(self) -> int | None:
+        """Return the first process of the family; None where none runs, or not on this machine."""
+        program = family.root(self._session)
+        if isinstance(program.target, Attach) and program.target.connect is not None:
+            return None  # the number may be another machine's
+        relatives = program.family.relatives(program)
+        if any(one.state is State.STOPPED for one in relatives):
+            return None
+        running = [one for one in (program, self._session) if one.state is State.RUNNING]
+        return next((one.pid for one in running if one.pid is not None), None)
