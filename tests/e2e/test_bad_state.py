@@ -35,7 +35,7 @@ NEED_A_STOP = (
     "context",
     "source",
 )
-NEED_A_PROGRAM = (*NEED_A_STOP, "threads", "pause", "await", "raw help", "detach")
+NEED_A_PROGRAM = (*NEED_A_STOP, "threads", "pause", "await", "raw help")
 NEED_A_PROGRAM += ("input hello", "input --eof")
 NEED_A_SESSION = (*NEED_A_PROGRAM, "break main", "status", "output", "events", "stop", "restart")
 NEED_A_SESSION += ("breakpoint list", "breakpoint remove 1")

@@ -83,7 +83,11 @@ def test_attaching_leaves_the_program_running_and_stops_it_only_when_asked(
         wait_until(lambda: _count(progress) > seen, 10, what="the program to go on")
         answer = cli("--json", "attach", str(pid), "--pause", check=0)
         assert (answer.data["data"]["state"], answer.data["data"]["reason"]) == ("stopped", "pause")
-        cli("stop", check=0)
+        left = cli("stop", check=0).out
+        assert f"(pid {pid} goes on)" in left
+        assert "stop --kill" in left
+        cli("attach", str(pid), check=0)
+        assert f"process {pid} was killed" in cli("stop", "--kill", check=0).out
         assert os.waitpid(pid, 0)[1] == signal.SIGKILL
     finally:
         _end(pid)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.metadata
 import importlib.util
+import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -281,7 +282,7 @@ def find(chosen: Profile, env: Mapping[str, str], configured: Mapping[str, Confi
         raise DebuggerError(
             Code.ADAPTER_NOT_FOUND,
             f"{chosen.name} is not at {path}, where the configuration says it is",
-            hint="debugger config shows the configuration",
+            hint=f"change [adapters.{chosen.name}] path: debugger config shows the file",
         )
     search = Search(
         env,
@@ -296,11 +297,31 @@ def find(chosen: Profile, env: Mapping[str, str], configured: Mapping[str, Confi
         raise DebuggerError(
             Code.ADAPTER_NOT_FOUND,
             f"{chosen.name} is not installed",
-            hint=f"debugger setup {chosen.name} --yes"
-            if chosen.name in PROFILES
-            else chosen.install,
+            hint=_missing_hint(chosen),
         )
+    if path is not None:
+        _check_runs(chosen.name, found)
     return found
+
+
+def _check_runs(name: str, found: Found) -> None:
+    """Check that what the configuration has a path for is a program that can be run."""
+    path = Path(found.argv[0])
+    if path.is_file() and os.access(path, os.X_OK):
+        return
+    problem = "is not executable" if path.is_file() else "is no file"
+    way = f"chmod u+x {path}, or change" if path.is_file() else "change"
+    raise DebuggerError(
+        Code.ADAPTER_NOT_FOUND,
+        f"{name} cannot be run: {path} {problem}",
+        hint=f"{way} [adapters.{name}] path: debugger config shows the file",
+    )
+
+
+def _missing_hint(chosen: Profile) -> str:
+    if chosen.name not in PROFILES:
+        return chosen.install
+    return chosen.missing_hint or f"debugger setup {chosen.name} --yes"
 
 
 def maker(

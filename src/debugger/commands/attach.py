@@ -15,9 +15,8 @@ from debugger.core.breakpoints import Spec
 from debugger.core.command import Arg, Opt, command
 from debugger.core.state import State
 from debugger.errors import DebuggerError
-from debugger.session import report, stepping
+from debugger.session import closing, report, stepping
 from debugger.session.session import Session
-from debugger.session.standing import runs
 from debugger.session.stepping import Patience
 from debugger.setup import attaching, simulators
 
@@ -126,6 +125,8 @@ async def _session(call: Call, prepared: attaching.Prepared, specs: Sequence[Spe
 async def detach(call: Call) -> answers.Answer:
     """End the session and leave the program running."""
     session = call.session()
-    session.require_live("detach from it")
-    await call.sessions.close(session, kill=False)
-    return answers.Ended(ended=(session.name,), detached=runs(session.target), pid=session.pid)
+    # What has ended, or lost its debugger, is forgotten all the same.
+    fate = await closing.let_go(call.sessions, session)
+    return answers.Ended(
+        ended=(session.name,), detached=fate.goes_on, pid=session.pid, notes=fate.notes
+    )

@@ -15,10 +15,11 @@ from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.command import Arg, Opt, command
 from debugger.core.model import Reason
-from debugger.session import looking, report, stepping
+from debugger.session import closing, looking, report, stepping
 from debugger.session.family import descendants, root
 from debugger.session.look import place_of, program_of, strangers
 from debugger.session.session import Session
+from debugger.session.standing import runs
 from debugger.setup import launching
 
 GROUP = "Sessions"
@@ -100,13 +101,17 @@ async def stop(
     call: Call,
     *,
     every: Annotated[bool, Opt("--all", help="every session, and the daemon")] = False,
+    kill: Annotated[bool, Opt("--kill", help="end what was attached to, too")] = False,
 ) -> answers.Answer:
-    """End the session: the program and its debugger."""
+    """End the session: its debugger, and the program if `start` began it.
+
+    A process that was attached to runs on, as after `detach`, unless --kill is given.
+    """
     if every:
-        ended = await call.sessions.close_all()
-        call.stop_daemon()
-        return answers.Ended(ended=tuple(ended))
+        return await _stop_all(call, kill=kill)
     session = call.session()
+    if isinstance(session.target, Attach):
+        return await _stop_attached(call, session, kill=kill)
     names = [session.name, *(one.name for one in descendants(session) if one.is_live)]
     parent = session.parent
     notes: tuple[str, ...] = ()
@@ -118,6 +123,37 @@ async def stop(
         pid=session.pid,
         killed=strangers(closed.killed, session.pid),
         notes=notes,
+    )
+
+
+async def _stop_all(call: Call, *, kill: bool) -> answers.Ended:
+    attached = [one for one in call.sessions.listed() if isinstance(one.target, Attach)]
+    live = [one for one in attached if one.is_live and runs(one.target) and one.parent is None]
+    killed: list[str] = []
+    notes: list[str] = []
+    for one in live:
+        if kill:
+            killed.append(one.name)
+            notes += (await closing.kill_attached(call.sessions, one)).notes
+        else:
+            notes.append(f"{one.name} was attached to, and stays: pid {one.pid}")
+    ended = await call.sessions.close_all()
+    call.stop_daemon()
+    lost = call.evidence.ids
+    if lost:
+        notes.append(f"lost with the daemon: evidence {', '.join(lost)}")
+    return answers.Ended(ended=(*killed, *ended), notes=tuple(notes))
+
+
+async def _stop_attached(call: Call, session: Session, *, kill: bool) -> answers.Ended:
+    names = (session.name, *(one.name for one in descendants(session) if one.is_live))
+    by = closing.kill_attached if kill else closing.let_go
+    fate = await by(call.sessions, session)
+    notes = fate.notes
+    if fate.goes_on and not kill:
+        notes = (*notes, "it was attached to, and stays: stop --kill ends such a program")
+    return answers.Ended(
+        ended=names, detached=fate.goes_on and not kill, pid=session.pid, notes=notes
     )
 
 

@@ -18,6 +18,7 @@ from debugger.daemon.handler import Handler, Publish, Reply, Request
 from debugger.errors import Code, DebuggerError, Exit
 from debugger.questions.evidence import Evidence
 from debugger.render import Style, text, to_data
+from debugger.session.closing import fit_hint
 from debugger.session.sessions import Sessions
 from debugger.surface import cli
 from debugger.surface.cli import Invocation
@@ -110,8 +111,18 @@ class Dispatcher:
             evidence=self._evidence,
             as_text=partial(_kept_text, request.cwd),
         )
-        answer: Answer = await wanted.command.run(call, **arguments)
+        try:
+            answer: Answer = await wanted.command.run(call, **arguments)
+        except DebuggerError as error:
+            raise self._fitted(error, call) from error
         return answer, bool(stops)
+
+    def _fitted(self, error: DebuggerError, call: Call) -> DebuggerError:
+        """Make a failure's hint one that helps in the session that the command was for."""
+        try:
+            return fit_hint(error, self._sessions.get(call.session_name))
+        except DebuggerError:  # there is none
+            return error
 
     def busy(self) -> bool:
         """Whether a session lives."""

@@ -82,6 +82,11 @@ class Evidence:
     def _bytes(self) -> int:
         return sum(len(one.text) for one in self._kept.values())
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The answers that are kept."""
+        return tuple(self._kept)
+
     def listed(self) -> answers.EvidenceList:
         """List the answers that are kept, oldest first."""
         return answers.EvidenceList(
@@ -120,7 +125,12 @@ class Evidence:
         for kept in self._kept.values():
             view = _view(kept)
             stale += bool(view.stale)
-            parts += [f"## {kept.id}: {kept.summary}", "", f"{kept.time}, to reproduce:", ""]
+            parts += [
+                f"## {kept.id}: {kept.words[1]}: {kept.summary}",
+                "",
+                f"{kept.time}, to reproduce:",
+                "",
+            ]
             parts += ["```sh", f"cd {shlex.quote(kept.cwd)}", _command(kept), "```", ""]
             if view.stale:
                 parts += [f"**Stale**: changed since: {', '.join(view.stale)}", ""]

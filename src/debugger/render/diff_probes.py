@@ -47,7 +47,7 @@ def _head(answer: DiffOfProbes) -> str:
     after = after if answer.parted_after else ""
     left, right = parted.left, parted.right
     if left is not None and right is not None and left.place == right.place:
-        columns = answer.places[left.place].columns
+        columns = _columns(answer, left)
         told = [
             f"{shorten(one.expression, _NAME)} {_pair(a, b, _SHORT)}"
             for one, a, b in zip(columns, left.values, right.values, strict=False)
@@ -131,7 +131,7 @@ def _row(answer: DiffOfProbes, pair: ProbedPair) -> list[str]:
                 where = _at(answer, row, is_right=side == "B", is_short=is_short)
                 told.append(f"only {side}: {where}  {_values(answer, row)}".rstrip())
         return told
-    columns = answer.places[left.place].columns
+    columns = _columns(answer, left)
     told = [
         # Of what differs by addresses alone one is told.
         f"{shorten(one.expression, _NAME)}={_pair(a, b if one.different else a)}"
@@ -141,9 +141,13 @@ def _row(answer: DiffOfProbes, pair: ProbedPair) -> list[str]:
     return [f"{_hit(answer, pair, is_short=is_short)}  {'  '.join(told)}".rstrip()]
 
 
+def _columns(answer: DiffOfProbes, row: ProbeRow) -> Sequence[ProbedColumn]:
+    return answer.places[row.place].columns if row.place < len(answer.places) else ()
+
+
 def _known(answer: DiffOfProbes, row: ProbeRow) -> list[tuple[str, str]]:
     """Return the values of a hit with their names, but for those that neither run ever had."""
-    columns = answer.places[row.place].columns
+    columns = _columns(answer, row)
     return [
         (one.expression, value)
         for one, value in zip(columns, row.values, strict=False)
@@ -172,6 +176,8 @@ def _at(
 
 
 def _of(answer: DiffOfProbes, row: ProbeRow, *, is_right: bool = False) -> str:
+    if row.place >= len(answer.places):
+        return ""
     place = answer.places[row.place]
     line = place.right_line if is_right and place.right_line else place.line
     return f" of {basename(place.file)}:{line}" if place.file and line else f" of {place.asked}"

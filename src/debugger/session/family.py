@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from debugger.backends.base import Attach, Launch
 from debugger.core.breakpoints import Breakpoint, Spec
 from debugger.core.events import Kind
 from debugger.core.state import State
@@ -95,11 +96,13 @@ def descendants(session: Session) -> list[Session]:
 
 @asynccontextmanager
 async def ending(session: Session, *, kill: bool) -> AsyncIterator[None]:
-    """See a child process end that is being ended; debugpy only asks it to (bounded).
+    """See a process end that is being ended; debugpy only asks a child to (bounded).
 
-    A program's own guard sees to all that the program started.
+    A program's own guard sees to all that the program started, but not to what was attached to.
     """
-    if not kill or session.parent is None or not session.is_live or session.pid is None:
+    is_guarded = session.parent is None and isinstance(session.target, Launch)
+    is_elsewhere = isinstance(session.target, Attach) and session.target.connect is not None
+    if not kill or is_guarded or is_elsewhere or not session.is_live or session.pid is None:
         yield
         return
     try:

@@ -79,6 +79,9 @@ async def _adapter(
         found = choose.find(profile, env, configured)
     except DebuggerError as error:
         status = "error" if is_needed else "warning"
+        own_path = configured.get(profile.name)
+        if own_path is not None and own_path.path is not None:
+            fix = error.hint or fix  # what is installed elsewhere is not looked for
         return answers.Check(name=name, status=status, message=error.message, fix=fix)
     path = found.argv[0]
     try:

@@ -40,7 +40,8 @@ def numbered(word: str) -> Process:
     found = processes.look_at(pid)
     if found is None:
         if not processes.has_proc() and _is_alive(pid):
-            return Process(pid=pid, name=f"pid-{pid}")
+            # Nothing is known of it but that it is there: whether it may be traced is tried.
+            return Process(pid=pid, name=f"pid-{pid}", owner=os.geteuid(), holder=os.geteuid())
         raise DebuggerError(Code.NOT_FOUND, f"no process {pid}", hint=PS)
     if found.group not in {0, pid}:
         raise DebuggerError(
@@ -59,7 +60,7 @@ def numbered(word: str) -> Process:
 
 
 def _is_alive(pid: int) -> bool:
-    """Tell whether there is a process, where there is no /proc. Untested."""
+    """Tell whether there is a process, where neither /proc nor ps tells."""
     try:
         os.kill(pid, 0)
     except PermissionError:
@@ -154,6 +155,8 @@ def _executable(process: Process) -> tuple[str | None, tuple[str, ...]]:
         return None, ()
     path = process.exe.removesuffix(" (deleted)")
     link = f"/proc/{process.pid}/exe"
+    if not processes.has_proc():
+        return (path if os.path.isabs(path) else None), ()
     if not os.path.exists(path):
         return link, (f"{path} is not there any more: the process's own copy is read",)
     try:

@@ -23,7 +23,8 @@ class Facts(Struct, frozen=True):
     """What decides: the process, and who we are.
 
     `scope` is Yama's ptrace_scope, 0 without it; `is_descendant`: the process descends from us;
-    `is_filtered`: our system calls are filtered, as a container's are.
+    `is_filtered`: our system calls are filtered, as a container's are; without `has_proc` less is
+    known of the process, as on macOS.
     """
 
     process: Process
@@ -33,6 +34,7 @@ class Facts(Struct, frozen=True):
     is_descendant: bool = False
     is_filtered: bool = False
     is_init: bool = False
+    has_proc: bool = True
     tracer_name: str = ""
 
 
@@ -91,7 +93,7 @@ def _untraceable(facts: Facts) -> Refusal | None:
         if facts.uid != process.owner:
             return _of_another_user(facts)
         return _among_our_own(facts) or _perhaps(facts)
-    return None if process.exe else _hidden(process)
+    return None if process.exe or not facts.has_proc else _hidden(process)
 
 
 def _hidden(process: Process) -> Refusal:
@@ -157,6 +159,7 @@ def facts_of(process: Process) -> Facts:
         scope=int(scope) if scope.isdecimal() else 0,
         is_descendant=_descends(process, os.getpid()),
         is_filtered=ourselves.get("Seccomp") == _FILTERED,
+        has_proc=has_proc(),
         is_init=process.pid == 1 and _has_kernel_beside(),
         tracer_name=tracer.name if tracer is not None else "",
     )

@@ -12,13 +12,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from debugger.targets.program import look
+from debugger.targets.ps import PsRow, list_rows
 
 _STATUS_MAX = 1 << 14
 _WORDS_MAX = 1 << 17
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD of linux/sched.h
 _FLAGS = 6  # the field of proc_pid_stat(5), counted from the state
 _DELETED = " (deleted)"
-_PYTHON = re.compile(r"(?:python|pypy)[\d.]*\w?\Z")
+_PYTHON = re.compile(r"(?:[Pp]ython|pypy)[\d.]*\w?\Z")  # "Python" in a framework of macOS
 _NODE = re.compile(r"node(?:js)?[\d.]*\Z")
 _RUBY = re.compile(r"ruby[\d.]*\Z")
 _SHELL = re.compile(r"(?:ba|da|z|k|a)?sh\Z")
@@ -35,7 +36,7 @@ _THREADS_MAX = 64
 
 
 class Process(Struct, frozen=True):
-    """A process as /proc tells of it, proc(5).
+    """A process as /proc tells of it, proc(5), or ps where there is none.
 
     `exe` is "" where it may not be read; `owner` is its effective user, `holder` the owner of its
     files in /proc, root for one that must not be looked into; `tracer` is the pid of its debugger,
@@ -132,7 +133,7 @@ def language(process: Process) -> str:
         return process.interpreter
     try:
         # The link reaches an executable that has been removed since.
-        found = look(f"/proc/{process.pid}/exe").language
+        found = look(f"/proc/{process.pid}/exe" if has_proc() else process.exe).language
     except OSError:  # it may not be followed
         return ""
     return found or ("native" if process.exe else "")
@@ -172,9 +173,11 @@ def _is_own_code(process: Process) -> bool:
 
 
 def look_at(pid: int) -> Process | None:
-    """Look at a process; None if there is none, or no /proc."""
+    """Look at a process, in /proc or by ps; None if there is none."""
     if pid <= 0:
         return None
+    if not has_proc():
+        return next((_from_ps(row) for row in list_rows(pid)), None)
     folder = f"/proc/{pid}"
     try:
         fields = status_of(_read(f"{folder}/status", _STATUS_MAX))
@@ -198,6 +201,20 @@ def look_at(pid: int) -> Process | None:
     )
 
 
+def _from_ps(row: PsRow) -> Process:
+    return Process(
+        pid=row.pid,
+        name=os.path.basename(row.exe),
+        words=row.words,
+        exe=row.exe,
+        parent=row.parent,
+        group=row.pid,
+        owner=row.owner,
+        holder=row.owner,
+        state=row.state,
+    )
+
+
 def status_of(text: str) -> dict[str, str]:
     """Read /proc/PID/status, a key and a value on each line, proc_pid_status(5)."""
     found = (line.partition(":") for line in text.splitlines())
@@ -216,6 +233,9 @@ def _is_kernel(stat: str) -> bool:
 
 def every() -> Iterator[Process]:
     """Look at all processes; those that end meanwhile are left out."""
+    if not has_proc():
+        yield from map(_from_ps, list_rows())
+        return
     for name in sorted((one for one in _list("/proc") if one.isdecimal()), key=int):
         found = look_at(int(name))
         if found is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import subprocess
 import sys
@@ -16,6 +17,9 @@ from debugger.backends.choose import (
     backend_profile,
     select,
 )
+from debugger.backends.dap.adapters.lldb import lldb_dap
+from debugger.backends.dap.profile import Found, Search
+from debugger.config import Adapter as AdapterSettings
 from debugger.errors import Code, DebuggerError
 
 OURS, THEIRS = "DEBUGGER_BACKEND", "XCODEBUILDMCP_DEBUGGER_BACKEND"
@@ -129,3 +133,38 @@ def test_nothing_of_the_extra_is_imported_before_it_is_chosen():
         [sys.executable, "-c", words], capture_output=True, text=True, timeout=60, check=True
     )
     assert told.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(("platform", "names"), [("darwin", "xcrun"), ("linux", "setup lldb-dap")])
+def test_where_lldb_dap_is_missing_the_way_to_get_it_and_the_way_without_it_are_named(
+    platform, names, monkeypatch
+):
+    hint = lldb_dap.missing_hint(platform)
+    assert names in hint
+    assert "--backend lldb-cli" in hint
+    missing = dataclasses.replace(choose.PROFILES["lldb-dap"], find=lambda _: None)
+    with pytest.raises(DebuggerError, match="lldb-dap is not installed") as raised:
+        choose.find(missing, {}, {})
+    assert "--backend lldb-cli" in str(raised.value.hint)
+
+
+def test_on_a_mac_xcodes_lldb_dap_comes_before_that_on_the_path(monkeypatch, tmp_path):
+    on_path = tmp_path / "lldb-dap"
+    on_path.touch(mode=0o755)
+    search = Search({"PATH": str(tmp_path)})
+    monkeypatch.setattr(lldb_dap.sys, "platform", "darwin")
+    monkeypatch.setattr(lldb_dap, "_find_by_xcrun", lambda _: Found(("/Xcode/lldb-dap",)))
+    assert choose.PROFILES["lldb-dap"].find(search) == Found(("/Xcode/lldb-dap",))
+    monkeypatch.setattr(lldb_dap, "_find_by_xcrun", lambda _: None)
+    assert choose.PROFILES["lldb-dap"].find(search) == Found((str(on_path),))
+
+
+def test_a_configured_adapter_that_cannot_be_run_is_named_with_what_to_change(tmp_path):
+    plain = tmp_path / "lldb-dap"
+    plain.touch(mode=0o644)
+    for path, says in ((plain, "is not executable"), (tmp_path, "is no file")):
+        own = {"lldb-dap": AdapterSettings(path=str(path))}
+        with pytest.raises(DebuggerError, match=f"lldb-dap cannot be run: {path} {says}") as raised:
+            choose.find(choose.PROFILES["lldb-dap"], {}, own)
+        assert raised.value.code is Code.ADAPTER_NOT_FOUND
+        assert "[adapters.lldb-dap] path" in str(raised.value.hint)

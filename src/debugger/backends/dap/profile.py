@@ -272,6 +272,8 @@ class Profile:
     find: Callable[[Search], Found | None]
     launch: Callable[[Launch, Files], dict[str, Any]]
     attach: Callable[[Attach], dict[str, Any]]
+    # What to do where it is not installed; without it, the command that installs it.
+    missing_hint: str = ""
     is_terminal: bool = False
     is_server: bool = False
     extensions: tuple[str, ...] = ()

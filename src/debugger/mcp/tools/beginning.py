@@ -94,14 +94,15 @@ async def debug_attach(
 async def debug_session(
     call: ToolCall,
     *,
-    action: Literal["status", "list", "use", "wait", "pause", "restart", "stop"] = "status",
+    action: Literal["status", "list", "use", "wait", "pause", "restart", "stop", "kill"] = "status",
     all_threads: Annotated[bool, "pause all"] = False,
     timeout_ms: int | None = None,
 ) -> Told:
-    """Show, list, choose, await, pause, restart or end (kill) a session."""
-    if action in {"status", "list", "stop"}:
-        reply = await call.ask("sessions" if action == "list" else action)
-        if action == "stop" and call.memory.session in reply.data.get("ended", ()):
+    """Show, list, choose, await, pause, restart, end (or kill) a session."""
+    if action in {"status", "list", "stop", "kill"}:
+        command = {"list": "sessions", "kill": "stop"}.get(action, action)
+        reply = await call.ask(command, **({"kill": True} if action == "kill" else {}))
+        if command == "stop" and call.memory.session in reply.data.get("ended", ()):
             call.remember(None)
         return Told(reply.text, reply.data)
     if action == "use":

@@ -31,6 +31,11 @@ _WATCHPOINT = re.compile(r"watchpoint (\d+)")
 def _find(search: Search) -> Found | None:
     if search.path is not None:
         return Found((search.path, *search.args))
+    if sys.platform == "darwin":
+        # Xcode's own comes first, as with LLDB's command line: only it knows Swift.
+        own = _find_by_xcrun(search)
+        if own is not None:
+            return own
     path = search.env.get("PATH")
     names = ["lldb-dap", *(f"lldb-dap-{number}" for number in _NEWEST_FIRST)]
     for name in names:
@@ -38,13 +43,19 @@ def _find(search: Search) -> Found | None:
         if found is not None:
             # By its absolute path: it looks for its own libraries and lldb-server from there.
             return Found((str(Path(found).absolute()), *search.args))
-    if sys.platform == "darwin":
-        return _find_by_xcrun(search)
     for number in _NEWEST_FIRST:
         file = Path(f"/usr/lib/llvm-{number}/bin/lldb-dap")
         if file.exists():
             return Found((str(file), *search.args))
     return None
+
+
+def missing_hint(platform: str) -> str:
+    """Say how to get lldb-dap, or to do without, on a system."""
+    without = "LLDB's own command line does without it: --backend lldb-cli"
+    if platform == "darwin":
+        return f"Xcode 16 brings it (xcode-select --install; xcrun --find lldb-dap); {without}"
+    return f"debugger setup lldb-dap --yes installs it; {without}"
 
 
 def _find_by_xcrun(search: Search) -> Found | None:
@@ -58,7 +69,8 @@ def _find_by_xcrun(search: Search) -> Found | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return Found((answer.stdout.strip(), *search.args))
+    path = answer.stdout.strip()
+    return Found((path, *search.args)) if path else None
 
 
 def _launch(launch: Launch, files: Files) -> dict[str, Any]:
@@ -140,6 +152,7 @@ async def _exception(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
 PROFILE = Profile(
     name="lldb-dap",
     languages=common.LANGUAGES,
+    missing_hint=missing_hint(sys.platform),
     install="apt install lldb-19 (Debian), brew install llvm (macOS)",
     find=_find,
     launch=_launch,

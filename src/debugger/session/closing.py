@@ -1,0 +1,94 @@
+"""Ends a session so that what becomes of its program is known, and hints that fit what it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from debugger.backends.base import Attach
+from debugger.errors import DebuggerError
+from debugger.session.session import Session
+from debugger.session.sessions import Sessions
+from debugger.session.standing import runs
+from debugger.targets.process import Process, has_proc, look_at
+
+_RESTART = "debugger restart"
+_OVER = frozenset("ZX")
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of a program that was attached to: whether it goes on, and what to know of it."""
+
+    goes_on: bool
+    notes: tuple[str, ...] = ()
+
+
+async def let_go(sessions: Sessions, session: Session) -> Fate:
+    """End a session and leave its program running."""
+    was_live = session.is_live
+    await sessions.close(session, kill=False)
+    if not runs(session.target):
+        return Fate(goes_on=False)
+    if not was_live:
+        return Fate(goes_on=False, notes=("the program had ended before",))
+    pid = session.pid
+    if not _is_on_this_machine(session) or pid is None or not has_proc():
+        return Fate(goes_on=True)
+    found = _living(pid)
+    if found is None:
+        return Fate(goes_on=False, notes=(f"process {pid} has ended meanwhile",))
+    if found.state == "T":
+        return Fate(goes_on=True, notes=(f"a signal has stopped it: kill -CONT {pid}",))
+    return Fate(goes_on=True)
+
+
+async def kill_attached(sessions: Sessions, session: Session) -> Fate:
+    """End a session and the process that it was attached to."""
+    was_live, pid = session.is_live, session.pid
+    await sessions.close(session, kill=True)
+    if not was_live:
+        return Fate(goes_on=False, notes=("the program had ended before",))
+    if not _is_on_this_machine(session) or pid is None or not has_proc():
+        note = "its debugger was asked to kill the program; whether it did is not known here"
+        return Fate(goes_on=False, notes=(note,))
+    if _living(pid) is not None:
+        return Fate(goes_on=True, notes=(f"process {pid} could not be killed",))
+    return Fate(goes_on=False, notes=(f"process {pid} was killed",))
+
+
+def fit_hint(error: DebuggerError, session: Session) -> DebuggerError:
+    """Replace a hint to restart a program where another command helps.
+
+    What was attached to cannot be started again by us, and of several processes others may run.
+    """
+    if error.hint is None or _RESTART not in error.hint:
+        return error
+    relatives = session.family.relatives(session)
+    running = [one.name for one in relatives if one is not session and one.is_live]
+    if running:
+        hint = f"debugger use {running[0]}: it still runs"
+    elif isinstance(session.target, Attach):
+        hint = _attach_again(session, session.target)
+    else:
+        return error
+    return DebuggerError(error.code, error.message, hint=hint)
+
+
+def _attach_again(session: Session, target: Attach) -> str:
+    if target.core is not None:
+        return f"debugger attach --core {target.core}"
+    if target.connect is not None:
+        host, port = target.connect
+        return f"debugger attach --connect {host}:{port}, if the server still listens"
+    if session.pid is not None and (_living(session.pid) is not None or not has_proc()):
+        return f"debugger attach {session.pid}"
+    return "it was attached to, and has ended: debugger start PROGRAM starts one"
+
+
+def _is_on_this_machine(session: Session) -> bool:
+    return not (isinstance(session.target, Attach) and session.target.connect is not None)
+
+
+def _living(pid: int) -> Process | None:
+    found = look_at(pid)
+    return None if found is None or found.state in _OVER else found
