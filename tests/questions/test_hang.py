@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from debuggees import build
+
 C = r"""
 #include <pthread.h>
 #include <stdio.h>
@@ -345,6 +347,13 @@ def test_goroutines_that_wait_for_each_other_are_a_deadlock(
     assert answer["kind"] == "deadlock", answer
     for one in says:
         assert one in answer["cause"]
+
+
+@pytest.mark.adapter("delve")
+def test_a_deadlock_that_gos_runtime_ends_is_one(cli: Callable[..., Any]) -> None:
+    answer = _hang(cli, build("deadlock.go"))
+    assert answer["kind"] == "deadlock"
+    assert "all goroutines are asleep" in answer["cause"]
 
 
 RUST = """use std::sync::{Arc, Barrier, Mutex};

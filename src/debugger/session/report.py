@@ -21,6 +21,7 @@ from debugger.core.model import (
     Stopped,
     Variable,
 )
+from debugger.core.origin import is_library
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import crashes, family, source, views
@@ -59,7 +60,7 @@ async def stop(
     assert happened is not None
     stack = await session.backend.stack(thread if thread is not None else 0, levels=LEVELS)
     if session.look.frame is None:
-        session.look.frame = shown = _users_frame(stack, happened)
+        session.look.frame = shown = users_frame(stack, happened, session.target.cwd)
         session.look.shown_index = shown.index if shown is not None else 0
     frame = session.look.frame
     variables = await _variables(session, frame)
@@ -116,8 +117,8 @@ async def stop(
     )
 
 
-def _users_frame(stack: Stack, happened: Stopped) -> Frame | None:
-    """Choose the frame to show: the innermost, or for a crash the innermost with source."""
+def users_frame(stack: Stack, happened: Stopped, cwd: str) -> Frame | None:
+    """Choose the frame to show: the innermost, or for a crash the innermost of the user's own."""
     if not stack.frames:
         return None
     innermost = stack.frames[0]
@@ -127,7 +128,9 @@ def _users_frame(stack: Stack, happened: Stopped) -> Frame | None:
     readable = [one for one in stack.frames if source.is_readable(one.file)]
     if is_here and happened.reason not in _ANYWHERE:
         return innermost
-    return next((one for one in readable if not one.is_subtle), (readable or [innermost])[0])
+    plain = [one for one in readable if not one.is_subtle]
+    own = [one for one in plain if not is_library(one.file, cwd)]
+    return next(iter(own or plain or readable), innermost)
 
 
 def _identity(frame: Frame | None, stack: Stack, thread: int | None) -> tuple[object, ...] | None:

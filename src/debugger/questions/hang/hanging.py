@@ -67,9 +67,9 @@ async def hang(question: Question, after_s: float) -> answers.Hang:
     try:
         async with asking.running(wanted) as run:
             if isinstance(target, Launch):
-                last = await _ran(run, after_s)
+                last, fault = await _ran(run, after_s)
                 if last is not None:
-                    return _ended(run, last, began)
+                    return _ended(run, last, began, fault)
             if outside is None:
                 outside = await look(run.session.pid or 0, _WINDOW_S, interrupted)
             seen = await _seen(run, outside)
@@ -82,12 +82,14 @@ async def hang(question: Question, after_s: float) -> answers.Hang:
         return _from_outside(outside, error, began)
 
 
-async def _ran(run: Run, after_s: float) -> answers.Stop | None:
-    """Let a program run for so long; the answer is its end, if it came to it."""
+async def _ran(run: Run, after_s: float) -> tuple[answers.Stop | None, str]:
+    """Let a program run for so long; return its end, if it came to it, and the last fault."""
+    fault = ""
     limit = asyncio.get_running_loop().time() + after_s
     run.ends_at = limit
     stop = await run.first()
     while stop.state == State.STOPPED.value and asyncio.get_running_loop().time() < limit:
+        fault = stop.exception.message if stop.exception is not None else stop.signal or fault
         stop = await run.go_on(run.at(stop), max(0.0, limit - asyncio.get_running_loop().time()))
     late_s = 0.0
     while stop.state == State.RUNNING.value:
@@ -101,7 +103,7 @@ async def _ran(run: Run, after_s: float) -> answers.Stop | None:
             stop = asking.ended(run) or stop
             break
     run.ends_at = asyncio.get_running_loop().time() + _SAMPLING_S
-    return stop if stop.state == State.TERMINATED.value else None
+    return stop if stop.state == State.TERMINATED.value else None, fault
 
 
 async def _seen(run: Run, outside: Outside) -> Seen:
@@ -254,14 +256,19 @@ def _place(about: Sampled | None, by_key: Mapping[str, Sampled], verdict: Verdic
     return next(iter(about.last), None)
 
 
-def _ended(run: Run, last: answers.Stop, began: float) -> answers.Hang:
+def _ended(run: Run, last: answers.Stop, began: float, fault: str = "") -> answers.Hang:
+    """Report that a program ended by itself; a runtime may have ended it because of a deadlock."""
     output = run.output()
     how = f"by signal {last.signal}" if last.signal else f"with status {last.exit_code}"
     if last.exit_code is not None and last.exit_code < 0:  # lldb-dap 19 tells so of a signal
         how = "by a signal: debugger crash -- CMD says why"
+    is_deadlock = "deadlock" in fault
+    if fault:
+        how += f", by {fault}" if is_deadlock else f"; before, it stopped by {fault}"
+        how += ": debugger crash -- CMD says where"
     return answers.Hang(
-        kind="ended",
-        cause=f"no hang: it ended {how}",
+        kind="deadlock" if is_deadlock else "ended",
+        cause=f"{'deadlock' if is_deadlock else 'no hang'}: it ended {how}",
         exit_code=last.exit_code,
         exit_signal=last.signal,
         output=output.lines[-6:],
