@@ -9,8 +9,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from debugger.backends.frida.code import started
+from debugger.backends.frida.dwarf.functions import Function
 from debugger.backends.frida.dwarf.image import Image
 from debugger.backends.frida.dwarf.lines import Found
+from debugger.backends.frida.dwarf.scopes import Role
 from debugger.backends.frida.dwarf.unwind import Module, Modules
 from debugger.backends.frida.engine.events import Module as Mapped
 from debugger.backends.frida.owned import gives, is_of_system
@@ -146,8 +148,7 @@ class Program:
         for is_system in (False, True):
             group = [one for one in modules if is_of_system(one) is is_system and gives(one, name)]
             found = [
-                # Where it begins the arguments are still in their registers, as `args[n]` has them.
-                Place((one.address if asks_arguments else one.body) + module.bias, module)
+                Place((_argument_address if asks_arguments else _body)(one, module), module)
                 for module in group
                 if module.image.has_debug
                 for one in module.image.functions.named(name)
@@ -242,6 +243,24 @@ class Program:
     @property
     def _has_debug(self) -> bool:
         return self.main is None or self.main.image.has_debug
+
+
+def _body(function: Function, module: Module) -> int:
+    return function.body + module.bias
+
+
+def _argument_address(function: Function, module: Module) -> int:
+    """Return where a function's arguments are known: behind its prologue, else at its entry."""
+    image = module.image
+
+    def missing(address: int) -> int:
+        known = image.scopes.locals(function.entry, address)
+        return sum(
+            not one.place and one.constant is None for one in known if one.role is Role.ARGUMENT
+        )
+
+    at_entry = missing(function.address) < missing(function.body)
+    return (function.address if at_entry else function.body) + module.bias
 
 
 def _is_same(path: str, other: str) -> bool:

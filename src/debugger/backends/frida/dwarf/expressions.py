@@ -162,7 +162,9 @@ _ONE: Final[Mapping[str, Callable[[int], int]]] = {
     "not": operator.invert,
 }
 # What is between pieces, or ends an expression, and says what the stack's top was.
-_PLACES: Final = frozenset({"reg", "stack_value", "implicit_value", "entry_value"})
+_PLACES: Final = frozenset({
+    "reg", "stack_value", "implicit_value", "entry_value", "parameter_ref",
+})  # fmt: skip
 
 
 class _Machine:
@@ -205,7 +207,7 @@ class _Machine:
                 self._site = Known(self._stack.pop().to_bytes(8, "little"))
             case "implicit_value":
                 self._site = Known(one.block)
-            case "entry_value":
+            case "entry_value" | "parameter_ref":
                 # Only the caller knew it, and it may have changed it since.
                 raise Unavailable("optimized out")
             case "piece":

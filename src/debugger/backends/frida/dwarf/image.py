@@ -13,6 +13,7 @@ from debugger.backends.frida.dwarf.callframes import CallFrames
 from debugger.backends.frida.dwarf.entries import Units
 from debugger.backends.frida.dwarf.functions import Functions
 from debugger.backends.frida.dwarf.lines import Lines
+from debugger.backends.frida.dwarf.parameters import FunctionEntries
 from debugger.backends.frida.dwarf.scopes import Scopes
 from debugger.backends.frida.dwarf.symbols import Symbols
 
@@ -55,7 +56,8 @@ class Image:
     @cached_property
     def scopes(self) -> Scopes:
         """Its variables."""
-        return Scopes(self.units, self._cache)
+        entries = FunctionEntries(self.binary, self.units, self.lines)
+        return Scopes(self.units, self._cache, entries)
 
     @cached_property
     def frames(self) -> CallFrames:

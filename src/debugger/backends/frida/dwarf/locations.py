@@ -37,6 +37,12 @@ def operations(
     return parse(expression) if expression is not None else ()
 
 
+def is_listed(entry: Entry, attribute: int = dw.AT_LOCATION) -> bool:
+    """Say whether an attribute's expression depends on the address."""
+    found = entry.raw(attribute)
+    return found is not None and isinstance(found[1], int)
+
+
 def _in_old_list(unit: Unit, at: int, address: int) -> bytes | None:
     section, base = unit.sections["loc"], unit.low
     while at + 16 <= len(section):

@@ -36,6 +36,7 @@ _FIXED: Final = {
     0x28: ("bra", 2, True),
     0x2F: ("skip", 2, True),
     0x94: ("deref_size", 1, False),
+    0xFA: ("parameter_ref", 4, False),
 }
 _ULEB: Final = {
     0x10: "const",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
@@ -12,6 +12,7 @@ from debugger.backends.frida.dwarf import locations, naming, spans
 from debugger.backends.frida.dwarf.cache import Cache
 from debugger.backends.frida.dwarf.entries import Entry, Unit, Units
 from debugger.backends.frida.dwarf.operations import Operation
+from debugger.backends.frida.dwarf.parameters import FunctionEntries, Start
 from debugger.backends.frida.dwarf.types import Type
 
 _VARIABLES: Final = (dw.TAG_PARAMETER, dw.TAG_VARIABLE)
@@ -35,7 +36,7 @@ class Variable:
     """A variable as it is declared; `place` is its expression at the address asked for.
 
     `constant` is the value where the compiler knows it; `is_shadowed` says that an inner one has
-    the same name.
+    the same name; `why` says why there is no place, where it is not that it was optimized out.
     """
 
     name: str
@@ -46,14 +47,16 @@ class Variable:
     line: int = 0
     constant: bytes | None = None
     is_shadowed: bool = False
+    why: str = ""
 
 
 class Scopes:
     """The variables of one binary, by link-time addresses."""
 
-    def __init__(self, units: Units, cache: Cache) -> None:
+    def __init__(self, units: Units, cache: Cache, entries: FunctionEntries | None = None) -> None:
         self._units = units
         self._cache = cache
+        self._entries = entries
 
     def locals(self, function: int, address: int) -> tuple[Variable, ...]:
         """List a function's, or an inlined copy's, arguments and variables in scope, inner last."""
@@ -61,9 +64,14 @@ class Scopes:
         if entry is None:
             return ()
         found = list(self._inside(entry, address))
+        start = self._entries.around(entry, address) if self._entries is not None else None
+        if start is not None:
+            base = locations.operations(entry, start.body, dw.AT_FRAME_BASE)
+            found = [_at_entry(one, start, address, base) for one in found]
         last = {one.name: number for number, one in enumerate(found)}
         return tuple(
-            one if last[one.name] == number else _shadowed(one) for number, one in enumerate(found)
+            one if last[one.name] == number else replace(one, is_shadowed=True)
+            for number, one in enumerate(found)
         )
 
     def _inside(self, entry: Entry, address: int) -> Iterator[Variable]:
@@ -202,10 +210,16 @@ class Scopes:
                     waiting.extend(reversed(entry.children))
 
 
-def _shadowed(one: Variable) -> Variable:
-    return Variable(
-        one.name, one.role, one.type, one.place, one.entry, one.line, one.constant, is_shadowed=True
-    )
+def _at_entry(one: Variable, start: Start, address: int, base: tuple[Operation, ...]) -> Variable:
+    """Give a variable the location that it has before the function's prologue has ended."""
+    if not one.place or one.constant is not None or one.role not in {Role.ARGUMENT, Role.LOCAL}:
+        return one
+    if one.role is Role.LOCAL:
+        is_unset = start.is_unset(address, one.place, base)
+        return replace(one, place=(), why="not set yet") if is_unset else one
+    is_listed = locations.is_listed(one.entry)
+    place = start.place(address, one.place, base, one.type.size, is_listed=is_listed)
+    return replace(one, place=place or (), why="" if place else start.why)
 
 
 def _is_declared(entry: Entry) -> bool:

@@ -234,6 +234,8 @@ def value(variable: Variable, frame: Frame, memory: Memory) -> Value:
     """Find a variable's value in a frame; `problem` says why there is none."""
     if variable.constant is not None:
         return Value(variable.type, content=variable.constant)
+    if variable.why:
+        return Value(variable.type, problem=f"<{variable.why}>")
     try:
         site = evaluate(variable.place, context(frame, memory.read))
     except Unreadable as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -89,17 +89,28 @@ def located(kind: Type, site: Site, registers: Mapping[int, int], memory: Memory
         case Gone(why):
             return Value(kind, problem=f"<{why}>")
         case Pieces(parts):
-            contents = []
-            for part, size in parts:
-                found = _content(part, size, registers, memory)
-                if isinstance(found, str):
-                    return Value(kind, problem=found)
-                contents.append(found)
-            return Value(kind, content=b"".join(contents))
+            return _joined(kind, parts, registers, memory)
     found = _content(site, kind.size, registers, memory)
     if isinstance(found, str):
         return Value(kind, problem=found)
     return Value(kind, content=found)
+
+
+def _joined(
+    kind: Type,
+    parts: Iterable[tuple[InMemory | InRegister | Known | Gone, int]],
+    registers: Mapping[int, int],
+    memory: Memory,
+) -> Value:
+    contents = []
+    for part, size in parts:
+        found = _content(part, size, registers, memory)
+        if isinstance(found, str):
+            return Value(kind, problem=found)
+        contents.append(found)
+    if sum(map(len, contents)) < kind.size:
+        return Value(kind, problem="<partly optimized out>")
+    return Value(kind, content=b"".join(contents))
 
 
 def _content(

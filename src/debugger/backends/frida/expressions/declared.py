@@ -19,7 +19,7 @@ from debugger.backends.frida.dwarf.scopes import Role
 from debugger.backends.frida.dwarf.scopes import Variable as Declaration
 from debugger.backends.frida.expressions import places
 from debugger.backends.frida.expressions.nodes import Const, Machine, Node, Register, plus
-from debugger.backends.frida.expressions.scope import Absent, Computed, Held, Stored, Variable
+from debugger.backends.frida.expressions.scope import Absent, Computed, Variable
 from debugger.backends.frida.expressions.types import BASIC, Field, Guard, Kind, Type
 
 _KINDS = {
@@ -44,12 +44,6 @@ _OUTER = frozenset({
 })  # fmt: skip
 _WORD = 8
 _WORDS = frozenset({1, 2, 4, 8})
-# The registers in which arguments are passed (System V ABI, AMD64, 3.2.3).
-_WHOLE = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
-_REAL = tuple(f"xmm{number}" for number in range(8))
-_IN_WORDS = frozenset({
-    Kind.INTEGER, Kind.CHARACTER, Kind.BOOLEAN, Kind.ENUM, Kind.POINTER, Kind.REFERENCE,
-})  # fmt: skip
 
 
 def type_of(known: dwarf.Type) -> Type:
@@ -142,9 +136,7 @@ class Declared:
             for one in self._image.scopes.locals(function.entry, self._address):
                 if not one.is_shadowed:
                     found[one.name] = self._variable(one, base)
-        # At the entry nothing is where the debug information says: it is still in the registers.
-        entry = self.arguments() or ()
-        return found | {one.name: one for one in entry}
+        return found
 
     def _variable(self, one: Declaration, base: Sequence[Operation] = ()) -> Variable:
         kind = type_of(one.type)
@@ -153,6 +145,8 @@ class Declared:
             value = Const(int.from_bytes(one.constant[:_WORD], "little"), Machine.U64)
             why = Absent("a constant that is too wide to read")
             return Variable(one.name, kind, why if is_wide else Computed(value))
+        if one.why:
+            return Variable(one.name, kind, Absent(one.why))
         where = places.where(one.place, bias=self._bias, frame_base=base, cfa=self._canonical)
         return Variable(one.name, kind, where)
 
@@ -225,31 +219,10 @@ class Declared:
                 waiting.extend(entry.children)
 
     def arguments(self) -> Sequence[Variable] | None:
-        """Return where the arguments are at the first instruction of a function; None elsewhere."""
+        """Return the arguments of the function that the address is in, as they are there."""
         outer = next((one for one in self._functions if not one.is_inlined), None)
-        if outer is None or outer.address != self._address:
+        if outer is None:
             return None
+        base = self._image.scopes.frame_base(outer.entry, self._address)
         known = self._image.scopes.locals(outer.entry, self._address)
-        return _passed([one for one in known if one.role is Role.ARGUMENT])
-
-
-def _passed(known: Sequence[Declaration]) -> list[Variable]:
-    """Follow the convention of calls, as far as scalars go; a record makes the rest unknown."""
-    whole, real, found = list(_WHOLE), list(_REAL), []
-    stacked = _WORD  # above the return address
-    is_known = True
-    for one in known:
-        kind = type_of(one.type)
-        is_known = is_known and (kind.kind in _IN_WORDS or kind.kind is Kind.REAL)
-        left = real if kind.kind is Kind.REAL else whole
-        where: Held | Stored | Absent
-        if not is_known or kind.size > _WORD:
-            is_known = False
-            where = Absent("not worked out: the call passes a record")
-        elif left:
-            where = Held(left.pop(0))
-        else:
-            where = Stored(plus(Register("rsp", Machine.U64), stacked), is_sure=True)
-            stacked += _WORD
-        found.append(Variable(one.name, kind, where))
-    return found
+        return [self._variable(one, base) for one in known if one.role is Role.ARGUMENT]

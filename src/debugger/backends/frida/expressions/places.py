@@ -70,7 +70,7 @@ class _Machine:
                     if len(one.block) > _WORD:
                         raise _NotHere("a constant that is too wide to read here")
                     return Computed(Const(int.from_bytes(one.block, "little"), Machine.U64))
-                case "entry_value":
+                case "entry_value" | "parameter_ref":
                     raise _NotHere("optimized out")
                 case "piece" | "bit_piece":
                     raise _NotHere("in parts of registers and memory")

@@ -182,14 +182,14 @@ class _Resolver:
         known = self.scope.arguments()
         if known is None:
             raise fault(
-                "args[n] is known only at a function's entry: elsewhere use the arguments' names",
-                hint="debugger args",
+                "args[n] is not known here: there is no debug information of the function",
+                hint="debugger registers",
             )
         if one.number >= len(known):
             raise fault(f"there is no args[{one.number}]: the function has {len(known)}")
         found = known[one.number]
         if isinstance(found.where, Absent):
-            raise fault(f"args[{one.number}] is {found.where.why} here")
+            raise fault(f"args[{one.number}] ({found.name}) is {found.where.why}")
         return Operand(found.type, where=found.where)
 
     def _register(self, one: tree.Register) -> Operand:

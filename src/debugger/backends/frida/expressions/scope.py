@@ -71,7 +71,7 @@ class Scope(Protocol):
         """Name what is in scope, for a name that is not."""
 
     def arguments(self) -> Sequence[Variable] | None:
-        """Return the function's arguments where the address is its entry; None elsewhere."""
+        """Return the function's arguments; None where nothing is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,5 +100,5 @@ class Names:
         return [*self.variables, *self.constants]
 
     def arguments(self) -> Sequence[Variable] | None:
-        """Return the arguments at the function's entry."""
+        """Return the function's arguments."""
         return self.entry

@@ -119,7 +119,7 @@ class Names:
         return [*(self._own.names() if self._own is not None else ()), *self.constants]
 
     def arguments(self) -> Sequence[Variable] | None:
-        """Return the arguments at a function's entry."""
+        """Return the arguments of the frame's function."""
         return self._own.arguments() if self._own is not None else None
 
 

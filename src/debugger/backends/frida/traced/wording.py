@@ -8,18 +8,23 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from debugger.backends.frida.dwarf import codes as dw
+from debugger.backends.frida.dwarf.functions import Function
 from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.scopes import Role
+from debugger.backends.frida.dwarf.scopes import Role, Variable
 from debugger.backends.frida.dwarf.types import Kind, Type
 from debugger.backends.frida.engine.calls import REALS, TEXTS, WORDS
 from debugger.backends.frida.traced.finding import Target
-from debugger.backends.frida.traced.passing import In, places
+from debugger.backends.frida.traced.passing import In, Place, places
 
 _DOUBLE: Final = struct.Struct("<d")
 _SINGLE: Final = struct.Struct("<f4x")
 _WORD: Final = struct.Struct("<Q")
 _WIDE: Final = 8
-_REALS: Final = 2
+_HALF: Final = 4
+_SECOND: Final = 2  # after the first word of a return comes how long it took
+_SCALARS: Final = frozenset({
+    Kind.INTEGER, Kind.FLOAT, Kind.BOOL, Kind.CHARACTER, Kind.POINTER, Kind.REFERENCE, Kind.ENUM,
+})  # fmt: skip
 _TEXTS_MAX: Final = 2
 _ROOM: Final = 40
 _UNREADABLE: Final = 255
@@ -50,32 +55,48 @@ def words_of(target: Target) -> Words:
             lambda record: f"{name}({record[WORDS]:#x}, {record[WORDS + 1]:#x}, …)",
             lambda record: hex(record[WORDS]),
         )
-    arguments, returned = declared(target.module.image, target.function.entry)
-    where = places([kind for _, kind in arguments], returned)
+    arguments, returned = declared(target.module.image, target.function)
     parts: list[str] = []
-    reads: list[tuple[In, int, Convert]] = []
+    reads: list[tuple[Place, ...]] = []
+    converts: list[Convert] = []
     texts: list[int] = []
-    for (label, kind), place in zip(arguments, where, strict=True):
-        parts.append(label + "=" if label else "")
-        is_missing = place is None or (place[0] is In.REAL and place[1] >= _REALS)
-        if place is None or is_missing:
+    for one in arguments:
+        kind = one.type
+        where = places(one.place, kind.size) if one.constant is None else []
+        is_text = _is_text(kind) and len(where) == 1 and len(texts) < _TEXTS_MAX
+        parts.append(f"{one.name}=" if one.name else "")
+        if one.constant is not None and kind.kind in _SCALARS and kind.size <= _WIDE:
+            word = int.from_bytes(one.constant, "little")
+            parts[-1] += converter(kind)(word).replace("%", "%%")
+        elif kind.kind not in _SCALARS or not where:
             parts[-1] += "{…}" if kind.kind in {Kind.STRUCT, Kind.UNION} else "?"
-            continue
-        parts[-1] += "%s"
-        if place[0] is In.WORD and _is_text(kind) and len(texts) < _TEXTS_MAX:
-            texts.append(place[1])
-        reads.append((*place, converter(kind)))
+        else:
+            parts[-1] += "%s"
+            if is_text and where[0][0] is In.WORD:
+                texts.append(where[0][1])
+            reads.append(tuple(where))
+            converts.append(converter(kind))
     # A name may hold a per cent sign: Rust's and C++'s operators do.
     form = name.replace("%", "%%") + "(" + ", ".join(parts) + ")"
     mask = sum(1 << word for word in texts)
-    return Words(_entering(form, reads, sorted(texts)), _leaving(returned), mask)
+    return Words(_entering(form, reads, converts, sorted(texts)), _leaving(returned), mask)
 
 
-def _entering(form: str, reads: Sequence[tuple[In, int, Convert]], texts: Sequence[int]) -> Entered:
+def _entering(
+    form: str,
+    reads: Sequence[tuple[Place, ...]],
+    converts: Sequence[Convert],
+    texts: Sequence[int],
+) -> Entered:
     if not reads:
         text = form % ()
         return lambda _record: text
-    placed = [((REALS if kind is In.REAL else WORDS) + at, convert) for kind, at, convert in reads]
+    if any(len(where) > 1 for where in reads):
+        wide = [
+            ([_index(one) for one in where], it) for where, it in zip(reads, converts, strict=True)
+        ]
+        return lambda record: form % tuple([convert(_joined(record, at)) for at, convert in wide])
+    placed = [(_index(where[0]), it) for where, it in zip(reads, converts, strict=True)]
     if not texts:
         return lambda record: form % tuple([convert(record[at]) for at, convert in placed])
     room = _ROOM // len(texts)
@@ -92,28 +113,39 @@ def _entering(form: str, reads: Sequence[tuple[In, int, Convert]], texts: Sequen
     return mixed
 
 
+def _index(where: Place) -> int:
+    kind, at = where
+    return (REALS if kind is In.REAL else WORDS) + at
+
+
+def _joined(record: Record, indexes: Sequence[int]) -> int:
+    """Put the words of one value together, the lowest first."""
+    return sum(int(record[at]) << 64 * number for number, at in enumerate(indexes))
+
+
 def _leaving(returned: Type | None) -> Left:
     if returned is None or returned.kind is Kind.VOID:
         return lambda _record: None
-    if returned.kind in {Kind.STRUCT, Kind.UNION, Kind.ARRAY, Kind.OTHER}:
+    if returned.kind not in _SCALARS:
         return lambda _record: "{…}"
     convert = converter(returned)
+    if returned.kind is not Kind.FLOAT and returned.size > _WIDE:
+        return lambda record: convert(_joined(record, (WORDS, WORDS + _SECOND)))
     at = REALS if returned.kind is Kind.FLOAT else WORDS
     return lambda record: convert(record[at])
 
 
-def declared(image: Image, entry: int) -> tuple[list[tuple[str, Type]], Type | None]:
-    """Give the names and types of a function's arguments, and the type of what it returns."""
-    function = image.units.entry(entry)
-    if function is None:
+def declared(image: Image, function: Function) -> tuple[list[Variable], Type | None]:
+    """Give a function's arguments with their locations at its entry, and what it returns."""
+    entry = image.units.entry(function.entry)
+    if entry is None:
         return [], None
-    low = function.address(dw.AT_LOW_PC) or 0
     arguments = [
-        (one.name, one.type)
-        for one in image.scopes.locals(entry, low)
+        one
+        for one in image.scopes.locals(function.entry, function.address)
         if one.role is Role.ARGUMENT and not one.entry.has(dw.AT_DECLARATION)
     ]
-    holder = function.holder(dw.AT_TYPE)
+    holder = entry.holder(dw.AT_TYPE)
     return arguments, image.scopes.type(holder.type if holder is not None else None)
 
 
@@ -125,11 +157,11 @@ def _is_text(kind: Type) -> bool:
 def converter(kind: Type) -> Convert:  # noqa: PLR0911  one case for each kind of type
     """Give how a value of a type is written, from the register that it is in."""
     size = kind.size or _WIDE
-    mask = (1 << 8 * min(size, _WIDE)) - 1
+    mask = (1 << 8 * size) - 1
     match kind.kind:
         case Kind.FLOAT if size == _WIDE:
             return lambda word: repr(_DOUBLE.unpack(_WORD.pack(word))[0])
-        case Kind.FLOAT if size < _WIDE:
+        case Kind.FLOAT if size == _HALF:
             return lambda word: f"{_SINGLE.unpack(_WORD.pack(word))[0]:.9g}"
         case Kind.FLOAT:
             return lambda _word: "?"

@@ -133,6 +133,5 @@ def test_arguments_are_known_at_the_entry(tmp_path: Path) -> None:
         condition("args[4]", stop.scope())
 
 
-def test_elsewhere_arguments_have_their_names(cpp: Stopped) -> None:
-    with pytest.raises(DebuggerError, match="only at a function's entry"):
-        condition("args[0]", cpp.scope())
+def test_at_a_line_arguments_are_what_their_names_are(cpp: Stopped) -> None:
+    assert run(condition("args[0] == 1 && args[0] == argc", cpp.scope()), cpp.world) == 1

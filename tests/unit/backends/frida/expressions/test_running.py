@@ -126,7 +126,7 @@ def test_c_says_what_it_cannot_do(held: Memory, text: str) -> None:
         ("i.len()", "int has no length"),
         ("twice(1)", "functions are not called in expressions: see `debugger call`"),
         ("p->push(1)", "push() is not called; there are len()"),
-        ("args[0]", "args[n] is known only at a function's entry"),
+        ("args[0]", "args[n] is not known here"),
         ("args + 1", "args[n] takes a number"),
         ("$nothing", "no register $nothing"),
         ("node + 1", "Node cannot stand beside '+' and int"),

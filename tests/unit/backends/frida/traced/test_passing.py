@@ -8,8 +8,7 @@ import subprocess
 import pytest
 
 from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.traced.passing import In
-from debugger.backends.frida.traced.passing import places as places_of
+from debugger.backends.frida.traced.passing import In, places
 from debugger.backends.frida.traced.wording import declared
 
 SOURCE = """
@@ -41,16 +40,17 @@ def image(tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("ints", [(W, 0), (W, 1), (W, 2), (W, 3), (W, 4), (W, 5), None]),
-        ("reals", [(R, 0), (W, 0), (R, 1), (R, 2), None, (W, 1)]),
-        ("records", [None, None, None, None, (W, 3)]),
-        ("split", [(W, 0), (W, 1), (W, 2), (W, 3), (W, 4), None, (W, 5)]),
-        ("large", [(W, 1)]),
-        ("small", [(W, 0)]),
-        ("wide", [None, (W, 2)]),
+        ("ints", [[W, 0], [W, 1], [W, 2], [W, 3], [W, 4], [W, 5], []]),
+        ("reals", [[R, 0], [W, 0], [R, 1], [], [], [W, 1]]),
+        ("records", [[W, 0, W, 1], [W, 2, R, 0], [R, 1], [], [W, 3]]),
+        ("split", [[W, 0], [W, 1], [W, 2], [W, 3], [W, 4], [], [W, 5]]),
+        ("large", [[W, 1]]),
+        ("small", [[W, 0]]),
+        ("wide", [[W, 0, W, 1], [W, 2]]),
     ],
 )
 def test_each_argument_has_the_register_that_the_compiler_gives_it(image, name, expected):
     (function,) = image.functions.named(name)
-    arguments, returned = declared(image, function.entry)
-    assert places_of([kind for _, kind in arguments], returned) == expected
+    arguments, _ = declared(image, function)
+    found = [places(one.place, one.type.size) for one in arguments]
+    assert [[word for place in one for word in place] for one in found] == expected
