@@ -350,3 +350,58 @@ def test_node_has_no_watchpoints(cli: Callable[..., Any], tmp_path: Path) -> Non
     answer = cli(*words, cwd=tmp_path, check=1)
     assert "V8 cannot watch a value" in answer.err
     assert "debugger probe" in answer.err
+
+
+WRITES = Path(__file__).parent.parent / "programs" / "recorded" / "writes.py"
+
+
+def _python_writes(cli: Callable[..., Any], expression: str, after: str) -> list[str]:
+    """Return each write before a place as `LINE old → new`."""
+    source = WRITES.read_text()
+    at = f"writes.py:{_line(source, f'# after {after}')}"
+    answer = _wrote(cli, expression, "--at", at, "--", sys.executable, WRITES, cwd=WRITES.parent)
+    assert answer["notes"] == []
+    lines = source.splitlines()
+    return [
+        f"{lines[one['frame']['line'] - 1].strip()}: {one['old']} → {one['final_new']}"
+        for one in answer["writers"]
+        if not one["after"]
+    ]
+
+
+def test_a_change_within_a_container_is_the_line_s_that_made_it(cli: Callable[..., Any]) -> None:
+    assert _python_writes(cli, "STATE['a']", "all") == [
+        'STATE = {"a": []}: None → []',
+        'list_of("a").append(3): [] → [3]',
+    ]
+    assert _python_writes(cli, "some", "containers")[1:] == ["some.discard(1): {1, 2} → {2}"]
+    assert _python_writes(cli, "matrix", "containers")[1:] == [
+        "matrix[0][1] = 9: [[1, 2], [3, 4]] → [[1, 9], [3, 4]]"
+    ]
+
+
+def test_each_binding_and_each_change_of_a_loop_s_name_is_counted(
+    cli: Callable[..., Any],
+) -> None:
+    assert _python_writes(cli, "row", "rows") == [
+        "for row in made:: None → {'qty': 2}",
+        "row[\"qty\"] *= 10: {'qty': 1} → {'qty': 20}",
+    ]
+
+
+def test_a_field_is_followed_from_its_making_on_however_it_is_written(
+    cli: Callable[..., Any],
+) -> None:
+    assert _python_writes(cli, "item.qty", "fields") == [
+        'item = Item("a"): None → 1',
+        "item.qty = 5: 1 → 5",
+        'vars(item)["qty"] = 6: 5 → 6',
+        "item.qty += 1: 6 → 7",
+    ]
+
+
+def test_a_property_is_said_to_be_one(cli: Callable[..., Any]) -> None:
+    at = f"writes.py:{_line(WRITES.read_text(), '# after fields')}"
+    words = ("item.double", "--at", at, "--", sys.executable, WRITES)
+    answer = _wrote(cli, *words, cwd=WRITES.parent)
+    assert "double is a property" in answer["notes"][0]

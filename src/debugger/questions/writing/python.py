@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,9 +24,14 @@ from debugger.session.stepping import Patience
 
 _UNTIL = "--until is for compiled programs: of Python all writes are told, up to --limit"
 _OTHER = (
-    "it was {} after the last assignment that was seen, and {} at the place: something else wrote "
-    "it, as a library, setattr by another name, or a thread does"
+    "it was {} after the last write that was seen, and {} at the place: something else wrote it, "
+    "as a library's own code or a thread does"
 )
+_MADE = (
+    "it had its value when it was first named in the program's own code: a library made the "
+    "object, or code that is not recorded"
+)
+_CHANGED = re.compile(r" \(changed: [^()]*\)$")
 
 
 class _Passed(msgspec.Struct):
@@ -47,6 +53,7 @@ class _Reached(msgspec.Struct):
     cut: int = 0
     full: bool = False
     passed: _Passed | None = None
+    why: str = ""
 
 
 async def who_wrote(
@@ -145,15 +152,22 @@ def _writes(recording: Recording) -> list[Write]:
 
 
 def _notes(wanted: Wanted, reached: _Reached, writes: list[Write]) -> list[str]:
-    notes = []
+    notes = [f"{wanted.expression}: {reached.why}"] if reached.why else []
     if wanted.until is not None:
         notes.append(_UNTIL)
     before = [one for one in writes if not one.is_after]
-    if before and before[-1].new != reached.value:
+    if not writes and not reached.why and reached.passed is None and reached.value is not None:
+        notes.append(_MADE)
+    if before and _plain(before[-1].new) != reached.value:
         notes.append(_OTHER.format(before[-1].new, reached.value))
     if reached.cut or reached.full:
         notes.append(f"of the writes before it only the last {len(before):,} are told")
     return notes
+
+
+def _plain(text: str | None) -> str | None:
+    """Return a value without what is said of a change that it does not show."""
+    return _CHANGED.sub("", text) if text is not None else None
 
 
 def _never(

@@ -97,7 +97,8 @@ class Recorder:
         self._book = calls.Book(order, self._journal, chosen.Chosen(order), write, shared)
         self._watch: Any = None
         if order["watch"]:
-            self._watch = Part("stored").Stored(self._book, order["watch"], shared)
+            looked = Shared(Part("frames"), chosen, texts, Part("snapshots"), known)
+            self._watch = Part("stored").Stored(self._book, order["watch"], looked)
         is_new = sys.version_info >= (3, 12)
         made = Part("monitored").Monitored if is_new else Part("traced").Traced
         self._events = made(self._book, self._watch, shared)

@@ -15,6 +15,9 @@ _OPTIMIZED, _VARARGS, _VARKEYWORDS = 0x1, 0x4, 0x8
 _IS_SHARED = sys.version_info < (3, 13)
 _IS_OURS = sys.version_info[:2] == (3, 12)
 _LOOKS = frozenset({"locals", "vars", "eval", "exec", "dir", "_getframe", "currentframe"})
+_LOOKS_ALONE = frozenset({"vars", "dir"})  # where they are given nothing
+_NO_STEPS = frozenset({"CACHE", "PRECALL", "PUSH_NULL", "NOP"})
+_looking: dict[CodeType, bool] = {}
 _REWRITTEN = "@py_builtins"
 _HAS_RESUME = sys.version_info >= (3, 11)
 RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR"})
@@ -42,8 +45,30 @@ def looks_at_itself(code: CodeType) -> bool:
 
     An `assert` that pytest has written anew asks for locals(), and keeps nothing of them.
     """
-    names = code.co_names
-    return _IS_SHARED and not _LOOKS.isdisjoint(names) and _REWRITTEN not in names
+    if not _IS_SHARED or not code.co_flags & _OPTIMIZED:
+        return False
+    known = _looking.get(code)
+    if known is None:
+        names = _LOOKS.intersection(code.co_names)
+        known = bool(names) and _REWRITTEN not in code.co_names
+        if known and names <= _LOOKS_ALONE:
+            known = _calls_alone(code, names)
+        _looking[code] = known
+    return known
+
+
+def _calls_alone(code: CodeType, names: frozenset[str]) -> bool:
+    """Tell whether one of these functions is called without arguments; True if in doubt."""
+    text = code.co_code
+    steps = [(opname[text[at]], text[at + 1]) for at in range(0, len(text), 2)]
+    steps = [one for one in steps if one[0] not in _NO_STEPS]
+    shift = 1 if _HAS_RESUME else 0  # since 3.11 the lowest bit is not of the name
+    for at, (how, number) in enumerate(steps[:-1]):
+        after, count = steps[at + 1]
+        is_name = how == "LOAD_GLOBAL" and code.co_names[number >> shift] in names
+        if is_name and after.startswith("CALL") and count == 0:
+            return True
+    return any(how == "EXTENDED_ARG" for how, _ in steps)
 
 
 def variables(code: CodeType, frame: FrameType) -> dict[str, Any]:

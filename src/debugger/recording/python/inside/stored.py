@@ -1,8 +1,9 @@
-"""Which assignments wrote a value that a place is reached with: of a name, a field, an item?
+"""The lines that wrote the value which a place is reached with: of a name, a field, an item.
 
-Before a line that may assign to what is so called, what it holds is noted; after it, it is looked
-at again. So every object's writes are known, from its making on, when the place is reached and
-tells which object is meant. Nothing of the program's own is called.
+What may be meant is looked at after each line that assigns to what is so called, and the objects
+that were seen last after each line that may change them. So every object's writes are known, from
+its making on, when the place is reached and tells which object is meant. Nothing of the program's
+own is called.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import ast
 import json
 import sys
 from collections import deque
+from time import perf_counter_ns as now
 from weakref import ref
 
 TYPE_CHECKING = False
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 _KEPT = 50_000
 _HELD = 10_000
 _STACK = 12
+_RECENT = 16  # holders that are looked at after each line that may write
+_LOOKED_NS = 15_000_000_000  # in all; then only what a line assigns to is looked at
+_LIBRARIES = frozenset({"pandas", "numpy"})  # whose items are read as they are
+_SCALARS = frozenset((int, float, complex, bool, str, bytes, type(None)))
 _MISSING = object()
 _CHANGING = frozenset(
     ("append", "insert", "extend", "pop", "remove", "clear", "update", "setdefault", "sort", "add")
@@ -42,11 +48,18 @@ class Stored:
         self._meant: int | None = None  # the object that the place was reached with
         self._kept: deque[tuple[int, list[Any]]] = deque(maxlen=_KEPT)
         self._files: dict[str, dict[int, list[ast.expr]]] = {}
-        self._pending: dict[int, list[tuple[int, Any, int]]] = {}  # by frame: what a line may write
+        self._bindings: dict[str, list[ast.Assign]] = {}
+        # By frame: the line that runs, and the holders of what it assigns to.
+        self._before: dict[int, tuple[int, list[Any]]] = {}
+        self._recent: dict[
+            int, Any
+        ] = {}  # holders by number, the one that was seen last at the end
+        self._writing: dict[CodeType, Any] = {}
+        self._spent = 0
         self._numbers: dict[int, tuple[int, Any]] = {}  # of holders, by id
         self._frames: dict[int, int] = {}
         self._given: set[int] = set()  # frames whose parameter is as it was passed
-        self._last: dict[int, str | None] = {}
+        self._last: dict[int, Any] = {}
         self._next = 1
         self._count = 0
 
@@ -55,11 +68,11 @@ class Stored:
     def entered(self, thread: Any, code: CodeType, frame: FrameType) -> None:
         """Note a call; the place may be a function."""
         thread.stack.append((thread.root, 0))
-        if not self._steps and id(frame) not in self._frames:
-            number = self._frames[id(frame)] = self._new()
+        if not self._steps and id(frame) not in self._frames and self._has_name(code):
+            number = self._number(frame)
             if self._root in self._parts.parameters(code):
                 self._given.add(number)
-                self._last[number] = self._text(self._read(frame, code))
+                self._last[number] = self._state(self._read(frame))
         if not self._line and self._meant is None:
             name = self._parts.name_of(code, self._parts.arguments(code, frame))
             if self._book.chosen.is_asked_for(code, name):
@@ -72,40 +85,115 @@ class Stored:
             name = self._parts.name_of(code, self._parts.arguments(code, frame))
             if self._book.chosen.is_asked_for(code, name):
                 self._reached(code, frame)
-        targets = self._targets(code).get(line)
-        if targets:
-            self._pending[id(frame)] = [
-                (self._number(holder), holder, line)
-                for target in targets
-                if (holder := self._holder(target, code, frame)) is not _MISSING
-            ]
+        targets = self._targets(code).get(line, ())
+        found = [holder for one in targets
+                 if (holder := self._holder(one, code, frame)) is not _MISSING]  # fmt: skip
+        self._before[id(frame)] = (line, found)
+        for holder in found:
+            self._number(holder)
 
     def left(self, thread: Any, frame: FrameType) -> None:
         """Look at what a call's last line wrote."""
         self._check(thread, frame.f_code, frame)
+        self._before.pop(id(frame), None)
         if thread.stack:
             thread.stack.pop()
         number = self._frames.pop(id(frame), 0)
         self._given.discard(number)
         self._last.pop(number, None)
+        self._recent.pop(number, None)
 
     # -- what is written ---------------------------------------------------------------------------
 
     def _check(self, thread: Any, code: CodeType, frame: FrameType) -> None:
-        for number, holder, line in self._pending.pop(id(frame), ()):
-            text = self._text(self._read(holder, code))
-            known = self._last.get(number)
-            if text == known:
-                continue
-            self._last[number] = text
-            self._given.discard(number)
-            book = self._book
-            stack = self._stack(frame, line)
-            record = ["w", book.stamp(), thread.number, stack[0][0], line, known, text, stack]
-            if self._meant is None:
-                self._kept.append((number, record))
-            elif self._meant == number:
-                self._write(record)
+        """Find out whether a line that is over has changed one of the values."""
+        line, holders = self._before.pop(id(frame), (0, ()))
+        if not line:
+            return
+        for holder in holders:
+            self._check_holder(thread, frame, line, holder)
+        if self._steps and not self._parts.looks_at_itself(code):
+            self._see(thread, code, frame, line)
+        if not self._may_write(code, line) or self._spent > _LOOKED_NS:
+            return
+        began = now()
+        for _, kept in list(self._recent.items())[-_RECENT:]:
+            holder = kept() if type(kept) is ref else kept
+            if holder is not None:
+                self._check_holder(thread, frame, line, holder)
+        self._spent += now() - began
+
+    def _see(self, thread: Any, code: CodeType, frame: FrameType, line: int) -> None:
+        """Take in the object that is meant where it is named for the first time.
+
+        One that the line itself has made got its value there, without a line of the program's own.
+        """
+        holder = self._meant_by(code, frame)
+        if holder is _MISSING or type(holder) in _SCALARS or id(holder) in self._numbers:
+            return
+        number = self._number(holder)
+        state = self._last.get(number)
+        if state is not None and line in self._makers(code, frame):
+            self._record(thread, frame, line, number, (None, state[0]))
+
+    def _makers(self, code: CodeType, frame: FrameType) -> set[int]:
+        """Return the lines of a file that bind the first name to what they make."""
+        self._targets(code)
+        found = set()
+        for node in self._bindings.get(code.co_filename, ()):
+            value = node.value
+            made = isinstance(value, (ast.List, ast.Dict, ast.Tuple, ast.ListComp, ast.DictComp))
+            if isinstance(value, ast.Call):
+                made = issubclass(type(self._resolved(value.func, code, frame)), type)
+            if made:
+                found.add(node.lineno)
+        return found
+
+    def _check_holder(self, thread: Any, frame: FrameType, line: int, holder: Any) -> None:
+        number = self._number(holder)
+        value = self._read(holder)
+        known = self._last.get(number)
+        if value is _MISSING and known is None:
+            return
+        if known is not None and known[1].ident == id(value) and self._parts.is_fixed(value):
+            return
+        state = self._state(value)
+        old, new = (known[0] if known else None), (state[0] if state else None)
+        if self._is_of_library(value):
+            if old == new:  # what is behind its text is made anew at each look
+                return
+        elif known is not None and state is not None and not known[1].is_other(state[1]):
+            changes = self._parts.differences(known[1], state[1])
+            if not changes:
+                self._last[number] = state
+                return
+            if old == new:  # what has changed is not among what is shown
+                new = f"{new} (changed: {changes[0].path or 'its items'})"
+        self._last[number] = state
+        self._given.discard(number)
+        self._record(thread, frame, line, number, (old, new))
+
+    def _record(
+        self, thread: Any, frame: FrameType, line: int, number: int, change: tuple[Any, Any]
+    ) -> None:
+        stack = self._stack(frame, line)
+        record = ["w", self._book.stamp(), thread.number, stack[0][0], line, *change, stack]
+        if self._meant is None:
+            self._kept.append((number, record))
+        elif self._meant == number:
+            self._write(record)
+
+    def _may_write(self, code: CodeType, line: int) -> bool:
+        if code not in self._writing:
+            self._writing[code] = self._parts.writing_lines(code)
+        lines = self._writing[code]
+        return lines is None or line in lines
+
+    def _state(self, value: Any) -> Any:
+        """Return how a value reads, and a snapshot of it; None for none."""
+        if value is _MISSING:
+            return None
+        return (self._book.texts(value), self._parts.snapshot(value, self._parts.fields, {}))
 
     def _write(self, record: list[Any]) -> None:
         self._count += 1
@@ -123,8 +211,10 @@ class Stored:
         told: dict[str, Any] = {"line": frame.f_lineno, "found": holder is not _MISSING}
         if holder is not _MISSING:
             self._meant = self._number(holder)
-            told["value"] = self._text(self._read(holder, code))
-            told["known"] = self._last.get(self._meant)
+            value = self._read(holder)
+            told["value"] = None if value is _MISSING else self._book.texts(value)
+            told["known"] = (self._last.get(self._meant) or (None,))[0]
+            told["why"] = self._why(holder, value)
             records = [record for number, record in self._kept if number == self._meant]
             told["cut"] = max(len(records) - book.limits["writes"], 0)
             for record in records[-book.limits["writes"] :]:
@@ -157,7 +247,8 @@ class Stored:
 
     def _meant_by(self, code: CodeType, frame: FrameType) -> Any:
         """Return what holds the value of the whole expression in a frame."""
-        own = self._parts.variables(code, frame)
+        is_own = self._has_name(code) or self._root in code.co_freevars or code.co_flags & 1 == 0
+        own = self._parts.variables(code, frame) if is_own else {}
         if not self._steps:
             if self._root in own and code.co_name != "<module>":
                 return frame
@@ -167,12 +258,26 @@ class Stored:
             value = self._step(value, step)
         return value
 
-    def _read(self, holder: Any, code: CodeType) -> Any:
+    def _why(self, holder: Any, value: Any) -> str:
+        """Say why nothing may have been seen to write a value."""
+        if value is _MISSING and self._final is not None and self._final[0] == "attribute":
+            for base in type(holder).__mro__:
+                if isinstance(vars(base).get(self._final[1]), property):
+                    return f"{self._final[1]} is a property: its function computes the value"
+        if value is _MISSING:
+            return f"it is not stored where it can be read: {type(holder).__name__} computes it"
+        return ""
+
+    def _has_name(self, code: CodeType) -> bool:
+        return any(self._root in names
+                   for names in (code.co_varnames, code.co_cellvars))  # fmt: skip
+
+    def _read(self, holder: Any) -> Any:
         if self._final is not None:
             return self._step(holder, self._final)
         if type(holder) is dict:
             return holder.get(self._root, _MISSING)
-        return self._parts.variables(code, holder).get(self._root, _MISSING)
+        return self._parts.variables(holder.f_code, holder).get(self._root, _MISSING)
 
     def _step(self, value: Any, step: list[Any]) -> Any:
         kind, key = step
@@ -185,10 +290,19 @@ class Stored:
             return value.get(key, _MISSING)
         if type(value) in (list, tuple) and type(key) is int and -len(value) <= key < len(value):
             return value[key]
-        return _MISSING
+        return self._item_of_library(value, key)
 
-    def _text(self, value: Any) -> str | None:
-        return None if value is _MISSING else self._book.texts(value)
+    def _is_of_library(self, value: Any) -> bool:
+        return self._parts.module_of(type(value)).partition(".")[0] in _LIBRARIES
+
+    def _item_of_library(self, value: Any, key: Any) -> Any:
+        """Read an item as a known library does: a column of pandas, a cell of numpy."""
+        if not self._is_of_library(value):
+            return _MISSING
+        try:
+            return value[key]
+        except (LookupError, TypeError, ValueError):
+            return _MISSING
 
     # -- who holds it ------------------------------------------------------------------------------
 
@@ -200,9 +314,12 @@ class Stored:
         """Return the number of a holder, which no other gets as long as it lives."""
         key = id(holder)
         if type(holder) is type(sys._getframe()):  # noqa: SLF001 - there is no other way
-            return self._frames.setdefault(key, self._new())
+            number = self._frames.setdefault(key, self._new())
+            self._keep(number, holder)
+            return number
         known = self._numbers.get(key)
         if known is not None:
+            self._keep(known[0], known[1])
             return known[0]
         number = self._new()
         try:
@@ -211,8 +328,17 @@ class Stored:
             kept = holder
         if len(self._numbers) < _HELD:
             self._numbers[key] = (number, kept)
-        self._last[number] = self._text(self._read(holder, sys._getframe().f_code))  # noqa: SLF001
+        self._last[number] = self._state(self._read(holder))
+        self._keep(number, kept)
         return number
+
+    def _keep(self, number: int, kept: Any) -> None:
+        """Make a holder the one that was seen last."""
+        self._recent.pop(number, None)
+        self._recent[number] = kept
+        if len(self._recent) > 4 * _RECENT:
+            for one in list(self._recent)[: -2 * _RECENT]:
+                del self._recent[one]
 
     def _holder(self, target: ast.expr, code: CodeType, frame: FrameType) -> Any:
         if isinstance(target, ast.Name) and not self._steps:
@@ -249,11 +375,16 @@ class Stored:
             except (OSError, SyntaxError, ValueError, RecursionError):
                 tree = ast.Module([], [])
             for node in ast.walk(tree):
+                if isinstance(node, ast.Assign) and self._is_root(node.targets):
+                    self._bindings.setdefault(file, []).append(node)
                 target = self._target(node)
                 for line in {getattr(node, "lineno", 0), *self._starts(node)} if target else ():
                     found.setdefault(line, []).append(target)  # type: ignore[arg-type]
             self._files[file] = found
         return self._files[file]
+
+    def _is_root(self, targets: list[ast.expr]) -> bool:
+        return any(isinstance(one, ast.Name) and one.id == self._root for one in targets)
 
     def _starts(self, node: ast.AST) -> tuple[int, ...]:
         # Of a call over several lines, the line that ends it may be told again.
