@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from asyncio.subprocess import PIPE
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,16 @@ import pytest
 
 from debuggees import marker, source
 from debugger.backends.abilities import ReturnValues
-from debugger.backends.base import Attach, ChildAppeared, ConditionFailed, Ended, Logged, Rebound
+from debugger.backends.base import (
+    Attach,
+    ChildAppeared,
+    ConditionFailed,
+    Ended,
+    Logged,
+    Printed,
+    Rebound,
+)
+from debugger.backends.dap.adapters.js_debug import attach
 from debugger.core.breakpoints import Spec
 from debugger.core.events import Stream
 from debugger.core.model import Exited, Purpose, Reason, Resume, Stopped
@@ -21,6 +31,7 @@ from debugger.errors import Code, DebuggerError
 from kits.js_debug import KIT
 from kits.kit import Kit, place
 from live import Driven, launch
+from outside import free_port
 
 pytestmark = pytest.mark.adapter("js-debug")
 Drive = Callable[[Kit], Any]
@@ -226,6 +237,74 @@ async def test_a_running_node_is_attached_to_and_left_as_it_is(drive: Drive, wai
                 assert (await one.frame(stop)).function == "count"
             await one.backend.close(kill=False)
         assert program.returncode is None or waits
+    finally:
+        if program.returncode is None:
+            program.kill()
+        await program.communicate()
+
+
+_TICKING = """\
+let rounds = 0;
+function tick() {
+  rounds += 1;
+  console.log('round', rounds);
+}
+if (process.argv[2]) process.stdin.on('data', tick);
+else setInterval(tick, 20);
+console.log('ready');
+"""
+
+
+async def test_a_program_that_only_waits_for_events_is_paused_and_goes_on(
+    drive: Drive, tmp_path: Path
+):
+    file = tmp_path / "waits.js"
+    file.write_text(_TICKING)
+    async with drive(KIT) as one:
+        await one.backend.start(launch(file, "input"))
+        await one.add(Spec(file=str(file), line=3))
+        await one.backend.run()
+        await one.seen.until_printed("ready\n")
+        await one.backend.pause()
+        stop = await one.seen.next(Stopped)
+        (frame,) = await one.frames(stop)
+        assert frame.function == "idle"
+        assert "Wrap" in await one.value(stop, "waits_for")
+        # A step out of it is no stop: the program runs, and stops at the user's breakpoint next.
+        await one.go_on(stop, Resume.NEXT)
+        await one.backend.write_input(b"go\n")
+        stop = await one.seen.next(Stopped)
+        assert (await one.frame(stop)).function == "Socket.tick"
+
+
+async def test_the_inspector_that_was_opened_for_an_attach_is_closed_and_old_logs_are_not_told(
+    drive: Drive, tmp_path: Path, wait_until: Callable[..., Any]
+):
+    file = tmp_path / "ticks.js"
+    file.write_text(_TICKING)
+    program = await asyncio.create_subprocess_exec(
+        "node", f"--inspect-port={free_port()}", str(file), stdout=PIPE, stderr=PIPE
+    )
+    assert program.stdout is not None
+    try:
+        await program.stdout.readline()
+        target = Attach(pid=program.pid, cwd=os.getcwd(), env=dict(os.environ))
+        last = 0
+        for _ in range(2):
+            async with drive(KIT) as one:
+                await one.backend.attach(target)
+                await one.backend.run()
+                for _ in range(2):
+                    number = int((await one.seen.next(Printed)).text.split()[1])
+                    assert number > last
+                    last = number
+                await one.backend.close(kill=False)
+            wait_until(lambda: not attach._listening(program.pid), 10, what="its port to close")
+        async with drive(KIT) as one:
+            await one.backend.attach(target)
+            await one.backend.run()
+            await one.backend.close(kill=True)
+        assert await program.wait() == -signal.SIGKILL
     finally:
         if program.returncode is None:
             program.kill()

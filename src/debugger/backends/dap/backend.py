@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -74,6 +75,7 @@ class DapBackend:
         self._thread: int | None = None
         self._stacks = Stacks(self, profile)
         self._pauses = False
+        self._is_begun = False
         self.attached: Attach | None = None
         self.looked_at: Frame | None = None
         self._waiting: Waiting | None = None
@@ -180,6 +182,8 @@ class DapBackend:
         """Start the adapter and take hold of a live process."""
         self.attached = target
         self._pauses = target.pause and not self._profile.pauses_on_attach
+        if self.lines is not None:
+            self.lines.is_replaying = True
         await self._talk.attach(target, {})
         await self._begin(self._child)
 
@@ -213,17 +217,36 @@ class DapBackend:
             await self._go()
         if self._held is not None:
             self._held.is_taken = True
+        self._is_begun = True
         if self._pauses:
             await self.pause()
 
     async def close(self, *, kill: bool) -> Closed:
         """End the adapter, and the program with it if `kill`."""
+        await self._release(kill=kill)
         close = self._talk.close if self._held is None else self._held.closing(self._talk.close)
         async with leaving.leaving(self, self._talk, self._profile, kill=kill):
             return await close(kill=kill)
 
+    async def _release(self, *, kill: bool) -> None:
+        """Do what is left to do in a process that was attached to, where the adapter does not."""
+        delegating = self._profile.delegating
+        if self.attached is None or self._child is not None or delegating is None:
+            return
+        # A process that was not reached, or was let go of, is not ended.
+        is_live = self._is_begun and not self._talk.events.is_over
+        self._is_begun = False
+        with suppress(DebuggerError):  # the adapter is gone
+            if kill and is_live:
+                delegating.end(self)
+                return
+            self._talk.events.mute()
+            await delegating.leave(self, self._talk.events.terminated)
+
     def _tell(self, event: Event) -> None:
         if self.lines is not None:
+            if self.lines.is_replayed(event):
+                return
             self.lines.note(event)
         if isinstance(event, Stopped):
             self._stacks.told(event)
@@ -305,7 +328,10 @@ class DapBackend:
         if thread is None:
             threads = await self.threads()
             thread = threads[0].id if threads else 0
-        await self.request("pause", ask.OfThread(thread), dap.Body)
+        if self.lines is not None:
+            await self.lines.pause(thread)
+        else:
+            await self.request("pause", ask.OfThread(thread), dap.Body)
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -397,6 +423,10 @@ class DapBackend:
     async def close_input(self) -> None:
         """End the program's standard input."""
         input_of(self._talk.stdio).end_input()
+
+    def post(self, command: str, arguments: msgspec.Struct) -> asyncio.Future[dap.Message]:
+        """Send a request without waiting for its response."""
+        return self._talk.client.post(command, arguments)
 
     async def request(
         self,

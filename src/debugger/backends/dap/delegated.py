@@ -36,6 +36,10 @@ class Lines(Protocol):
     is_live: bool  # the session's launch is done: more than breakpoints can be asked for
     is_changed: bool  # the user may have changed variables at this stop
     returned: Variable | None  # by the function that was just left
+    is_replaying: bool  # the adapter repeats what an attached program logged before
+
+    async def clear(self) -> None:
+        """Remove all breakpoints."""
 
     async def send(self, file: str, wanted: Sequence[Breakpoint]) -> Sequence[dap.Breakpoint]:
         """Replace a file's breakpoints; the answers come in the same order."""
@@ -49,11 +53,20 @@ class Lines(Protocol):
     async def finish(self, thread: int) -> None:
         """Leave a function."""
 
+    async def pause(self, thread: int) -> None:
+        """Ask a running program to stop, whether or not any of its code runs."""
+
     async def stands(self, stop: Stopped) -> bool:
         """Tell whether a stop is for the user, or part of a step of ours."""
 
     def note(self, event: Event) -> None:
         """Take what is told to the session."""
+
+    def is_replayed(self, event: Event) -> bool:
+        """Decide whether an event repeats what an attached program logged before."""
+
+    async def end_replay(self) -> None:
+        """See where that ends which an attached program logged before."""
 
 
 class Held:
@@ -117,7 +130,9 @@ class Delegating:
     `child_pid` reads the process of a session that it wants started; `own` changes the adapter's
     own environment, `environment` the program's, of what the adapter wants in it; `written` leaves
     out what a debugger's presence makes the program write; `begin` may let a program begin before
-    its breakpoints are set, up to where it holds for us; `lines` sends its breakpoints.
+    its breakpoints are set, up to where it holds for us; `lines` sends its breakpoints; `leave`
+    does what is left to do in an attached program before it is let go of, and is given what is set
+    when the adapter says that the program is gone; `end` ends one.
     """
 
     child_pid: Callable[[Mapping[str, Any]], int | None]
@@ -126,6 +141,8 @@ class Delegating:
     written: Callable[[Stream, str], str]
     begin: Callable[[Inside, Held], Awaitable[None]]
     lines: Callable[[Inside], Lines]
+    leave: Callable[[Inside, asyncio.Event], Awaitable[None]]
+    end: Callable[[Inside], None]
 
 
 class Delegation:

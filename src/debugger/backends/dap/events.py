@@ -64,7 +64,7 @@ class Events:
         self._code: int | None = None
         self._seen: Exited | None = None
         self._exited = asyncio.Event()
-        self._terminated = asyncio.Event()
+        self.terminated = asyncio.Event()  # also by an event that is not told
         self._finishing = False
         self._is_muted = False
         self._thread: int | None = None
@@ -102,6 +102,8 @@ class Events:
         """Take one event."""
         if name == "stopped":
             self.halted.set()
+        elif name == "terminated":
+            self.terminated.set()
         if self._is_muted:
             return
         match name:
@@ -129,7 +131,6 @@ class Events:
                 self._exited.set()
                 self._finish()
             case "terminated":
-                self._terminated.set()
                 self._finish()
 
     def _stopped(self, body: dap.StoppedBody) -> None:
@@ -231,7 +232,7 @@ class Events:
 
     async def _tell_the_end(self) -> None:
         """Wait a little for the other of the two events and the last output, then tell the end."""
-        other = self._terminated if self._exited.is_set() else self._exited
+        other = self.terminated if self._exited.is_set() else self._exited
         try:
             async with asyncio.timeout(_OTHER_S if self.tells_status else 0):
                 await other.wait()
@@ -248,7 +249,7 @@ class Events:
         self._seen = seen
         self._exited.set()
         if is_last:
-            self._terminated.set()
+            self.terminated.set()
         self._finish()
 
     def _end(self) -> Exited:

@@ -158,6 +158,9 @@ class Inside(Protocol):
     async def stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
         """Return some frames of a thread."""
 
+    def post(self, command: str, arguments: Struct) -> asyncio.Future[dap.Message]:
+        """Send a request without waiting for its response, which may be long in coming."""
+
     async def request(
         self,
         command: str,

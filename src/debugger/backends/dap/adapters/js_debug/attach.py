@@ -1,33 +1,51 @@
-"""How is a running Node taken hold of, and what is it?"""
+"""Attaches to a running Node, and lets go of it or ends it."""
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
 import re
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from debugger.backends.base import Attach, Started
+from debugger.backends.dap import messages as dap
 from debugger.backends.dap import nodelay
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapters.js_debug.breakpoints import SHARED
 from debugger.backends.dap.delegated import Held
 from debugger.backends.dap.profile import Inside
 from debugger.core.model import Purpose
 from debugger.errors import Code, DebuggerError
+from debugger.targets.listening import Listener, owners
 from debugger.targets.process import command_line
 
 _DEFAULT_PORT = 9229
 _PORTS_MAX = 4
 _ANSWER_S = 0.3
 _ANSWER_MAX = 1 << 12
+_WORDS_MAX = 60
 _INSPECT = re.compile(
     r"--(?:inspect|inspect-brk|inspect-wait|inspect-port|debug-port)(?:=(?:(?P<host>[\w.\[\]:-]+):)?"
     r"(?P<port>\d+))?\Z"
 )
 _LISTENS = "0A"  # proc(5), /proc/net/tcp: TCP_LISTEN
 _WHO = "JSON.stringify([process.pid,process.execArgv.join(' ')])"
+# Node 20 crashes where its inspector is closed while a connection to it ends: it is closed in a
+# turn of its event loop of its own, while we are connected, or not at all.
+_CLOSE = (
+    f"{SHARED}.closing=setTimeout(()=>"
+    "(process.getBuiltinModule?.('inspector').close??process._debugEnd)(),0),0"
+)
+_KEEP_OPEN = f"clearTimeout({SHARED}.closing)"
+_CLOSED_S = 1.0
+_KILL = "process.kill(process.pid,'SIGKILL')"
+# Processes whose inspector was opened here, by a signal, and is closed when they are let go of.
+_opened: set[int] = set()
 
 
 def arguments(target: Attach) -> dict[str, Any]:
@@ -80,19 +98,32 @@ def _port(pid: int) -> int:
     for port in sorted(open_ports)[:_PORTS_MAX]:
         if _is_inspector(port):
             return port
-    if wanted in _ports(pid):
-        raise DebuggerError(
-            Code.LAUNCH_FAILED,
-            f"process {pid} would listen at port {wanted}, where another process does already",
-            hint="end that one's debugging first, or start this one with --inspect-port=0",
-        )
+    if (inode := _ports(pid).get(wanted)) is not None:
+        raise _taken(pid, Listener("", wanted, int(inode)))
     try:
         os.kill(pid, signal.SIGUSR1)
     except OSError as error:
         raise DebuggerError(
             Code.LAUNCH_FAILED, f"cannot wake process {pid}: {error.strerror}", hint="ps -ef"
         ) from error
+    _opened.add(pid)
     return wanted
+
+
+def _taken(pid: int, listener: Listener) -> DebuggerError:
+    """Say which process has the port at which another one's inspector would listen."""
+    found = owners([listener])
+    holder, hint = "another process does", "end what listens there, or"
+    if found:
+        words = " ".join(found[0].words)[:_WORDS_MAX] or found[0].name
+        holder = f"process {found[0].pid} ({words}) does"
+        is_node = found[0].interpreter == "javascript"
+        hint = f"debugger attach {found[0].pid} reaches that one;" if is_node else hint
+    return DebuggerError(
+        Code.LAUNCH_FAILED,
+        f"process {pid} would listen for debuggers at port {listener.port}, where {holder} already",
+        hint=f"{hint} start this one with --inspect-port=0: it then takes a port of its own",
+    )
 
 
 def _is_inspector(port: int) -> bool:
@@ -145,6 +176,34 @@ def _ports(pid: int) -> dict[int, str]:
         return {}
     fields = [row.split() for row in rows]
     return {int(one[1].rpartition(":")[2], 16): one[9] for one in fields if one[3] == _LISTENS}
+
+
+async def leave(inside: Inside, terminated: asyncio.Event) -> None:
+    """Close the inspector that was opened for us; a program that computes on keeps it open."""
+    pid = inside.attached.pid if inside.attached is not None else None
+    if pid not in _opened or inside.lines is None:
+        return
+    _opened.discard(pid)
+    try:
+        async with asyncio.timeout(_CLOSED_S):
+            await inside.lines.clear()
+            await inside.evaluate(_CLOSE, None, Purpose.PRINT)
+            with suppress(DebuggerError):  # it runs
+                await inside.request("continue", ask.OfThread(0), dap.Body)
+            await terminated.wait()
+    except TimeoutError:
+        inside.post("evaluate", ask.Evaluate(_KEEP_OPEN, "watch"))
+
+
+def end(inside: Inside) -> None:
+    """End the process: js-debug 1.112 only disconnects from one that it did not start."""
+    pid = inside.attached.pid if inside.attached is not None else None
+    if pid is None:
+        inside.post("evaluate", ask.Evaluate(_KILL, "watch"))
+        return
+    _opened.discard(pid)
+    with suppress(OSError):  # it has ended
+        os.kill(pid, signal.SIGKILL)
 
 
 async def begun(inside: Inside, held: Held, *, within_s: float) -> None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from debugger.backends.base import Event, Rebound
+from debugger.backends.base import ConditionFailed, Event, Logged, Printed, Rebound
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.adapters.js_debug.finish import Finish
+from debugger.backends.dap.adapters.js_debug.pause import Pause
 from debugger.backends.dap.events import log_message
 from debugger.backends.dap.profile import Inside
 from debugger.core.breakpoints import Breakpoint
@@ -29,12 +31,12 @@ UNBOUND = "Unbound breakpoint"
 _KEY = 'Symbol.for("debugger-cli")'
 # What the conditions share in a program: counters, and the way to speak. `getBuiltinModule` came
 # with Node 20.16; `process.binding` goes away some day.
-_SHARED = (
-    f"globalThis[{_KEY}]??Object.defineProperty(globalThis,{_KEY},{{value:{{n:{{}},"
+SHARED = (
+    f"(globalThis[{_KEY}]??Object.defineProperty(globalThis,{_KEY},{{value:{{n:{{}},"
     "say:(globalThis.process.getBuiltinModule?.('inspector')"
-    f"??globalThis.process.binding('inspector')).console.log}}}})[{_KEY}]"
+    f"??globalThis.process.binding('inspector')).console.log}}}})[{_KEY}])"
 )
-_ENTRY = f"(()=>{{const s={_SHARED};return(s.n.entry=(s.n.entry??0)+1)===1}})()"
+_ENTRY = f"(()=>{{const s={SHARED};return(s.n.entry=(s.n.entry??0)+1)===1}})()"
 _NO_FILE = 0x7FFFFFFE  # a reference to a source that nothing has
 
 
@@ -43,7 +45,7 @@ def condition(wanted: Breakpoint) -> str | None:
     spec = wanted.spec
     if not (spec.condition or spec.hit_count or spec.log):
         return None
-    steps = [f"const s={_SHARED};"]
+    steps = [f"const s={SHARED};"]
     if spec.condition:
         failed = json.dumps(f"{FAILED}{wanted.id}]] %s")
         told = json.dumps(f"{spec.condition}: ")
@@ -90,9 +92,18 @@ class Lines:
         self._most = 0
         self._ours: dict[str, list[dict[str, Any]]] = {}
         self._finish: Finish | None = None
+        self._pause = Pause(inside)
         self.is_live = False
         self.is_changed = False
+        self.is_replaying = False
+        self._replay_end = f"[[attached {secrets.token_hex(4)}]]"
         self.returned: Variable | None = None
+
+    async def clear(self) -> None:
+        """Remove all breakpoints."""
+        for file in tuple(self._sent):
+            await self._send(file, [])
+        await self._inside.request("setExceptionBreakpoints", {"filters": []}, dap.Body)
 
     async def send(self, file: str, wanted: Sequence[Breakpoint]) -> Sequence[dap.Breakpoint]:
         """Replace a file's breakpoints; the answers come in the same order."""
@@ -144,6 +155,7 @@ class Lines:
     def note(self, event: Event) -> None:
         """Take what the adapter came to know of a breakpoint, and that the program stopped."""
         if isinstance(event, Stopped):
+            self._pause.note_stop()
             finish, self._finish = self._finish, None
             self.is_changed = False
             self.returned = finish.value if finish is not None else None
@@ -153,14 +165,39 @@ class Lines:
                 id=told.backend_id, verified=told.verified, line=told.line
             )
 
+    def is_replayed(self, event: Event) -> bool:
+        """Decide whether an event repeats what was logged before the attach.
+
+        V8 keeps a thousand messages, and tells them to whoever attaches.
+        """
+        if not self.is_replaying or not isinstance(event, Printed | Logged | ConditionFailed):
+            return False
+        if isinstance(event, Printed) and event.text.strip() == self._replay_end:
+            self.is_replaying = False
+        return True
+
+    async def end_replay(self) -> None:
+        """Have the program log what marks the end of what was logged before the attach."""
+        say = f"{SHARED}.say({json.dumps(self._replay_end)})"
+        try:
+            await self._inside.evaluate(say, None, Purpose.PRINT)
+        except DebuggerError:
+            self.is_replaying = False
+
     async def finish(self, thread: int) -> None:
         """Leave a function, and see what it returns."""
         self._finish = Finish(self._inside, thread, self._set_ours)
         self._inside.checks.append(_nothing)
         await self._finish.begin()
 
+    async def pause(self, thread: int) -> None:
+        """Ask a running program to stop, whether or not any of its code runs."""
+        await self._pause.pause(thread)
+
     async def stands(self, stop: Stopped) -> bool:
         """Tell whether a stop is for the user, or part of a step of ours."""
+        if not await self._pause.is_reported(stop):
+            return False
         finish = self._finish
         if finish is None or finish.is_over:
             return True

@@ -162,6 +162,8 @@ async def _begin(inside: Inside, held: Held) -> None:
         return
     if inside.launched is None:
         await held.begin()
+        if inside.lines is not None:
+            await inside.lines.end_replay()
         await attach.begun(inside, held, within_s=_ATTACHED_S)
         return
     await held.begin()
@@ -289,6 +291,8 @@ PROFILE = Profile(
         written=_written,
         begin=_begin,
         lines=Lines,
+        leave=attach.leave,
+        end=attach.end,
     ),
     detach_s=1.0,
     exception_filters=("uncaught",),

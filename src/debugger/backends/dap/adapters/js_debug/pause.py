@@ -1,0 +1,89 @@
+"""Pauses a Node program, also one that runs no JavaScript because it waits for events.
+
+V8 pauses at the next call of a function. In a server that waits this is one of Node's own, which
+js-debug 1.112 leaves at once, and the pause is lost. So a function of ours is then evaluated that
+stops by itself; where it interrupts the program's code after all, it is left first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.profile import Inside
+from debugger.core.model import Frame, Reason, Stopped
+
+_SOURCE = "event-loop"  # the name of the source of our function
+_FUNCTION = "idle"
+_IDLE_S = 0.5
+_EXPRESSION = (
+    f"(function {_FUNCTION}(waits_for){{debugger}})(process.getActiveResourcesInfo?.())"
+    f"\n//# sourceURL={_SOURCE}"
+)
+
+
+class Pause:
+    """The pauses of one program."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+        self._stopped = asyncio.Event()
+        self._evaluation: asyncio.Future[dap.Message] | None = None
+        self._is_reported = False
+
+    def note_stop(self) -> None:
+        """Note that the program stopped."""
+        self._stopped.set()
+
+    async def pause(self, thread: int) -> None:
+        """Ask the program to stop; one that runs no JavaScript is stopped in a function of ours."""
+        self._stopped.clear()
+        await self._inside.request("pause", ask.OfThread(thread), dap.Body)
+        try:
+            async with asyncio.timeout(_IDLE_S):
+                await self._stopped.wait()
+        except TimeoutError:
+            self._evaluate()
+
+    def _evaluate(self) -> None:
+        if self._evaluation is not None:
+            return
+        self._is_reported = False
+        self._inside.checks.append(_no_check)  # so that each stop comes to `is_reported`
+        arguments = ask.Evaluate(_EXPRESSION, "watch", None)
+        self._evaluation = self._inside.post("evaluate", arguments)
+        self._evaluation.add_done_callback(self._end)
+
+    def _end(self, evaluation: asyncio.Future[Any]) -> None:
+        """Note that our function has returned; one whose evaluation failed stops nothing."""
+        del evaluation
+        self._evaluation = None
+        self._inside.checks.remove(_no_check)
+
+    async def is_reported(self, stop: Stopped) -> bool:
+        """Decide whether a stop is the user's; one in our function is left where it is not."""
+        if self._evaluation is None:
+            return True
+        thread = ask.OfThread(stop.thread or 0)
+        frames = (await self._inside.stack(thread.thread_id, levels=3)).frames
+        if not frames or not _is_ours(frames[0]):
+            return True
+        if self._is_reported and stop.reason is Reason.STEP:
+            # The user steps on: our function is left, and what comes next is the program's.
+            await self._inside.request("continue", thread, dap.Body)
+            return False
+        self._is_reported = frames[0].function == _FUNCTION and all(map(_is_ours, frames))
+        if not self._is_reported:
+            await self._inside.request("stepOut", thread, dap.Body)
+        return self._is_reported
+
+
+def _is_ours(frame: Frame) -> bool:
+    return frame.file is not None and frame.file.endswith(f"/{_SOURCE}")
+
+
+async def _no_check(stop: Stopped) -> None:
+    """Make each stop be judged before it is reported, while it is listed as a check."""
+    del stop
