@@ -36,7 +36,8 @@ async def hang(
     *,
     pid: Pid = None,
     after: Annotated[
-        float | None, Opt("--after", help="seconds after which CMD is looked at (3)", metavar="S")
+        float | None,
+        Opt("--after", "--timeout", help="seconds after which CMD is looked at (3)", metavar="S"),
     ] = None,
     stdin: Stdin = None,
     cwd: Cwd = None,

@@ -263,12 +263,12 @@ def _ended(run: Run, last: answers.Stop, began: float, fault: str = "") -> answe
     if last.exit_code is not None and last.exit_code < 0:  # lldb-dap 19 tells so of a signal
         how = "by a signal: debugger crash -- CMD says why"
     is_deadlock = "deadlock" in fault
+    cause = f"deadlock: {fault} (it ended {how})" if is_deadlock else f"no hang: it ended {how}"
     if fault:
-        how += f", by {fault}" if is_deadlock else f"; before, it stopped by {fault}"
-        how += ": debugger crash -- CMD says where"
+        cause += f"{'' if is_deadlock else f'; before, {fault}'}: debugger crash -- CMD says where"
     return answers.Hang(
         kind="deadlock" if is_deadlock else "ended",
-        cause=f"{'deadlock' if is_deadlock else 'no hang'}: it ended {how}",
+        cause=cause,
         exit_code=last.exit_code,
         exit_signal=last.signal,
         output=output.lines[-6:],
