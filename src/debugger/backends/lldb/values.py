@@ -18,6 +18,8 @@ _PADDED = re.compile(r'"(?:[^"\\]|\\.)*"|0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])')
 # A character's number, before the character (char32_t, Rust's char).
 _CODE_POINT = re.compile(r"""(?:\b[uU]\+0x[0-9a-f]{4,8} )+(?=[uU]')""")
 _POINTED = re.compile(r" \{\*\*.*\}\Z")  # argv=0x… {**argv:'/'}
+# A null pointer to a struct, with the names of fields that are nowhere.
+_NULL = re.compile(r"0x0 \{.*\}\Z", re.DOTALL)
 _OWNERS = ("std::unique_ptr<", "std::shared_ptr<")
 _RETURNED = re.compile(r"^Return value: \((?P<type>.*?)\) (?:\$\d+ = )?(?P<value>.*)", re.MULTILINE)
 RAW = "[raw]"
@@ -68,6 +70,7 @@ def _shown(children: Sequence[Variable]) -> list[Variable]:
 
 def _short(variable: Variable) -> Variable:
     value = _PADDED.sub(lambda match: match[0] if match[0][0] == '"' else "0x", variable.value)
+    value = _NULL.sub("0x0", value)
     is_leaf = bool(_TEXT.match(value)) or value in {"nullptr", "0x0"}
     return msgspec.structs.replace(
         variable,

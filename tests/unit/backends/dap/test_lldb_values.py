@@ -65,6 +65,13 @@ def test_a_struct_that_was_cut_for_its_length_is_not_asked_again():
     assert completed(Variable("n", "{a:1, b:2}", "T", handle=4), NUMBER) == ("{a:1, b:2}", 0)
 
 
+def test_a_null_pointer_has_no_fields():
+    assert completed(Variable("next", "0x0000000000000000 {id:{...}}", "node *", handle=3)) == (
+        "0x0",
+        0,
+    )
+
+
 def test_the_value_in_memory_that_codelldb_adds_is_no_element():
     raw = Variable(lldb_values.RAW, "std::vector<int>", handle=9)
     told = completed(Variable("v", "size=1", "std::vector<int>", handle=4), NUMBER, raw)
