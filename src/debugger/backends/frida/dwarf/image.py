@@ -14,6 +14,7 @@ from debugger.backends.frida.dwarf.entries import Units
 from debugger.backends.frida.dwarf.functions import Functions
 from debugger.backends.frida.dwarf.lines import Lines
 from debugger.backends.frida.dwarf.parameters import FunctionEntries
+from debugger.backends.frida.dwarf.results import Results
 from debugger.backends.frida.dwarf.scopes import Scopes
 from debugger.backends.frida.dwarf.symbols import Symbols
 
@@ -58,6 +59,11 @@ class Image:
         """Its variables."""
         entries = FunctionEntries(self.binary, self.units, self.lines)
         return Scopes(self.units, self._cache, entries)
+
+    @cached_property
+    def results(self) -> Results:
+        """Which of its functions still return what their source returns."""
+        return Results(self.binary, self.units, self.functions, self.symbols)
 
     @cached_property
     def frames(self) -> CallFrames:

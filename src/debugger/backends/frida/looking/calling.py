@@ -59,4 +59,7 @@ def _returns(left: unwind.Frame) -> Type | None:
     entry = image.units.entry(left.entry)
     if entry is None or entry.type is None:
         return None
+    own = image.functions.at(left.lookup - left.module.bias)
+    if not all(image.results.are_kept(one) for one in own if one.entry == left.entry):
+        return None
     return image.scopes.type(entry.type)

@@ -136,7 +136,7 @@ def _leaving(returned: Type | None) -> Left:
 
 
 def declared(image: Image, function: Function) -> tuple[list[Variable], Type | None]:
-    """Give a function's arguments with their locations at its entry, and what it returns."""
+    """Give a function's arguments with their locations at its entry, and what it surely returns."""
     entry = image.units.entry(function.entry)
     if entry is None:
         return [], None
@@ -146,7 +146,9 @@ def declared(image: Image, function: Function) -> tuple[list[Variable], Type | N
         if one.role is Role.ARGUMENT and not one.entry.has(dw.AT_DECLARATION)
     ]
     holder = entry.holder(dw.AT_TYPE)
-    return arguments, image.scopes.type(holder.type if holder is not None else None)
+    if holder is None or not image.results.are_kept(function):
+        return arguments, None
+    return arguments, image.scopes.type(holder.type)
 
 
 def _is_text(kind: Type) -> bool:

@@ -1,0 +1,299 @@
+"""Compares what we say of parameters and returned values with gdb, and with the program's own."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from debugger.backends.frida.dwarf.expressions import Unreadable
+from debugger.backends.frida.dwarf.functions import Function
+from debugger.backends.frida.dwarf.image import Image
+from debugger.backends.frida.dwarf.prologue import NUMBERS
+from debugger.backends.frida.dwarf.returning import value_of
+from debugger.backends.frida.dwarf.scopes import Role
+from debugger.backends.frida.dwarf.types import Kind
+from debugger.backends.frida.dwarf.unwind import Module, Modules, stack, value, variables
+from debugger.backends.frida.dwarf.values import Memory, Value
+from debugger.backends.frida.expressions.declared import Declared
+from debugger.backends.frida.expressions.evaluate import evaluate
+from debugger.backends.frida.expressions.running import World
+from debugger.backends.frida.traced.finding import Target
+from debugger.backends.frida.traced.wording import declared, words_of
+from debugger.errors import DebuggerError
+from dwarf_stops import plain
+from entry_programs import POINTING, Program
+
+_BY_NUMBER = {**NUMBERS, "rip": 16}
+_SCALARS = {
+    Kind.INTEGER, Kind.FLOAT, Kind.BOOL, Kind.CHARACTER, Kind.ENUM, Kind.POINTER,
+}  # fmt: skip
+_ADDRESS_MAX = 1 << 47
+_CONSTANTS = {"int": 42, "long": 42, "i32": 42, "double": 7.5, "f64": 7.5}
+_RECORD_WORDS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
+
+
+@dataclass
+class Result:
+    """How many values were compared, how many were not known, and which were wrong."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    functions: set[str] = field(default_factory=set)
+
+    def compare(self, what: str, where: str, ours: Any, theirs: Any) -> None:
+        if theirs in ("gone", "other", "unreadable", None) or ours == "other":
+            return
+        if ours == "gone":
+            self.counts[f"{what}: not known"] += 1
+            return
+        self.counts[what] += 1
+        if not _is_same(ours, theirs):
+            self.counts[f"{what}: wrong"] += 1
+            self.wrong.append(f"{what} {where}: {ours!r}, not {theirs!r}")
+
+
+def _is_same(ours: Any, theirs: Any) -> bool:
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        # gdb names what has no name otherwise, and adds what is virtual.
+        return all(_is_same(one, theirs[name]) for name, one in ours.items() if name in theirs)
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(_is_same, ours, theirs))
+    if "gone" in (ours, theirs) or "other" in (ours, theirs) or "unreadable" in (ours, theirs):
+        return True
+    if isinstance(ours, float) and isinstance(theirs, float) and math.isnan(ours):
+        return math.isnan(theirs)
+    return bool(ours == theirs)
+
+
+def compared(program: Program, folder: Path, language: str) -> Result:
+    """Run a program in gdb, and compare at each entry and behind each prologue."""
+    session = _Session(program, folder, language)
+    session.run()
+    return session.result
+
+
+class _Session:
+    def __init__(self, program: Program, folder: Path, language: str) -> None:
+        self.program = program
+        self.folder = folder
+        self.language = language
+        self.image = Image(program.path)
+        self.result = Result()
+        self.signatures = {one.name: one for one in program.functions}
+        self.functions: dict[int, Function] = {}
+        self.entries: dict[int, Function] = {}
+        for one in self._found():
+            self.entries[one.address] = one
+            self.functions[one.address] = one
+            self.functions[one.body] = one
+        # Without PIE the addresses are the file's own.
+        self.module = Module(self.image, -self.image.binary.bias(0), _ADDRESS_MAX)
+        self.words = {
+            one.address: words_of(Target(one.name, one.address, self.module, one))
+            for one in self.entries.values()
+        }
+        self.calls: Counter[int] = Counter()
+        self.truth: dict[str, Any] = {}
+        # By the caller's address and stack, where it will be left.
+        self.returning: dict[tuple[int, int], Function] = {}
+        self.misdescribed: set[tuple[str, str]] = set()
+        self.memory = Memory(lambda _address, _size: b"")
+
+    def _found(self) -> Iterator[Function]:
+        for name in self.signatures:
+            for one in self.image.functions.named(name):
+                if not one.is_inlined:
+                    yield one
+
+    def run(self) -> None:
+        questions, answers = self.folder / "questions", self.folder / "answers"
+        for one in (questions, answers):
+            with suppress(FileExistsError):
+                os.mkfifo(one)
+        script = self.folder / "session.py"
+        own = Path(__file__).with_name("entry_gdb.py").read_text(encoding="utf-8")
+        given = [
+            sorted(self.functions),
+            sorted(self.entries),
+            "ready",
+            str(questions),
+            str(answers),
+        ]
+        words = ", ".join(f"set({one!r})" if isinstance(one, list) else repr(one) for one in given)
+        script.write_text(f"{own}\nmain({words})\n", encoding="utf-8")
+        argv = [
+            shutil.which("gdb") or "gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off",
+            "-iex", "set confirm off", "-x", str(script), str(self.program.path),
+        ]  # fmt: skip
+        with (
+            (self.folder / "gdb.log").open("w") as log,
+            subprocess.Popen(argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL) as gdb,
+        ):
+            try:
+                with questions.open() as asked, answers.open("w") as back:
+                    for line in asked:
+                        self._take(json.loads(line))
+                        back.write("\n")
+                        back.flush()
+            except BrokenPipeError:
+                pass
+            finally:
+                gdb.wait(60)
+        self._forgive()
+        assert self.result.counts, (self.folder / "gdb.log").read_text()
+
+    def _forgive(self) -> None:
+        """Leave out what the debug information itself says wrongly, behind the prologue too."""
+        for function, name in self.misdescribed:
+            label = f" {function}({name}) "
+            for one in [one for one in self.result.wrong if label in one]:
+                self.result.wrong.remove(one)
+                self.result.counts["wrong in the debug information"] += 1
+
+    def _take(self, stop: dict[str, Any]) -> None:
+        def read(address: int, size: int) -> bytes:
+            try:
+                with open(f"/proc/{stop['pid']}/mem", "rb") as memory:
+                    memory.seek(address)
+                    return memory.read(size)
+            except (OSError, OverflowError, ValueError) as error:
+                raise Unreadable(address) from error
+
+        self.memory = Memory(read)
+        if stop["kind"] == "ready":
+            return
+        named = stop["registers"]
+        registers = {_BY_NUMBER[name]: held for name, held in named.items()}
+        left = self.returning.pop((named["rip"], named["rsp"]), None)
+        if left is not None:
+            self._returned(left, registers, stop.get("returned"))
+        function = self.functions.get(named["rip"])
+        if function is None:
+            return
+        frames = stack(registers, Modules([self.module]), read, most=64)
+        frame = next(one for one in frames if not one.is_inlined)
+        is_entry = named["rip"] in self.entries
+        if is_entry:
+            self.calls[function.address] += 1
+            caller = int.from_bytes(read(named["rsp"], 8), "little")
+            self.returning = {(caller, named["rsp"] + 8): function}
+        self._arguments(function, frame, stop, is_entry=is_entry)
+        if is_entry:
+            self._traced(function, named)
+
+    def _arguments(self, function: Function, frame: Any, stop: Any, *, is_entry: bool) -> None:
+        self.result.functions.add(function.name)
+        where = "entry" if is_entry else "body"
+        # What gdb reads before the prologue has stored it is no measure.
+        has_prologue = function.body != function.address
+        world = World(stop["registers"], self._world)
+        scope = Declared(self.image, stop["registers"]["rip"], entry=function.entry)
+        known = [one for one in variables(frame) if one.role is Role.ARGUMENT]
+        for number, one in enumerate(known):
+            ours = plain(value(one, frame, self.memory), self.memory)
+            label = f"{function.name}({one.name}) call {self.calls[function.address]}"
+            truth = self._truth(function, one.name)
+            theirs = stop["arguments"].get(one.name)
+            if not is_entry and ours == theirs != truth:
+                # The debug information itself is wrong, before the prologue's end as behind it.
+                self.misdescribed.add((function.name, one.name))
+                truth = None
+            self.result.compare(f"{where}, by the program", label, ours, truth)
+            if ours == truth is not None:
+                self.result.counts[f"{where}, gdb itself wrong"] += not _is_same(theirs, truth)
+            elif not (is_entry and has_prologue):
+                self.result.compare(f"{where}, by gdb", label, ours, theirs)
+            if one.type.kind not in _SCALARS or one.type.size > 8:
+                continue
+            for text in (one.name, f"args[{number}]"):
+                try:
+                    found = evaluate(text, scope, world).value
+                except DebuggerError as error:
+                    found = "gone"
+                    assert "not known" in error.message or "optimized" in error.message, error
+                self.result.compare(f"{where}, condition", f"{label} {text}", found, ours)
+
+    def _world(self, address: int, size: int) -> bytes:
+        try:
+            return self.memory.read(address, size)
+        except Unreadable as error:
+            raise OSError(address) from error
+
+    def _truth(self, function: Function, name: str) -> Any:
+        """Read the global that a call gives to a parameter."""
+        signature = self.signatures[function.name.rpartition("::")[2]]
+        if not name.startswith("a") or not name[1:].isdigit():
+            return None
+        at = int(name[1:])
+        kind = signature.types[at]
+        if kind in POINTING or self.calls[function.address] > len(signature.calls):
+            return None
+        clones = sum(one.name == function.name for one in self.entries.values())
+        if clones > 1:
+            return None
+        which = signature.calls[self.calls[function.address] - 1][at]
+        if which is None:
+            return _CONSTANTS[kind]
+        return self._global({"r_int": "int", "r_ii": "s_ii"}.get(kind, kind), which)
+
+    def _global(self, kind: str, which: int) -> Any:
+        prefix = "V" if self.language == "rs" else "v"
+        name = f"{prefix}_{kind}_{which}"
+        if name not in self.truth:
+            known = self.image.scopes.global_named(name)
+            if known is None or not known.place:
+                return None
+            held = Value(known.type, address=known.place[0].first)
+            self.truth[name] = plain(held, self.memory)
+        return self.truth[name]
+
+    def _traced(self, function: Function, named: dict[str, int]) -> None:
+        words = [named[name] for name in _RECORD_WORDS]
+        reals = [named[f"xmm{at}"] & (1 << 64) - 1 for at in range(2)]
+        record = (0, 0, 0, 0, 0, *words, *reals, b"\xff" * 40)
+        text = self.words[function.address].entered(record)
+        arguments, _ = declared(self.image, function)
+        inner = text.removeprefix(function.name)[1:-1]
+        parts = dict(one.partition("=")[::2] for one in inner.split(", ") if "=" in one)
+        for one in arguments:
+            if one.type.kind not in _SCALARS:
+                continue
+            truth = self._truth(function, one.name)
+            if truth is not None:
+                said = _said(parts[one.name], one.type.kind)
+                label = f"{function.name}({one.name}) {text}"
+                self.result.compare("trace, by the program", label, said, truth)
+
+    def _returned(self, function: Function, registers: dict[int, int], theirs: Any) -> None:
+        signature = self.signatures[function.name.rpartition("::")[2]]
+        _, kind = declared(self.image, function)
+        if kind is None or signature.returned is None:
+            return
+        found = value_of(kind, registers)
+        ours = plain(found, self.memory) if found is not None else "gone"
+        label = f"{function.name} → {kind.name}"
+        number = int(signature.name[1:]) % 3
+        truth = None if signature.returned in POINTING else self._global(signature.returned, number)
+        self.result.compare("returned, by the program", label, ours, truth)
+        if self.language != "rs":
+            self.result.compare("returned, by gdb", label, ours, theirs)
+
+
+def _said(text: str, kind: Kind) -> Any:
+    if text == "?":
+        return "gone"
+    if kind is Kind.FLOAT:
+        return float(text)
+    if text in {"true", "false"}:
+        return int(text == "true")
+    word = text.split(" ", maxsplit=1)[0]
+    return int(word, 0) if word.lstrip("-")[:1].isdigit() else "other"
