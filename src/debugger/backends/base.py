@@ -83,6 +83,12 @@ class Printed(Struct, frozen=True):
     text: str
 
 
+class Noted(Struct, frozen=True):
+    """The user has to know this of the run: the next answer says it, once."""
+
+    text: str
+
+
 class Logged(Struct, frozen=True):
     """A logpoint was passed; `number` is our breakpoint's id where the backend can tell.
 
@@ -139,6 +145,7 @@ Event = (
     | Started
     | Resumed
     | Printed
+    | Noted
     | Logged
     | ConditionFailed
     | Passed

@@ -242,7 +242,8 @@ def new_output(session: Session) -> answers.Output:
 
 def _notes(session: Session) -> tuple[str, ...]:
     """Say what the user should know beside the stop: failed conditions, other stopped sessions."""
-    notes: list[str] = []
+    notes = list(session.pending_notes)
+    session.pending_notes.clear()
     page = session.timeline.events(
         Filters(kinds={Kind.CONDITION_ERROR}),
         since=session.cursors.noted,

@@ -17,6 +17,7 @@ from debugger.backends.base import (
     Event,
     Launch,
     Logged,
+    Noted,
     Passed,
     Printed,
     Rebound,
@@ -82,6 +83,7 @@ class Session(Standing):
         self.is_reported = self.is_noted = True
         self.is_closed = False
         self.pauses = 0
+        self.pending_notes: list[str] = []
         # Of the last run too, so that an ended session can be described.
         self.adapter = self.backend_kind = ""
         self.make_backend = make_backend
@@ -236,6 +238,8 @@ class Session(Standing):
         match event:
             case Printed(stream, text):
                 self._record.printed(stream, text)
+            case Noted(text):
+                self.pending_notes.append(text)
             case Logged(number, text):
                 self._record.logged(number, text)
                 if number is not None:

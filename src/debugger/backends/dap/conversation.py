@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from debugger.backends.base import Attach, Closed, Launch, Printed, Sink, Started
+from debugger.backends.base import Attach, Closed, Launch, Noted, Printed, Sink, Started
 from debugger.backends.dap import handshake, nodelay, served, terminal
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
@@ -333,7 +333,10 @@ class Conversation:
         self._launcher, ended = await terminal.run(
             self._profile, asked, self.launched, guard=self._guard, files=files
         )
-        if self._delegation is not None:
+        if self._delegation is not None and self._profile.delegating is not None:
+            other = self._profile.delegating.replaced(self.launched, asked.args)
+            if other is not None:
+                self._sink(Noted(other))
             self._end_s = 0  # the program is the guard's own child: no adapter has to end it
             self.events.pid = self._launcher
             self._sink(Started(self._launcher))

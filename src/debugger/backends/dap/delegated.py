@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from debugger.backends.base import Event
+from debugger.backends.base import Event, Launch
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.client import Client, OnRequest, decode
@@ -128,7 +128,8 @@ class Delegating:
     """What an adapter needs that launches on one connection and debugs on another.
 
     `child_pid` reads the process of a session that it wants started; `own` changes the adapter's
-    own environment, `environment` the program's, of what the adapter wants in it; `written` leaves
+    own environment, `environment` the program's, of what the adapter wants in it; `replaced` says
+    that the adapter runs another program than the one that was requested; `written` leaves
     out what a debugger's presence makes the program write; `begin` may let a program begin before
     its breakpoints are set, up to where it holds for us; `lines` sends its breakpoints; `leave`
     does what is left to do in an attached program before it is let go of, and is given what is set
@@ -138,6 +139,7 @@ class Delegating:
     child_pid: Callable[[Mapping[str, Any]], int | None]
     own: Callable[[Path], Mapping[str, str]]
     environment: Callable[[Mapping[str, str | None]], Mapping[str, str | None]]
+    replaced: Callable[[Launch, Sequence[str]], str | None]
     written: Callable[[Stream, str], str]
     begin: Callable[[Inside, Held], Awaitable[None]]
     lines: Callable[[Inside], Lines]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.base import Attach, ConditionFailed, Printed
+from debugger.backends.base import Attach, ConditionFailed, Launch, Printed
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import nodelay
 from debugger.backends.dap.adapters.js_debug import attach as js_debug_attach
@@ -318,3 +318,39 @@ def test_a_process_that_is_gone_is_no_matter():
     gone.wait()
     assert nodelay.send_at_once(gone.pid) == 0
     assert nodelay.send_at_once(0) == 0
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "is_left_to_the_adapter"),
+    [
+        ("main.js", "", False),
+        ("main.ts", "--import tsx", False),
+        ("main.ts", "--enable-source-maps -r ts-node/register", False),
+        ("main.ts", "", True),
+        ("main.ts", "--enable-source-maps", True),
+    ],
+)
+def test_what_was_typed_is_run_and_no_compiled_file_in_its_place(
+    monkeypatch: pytest.MonkeyPatch, program: str, options: str, is_left_to_the_adapter: bool
+) -> None:
+    monkeypatch.setattr(js_debug, "_strips_types", lambda _: False)
+    launch = Launch(program, cwd="/", env={"NODE_OPTIONS": options}, args=("a",))
+    words = js_debug._words_to_run(launch)
+    if is_left_to_the_adapter:
+        assert words == {"program": program, "args": ["a"]}
+    else:
+        assert words == {"args": [program, "a"]}
+
+
+def test_a_compiled_file_that_runs_in_place_of_a_source_is_named_and_told_to_be_old(
+    tmp_path: Path,
+) -> None:
+    for name, time in [("out.js", 1), ("main.ts", 2)]:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (time, time))
+    program = str(tmp_path / "main.ts")
+    launch = Launch(program, cwd=str(tmp_path), env={})
+    assert js_debug._replaced(launch, ["node", program]) is None
+    said = js_debug._replaced(launch, ["node", "./out.js"]) or ""
+    assert said.startswith("out.js runs: its source map names main.ts")
+    assert said.endswith("it is older than main.ts: compile it again")

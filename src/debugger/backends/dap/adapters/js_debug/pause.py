@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from debugger.backends.base import Noted
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.profile import Inside
@@ -18,6 +19,10 @@ from debugger.core.model import Frame, Reason, Stopped
 _SOURCE = "event-loop"  # the name of the source of our function
 _FUNCTION = "idle"
 _IDLE_S = 0.5
+_IDLE = (
+    "none of the program's code runs: it waits for events. It is stopped in a function of the "
+    "debugger's own; debugger break LOC stops it where it goes on"
+)
 _EXPRESSION = (
     f"(function {_FUNCTION}(waits_for){{debugger}})(process.getActiveResourcesInfo?.())"
     f"\n//# sourceURL={_SOURCE}"
@@ -77,6 +82,8 @@ class Pause:
         self._is_reported = frames[0].function == _FUNCTION and all(map(_is_ours, frames))
         if not self._is_reported:
             await self._inside.request("stepOut", thread, dap.Body)
+        else:
+            self._inside.tell(Noted(_IDLE))
         return self._is_reported
 
 

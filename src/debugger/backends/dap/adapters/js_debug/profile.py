@@ -6,7 +6,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,10 @@ _BEGIN = Path(__file__).with_name("begin.cjs")
 _LISTENS = r"listening at .*:(?P<port>\d+)"
 _SERVERS = ("vsDebugServer.cjs", "src/dapDebugServer.js", "js-debug/src/dapDebugServer.js")
 _SCRIPTS = {".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"}
+_TYPESCRIPT = {".ts", ".cts", ".mts", ".tsx"}
+_JAVASCRIPT = (".js", ".cjs", ".mjs")
+_LOADER = re.compile(r"(?:\A|\s)(?:-r|--require|--import|--(?:experimental-)?loader)\b")
+_NODE_S = 5.0
 _FILES_MAX = 200
 _NEAR_MAX = 4
 _BEGIN_S = 30.0
@@ -94,8 +99,7 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
         "type": "pwa-node",
         "request": "launch",
         "name": Path(launch.program or "node").name,
-        "program": launch.program,
-        "args": list(launch.args),
+        **_words_to_run(launch),
         "cwd": launch.cwd,
         # js-debug adds its own to these.
         "env": {"NODE_OPTIONS": own} if own else {},
@@ -107,6 +111,52 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
         "killBehavior": "none",
         "__workspaceFolder": _root(launch.program, launch.cwd),
     }
+
+
+def _words_to_run(launch: Launch) -> dict[str, Any]:
+    """Have just the program run that was requested.
+
+    js-debug runs instead of a `program` any file whose source map names it as a source. This is
+    right only for TypeScript that Node does not load by itself.
+    """
+    options = launch.env.get("NODE_OPTIONS", "")
+    is_compiled = Path(launch.program or "").suffix in _TYPESCRIPT and not _LOADER.search(options)
+    if launch.program is None or (is_compiled and not _strips_types(launch)):
+        return {"program": launch.program, "args": list(launch.args)}
+    return {"args": [launch.program, *launch.args]}
+
+
+def _strips_types(launch: Launch) -> bool:
+    """Ask Node whether it runs TypeScript, as it does from 22.18 on unless it is told not to."""
+    node = shutil.which("node", path=launch.env.get("PATH", os.defpath))
+    words = (node or "node", "-p", "process.features.typescript")
+    try:
+        done = subprocess.run(
+            words, check=False, env=launch.env, capture_output=True, timeout=_NODE_S, text=True
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.stdout.strip() in {"strip", "transform"}
+
+
+def _replaced(launch: Launch, words: Sequence[str]) -> str | None:
+    """Say which file runs in place of the program that was requested."""
+    program = launch.program
+    if program is None or program in words:
+        return None
+    file = next((one for one in words if one.endswith(_JAVASCRIPT)), None)
+    if file is None:
+        return None
+    file = str(Path(launch.cwd, file))
+    shown = os.path.relpath(file, launch.cwd)
+    text = (
+        f"{shown} runs: its source map names {Path(program).name}, which Node does not run itself"
+    )
+    try:
+        is_stale = Path(file).stat().st_mtime < Path(program).stat().st_mtime
+    except OSError:
+        is_stale = False
+    return f"{text}; it is older than {Path(program).name}: compile it again" if is_stale else text
 
 
 def _root(program: str | None, cwd: str) -> str:
@@ -288,6 +338,7 @@ PROFILE = Profile(
         child_pid=_child_pid,
         own=_own,
         environment=_environment,
+        replaced=_replaced,
         written=_written,
         begin=_begin,
         lines=Lines,
