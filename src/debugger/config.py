@@ -61,9 +61,10 @@ class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Daemon(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long the daemon stays without a session."""
+    """How long the daemon stays without a session, and what it logs of the adapters' messages."""
 
     idle_timeout_minutes: float = 30
+    log_dap: bool = False
 
 
 class Output(Struct, frozen=True, forbid_unknown_fields=True):

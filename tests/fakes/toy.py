@@ -35,6 +35,9 @@ class Toy:
     def describe_progress(self) -> str:
         return "a toy works"
 
+    def idle_s(self) -> float | None:
+        return None
+
     def busy(self) -> bool:
         return bool(self._sessions)
 

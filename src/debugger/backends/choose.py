@@ -141,9 +141,10 @@ def select(option: str | None, env: Mapping[str, str], configured: str | None) -
     for word, source in given:
         if word is None:
             continue
-        name = _WORDS.get(word, word) if source == _OTHERS else word
+        has_words = source in {_OTHERS, _CONFIGURED}  # as XcodeBuildMCP's own configuration has it
+        name = _WORDS.get(word, word) if has_words else word
         if name not in BACKENDS:
-            known = (*BACKENDS, *_WORDS) if source == _OTHERS else BACKENDS
+            known = (*BACKENDS, *_WORDS) if has_words else BACKENDS
             raise DebuggerError(
                 Code.USAGE,
                 f"no backend {word!r} ({source}); there are: {', '.join(known)}",

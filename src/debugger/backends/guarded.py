@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import signal
 import socket
 import sys
@@ -17,6 +18,8 @@ import msgspec
 
 from debugger.errors import Code, DebuggerError
 
+_log = logging.getLogger(__name__)
+_LOGGED_LINES = 200  # of one adapter
 _GUARD = str(Path(__file__).parent.parent / "guard.py")
 _STDERR_LINES = 40
 _STDERR_LINE_MAX = 500
@@ -287,14 +290,19 @@ class Guarded:
 
     async def _keep_stderr(self) -> None:
         assert self._process.stderr is not None
-        rest = b""
+        rest, logged = b"", 0
         while chunk := await self._process.stderr.read(1 << 14):
             *lines, rest = (rest + chunk).split(b"\n")
             rest = rest[-_STDERR_LINE_MAX:]
             for line in lines[-_STDERR_LINES:]:
-                self._stderr.append(line[:_STDERR_LINE_MAX].decode(errors="backslashreplace"))
+                text = line[:_STDERR_LINE_MAX].decode(errors="backslashreplace")
+                self._stderr.append(text)
+                if logged < _LOGGED_LINES and text.strip():
+                    logged += 1
+                    _log.info("process %d, an adapter, wrote: %s", self.pid, text)
         if rest:
             self._stderr.append(rest.decode(errors="backslashreplace"))
+            _log.info("process %d, an adapter, wrote: %s", self.pid, self._stderr[-1])
 
 
 def _ending(killed: Sequence[Mapping[str, Any]]) -> Ending:

@@ -18,6 +18,8 @@ from debugger.session import views
 from debugger.session.session import MakeBackend, Session
 from debugger.setup import attaching, launching
 
+_REQUEST_MS = "XCODEBUILDMCP_DAP_REQUEST_TIMEOUT_MS"
+_YES = frozenset({"1", "true", "TRUE", "yes"})
 _LOOK_S = 10.0  # a host's name may take long to resolve
 
 
@@ -70,10 +72,30 @@ def maker(call: Call, profile: Profile) -> MakeBackend:
     found = choose.find(profile, call.env, call.config.adapters)
     limits = Limits(
         initialize_s=call.config.timeouts.dap_initialize_secs,
-        request_s=call.config.timeouts.dap_request_secs,
+        request_s=_request_s(call),
+        logs_messages=call.config.daemon.log_dap
+        or call.env.get("XCODEBUILDMCP_DAP_LOG_EVENTS", "") in _YES,
     )
     make = choose.maker(profile, found, limits=limits, scratch_root=call.scratch_root)
     return mapping(make, call.source_map())
+
+
+def _request_s(call: Call) -> float:
+    """Return how long a request may take: of XcodeBuildMCP's variable, or of the configuration.
+
+    Raises:
+        DebuggerError: USAGE for a variable that is no number of milliseconds.
+    """
+    given = call.env.get(_REQUEST_MS)
+    if not given:
+        return call.config.timeouts.dap_request_secs
+    if not given.isdecimal() or not int(given):
+        raise DebuggerError(
+            Code.USAGE,
+            f"{_REQUEST_MS} is a number of milliseconds above 0, not {given!r}",
+            hint=f"unset {_REQUEST_MS}",
+        )
+    return int(given) / 1000
 
 
 async def begin(call: Call, session: Session) -> None:

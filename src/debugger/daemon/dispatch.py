@@ -37,6 +37,7 @@ class Dispatcher:
         commands.load()
         self._publish = publish
         self._settings = Config()
+        self._is_configured = False
         self._sessions = Sessions(on_change=self._changed, timeline=self._timeline)
         self._evidence = Evidence()
         self._scratch_root = Path(paths.runtime_dir()) / "scratch"
@@ -92,6 +93,7 @@ class Dispatcher:
         # Where the file is can be told however broken it is.
         if wanted.command.name != "config" or not arguments["path"]:
             self._settings = config.load(request.env)
+            self._is_configured = True
             choose.profiles(self._settings.adapters)  # a section that means nothing is an error
         stops: list[bool] = []
         call = Call(
@@ -123,6 +125,10 @@ class Dispatcher:
             return fit_hint(error, self._sessions.get(call.session_name))
         except DebuggerError:  # there is none
             return error
+
+    def idle_s(self) -> float | None:
+        """After how many idle seconds to end, as the last command's configuration has it."""
+        return self._settings.daemon.idle_timeout_minutes * 60 if self._is_configured else None
 
     def busy(self) -> bool:
         """Whether a session lives."""

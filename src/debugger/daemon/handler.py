@@ -66,6 +66,10 @@ class Handler(Protocol):
         """Answer a request; a DebuggerError raised is an answer as well."""
         ...
 
+    def idle_s(self) -> float | None:
+        """After how many seconds without a session the daemon is to end; None: as it began."""
+        ...
+
     def busy(self) -> bool:
         """Whether a session lives, so that the daemon must not end for being idle."""
         ...

@@ -275,6 +275,7 @@ class Server:
         self._stir()
         if self.stopping.is_set():
             return
+        self._idle_s = self._handler.idle_s() or self._idle_s
         # Whoever started it is still on the way to its first request.
         idle_s = self._idle_s if self._is_known else max(self._idle_s, transport.CONNECT_S)
         self._idle = asyncio.get_running_loop().call_later(idle_s, self._end_if_idle)

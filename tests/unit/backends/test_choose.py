@@ -36,6 +36,7 @@ EVERYWHERE = {OURS: "dap", THEIRS: "dap"}
         (None, {THEIRS: "lldb"}, None, ("lldb-cli", THEIRS)),
         (None, {THEIRS: "dap"}, "lldb-cli", ("dap", THEIRS)),
         (None, {}, "lldb-cli", ("lldb-cli", "[defaults] backend")),
+        (None, {}, "lldb", ("lldb-cli", "[defaults] backend")),
         (None, {OURS: "", THEIRS: ""}, None, ("dap", "default")),
     ],
 )

@@ -374,6 +374,16 @@ async def test_a_daemon_that_nobody_needs_ends(serve, monkeypatch):
     assert not (served.directory / paths.SOCKET).exists()
 
 
+async def test_the_configuration_of_the_last_command_says_how_long_an_idle_daemon_stays(
+    serve, monkeypatch
+):
+    served = await serve(idle_s=3600.0)
+    monkeypatch.setattr(served.toy, "idle_s", lambda: 0.01)
+    peer = await served.connect()
+    await peer.ask(1, "echo", "on")
+    await served.ended()
+
+
 async def test_a_session_keeps_the_daemon_and_its_end_lets_it_go(serve, monkeypatch):
     served = await serve(idle_s=0.05)
     peer = await served.connect()

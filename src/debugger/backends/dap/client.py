@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -13,6 +14,9 @@ from debugger.backends.dap import messages as dap
 from debugger.errors import Code, DebuggerError
 
 Body = TypeVar("Body", bound=dap.Body)
+
+_log = logging.getLogger(__name__)
+_LOGGED_MAX = 4000
 
 # A request that an adapter did not advertise can kill or wedge it: it is never sent.
 _NEEDS = {
@@ -64,9 +68,11 @@ class Client:
         on_event: OnEvent,
         on_request: OnRequest,
         tasks: asyncio.TaskGroup,
+        logs_messages: bool = False,
     ) -> None:
         self._adapter = adapter
-        self._write = write
+        self._logs_messages = logs_messages
+        self._write_bytes = write
         self._on_event = on_event
         self._on_request = on_request
         self._tasks = tasks
@@ -75,6 +81,16 @@ class Client:
         self._lost: DebuggerError | None = None
         self._advertised: dict[str, Any] = {}
         self.capabilities = dap.Capabilities()
+
+    def _write(self, body: bytes) -> None:
+        self._log_message("to", body)
+        self._write_bytes(body)
+
+    def _log_message(self, direction: str, body: bytes) -> None:
+        if self._logs_messages:
+            text = body[:_LOGGED_MAX].decode(errors="backslashreplace")
+            cut = f" … of {len(body)} bytes" if len(body) > _LOGGED_MAX else ""
+            _log.info("dap %s %s: %s%s", direction, self._adapter, text, cut)
 
     @property
     def is_lost(self) -> bool:
@@ -179,6 +195,7 @@ class Client:
         Raises:
             DebuggerError: PROTOCOL if it is none.
         """
+        self._log_message("from", body)
         try:
             message = _read(body, dap.Message)
         except _UNREADABLE as error:

@@ -31,10 +31,11 @@ _LAST_S = 5.0
 
 
 class Limits(Struct, frozen=True):
-    """How long to wait, in seconds."""
+    """How long to wait, in seconds; with `logs_messages` all that is sent goes to the log."""
 
     initialize_s: float = 10.0
     request_s: float = 30.0
+    logs_messages: bool = False
 
 
 class Conversation:
@@ -78,6 +79,7 @@ class Conversation:
             on_event=lambda name, body: self.events.take(name, body),  # noqa: PLW0108 - made below
             on_request=self._on_request,
             tasks=tasks,
+            logs_messages=limits.logs_messages,
         )
         self.events = Events(profile, sink=sink, judge=judge, drain=self._drain, tasks=tasks)
 

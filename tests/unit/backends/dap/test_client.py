@@ -195,3 +195,23 @@ def test_a_missing_body_is_an_empty_one():
     assert decode(msgspec.Raw(b"null"), dap.ThreadsBody) == dap.ThreadsBody()
     with pytest.raises(DebuggerError):
         decode(msgspec.Raw(b'{"threads":3}'), dap.ThreadsBody)
+
+
+async def test_all_messages_go_to_the_log_where_that_is_wanted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO")
+    async with asyncio.TaskGroup() as tasks:
+        for logs_messages in (False, True):
+            client = Client(
+                "toy",
+                write=lambda _: None,
+                on_event=lambda *_: None,
+                on_request=None,  # type: ignore[arg-type]
+                tasks=tasks,
+                logs_messages=logs_messages,
+            )
+            client.post("threads", {})
+            client.receive(b'{"seq":1,"type":"event","event":"stopped","body":{}}')
+            assert ("dap from toy" in caplog.text) is logs_messages
+    assert 'dap to toy: {"seq":1,"type":"request","command":"threads"' in caplog.text
