@@ -67,6 +67,11 @@ class _Gone(Exception):
 
 def _run(argv: list[str], daemon: Sequence[str] | None) -> int:
     command = protocol.words(argv)[:2]
+    if command[:1] == ["help"]:
+        at = argv.index("help")
+        argv = [*argv[:at], *argv[at + 1 :], "--help"]
+    if command == ["version"]:
+        argv, command = ["--version"], []
     is_local = not argv or command[:1] in (["completion"], ["skill"])
     if is_local or protocol.asks(argv, "--help", "-h"):
         # click, for what a person reads.

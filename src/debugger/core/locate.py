@@ -18,6 +18,7 @@ _ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]+)\Z")
 # What may follow a scope or `operator` in brackets: a call operator, a namespace, a Go receiver.
 _NO_ARGUMENTS = ("()", "(anonymous", "(*")
 _CLOSURE = "_$u7b$$u7b$closure$u7d$$u7d$"
+_NEAR_FILE, _NEAR_OTHER_KIND = 0.6, 0.85
 _HINT = "a place is FILE:LINE, LINE, a function's name, or *0xADDRESS"
 
 
@@ -93,6 +94,22 @@ def near_names(name: str, names: Iterable[str], most: int = 4) -> tuple[str, ...
         by_fold.setdefault(re.split(r"::|\.", other.lower())[-1], other)
     close = difflib.get_close_matches(name.lower(), list(by_fold), n=most * 2, cutoff=0.6)
     return tuple(dict.fromkeys(by_fold[key] for key in close))[:most]
+
+
+def near_files(name: str, names: Iterable[str], most: int = 3) -> tuple[str, ...]:
+    """Return the file names that `name` may have meant, likeliest first.
+
+    They are compared without their endings, which make any two scripts look alike.
+    """
+    stem, ending = os.path.splitext(name.lower())
+    rated = []
+    for other in dict.fromkeys(names):
+        other_stem, other_ending = os.path.splitext(other.lower())
+        is_same_kind = ending in {other_ending, ""} or not other_ending
+        score = difflib.SequenceMatcher(None, stem, other_stem).ratio()
+        if score >= (_NEAR_FILE if is_same_kind else _NEAR_OTHER_KIND):
+            rated.append((-score, other))
+    return tuple(other for _, other in sorted(rated)[:most])
 
 
 def plain_function(name: str) -> str:

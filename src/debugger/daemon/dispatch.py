@@ -158,7 +158,9 @@ def _reply(answer: Answer, request: Request, wanted: Invocation, *, stops_daemon
     if wanted.is_json:
         shown = _dumps({"ok": True, "data": data})
     else:
-        style = Style.TERMINAL if request.tty and wanted.is_color else Style.PLAIN
+        # https://no-color.org: set, and not empty.
+        is_color = wanted.is_color and not request.env.get("NO_COLOR")
+        style = Style.TERMINAL if request.tty and is_color else Style.PLAIN
         budget = wanted.budget or _BUDGET
         shown = text(answer, budget=budget, style=style, width=request.width, folder=request.cwd)
     # Of every answer that has it: the time was up before the question was answered.

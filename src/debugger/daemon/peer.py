@@ -157,4 +157,4 @@ def as_line(message: Mapping[str, Any]) -> bytes:
 
 def protocol_error(message: str) -> DebuggerError:
     """Give the error for a message that breaks the protocol."""
-    return DebuggerError(Code.PROTOCOL, message, hint="one JSON object a line, as debugger sends")
+    return DebuggerError(Code.PROTOCOL, message, hint="one JSON object a line")

@@ -15,7 +15,7 @@ from msgspec import Struct
 from debugger.backends import choose
 from debugger.backends.base import Launch
 from debugger.backends.dap.profile import Profile
-from debugger.core.locate import near_names
+from debugger.core.locate import near_files
 from debugger.errors import Code, DebuggerError
 from debugger.setup import recipes
 from debugger.targets import gopackage
@@ -156,7 +156,7 @@ def _program(name: str, wanted: Wanted) -> str:
         on_path = which(name, wanted.env, wanted.cwd) if "/" not in name else None
         if on_path is None:
             beside = _beside(path)
-            near = near_names(os.path.basename(path), beside)
+            near = near_files(os.path.basename(path), beside)
             meant = f"; there is {near[0]}" if near else ""
             raise DebuggerError(
                 Code.LAUNCH_FAILED,
@@ -255,7 +255,10 @@ def _unknown(path: str, program: Program, wanted: Wanted) -> DebuggerError:
 
 
 def _python(wanted: Wanted, env: Mapping[str, str]) -> str:
-    """Choose the caller's interpreter: --python, its virtual environment's, its PATH's, ours."""
+    """Choose the caller's interpreter: --python, its virtual environment's, its PATH's, ours.
+
+    A virtual environment is the active one, else one beside the caller: `.venv`, `venv`.
+    """
     if wanted.python is not None:
         has_folder = "/" in wanted.python
         named = os.path.join(wanted.cwd, os.path.expanduser(wanted.python)) if has_folder else None
@@ -269,6 +272,7 @@ def _python(wanted: Wanted, env: Mapping[str, str]) -> str:
         return os.path.abspath(found)
     candidates: Sequence[str | None] = (
         os.path.join(env["VIRTUAL_ENV"], "bin", "python") if env.get("VIRTUAL_ENV") else None,
+        *(_beside_python(wanted.cwd, name) for name in (".venv", "venv")),
         which("python3", env, wanted.cwd),
         which("python", env, wanted.cwd),
     )
@@ -276,6 +280,12 @@ def _python(wanted: Wanted, env: Mapping[str, str]) -> str:
         if candidate is not None and os.access(candidate, os.X_OK):
             return os.path.abspath(candidate)
     return sys.executable
+
+
+def _beside_python(cwd: str, name: str) -> str | None:
+    folder = os.path.join(cwd, name)
+    is_environment = os.path.isfile(os.path.join(folder, "pyvenv.cfg"))
+    return os.path.join(folder, "bin", "python") if is_environment else None
 
 
 async def check_python(launch: Launch) -> None:

@@ -39,6 +39,36 @@ _RESERVED: Final = {*HELP_FLAGS, *(flag for each in GLOBAL_OPTIONS for flag in f
 _NUMBER: Final = re.compile(r"-\.?\d")
 # One word of these is as good as another, to who has used another debugger.
 _CONDITIONS: Final = ("--condition", "--when", "--if", "--cond")
+# What the words of other debuggers, and of shells, are called here.
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "run": "start PROGRAM, or restart",
+    "r": "start PROGRAM, or restart",
+    "launch": "start PROGRAM",
+    "debug": "start PROGRAM",
+    "exec": "start PROGRAM",
+    "info": "locals, args, threads, registers, breakpoint list, status",
+    "show": "status, config, source",
+    "quit": "stop",
+    "q": "stop",
+    "exit": "stop",
+    "kill": "stop",
+    "return": "finish",
+    "advance": "until LOC",
+    "delete": "breakpoint remove ID",
+    "clear": "breakpoint remove ID",
+    "tbreak": "break LOC --temporary",
+    "rbreak": "trace add PATTERN",
+    "display": "print EXPR, context",
+    "ptype": "print --type EXPR",
+    "whatis": "print --type EXPR",
+    "x": "memory read ADDR",
+    "nexti": "next --instruction",
+    "ni": "next --instruction",
+    "stepi": "step --instruction",
+    "si": "step --instruction",
+    "stack": "backtrace",
+    "interrupt": "pause",
+}
 _CLICK_TYPES: Final[Mapping[Any, click.ParamType[Any]]] = {int: click.INT, float: click.FLOAT}
 
 
@@ -297,6 +327,9 @@ def _no_command(known: Paths, path: tuple[str, ...]) -> DebuggerError:
         every = {" ".join(key[:size]) for key in known for size in range(1, len(key) + 1)}
         verbs = [each for each in every if word in each.split()]
         near = get_close_matches(word.replace("_", " "), sorted(every)) or sorted(verbs)
+    if not group and word in _ELSEWHERE:
+        advice = f"here it is: {_ELSEWHERE[word]}; "
+        return wrong(f"no command {word!r}", None, advice=advice)
     names = " or ".join(" ".join([*group, each]) for each in near[:3])
     advice = f"did you mean {names}? " if names else ""
     return wrong(f"no command {' '.join(path)!r}", " ".join(group), advice=advice)

@@ -5,14 +5,15 @@ Pure: what is on this machine is asked of a `Look`.
 
 from __future__ import annotations
 
+import difflib
 import os.path
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from debugger.core.locate import near_names
+from debugger.core.locate import near_files
 from debugger.errors import Code, DebuggerError
 
 _OPERATORS = frozenset({"|", "||", "&&", ";", "&", ">", ">>", "<", "<<", "2>&1", "&>", "2>", "|&"})
@@ -39,6 +40,27 @@ _PYTHON_OPTIONS: Mapping[str, tuple[str, str]] = {
     "-Xtracemalloc": ("PYTHONTRACEMALLOC", "1"),
 }
 _LONGEST_WORD = 60
+_NEAR = 0.8
+# What runs a command in a project's own virtual environment: `uv run pytest`.
+_MANAGERS = frozenset({"uv", "poetry", "pipenv", "pdm", "rye"})
+_MANAGER_SWITCHES = frozenset(
+    {
+        "-q",
+        "--quiet",
+        "-v",
+        "--verbose",
+        "--no-sync",
+        "--frozen",
+        "--locked",
+        "--active",
+        "--offline",
+    }
+)
+_VENVS = tuple(os.path.join(*[".."] * level, ".venv") for level in range(5))
+_PYTHON_OF = {
+    "poetry": "the one that `poetry env info --executable` names",
+    "pipenv": "the one that `pipenv --py` names",
+}
 # What stands before the command in the hints, where more than the verb does.
 _ASKED = {
     "probe": "probe --at FILE:LINE 'EXPR, EXPR'",
@@ -76,6 +98,9 @@ class Look(Protocol):
 
     def is_there(self, path: str) -> bool:
         """Tell whether there is such a file or directory."""
+
+    def folders(self) -> Sequence[str]:
+        """Return the folders of the PATH."""
 
 
 def read(words: Sequence[str], look: Look, *, verb: str) -> Command:
@@ -153,6 +178,8 @@ def _program(words: Sequence[str], look: Look, verb: str) -> Command:
         return _node(_there(name, look, verb), rest, look, verb)
     if base == "go" and rest[:1] == ["run"]:
         return _go_run(rest[1:], verb)
+    if base in _MANAGERS and rest[:1] == ["run"]:
+        return _managed(base, rest[1:], look, verb)
     if base in _SHELLS | _AROUND:
         kind = "a shell" if base in _SHELLS else f"what {base} starts"
         raise DebuggerError(
@@ -169,7 +196,13 @@ def _there(name: str, look: Look, verb: str, *, before: str = "") -> str:
     path = look.which(os.path.join(".", name) if before else name)
     if path is not None:
         return path
-    near = near_names(os.path.basename(name), look.near(name))
+    if before:
+        near = near_files(os.path.basename(name), look.near(os.path.join(".", name)))
+    else:
+        # Of the many commands on a PATH one always looks a little alike.
+        beside = look.near(os.path.join(".", name))
+        near = near_files(os.path.basename(name), beside)
+        near = near or _very_near(os.path.basename(name), look.near(name))
     meant = os.path.join(os.path.dirname(name), near[0]) if near else ""
     kind = "file" if before else "command"
     there = f"; there is {', '.join(near[:3])}" if near else ""
@@ -179,6 +212,43 @@ def _there(name: str, look: Look, verb: str, *, before: str = "") -> str:
         f"no such {kind}: {_cut(name)}{there}",
         hint=f"debugger {verb} -- {example}",
     )
+
+
+def _managed(manager: str, words: Sequence[str], look: Look, verb: str) -> Command:
+    """Return what `uv run CMD` and its like run, in the environment that the project has."""
+    left = list(words)
+    while left and left[0] in _MANAGER_SWITCHES:
+        left.pop(0)
+    left = left[1:] if left[:1] == ["--"] else left
+    if not left or left[0].startswith("-"):
+        option = left[0] if left else ""
+        raise DebuggerError(
+            Code.USAGE,
+            f"{manager} run {option}: not known here".replace(" :", ":"),
+            hint=f"debugger {verb} -- {manager} run PROGRAM ARGUMENTS",
+        )
+    folder = next((one for one in _VENVS if look.is_there(os.path.join(one, "pyvenv.cfg"))), None)
+    python = look.which(os.path.join(folder, "bin", "python")) if folder is not None else None
+    if folder is None or python is None:
+        raise DebuggerError(
+            Code.USAGE,
+            f"where {manager} has the environment is not known here: no .venv beside the project",
+            hint=f"debugger {verb} -- PYTHON SCRIPT, with {_PYTHON_OF.get(manager, 'its python')}",
+        )
+    name, *args = left
+    if name.endswith((".py", ".pyw")):
+        name, args = python, [name, *args]
+    own = look.which(os.path.join(folder, "bin", name)) if "/" not in name else None
+    inner = _program([own or name, *args], look, verb)
+    environment = os.path.dirname(os.path.dirname(python))
+    path = os.pathsep.join([os.path.dirname(python), *look.folders()])
+    env = (("VIRTUAL_ENV", environment), ("PATH", path), *inner.env)
+    is_python = own is not None and inner.interpreter and inner.python is None
+    return structs.replace(inner, env=env, python=python if is_python else inner.python)
+
+
+def _very_near(name: str, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(difflib.get_close_matches(name, list(dict.fromkeys(names)), n=3, cutoff=_NEAR))
 
 
 def _script(path: str, args: Sequence[str], look: Look) -> Command:
@@ -329,3 +399,7 @@ class Machine:
     def is_there(self, path: str) -> bool:
         """Tell whether there is such a file or directory."""
         return os.path.exists(os.path.join(self._cwd, path))
+
+    def folders(self) -> Sequence[str]:
+        """Return the folders of the PATH."""
+        return self._folders

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -47,6 +48,9 @@ class Fake:
 
     def is_there(self, path: str) -> bool:
         return path in self.files
+
+    def folders(self) -> Sequence[str]:
+        return ["/bin"]
 
 
 def meant(*words: str) -> Command:
@@ -148,3 +152,56 @@ def test_a_command_that_is_not_there_is_named_with_near_ones(
     assert caught.value.code is Code.LAUNCH_FAILED
     assert says in caught.value.message
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("words", "program"),
+    [
+        (("uv", "run", "script.py", "-x"), "script.py"),
+        (("uv", "run", "--frozen", "python", "script.py"), "script.py"),
+        (("poetry", "run", "pytest"), "../.venv/bin/pytest"),
+    ],
+)
+def test_what_a_projects_manager_runs_is_run_in_the_projects_environment(
+    words: tuple[str, ...], program: str
+) -> None:
+    fake = Fake()
+    venv = "/project/.venv/bin"
+    fake.files |= {
+        "../.venv/pyvenv.cfg": "/project/.venv/pyvenv.cfg",
+        "../.venv/bin/python": f"{venv}/python",
+        "../.venv/bin/pytest": f"{venv}/pytest",
+        f"{venv}/python": f"{venv}/python",
+        f"{venv}/pytest": f"{venv}/pytest",
+    }
+    fake.shebangs[f"{venv}/pytest"] = f"#!{venv}/python"
+    found = read(words, fake, verb="crash")
+    assert found.python == f"{venv}/python"
+    assert dict(found.env) == {"VIRTUAL_ENV": "/project/.venv", "PATH": f"{venv}:/bin"}
+    assert os.path.basename(str(found.program)) == os.path.basename(program)
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("poetry", "run", "pytest"), "poetry env info --executable"),
+        (("uv", "run", "--with", "x", "./script.py"), "uv run PROGRAM"),
+    ],
+)
+def test_a_manager_whose_environment_is_not_known_is_refused_with_another_way(
+    words: tuple[str, ...], hint: str
+) -> None:
+    with pytest.raises(DebuggerError) as raised:
+        read(words, Fake(), verb="crash")
+    assert hint in str(raised.value.hint)
+
+
+@pytest.mark.parametrize("words", [("pinentri",), ("python3", "nope.py"), ("zscript.js",)])
+def test_a_name_that_only_looks_a_little_alike_is_not_offered(words: tuple[str, ...]) -> None:
+    fake = Fake()
+    fake.near = lambda name: (  # type: ignore[method-assign]
+        ["p3.py", "jp.py"] if "/" in name else ["poetry", "pyenv", "jp.py"]
+    )
+    with pytest.raises(DebuggerError) as raised:
+        read(words, fake, verb="crash")
+    assert "there is" not in raised.value.message
