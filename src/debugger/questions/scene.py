@@ -211,7 +211,8 @@ async def _evaluated(
         if asyncio.get_running_loop().time() > limit:
             break
         with suppress(DebuggerError):
-            value = await session.backend.evaluate(expression, frame, Purpose.PRINT)
+            found = await session.backend.evaluate(expression, frame, Purpose.PRINT)
+            (value,) = await session.backend.completed([found])
             text = value.value.strip()
             if text and not values.is_dull(value) and not text.lower().startswith(_NOT_A_VALUE):
                 known[expression] = await values.expanded(session, value)
