@@ -35,6 +35,7 @@ _SANITIZERS = ("__sanitizer::", "__tsan::", "__asan::", "__lsan::")
 _THREADS_MAX = 60
 _CALLERS = 6
 _OF_A_CALLER = 5
+_ENDS = ";{}"  # of a statement
 _SPAN = 2  # lines of source on either side
 _ASSERT = re.compile(r"\bassert\w*!?[ (]")
 _MAINS = frozenset({"argc", "argv", "envp"})  # unless the call names them
@@ -112,7 +113,11 @@ async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Sce
         facts=facts,
         frame=seen,
         source=source.around(
-            seen.file if seen else None, seen.line if seen else None, before=_SPAN, after=_SPAN
+            seen.file if seen else None,
+            seen.line if seen else None,
+            before=_SPAN,
+            after=_SPAN,
+            column=seen.column if seen else None,
         ),
         inside=views.frame(inside) if inside is not None else None,
         address=hex(address) if address is not None else None,
@@ -188,7 +193,22 @@ def _statement(frame: Frame | None) -> str:
     if frame is None or lines is None or not frame.line or frame.line > len(lines):
         return ""
     is_hash = (frame.file or "").endswith(_HASHES)
+    cut = source.part(frame.file or "", frame.line, frame.column) if frame.column else None
+    if cut is not None:
+        return _around_column(*cut)
     return statement(lines[frame.line - 1 : frame.line + 5], hash_comments=is_hash)
+
+
+def _around_column(text: str, at: int) -> str:
+    """Return the statement of a minified line that a column is in, as far as its marks tell."""
+    first = max(text.rfind(mark, 0, at) for mark in _ENDS) + 1
+    depth, last = 0, at
+    while last < len(text):
+        depth += (text[last] in "([{") - (text[last] in ")]}")
+        if depth < 0 or (text[last] == ";" and not depth):
+            break
+        last += 1
+    return text[first:last]
 
 
 async def _evaluated(

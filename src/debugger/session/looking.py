@@ -103,7 +103,7 @@ async def _choose(session: Session, frame: Frame) -> answers.CurrentFrame:
     return answers.CurrentFrame(
         thread=await _thread(session),
         frame=views.frame(frame),
-        source=source.around(frame.file, frame.line, before=3, after=2),
+        source=source.around(frame.file, frame.line, before=3, after=2, column=frame.column),
         locals=tuple(views.variable(one, session.refs) for one in variables[: report.LOCALS_MAX]),
         locals_total=len(variables),
     )

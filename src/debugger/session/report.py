@@ -93,7 +93,11 @@ async def stop(
         thread=thread,
         frame=views.frame(frame) if frame is not None else None,
         source=source.around(
-            frame.file if frame else None, frame.line if frame else None, before=before, after=after
+            frame.file if frame else None,
+            frame.line if frame else None,
+            before=before,
+            after=after,
+            column=frame.column if frame else None,
         ),
         locals=tuple(
             views.variable(one, session.refs, most=_VALUE_MAX) for one in variables[:LOCALS_MAX]

@@ -15,6 +15,7 @@ from debugger.targets.line_table import sources_of
 
 _FILE_MAX = 8 << 20
 _LINE_MAX = 400
+_PART_BEFORE, _PART_AFTER = 60, 60  # characters of a line that is cut around a column
 _ENTRIES_MAX = 20_000
 _DEPTH_MAX = 6
 _LISTED_MAX = 10
@@ -49,10 +50,34 @@ def is_readable(path: str | None) -> bool:
     return path is not None and "\0" not in path and os.access(path, os.R_OK)
 
 
+def part(path: str, line: int, column: int) -> tuple[str, int] | None:
+    """Return what is around a column of a line that was cut, and where the column is in it."""
+    text = lines(path)
+    if text is None or not 1 <= line <= len(text) or len(text[line - 1]) < _LINE_MAX:
+        return None
+    try:
+        whole = Path(path).read_bytes().splitlines()[line - 1].decode(errors="replace")
+    except (OSError, IndexError):
+        return None
+    first = max(0, column - 1 - _PART_BEFORE)
+    return whole[first : column - 1 + _PART_AFTER].expandtabs(1), column - 1 - first
+
+
+def _excerpt(path: str, line: int, column: int | None, text: str) -> str:
+    cut = part(path, line, column) if column else None
+    if cut is None or column is None:
+        return text
+    start = "… " if column - 1 > _PART_BEFORE else ""
+    return f"{start}{cut[0]} … (column {column:,})"
+
+
 def around(
-    path: str | None, line: int | None, *, before: int, after: int
+    path: str | None, line: int | None, *, before: int, after: int, column: int | None = None
 ) -> tuple[SourceLine, ...]:
-    """Return the lines around a line, marked; nothing if there is no source."""
+    """Return the lines around a line, marked; nothing if there is no source.
+
+    A line of a bundle that is too long is cut around the `column`.
+    """
     if path is None or line is None:
         return ()
     text = lines(path)
@@ -60,7 +85,13 @@ def around(
         return ()
     first, last = max(1, line - before), min(len(text), line + after)
     return tuple(
-        SourceLine(number, text[number - 1], current=number == line)
+        SourceLine(
+            number,
+            _excerpt(path, number, column, text[number - 1])
+            if number == line
+            else text[number - 1],
+            current=number == line,
+        )
         for number in range(first, last + 1)
     )
 
