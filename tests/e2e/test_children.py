@@ -95,6 +95,50 @@ def test_a_breakpoint_that_is_added_later_reaches_the_children_that_run(
     assert known["breakpoints"] == []
 
 
+TWO = """import multiprocessing
+
+
+def work(number):
+    result = 10 // number
+    try:
+        return 1 // (result - 10)
+    except ZeroDivisionError:
+        return 0
+
+
+if __name__ == "__main__":
+    both = [multiprocessing.Process(target=work, args=(number,)) for number in (1, 2)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+"""
+
+
+@python
+def test_a_process_that_was_continued_answers_before_another_that_stands(
+    cli: Cli, tmp_path: Path
+) -> None:
+    program = tmp_path / "two.py"
+    program.write_text(TWO)
+    cli("start", program, "--no-wait", "--break", "two.py:5", check=0)
+    cli("catch", "raised", "ZeroDivisionError", check=0)
+    names = [data(cli("--json", "await", check=0))["session"]]
+    while len(names) < 2:
+        stop = data(cli("--json", "--session", "two", "await", check=0))
+        names.append(stop["session"])
+    assert len(set(names)) == 2
+    for name in names:
+        known = data(cli("--json", "--session", name, "print", "number", check=0))
+        if known["value"] == "1":
+            raising = name
+    stop = data(cli("--json", "--session", raising, "continue", check=0))
+    assert (stop["session"], stop["reason"]) == (raising, "exception")
+    assert f" {raising} stop" in cli("events", check=0).out
+    cli("--session", raising, "breakpoint", "remove", "--all", check=0)
+    cli("--session", raising, "continue", "--no-wait", check=0)
+
+
 @python
 def test_stopping_a_child_ends_only_it_and_says_so(cli: Cli, tmp_path: Path) -> None:
     gate = tmp_path / "gate"

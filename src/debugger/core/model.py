@@ -55,7 +55,8 @@ class Frame(Struct, frozen=True):
 
     `index` counts from 0 at the innermost; lines and columns count from 1; `function` is the plain
     name without an arguments' list; `file` is absolute; `address` is a `0x…` string; `is_subtle`
-    says that the debugger takes it for a part of the language's runtime.
+    says that the debugger takes it for a part of the language's runtime. `call` is the same while
+    one call lasts, where the debugger tells calls of a function from one another; else None.
     """
 
     index: int
@@ -68,6 +69,7 @@ class Frame(Struct, frozen=True):
     module: str | None = None
     source_reference: int = 0
     is_subtle: bool = False
+    call: int | None = None
 
 
 class Stack(Struct, frozen=True):

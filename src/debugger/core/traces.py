@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from debugger.core.answers.stops import OutputLine
 from debugger.core.colour import without_colour
+from debugger.core.origin import is_library
 
 _BEGINS = re.compile(
     r"Traceback \(most recent call last\)|stack backtrace:|goroutine \d+.*\[[\w ,.()]+\]:?$"
@@ -79,3 +80,40 @@ def _cut_report(texts: Sequence[str]) -> int:
     if not begins or any(_NODE_ENDS.match(text) or _MARKS.match(text) for text in texts):
         return len(texts)
     return begins[-1]
+
+
+_FRAME_FILE = re.compile(r'\s+File "(?P<file>[^"]+)", line \d+')
+_PACKAGE = re.compile(r"/(?:site-packages|dist-packages|lib/python\d[\d.]*)/(?P<name>[^/.]+)")
+
+
+def fold_libraries(lines: Sequence[str], cwd: str) -> list[str]:
+    """Return a traceback of Python's with the frames of libraries counted, not shown.
+
+    The innermost frame stays as it is: there it happened.
+    """
+    frames: list[list[str]] = [[]]
+    for line in lines:
+        if _FRAME_FILE.match(line) or (line and not line[0].isspace()):
+            frames.append([])
+        frames[-1].append(line)
+    last = max(
+        (at for at, one in enumerate(frames) if one and _FRAME_FILE.match(one[0])), default=0
+    )
+    folded: list[str] = []
+    run: list[str] = []
+    for at, one in enumerate(frames):
+        found = _FRAME_FILE.match(one[0]) if one else None
+        if (
+            found is not None
+            and (at != last or "pydevd" in found["file"])
+            and is_library(found["file"], cwd)
+        ):
+            package = _PACKAGE.search(found["file"])
+            run.append(package["name"] if package else found["file"])
+            continue
+        if run:
+            noun = "frame" if len(run) == 1 else "frames"
+            folded.append(f"  … {len(run)} {noun} of {', '.join(dict.fromkeys(run))}")
+            run = []
+        folded += one
+    return folded

@@ -18,7 +18,6 @@ from debugger.render.places import basename, in_sentence
 from debugger.render.values import IN_A_LIST, counted, escape, short_name, shorten
 
 _BYTES_SHOWN = 64
-_TRACE = 2000
 
 
 def memory(answer: MemoryView, _page: Page) -> list[Section]:
@@ -146,11 +145,15 @@ def exception(answer: ExceptionInfo, page: Page) -> list[Section]:
     head = f"{kind}: {message}" if message else kind
     lines = [f"cause: {shorten(one, IN_A_LIST)}" for one in answer.causes]
     where = [fixed(f"in {in_sentence(answer.frame)}")] if answer.frame is not None else []
-    trace = [shorten(line, IN_A_LIST, tabs=True) for line in answer.trace[-_TRACE:].splitlines()]
+    lines_of_trace = answer.summary or answer.trace.splitlines()
+    trace = [shorten(line, IN_A_LIST, tabs=True) for line in lines_of_trace]
+    is_innermost_last = any(line.startswith('  File "') for line in lines_of_trace)  # Python's
     again = f"debugger exception {wider(trace)}"
     return [
         fixed(head),
         *where,
         listing(lines, lambda cut: f"… {counted(cut, 'more cause')}"),
-        listing(trace, lambda cut: f"… {counted(cut, 'more line')}: {again}", from_end=True),
+        listing(
+            trace, lambda cut: f"… {counted(cut, 'more line')}: {again}", from_end=is_innermost_last
+        ),
     ]

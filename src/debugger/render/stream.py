@@ -48,9 +48,15 @@ def events(answer: Events, page: Page) -> list[Section]:
         return [*lost, fixed("no events")]
     start = answer.events[0].time_ns
     digits = _OF_CALLS if any(one.kind in _CALLS for one in answer.events) else _OF_STOPS
+    is_family = len({one.session for one in answer.events}) > 1
     lines = [
         " ".join(
-            [str(one.seq), f"{(one.time_ns - start) / _NS_IN_S:+.{digits}f}s", _event(one, page)]
+            [
+                str(one.seq),
+                f"{(one.time_ns - start) / _NS_IN_S:+.{digits}f}s",
+                *([short_name(one.session)] if is_family else []),
+                _event(one, page),
+            ]
         )
         for one in answer.events
     ]

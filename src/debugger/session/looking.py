@@ -16,6 +16,7 @@ from debugger.core import answers
 from debugger.core.answers import ExceptionInfo
 from debugger.core.model import Frame, Reason, ScopeKind, Stack, Variable
 from debugger.core.state import State
+from debugger.core.traces import fold_libraries
 from debugger.errors import Code, DebuggerError
 from debugger.session import report, source, views
 from debugger.session.session import Session
@@ -319,6 +320,11 @@ def _how_to_catch(session: Session) -> str:
     return f"debugger catch {word} stops at the next one"
 
 
+def _whole_lines(trace: str) -> str:
+    """Return a trace, or its end, of which no line is cut."""
+    return trace if len(trace) <= _TRACE_MAX else trace[-_TRACE_MAX:].partition("\n")[2]
+
+
 async def exception(session: Session) -> ExceptionInfo:
     """Tell all of the exception, or the signal, that the program stopped at."""
     session.require(State.STOPPED, to="show an exception")
@@ -334,11 +340,13 @@ async def exception(session: Session) -> ExceptionInfo:
             hint=_how_to_catch(session),
         )
     frame = await frame_of(session)
+    trace = _whole_lines(details.trace)
     return ExceptionInfo(
         type=details.type[: views.NAME_MAX],
         message=views.value_text(details.message, 1 << 14),
         causes=tuple(views.value_text(one) for one in details.causes),
-        trace=details.trace[-_TRACE_MAX:],
+        trace=trace,
+        summary=tuple(fold_libraries(trace.splitlines(), session.target.cwd)),
         thread=happened.thread,
         frame=views.frame(frame),
     )

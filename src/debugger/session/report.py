@@ -142,7 +142,7 @@ def _identity(frame: Frame | None, stack: Stack, thread: int | None) -> tuple[ob
     if frame is None:
         return None
     callers = tuple((one.function, one.file, one.line) for one in stack.frames[frame.index + 1 :])
-    return (thread, frame.index, frame.function, frame.file, stack.total, callers)
+    return (thread, frame.index, frame.function, frame.file, stack.total, callers, frame.call)
 
 
 async def _returned(session: Session, happened: Stopped, frame: Frame) -> list[Variable]:

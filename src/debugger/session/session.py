@@ -199,6 +199,18 @@ class Session(Standing):
         await self._worker.close()
         return closed
 
+    def require(self, *allowed: State, to: str) -> None:
+        """Check that a command fits the state; of an ended process name those that go on."""
+        if self.state is State.TERMINATED and self.error is None and self.state not in allowed:
+            rest = [one.name for one in self.family.relatives(self) if one.is_live]
+            if rest:
+                raise DebuggerError(
+                    Code.PROGRAM_EXITED,
+                    f"cannot {to}: the process {self.name} has ended, and {rest[0]} goes on",
+                    hint=f"debugger use {rest[0]}",
+                )
+        super().require(*allowed, to=to)
+
     async def restart(self) -> int:
         """End the program and start it again with the same arguments and breakpoints (a job).
 

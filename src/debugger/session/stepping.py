@@ -30,6 +30,8 @@ _STEPS_MAX = 10_000
 _PAUSE_AGAIN_S = 2.0
 _JUMP_S = 2.0
 _STATE_AFTER = {Kind.STOP: State.STOPPED, Kind.EXIT: State.TERMINATED}
+_OWN_S = 2.0  # after which another process's stop is the answer to a `continue`
+_GOES_ON = {False: "runs on", True: "has ended"}
 _STARTING = {State.INITIALIZING, State.CONFIGURING}
 
 
@@ -57,7 +59,14 @@ async def resume(
         return report.running(session, waited_s=None)
     waiting = family.stopped_too(session) if how is Resume.CONTINUE else None
     if waiting is not None:
-        return await _told(waiting)
+        own = await _own_event(session, patience, after=cursor)
+        if waiting.is_reported or waiting.state is not State.STOPPED:
+            return await wait(session, patience, after=cursor)
+        if own is None or not _counts(own, session, awaits_root=False):
+            answer = await _told(waiting)
+            note = f"{session.name} {_GOES_ON[session.state is State.TERMINATED]}; "
+            note += f"the current session is {waiting.name} now"
+            return msgspec.structs.replace(answer, notes=(*answer.notes, note))
     return await wait(session, patience, after=cursor)
 
 
@@ -115,6 +124,20 @@ async def _line(session: Session) -> tuple[str | None, int | None]:
 def _is_own_step(session: Session, event: Event | None) -> bool:
     is_stop = event is not None and event.kind is Kind.STOP and event.session == session.name
     return is_stop and session.last_stop is not None and session.last_stop.reason is Reason.STEP
+
+
+async def _own_event(session: Session, patience: Patience, *, after: int) -> Event | None:
+    """Wait for the stop or end of a process that was continued; None where it runs on.
+
+    Bounded: it may wait for a process of its family that stands, and then nothing more happens.
+    """
+    limit = asyncio.get_running_loop().time() + min(_OWN_S, patience.seconds)
+    while True:
+        left = limit - asyncio.get_running_loop().time()
+        event = await _next_event(session, Patience(left, patience.interrupted), after=after)
+        if event is None or event.session == session.name:
+            return event
+        after = event.seq
 
 
 async def _go(

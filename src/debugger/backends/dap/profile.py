@@ -336,6 +336,7 @@ class Profile:
     )
     exited: Callable[[int | None, str | None], Exited] = exited
     is_outside: Callable[[dap.StackFrame], bool] | None = None
+    handles_are_calls: bool = False  # a frame keeps its handle as long as its call lasts
     exception: Callable[[Inside, Stopped], Awaitable[ExceptionDetails | None]] = no_exception
     details: Callable[[ExceptionDetails], ExceptionDetails] = no_details
     catching: Callable[[Inside, Sequence[Breakpoint]], Awaitable[bool]] = no_catching

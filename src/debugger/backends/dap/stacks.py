@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
+import msgspec
+
 from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
@@ -19,6 +21,7 @@ class Stacks:
     def __init__(self, inside: Inside, profile: Profile) -> None:
         self._inside = inside
         self._is_outside = profile.is_outside
+        self._handles_are_calls = profile.handles_are_calls
         self._stop: Stopped | None = None
         self._kept: tuple[tuple[int, int, int], Stack] | None = None
         self._is_judging = False
@@ -32,6 +35,9 @@ class Stacks:
         if self._is_outside is None:
             return await _as_it_is(self._inside, *asked)
         stack = await window(self._inside, self._is_outside, *asked)
+        if self._handles_are_calls:
+            calls = (msgspec.structs.replace(one, call=one.handle) for one in stack.frames)
+            stack = msgspec.structs.replace(stack, frames=tuple(calls))
         if self._is_judging:
             self._kept = (asked, stack)
         return stack

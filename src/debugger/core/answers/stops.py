@@ -159,7 +159,10 @@ class Removed(Struct, frozen=True):
 
 
 class ExceptionInfo(Struct, frozen=True):
-    """The exception, or the signal, that was stopped at; `trace` as the runtime writes it."""
+    """The exception, or the signal, that was stopped at.
+
+    `trace` is as the runtime writes it; `summary` its lines, with Python's library frames counted.
+    """
 
     type: str
     message: str
@@ -167,3 +170,4 @@ class ExceptionInfo(Struct, frozen=True):
     trace: str
     thread: int | None
     frame: FrameView | None = None
+    summary: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from debugger.backends.dap.adapters.debugpy.exceptions import from_trace, remote_cause
 from debugger.core.model import ExceptionDetails
+from debugger.core.traces import fold_libraries
 
 _REMOTE = '''concurrent.futures.process._RemoteTraceback: \n"""
 Traceback (most recent call last):
@@ -50,3 +51,33 @@ def test_what_pydevd_itself_raised_is_no_cause() -> None:
 def test_pydevds_words_for_a_missing_message_are_left_out() -> None:
     found = from_trace(ExceptionDetails("MemoryError", "exception: no description"))
     assert found.message == ""
+
+
+_REVERSED = """Traceback (most recent call last):
+  File "/work/a.py", line 4, in inner
+    {}["a"]
+KeyError: 'a'
+
+The above exception was the direct cause of the following exception:
+
+  File "/work/a.py", line 9, in hook
+    raise ValueError("bad") from e
+  File "/usr/lib/python3.11/json/decoder.py", line 353, in raw_decode
+    obj, end = self.scan_once(s, idx)
+  File "/usr/lib/python3.11/json/__init__.py", line 359, in loads
+    return cls(**kw).decode(s)
+  File "/work/a.py", line 11, in mid
+    return json.loads(text, object_hook=hook)
+ValueError: bad"""
+
+
+def test_a_trace_is_in_pythons_order_and_its_library_frames_can_be_folded() -> None:
+    trace = from_trace(ExceptionDetails("ValueError", "bad", trace=_REVERSED)).trace
+    assert fold_libraries(trace.splitlines(), "/work")[7:] == [
+        '  File "/work/a.py", line 11, in mid',
+        "    return json.loads(text, object_hook=hook)",
+        "  … 2 frames of json",
+        '  File "/work/a.py", line 9, in hook',
+        '    raise ValueError("bad") from e',
+        "ValueError: bad",
+    ]

@@ -129,7 +129,34 @@ def from_trace(details: ExceptionDetails) -> ExceptionDetails:
     message = re.sub(r"\s*\(note: [^)]*\)\Z", "", details.message)
     message = "" if message == _NO_MESSAGE else message
     kind = re.sub(r"\s*\(note: .*\)\Z", "", details.type, flags=re.DOTALL)
-    return msgspec.structs.replace(details, type=kind, message=message, causes=tuple(causes[::-1]))
+    return msgspec.structs.replace(
+        details,
+        type=kind,
+        message=message,
+        causes=tuple(causes[::-1]),
+        trace=_in_pythons_order(details.trace),
+    )
+
+
+def _in_pythons_order(trace: str) -> str:
+    """Put the innermost frame last, as Python does: pydevd writes the last block's frames first."""
+    begins = list(
+        re.finditer(r"^(?:The above exception|During handling)[^\n]*\n\n", trace, re.MULTILINE)
+    )
+    start = begins[-1].end() if begins else 0
+    if trace[start:].startswith("Traceback "):
+        return trace
+    frames: list[list[str]] = []
+    ends: list[str] = []
+    for line in trace[start:].splitlines():
+        if re.match(r'\s+File "', line) and not ends:
+            frames.append([line])
+        elif frames and not ends and line[:1].isspace():
+            frames[-1].append(line)
+        else:
+            ends.append(line)
+    ordered = [line for frame in reversed(frames) for line in frame]
+    return trace[:start] + "\n".join([*ordered, *ends])
 
 
 def _is_debuggers(block: str) -> bool:

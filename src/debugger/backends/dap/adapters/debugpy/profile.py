@@ -247,6 +247,7 @@ PROFILE = Profile(
     printed=_printed,
     exited=exited_or_killed,  # our launcher tells so
     is_outside=_is_outside,
+    handles_are_calls=True,  # pydevd's are the ids of Python's frame objects
     details=exceptions.from_trace,
     exception=exceptions.details,
     catching=exceptions.catch,
