@@ -167,7 +167,8 @@ def test_a_process_that_a_signal_has_stopped_is_said_to_be(
 
 
 PYTHON = """
-import asyncio, queue, sys, threading
+import asyncio, queue, re, sys, threading
+from concurrent.futures import ThreadPoolExecutor
 class Box:
     def __init__(self):
         self.lock = threading.Lock()
@@ -209,7 +210,30 @@ async def serve():
 def take():
     jobs = queue.Queue()
     jobs.get()
+def drain():
+    jobs = queue.Queue()
+    jobs.put(1)
+    jobs.join()
+def pool():
+    executor = ThreadPoolExecutor(1)
+    def inner():
+        reply = executor.submit(int)
+        return reply.result()
+    executor.submit(inner).result()
+def match():
+    re.match("(a+)+$", "a" * 60 + "!")
+async def take_in_turn(first, second):
+    async with first:
+        await asyncio.sleep(0.01)
+        async with second:
+            pass
+async def cross():
+    left, right = asyncio.Lock(), asyncio.Lock()
+    await asyncio.gather(take_in_turn(left, right), take_in_turn(right, left))
+def tasks():
+    asyncio.run(cross())
 what = {"locks": locks, "again": again, "busy": busy, "take": take}
+what |= {"drain": drain, "pool": pool, "match": match, "tasks": tasks}
 print("here", flush=True)
 asyncio.run(serve()) if sys.argv[1] == "future" else what[sys.argv[1]]()
 """
@@ -224,6 +248,10 @@ asyncio.run(serve()) if sys.argv[1] == "future" else what[sys.argv[1]]()
         ("busy", "busy", "`while low < high:` never changes low=2 high=3, in busy script.py:"),
         ("future", "waiting", "fetcher awaits `reply`, a future that nobody has set"),
         ("take", "waiting", "MainThread receives from jobs, in take script.py:"),
+        ("drain", "waiting", "the tasks of jobs (1 unfinished task, and no other thread of the"),
+        ("pool", "deadlock", "awaits `reply`, which has not begun, and this is the only worker"),
+        ("match", "busy", "no loop is seen, in match script.py:"),
+        ("tasks", "deadlock", "waits for second, held by take_in_turn"),
     ],
 )
 def test_threads_locks_and_tasks_of_python_are_told(

@@ -17,6 +17,7 @@ _WORDS: Mapping[str, tuple[str, str, str]] = {
     "semaphore": ("waits for", "a semaphore", ""),
     "group": ("waits for", "a group", ""),
     "child": ("waits for", "a child process", ""),
+    "tasks": ("waits for the tasks of", "a queue", "to be done"),
     "condition": ("waits for", "a condition", "to be signalled"),
     "event": ("waits for", "an event", "to be set"),
     "join": ("waits for", "a thread", "to end"),
@@ -196,6 +197,8 @@ def _word(last: Activity) -> str:
 
 def _cycle_text(cycle: Sequence[str], by_key: Mapping[str, Activity]) -> str:
     first = by_key[cycle[0]]
+    if len(cycle) == 1 and first.wait is not None and first.wait.kind == "future":
+        return f"deadlock: {first.name} {waits(first.wait)}"
     if len(cycle) == 1:
         return f"deadlock: {first.name} {waits(first.wait)}, which it holds itself"
     told = "; ".join(_with_owner(by_key[key], by_key) for key in cycle[:_CHAIN_MAX])
@@ -220,7 +223,9 @@ def state(wait: Wait | None, names: Mapping[str, str]) -> str:
     if wait is None:
         return "runs"
     owners = [names[one] for one in wait.owners if one in names]
-    if not owners or wait.kind == "loop":
+    # A future that has not begun waits for a place in its pool, which nobody need give.
+    has_runner = wait.kind != "future" or wait.text.endswith("runs")
+    if not owners or wait.kind == "loop" or not has_runner:
         return waits(wait)
     more = [f"{len(owners) - _NAMED} more"] if len(owners) > _NAMED else []
     word = " and " if wait.kind in {"task", "join"} else " or "
@@ -231,6 +236,10 @@ def state(wait: Wait | None, names: Mapping[str, str]) -> str:
         return f"waits for {some} to end"
     if wait.kind == "task":
         return f"awaits {some}"
+    return f"{waits(wait)} in {some}" if wait.kind == "future" else _ended_by(wait, some)
+
+
+def _ended_by(wait: Wait, some: str) -> str:
     return f"{waits(wait)}, which {some} could end"
 
 

@@ -60,7 +60,7 @@ def _loop(found: LoopView) -> list[Section]:
             for one in found.changed
         )
         parts.append("changes: " + ", ".join(changed))
-    else:
+    elif found.same:  # else no value is known
         parts.append("no variable changes")
     if found.same:
         same = (f"{short_name(one.name)}={shorten(one.value, _VALUE)}" for one in found.same)

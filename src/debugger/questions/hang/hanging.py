@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 
 from debugger.backends.base import Attach, Launch
-from debugger.core import answers
+from debugger.core import answers, tracebacks
+from debugger.core.events import Kind
 from debugger.core.hangs import Verdict, Wait, judge
+from debugger.core.origin import is_library
 from debugger.core.samples import Place, Sampled, activity, lasting
 from debugger.core.state import State
 from debugger.errors import DebuggerError
@@ -33,6 +39,12 @@ _PYTHON_S = 3.0
 _LATE_S = 5.0  # that a program gets more, at most, where others have the processors
 _OWED_S = 0.1
 _NODE_S = 2.0
+_ABORT_S = 3.0
+_SLOW_VALUES = "the values there took too long to read, and are left out"
+_ABORTED = (
+    "the interpreter did not answer: a call in compiled code holds its lock; "
+    "SIGABRT ended it, and this stack is Python's faulthandler's"
+)
 _UNSEEN = "the debugger could not look into it: {} — this is what the system tells"
 
 
@@ -44,6 +56,7 @@ class Seen:
     sampled: list[Sampled] = field(default_factory=list)
     samples: int = 0
     notes: list[str] = field(default_factory=list)
+    is_aborted: bool = False  # ended by SIGABRT, to learn where it was
 
 
 async def hang(question: Question, after_s: float) -> answers.Hang:
@@ -73,7 +86,7 @@ async def hang(question: Question, after_s: float) -> answers.Hang:
             if outside is None:
                 outside = await look(run.session.pid or 0, _WINDOW_S, interrupted)
             seen = await _seen(run, outside)
-            if run.session.state is State.TERMINATED:
+            if run.session.state is State.TERMINATED and not seen.is_aborted:
                 return _ended(run, await run.first(), began)
             return _answer(run, seen, seen.outside or outside, began)
     except DebuggerError as error:
@@ -121,6 +134,8 @@ async def _seen(run: Run, outside: Outside) -> Seen:
     except (DebuggerError, TimeoutError) as error:
         reason = error.message if isinstance(error, DebuggerError) else "it did not answer in time"
         seen.notes.append(_UNSEEN.format(reason))
+        if adapter == "debugpy" and outside.any_computes:
+            await _written_at_abort(run, outside, seen)
     return seen
 
 
@@ -172,11 +187,19 @@ async def _stopping(run: Run, outside: Outside, seen: Seen) -> None:
                     break
             if not await stopping.stop(run):
                 break
-            taken.append(await session.do(lambda: stopping.sample(session, valued=valued)))
+            # The first is of frames alone where values may take long: then it is what is known.
+            named = () if computing and valued is None and not taken else valued
+            taken.append(stopping.Stacks())
+            await session.do(partial(stopping.sample, session, taken[-1], valued=named))
+            if taken[-1].is_slow:
+                seen.notes.append(_SLOW_VALUES)
+                break
         if not taken:
             seen.sampled = _by_calls(outside)
             return
         seen.samples = len(taken)
+        if computing and valued is None and len(taken) > _QUIET and not taken[-1].is_slow:
+            del taken[0]  # with no values it says less than the others
         if session.adapter == "delve":
             seen.sampled = await session.do(lambda: go.sampled(session, taken))
         else:
@@ -184,6 +207,35 @@ async def _stopping(run: Run, outside: Outside, seen: Seen) -> None:
     finally:
         if isinstance(session.target, Attach):
             await stopping.go_on(session)
+
+
+async def _written_at_abort(run: Run, outside: Outside, seen: Seen) -> None:
+    """Let Python's faulthandler write where an interpreter is that does not answer; this ends it.
+
+    A call in compiled code that holds the interpreter's lock lets nothing of Python run.
+    """
+    pid = run.session.pid
+    if not isinstance(run.session.target, Launch) or pid is None or not outside.computes(pid):
+        return
+    cursor = run.session.timeline.cursor()
+    with suppress(OSError):
+        os.kill(pid, signal.SIGABRT)
+    await run.session.timeline.wait(cursor, {Kind.EXIT}, _ABORT_S)
+    found = tracebacks.read(run.said_in_all())
+    if found is None or not found.is_fatal:
+        return
+    cwd = run.session.target.cwd
+    stack = tuple(
+        Place(one.function, one.file, one.line, not is_library(one.file, cwd))
+        for one in found.frames
+        if "pydevd" not in one.file and "/debugpy/" not in one.file
+    )
+    name = "the main thread"
+    seen.sampled = [
+        Sampled(str(pid), name, stacks=(stack,), cpu=outside.cpu_of(pid), computes=True)
+    ]
+    seen.samples, seen.is_aborted = 1, True
+    seen.notes = [_ABORTED]
 
 
 def _by_calls(outside: Outside) -> list[Sampled]:

@@ -21,6 +21,7 @@ from debugger.session.session import Session
 _LEVELS = 40
 _THREADS_MAX = 200
 _THREADS_S = 2.0
+_VALUES_S = 1.5  # of V8, a set of millions takes 15 s
 _VALUED = 3  # frames of the user's own whose values are read
 _VALUES = 20
 
@@ -32,6 +33,7 @@ class Stacks:
     threads: list[Thread] = field(default_factory=list)
     frames: dict[int, tuple[Frame, ...]] = field(default_factory=dict)
     places: dict[int, tuple[Place, ...]] = field(default_factory=dict)
+    is_slow: bool = False  # values took too long to read
 
 
 async def between(run: Run, seconds: float) -> bool:
@@ -52,12 +54,12 @@ async def go_on(session: Session) -> None:
         await session.do(lambda: session.resume(Resume.CONTINUE))
 
 
-async def sample(session: Session, *, valued: Sequence[int] | None) -> Stacks:
+async def sample(session: Session, found: Stacks, *, valued: Sequence[int] | None) -> None:
     """Read the stacks of a stopped program (a job), with the values of threads that compute.
 
-    `valued` are those threads; None: all whose innermost frame is the user's own.
+    `valued` are those threads; None: all whose innermost frame is the user's own. Of values that
+    take too long the frames are known all the same, and the sample `is_slow`.
     """
-    found = Stacks()
     limit = asyncio.get_running_loop().time() + _THREADS_S
     found.threads = await session.backend.threads()
     for one in found.threads[:_THREADS_MAX]:
@@ -70,8 +72,14 @@ async def sample(session: Session, *, valued: Sequence[int] | None) -> Stacks:
             innermost = frames[0].file if frames else None
             own = not is_library(innermost, session.target.cwd)
             wants = one.id in valued if valued is not None else own
-            found.places[one.id] = await _places(session, frames, wants_values=wants)
-    return found
+            found.places[one.id] = await _places(session, frames, wants_values=False)
+            if wants:
+                try:
+                    async with asyncio.timeout(_VALUES_S):
+                        found.places[one.id] = await _places(session, frames, wants_values=True)
+                except TimeoutError:
+                    found.is_slow = True
+                    return
 
 
 def _is_hidden(frame: Frame) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _WORDS = 60
-_OWN = re.compile(r"/(?:threading|queue)\.py$")
+_OWN = re.compile(r"/(?:threading|queue)\.py$|/(?:asyncio|concurrent/futures|multiprocessing)/")
 _OWNER = re.compile(r"owner=(\d+)")
 _REENTRANT = ("RLock", "_RLock")
 _LOCKS = ("lock", "Lock", "Condition", "Semaphore", "BoundedSemaphore", *_REENTRANT)
@@ -23,12 +24,16 @@ _INNER = 4  # frames of the standard library in which a thread may wait
 _statements: dict[str, dict[int, list[Any]]] = {}
 
 
-def wait_of(stack: list[FrameType]) -> dict[str, Any] | None:
+def wait_of(stack: list[FrameType]) -> dict[str, Any] | None:  # noqa: PLR0911 - one for each kind
     """Return what a thread waits for, by the Python functions that it is in."""
     for frame in stack[:_INNER]:
         file, name = frame.f_code.co_filename, frame.f_code.co_name
         if file.endswith("/threading.py") and name == "join":
             return _joined(frame)
+        if file.endswith("/queue.py") and name == "join":
+            return _drained(frame, stack)
+        if file.endswith("/concurrent/futures/_base.py") and name in {"result", "exception"}:
+            return _awaited(frame, stack)
         if file.endswith("/queue.py"):
             kind = "receive" if name == "get" else "send"
             return _waits(kind, named(frame.f_locals.get("self"), stack) or "a queue")
@@ -53,6 +58,63 @@ def _condition(stack: list[FrameType]) -> dict[str, Any]:
     holder = (stack[1] if is_inside else stack[0]).f_locals.get("self")
     kind = type(holder).__name__.lower()
     return _waits("condition", named(holder, stack) or f"a threading.{kind}")
+
+
+def _drained(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
+    """Return what a queue's `join` waits for: that each task is reported as done."""
+    queue = frame.f_locals.get("self")
+    left = getattr(queue, "unfinished_tasks", None)
+    count = f"{left} unfinished task{'s' if left != 1 else ''}" if isinstance(left, int) else ""
+    here = threading.get_ident()  # the debugger's, which takes the sample
+    workers = [
+        one
+        for one in threading.enumerate()
+        if one.ident != here
+        and one is not threading.main_thread()
+        and not getattr(one, "is_pydev_daemon_thread", False)
+    ]
+    alone = "" if workers else ", and no other thread of the program lives"
+    name = named(queue, stack) or "a queue"
+    return _waits("tasks", f"{name} ({count or 'unfinished'}{alone})")
+
+
+def _awaited(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
+    """Return which future's result is waited for, and whether a pool's worker waits for its own."""
+    future = frame.f_locals.get("self")
+    name = f"`{known}`" if (known := named(future, stack)) else "a future"
+    state = {"PENDING": "which has not begun", "RUNNING": "which runs"}
+    now = getattr(future, "_state", "")
+    text = f"{name}, {state.get(now, 'which is not done')}"
+    own = next(filter(None, map(_pool_of, stack)), None) if now == "PENDING" else None
+    if own is not None:
+        size = own._max_workers  # noqa: SLF001 - nothing public tells it
+        text += f", and this is {'the only worker' if size == 1 else 'a worker'} of its pool"
+        return {**_waits("future", text), "owners": [f"t{one.ident}" for one in own._threads]}  # noqa: SLF001
+    return {**_waits("future", text), "owners": _runner_of(future)}
+
+
+def _is_worker(frame: FrameType) -> bool:
+    file, name = frame.f_code.co_filename, frame.f_code.co_name
+    return name == "_worker" and file.endswith("/concurrent/futures/thread.py")
+
+
+def _pool_of(frame: FrameType) -> Any:
+    """Return the ThreadPoolExecutor that a frame is a worker of; else None."""
+    reference = frame.f_locals.get("executor_reference") if _is_worker(frame) else None
+    return reference() if callable(reference) else None
+
+
+def _runner_of(future: Any) -> list[str]:
+    """Return the key of the thread of a pool that runs a future."""
+    for ident, inner in sys._current_frames().items():  # noqa: SLF001 - there is no other way
+        frame: FrameType | None = inner
+        while frame is not None:
+            if _is_worker(frame):
+                item = frame.f_locals.get("work_item")
+                if getattr(item, "future", None) is future:
+                    return [f"t{ident}"]
+            frame = frame.f_back
+    return []
 
 
 def _joined(frame: FrameType) -> dict[str, Any]:

@@ -93,6 +93,10 @@ def _by_function(frames: list[FrameType], locks: Any) -> dict[str, Any] | None:
         return {**wait, "lock": id(holder)} if kind == "Lock" else wait
     if file.endswith("/asyncio/queues.py"):
         text = locks.named(holder, frames[1:]) or "an asyncio.Queue"
+        if name == "join":
+            return _waits(
+                "tasks", f"{text} ({getattr(holder, '_unfinished_tasks', '?')} unfinished)"
+            )
         return _waits("receive" if name == "get" else "send", text)
     if file.endswith("/asyncio/tasks.py") and name == "sleep":
         return _waits("sleep", "")
