@@ -131,3 +131,20 @@ def test_fields_elements_and_globals_are_set(cli: Cli) -> None:
     changed = data(cli("--json", "set", "accounts[1].balance", "70", check=0))
     assert (changed["previous"], changed["value"]) == ("50", "70")
     assert "before 195" in str(data(cli("--json", "next", check=0))["output"])
+
+
+def test_a_function_is_disassembled_whole_and_no_further(cli: Cli) -> None:
+    start(cli, "nested.c", "--break", at("nested.c", "deepest"))
+    code = data(cli("--json", "disassemble", check=0))["instructions"]
+    assert {one["function"] for one in code} == {"down"}
+    assert code[0]["text"].startswith("push")
+    assert code[-1]["text"].startswith("ret")
+    assert sum(one["current"] for one in code) == 1
+
+
+def test_strings_are_set_with_and_without_quotes(cli: Cli) -> None:
+    start(cli, "settable.cpp", "--break", at("settable.cpp", "shown"))
+    for text in ("new value", '"new value"'):
+        assert "new value" in data(cli("--json", "set", "owner.name", text, check=0))["value"]
+        assert "new value" in data(cli("--json", "set", "owner.tag", text, check=0))["value"]
+    assert "room for 15 bytes" in cli("set", "owner.tag", "x" * 16, check=2).err

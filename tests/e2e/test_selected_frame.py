@@ -22,7 +22,6 @@ _ways = pytest.mark.parametrize("way", _WAYS, ids=["-".join((one[0], one[2])) fo
 def test_finish_leaves_the_selected_frame_also_in_a_recursion(cli: Cli, way) -> None:
     program, *chosen = way
     start(cli, program, *chosen, "--break", at(program, "deepest"))
-    cli("breakpoint", "remove", "--all", check=0)
     assert data(cli("--json", "frame", "1", check=0))["frame"]["function"] == "down"
     stop = data(cli("--json", "finish", check=0))
     assert (stop["reason"], stop["frame"]["function"]) == ("step", "down")

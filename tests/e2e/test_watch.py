@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import debuggees
 from asking import Cli, at, data, start
 
 pytestmark = pytest.mark.adapter("lldb-dap")
@@ -111,3 +112,27 @@ def test_a_rust_panic_is_an_exception_once_it_is_caught(cli: Cli) -> None:
     stop = data(cli("--json", "continue", check=0))
     assert stop["reason"] == "exception"
     assert stop["frame"]["file"].endswith("panic.rs")
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        ("--adapter", "lldb-dap"),
+        ("--adapter", "gdb"),
+        ("--backend", "lldb-cli"),
+        ("--backend", "frida"),
+    ],
+    ids=lambda chosen: chosen[1],
+)
+def test_a_watched_local_names_the_line_that_wrote_and_ends_with_its_frame(cli: Cli, chosen):
+    start(cli, "scoped.c", *chosen, "--break", at("scoped.c", "loop"))
+    cli("breakpoint", "remove", "--all", check=0)
+    watched = data(cli("--json", "watch", "acc", check=0))
+    cli("watch", "i", "--condition", "i > 2", check=0)
+    seen = []
+    while (stop := data(cli("--json", "continue", check=0)))["reason"] == "watchpoint":
+        assert [one["id"] for one in stop["watched"]] == stop["hit_breakpoints"]
+        if watched["id"] in stop["hit_breakpoints"]:
+            seen.append(stop["watched"][0]["value"])
+            assert stop["accessed_by"]["line"] == debuggees.marker("scoped.c", "adds")
+    assert seen == ["1", "3", "6"]

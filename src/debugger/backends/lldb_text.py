@@ -44,6 +44,7 @@ _BREAKPOINT_LOCATION = re.compile(
 )
 _OFFSET = re.compile(r" \+ \d+(?: |\Z)")
 _LINE_ENTRY = re.compile(r"^ *LineEntry: \[[^)]*\): (?P<file>.+?):\d+", re.MULTILINE)
+_LINE_NUMBER = re.compile(r"^ *LineEntry: \[[^)]*\): .+?:(\d+)", re.MULTILINE)
 _SUMMARY = re.compile(r"Summary: \S+?`(?P<name>.+?)(?: \+ \d+)?(?: at [^\n]*)?$", re.MULTILINE)
 _DEMANGLED = re.compile(r" ---> (?:typeinfo for )?(?P<name>.+?)\s*\Z")
 _LOCATION = re.compile(r"^(?P<where>[^\s:]+): \(", re.MULTILINE)
@@ -204,6 +205,12 @@ def line_file(text: str) -> str | None:
     """Read `image lookup --verbose --address`: the file of the line that is there."""
     match = _LINE_ENTRY.search(text)
     return match["file"] if match else None
+
+
+def line_number(text: str) -> int | None:
+    """Read `image lookup --verbose --address`: the number of the line that is there."""
+    match = _LINE_NUMBER.search(text)
+    return int(match[1]) if match else None
 
 
 def symbols(text: str) -> list[str]:

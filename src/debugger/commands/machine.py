@@ -60,10 +60,13 @@ async def disassemble(
     call: Call,
     address: Annotated[str | None, Arg("ADDR", "0xADDR, a pointer, or a function's name")] = None,
     *,
-    count: Annotated[int, Opt("--count", help="how many instructions", metavar="N")] = 20,
+    count: Annotated[int | None, Opt("--count", help="how many instructions", metavar="N")] = None,
     with_source: Annotated[bool, Opt("--source", help="with the lines of source")] = False,
 ) -> answers.Answer:
-    """Show machine code, from where the program is or from an address on."""
+    """Show the machine code of the current function, or code from an address on.
+
+    With --count and no address, so many instructions from where the program is.
+    """
     if address is not None and not address.strip():
         raise DebuggerError(Code.USAGE, "an empty address", hint="debugger disassemble --help")
     session = call.session()

@@ -24,13 +24,15 @@ async def watch(
         str, Arg("EXPR", "a variable, a field, an element, in the current frame", words=True)
     ],
     *,
-    read: Annotated[bool, Opt("--read", help="stop when it is read")] = False,
+    read: Annotated[
+        bool, Opt("--read", help="stop when it is read; on x86 some writes stop too")
+    ] = False,
     access: Annotated[bool, Opt("--access", help="stop when it is read or written")] = False,
     condition: Annotated[
         str | None, Opt("--condition", "-c", help="stop only if this is true", metavar="EXPR")
     ] = None,
 ) -> answers.Answer:
-    """Stop when a value changes; the stop shows it before and after, and who wrote it."""
+    """Stop when a value changes; the stop shows it before and after, and the line that wrote it."""
     session = call.session()
     if read and access:
         raise DebuggerError(

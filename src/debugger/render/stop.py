@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from debugger.core.answers import BreakpointView, Change, Stop, Waiting, WatchedView
+from debugger.core.answers import (
+    AccessView,
+    BreakpointView,
+    Change,
+    Stop,
+    Waiting,
+    WatchedView,
+)
 from debugger.render.breakpoints import why
 from debugger.render.budget import Section, fixed
 from debugger.render.crash import crashed
 from debugger.render.lists import inline, listing, locals_of, output_of, source_of
 from debugger.render.page import Page
-from debugger.render.places import function_of, in_sentence, in_stack, place_of
+from debugger.render.places import basename, function_of, in_sentence, in_stack, place_of
 from debugger.render.values import IN_A_LIST, IN_A_STOP, counted, hint_for, short_name, shorten
 
 # What is cut last has the lowest number.
@@ -69,11 +76,21 @@ def _reason(stop: Stop) -> str:
         case "signal":
             return _described(f"signal {stop.signal or ''}".rstrip(), stop)
         case "watchpoint":
-            told = "; ".join(map(_watched, stop.watched))
+            told = "; ".join(map(_watched, stop.watched)) + _accessed_by(stop)
             return told or _described(f"watchpoint {hits}".rstrip(), stop)
         case "step" if hits:
             return f"step to breakpoint {hits}"
     return short_name(stop.reason or stop.raw_reason or stop.description or "unknown reason")
+
+
+def _accessed_by(stop: Stop) -> str:
+    """Name the line that wrote, where the stop is in another one."""
+    by, frame = stop.accessed_by, stop.frame
+    if not isinstance(by, AccessView):
+        return ""
+    if frame is not None and (by.file, by.line) == (frame.file, frame.line):
+        return ""
+    return f" (by {basename(by.file)}:{by.line})"
 
 
 def _watched(view: WatchedView) -> str:

@@ -6,6 +6,7 @@ the program is stopped, NOT_SUPPORTED where the debugger cannot, EVALUATION_FAIL
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from msgspec import UNSET
@@ -22,6 +23,11 @@ from debugger.session import looking, source
 from debugger.session.session import Session
 
 INSTRUCTIONS_MAX = 1000
+_COUNT = 20
+_FUNCTION_MAX = 200
+_BACK_MAX = 1 << 16
+_CHUNK = 64
+_PADDING = re.compile(r"int\s*(3|\$0x3)\b", re.IGNORECASE)
 _MODULES_MAX = 200
 _ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]{1,16})\Z")
 _POINTER = re.compile(r"0x([0-9a-fA-F]{1,16})\b")
@@ -191,11 +197,11 @@ def _chosen(groups: list[RegisterGroup], names: tuple[str, ...]) -> list[Registe
 
 
 async def disassemble(
-    session: Session, words: str | None, *, count: int, with_source: bool
+    session: Session, words: str | None, *, count: int | None = None, with_source: bool
 ) -> answers.Disassembled:
-    """Show machine code from an address on; without one, from where the program is."""
+    """Show machine code from an address on; without one, the function where the program is."""
     session.require(State.STOPPED, to="disassemble")
-    if not 1 <= count <= INSTRUCTIONS_MAX:
+    if count is not None and not 1 <= count <= INSTRUCTIONS_MAX:
         raise DebuggerError(
             Code.USAGE, f"--count is 1 to {INSTRUCTIONS_MAX}", hint="debugger disassemble --help"
         )
@@ -210,15 +216,74 @@ async def disassemble(
         raise DebuggerError(
             Code.NOT_FOUND, "the frame has no address", hint="debugger disassemble 0xADDR"
         )
-    found = await reader.instructions(start, count)
+    if words is None and count is None:
+        found = await _whole_function(reader, start)
+    else:
+        count = count or _COUNT
+        found = (await reader.instructions(start, count))[:count]
     last: tuple[str | None, int | None] = (None, None)
     shown = []
-    for one in found[:count]:
+    for one in found:
         place = (one.file, one.line)
         text = _line_of(one) if with_source and place != last else None
         last = place
         shown.append(_instruction(one, here, text))
     return answers.Disassembled(instructions=tuple(shown))
+
+
+async def _whole_function(reader: Disassembly, here: int) -> list[Instruction]:
+    """Return the instructions of the function around an address, or of a large one a part."""
+    (first, *_) = await reader.instructions(here, 1)
+    if first.function is None:  # delve names none: up to the padding behind the function
+        found = await reader.instructions(here, _COUNT)
+        return list(itertools.takewhile(lambda one: not _PADDING.match(one.text), found))
+    start = await _function_start(reader, here, first.function)
+    own = await _function_code(reader, start, first.function)
+    at = next((at for at, one in enumerate(own) if one.address == here), None)
+    if at is None:  # it is further in than is read at once, or the code was read out of step
+        found = await reader.instructions(here, _COUNT)
+        return list(itertools.takewhile(lambda one: one.function == first.function, found))
+    begin = max(0, at - _FUNCTION_MAX // 2) if len(own) > _FUNCTION_MAX else 0
+    return own[begin : begin + _FUNCTION_MAX]
+
+
+async def _function_code(reader: Disassembly, start: int, name: str) -> list[Instruction]:
+    """Read instructions until another function begins; CodeLLDB reads none past a section's end."""
+    own: list[Instruction] = []
+    at, chunk = start, _CHUNK
+    while len(own) < INSTRUCTIONS_MAX:
+        try:
+            part = await reader.instructions(at, chunk)
+        except DebuggerError:
+            if chunk == 1:
+                break
+            chunk = max(1, chunk // 4)
+            continue
+        kept = list(itertools.takewhile(lambda one: one.function == name, part))
+        own += kept
+        if len(kept) < len(part):
+            break
+        at = part[-1].address + max(1, len(part[-1].bytes.replace(" ", "")) // 2)
+    return own
+
+
+async def _function_start(reader: Disassembly, here: int, name: str) -> int:
+    """Find the lowest address that is still the function's, at most 64 KiB back."""
+
+    async def is_own(address: int) -> bool:
+        try:
+            return (await reader.instructions(address, 1))[0].function == name
+        except DebuggerError:
+            return False
+
+    distance = 16
+    while distance <= _BACK_MAX and await is_own(here - distance):
+        distance *= 2
+    outside, own = here - distance, here - (distance // 2 if distance > 16 else 0)  # noqa: PLR2004
+    while own - outside > 1:
+        middle = (own + outside) // 2
+        own, outside = (middle, outside) if await is_own(middle) else (own, middle)
+    return own
 
 
 def _line_of(one: Instruction) -> str | None:
@@ -244,7 +309,9 @@ def _instruction(one: Instruction, here: int | None, text: str | None) -> answer
 async def modules(session: Session) -> answers.ModulesView:
     """List the program and its libraries."""
     session.require(State.STOPPED, to="list the modules")
-    found = await session.backend.ability(Modules).modules()
+    every = await session.backend.ability(Modules).modules()
+    # What LLDB has compiled for itself is no module of the program's.
+    found = [one for one in every if not one.name.startswith("_$__lldb")]
     return answers.ModulesView(
         modules=tuple(
             answers.ModuleView(one.name, one.path, one.address, one.version, one.symbols)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from msgspec import UNSET, UnsetType
 
-from msgspec import UNSET
-
-from debugger.backends.abilities import ReturnValues
+from debugger.backends.abilities import Disassembly, ReturnValues
 from debugger.backends.base import Attach
 from debugger.core import answers
 from debugger.core.breakpoints import Kind as BreakpointKind
@@ -43,6 +41,8 @@ _RETURNED = ("(return) ", "(Return Value)")
 # What Rust's runtime exits with, and the function in which a panic can be stopped at.
 _PANIC_STATUS = 101
 _PANIC = "rust_panic"
+_PANIC_MAX = 200
+_NO_VARIABLE = {"<error>"}
 
 
 async def stop(
@@ -113,6 +113,7 @@ async def stop(
         output_dropped=output.dropped,
         hit_breakpoints=session.hits,
         watched=watched,
+        accessed_by=await _accessed_by(session, stack) if watched else UNSET,
         exception=_exception_view(exception),
         signal=happened.signal,
         returned=views.variable(returned[0], session.refs) if returned else None,
@@ -165,6 +166,9 @@ async def _watched(
         return ()
     if not session.hits:
         session.count_hits([one.id for one in changes])
+    # What else has changed is reported too, but not where a condition did not hold.
+    conditional = {one.id for one in watching.all() if one.spec.condition is not None}
+    changes = tuple(one for one in changes if one.id in session.hits or one.id not in conditional)
     return tuple(
         answers.WatchedView(
             id=one.id,
@@ -174,6 +178,24 @@ async def _watched(
         )
         for one in changes
     )
+
+
+async def _accessed_by(session: Session, stack: Stack) -> answers.AccessView | UnsetType:
+    """Return the line of the instruction before the innermost frame's address.
+
+    A watchpoint stops behind the instruction that wrote, which is often in the next line already.
+    """
+    frame = stack.frames[0]
+    if frame.address is None:
+        return UNSET
+    try:
+        ability = session.backend.ability(Disassembly)
+        found = await ability.instructions(int(frame.address, 16) - 1, 1)
+    except DebuggerError:
+        return UNSET
+    if not found or found[0].file is None or found[0].line is None:
+        return UNSET
+    return answers.AccessView(found[0].function, found[0].file, found[0].line)
 
 
 def _own(stack: Stack) -> int:
@@ -206,7 +228,8 @@ async def frame_locals(session: Session, frame: Frame) -> list[Variable]:
     for scope in await session.backend.scopes(frame):
         if scope.kind in {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}:
             found += await session.backend.variables(scope.handle)
-    return found
+    # lldb-dap 19 lists as a variable that a function has no debug information.
+    return [one for one in found if one.name not in _NO_VARIABLE]
 
 
 async def _exception(session: Session, happened: Stopped) -> ExceptionDetails | None:
@@ -298,8 +321,9 @@ def ended(session: Session) -> answers.Stop:
     if session.left_behind:
         those = ", ".join(session.left_behind[:5])
         notes += (f"ended what the program left running: {those}",)
-    if _panicked(exited, output.lines) and not any(one.spec.function == _PANIC for one in listed):
-        notes += (f"a panic ended it: debugger break {_PANIC}, then debugger restart",)
+    panic = _panic(session) if exited.code == _PANIC_STATUS else None
+    if panic is not None and not any(one.spec.function == _PANIC for one in listed):
+        notes += (f"a panic ended it{panic}: debugger break {_PANIC}, then debugger restart",)
     return answers.Stop(
         session=session.name,
         state=State.TERMINATED.value,
@@ -318,9 +342,19 @@ def ended(session: Session) -> answers.Stop:
     )
 
 
-def _panicked(exited: Exited, output: Sequence[answers.OutputLine]) -> bool:
-    """Tell whether a Rust program ended by a panic; a debugger does not stop at one unasked."""
-    return exited.code == _PANIC_STATUS and any("panicked at " in line.text for line in output)
+def _panic(session: Session) -> str | None:
+    """Return where a Rust program panicked and why; None if it did not.
+
+    A debugger does not stop at a panic unasked. With RUST_BACKTRACE the message is not among the
+    last lines.
+    """
+    lines = [one.text for one in session.timeline.lines(since=0).lines]
+    for at in range(len(lines) - 1, -1, -1):
+        _, found, where = lines[at].partition("panicked at ")
+        if found:
+            said = lines[at + 1].strip() if at + 1 < len(lines) else ""
+            return f" ({where.strip().rstrip(':')}: {said})"[:_PANIC_MAX]
+    return None
 
 
 def _hits(session: Session, number: int) -> int:

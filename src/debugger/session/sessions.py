@@ -190,8 +190,10 @@ class Sessions:
         return closed
 
     async def _discard(self, session: Session) -> None:
-        await session.close(kill=True)
-        for one in self.relatives(session):
+        relatives = self.relatives(session)
+        # Those that had ended before still take jobs: each has a task that waits for them.
+        await asyncio.gather(*(one.close(kill=True) for one in [session, *relatives]))
+        for one in relatives:
             self._sessions.pop(one.name, None)
             await one.close(kill=True)
         if session.parent is None:

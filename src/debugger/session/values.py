@@ -18,10 +18,11 @@ from debugger.core import answers
 from debugger.core.events import Kind
 from debugger.core.model import Frame, Purpose, Variable
 from debugger.core.numbers import Format, written
+from debugger.core.rust_types import rust_type
 from debugger.core.state import State
 from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
-from debugger.session import views
+from debugger.session import texts, views
 from debugger.session.looking import frame_of
 from debugger.session.session import Session
 
@@ -32,6 +33,10 @@ _DEPTH_MAX = 5
 # What debuggers say of an expression after which the program may be there no more.
 _DOUBTFUL = re.compile(
     r"the program ended|unexpected state|was given up|execution was interrupted|session was closed"
+)
+_RUST_HINT = (
+    "LLDB reads Rust as C++ (p->field, no methods) and gdb only in part: debugger vars REF lists "
+    "what is in a Vec; a session with --backend frida evaluates methods and indexes"
 )
 _RAW_HELP = "debugger raw help lists the commands"
 _END_S = 2.0  # an adapter may tell of the end a second after it
@@ -81,7 +86,13 @@ async def evaluate(
     session.require(State.STOPPED, to="evaluate")
     one_line(expression)
     frame = await frame_of(session)
-    value = await session.backend.evaluate(expression, frame, purpose)
+    is_rust = (frame.file or "").endswith(".rs")
+    try:
+        value = await session.backend.evaluate(expression, frame, purpose)
+    except DebuggerError as error:
+        if error.code is not Code.EVALUATION_FAILED or not is_rust:
+            raise
+        raise DebuggerError(error.code, error.message, hint=_RUST_HINT) from error
     if purpose is Purpose.EVALUATE:
         # It may have changed anything.
         session.look.changed_anything()
@@ -97,7 +108,7 @@ async def evaluate(
     return answers.Value(
         expression=expression,
         value=views.value_text(text, 1 << 16),
-        type=value.type,
+        type=rust_type(value.type) if is_rust else value.type,
         ref=session.refs.name(value.handle) or UNSET,
         children=tuple(children) if children else UNSET,
         children_total=total if children else UNSET,
@@ -156,22 +167,30 @@ async def assign(session: Session, target: str, value: str) -> answers.Assignmen
     one_line(target)
     one_line(value)
     frame = await frame_of(session)
+    kind = ""
     try:
-        before = (await session.backend.evaluate(target, frame, Purpose.PRINT)).value
+        now = await session.backend.evaluate(target, frame, Purpose.PRINT)
+        before, kind = now.value, now.type
     except DebuggerError as error:
         before = None
         if _NO_PLACE.search(error.message):
             raise _optimized_out(target) from error
     if before is not None and _GONE.match(before):
         raise _optimized_out(target)
+    is_text = False
     try:
         changed = await session.backend.assign(target, value, frame)
         session.look.was_changed = True
     except DebuggerError as error:
         if target.isidentifier() and _NO_PLACE.search(error.message):
             raise _optimized_out(target) from error
-        raise
-    if before == changed.value and await _differs(session, target, value, frame):
+        text = await texts.assign_text(session, target, value, kind, frame)
+        if text is None:
+            raise
+        changed = text
+        session.look.was_changed = True
+        is_text = True
+    if not is_text and before == changed.value and await _differs(session, target, value, frame):
         raise _optimized_out(target)  # LLDB sets a copy of what has no place, and says nothing
     return answers.Assignment(
         name=target,

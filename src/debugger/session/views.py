@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msgspec import UNSET
@@ -13,6 +14,7 @@ from debugger.core.model import Frame, Variable
 from debugger.core.refs import Refs
 
 VALUE_MAX = 2000
+_POINTER = re.compile(r"0x[0-9a-f]+")
 NAME_MAX = 200
 
 
@@ -105,6 +107,9 @@ def _differs(before: str, now: str) -> bool:
     """
     if before == now:
         return False
+    shorter, longer = sorted((before, now), key=len)
+    if longer.startswith(f"{shorter} {{") and _POINTER.fullmatch(shorter):
+        return False  # the same pointer; what it points to is in one of them alone
     return not any(
         cut.endswith("...}") and other.startswith(cut.removesuffix("...}"))
         for cut, other in ((before, now), (now, before))

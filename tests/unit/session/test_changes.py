@@ -18,6 +18,8 @@ from debugger.session.views import changes
         ("{a:1, b:2}", "{a:1, ...}", False),
         ("{a:1, ...}", "{a:1, b:2}", False),
         ("{a:1, ...}", "{a:2, b:2}", True),
+        ("0x10", "0x10 {a:1}", False),
+        ("0x10", "0x11 {a:1}", True),
         ("{0, 1, ...}", "{0, 1, 2, 3, ...}", False),
     ],
 )

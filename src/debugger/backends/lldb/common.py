@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -28,10 +29,13 @@ LANGUAGES = ("c", "c++", "rust", "swift", "native")
 CATCHES = {"throw": "cpp_throw", "catch": "cpp_catch"}
 CATCH_FUNCTIONS = {"panic": "rust_panic", "uncaught": "std::terminate"}
 # Start to first stop 360-600 ms without these, 180-250 ms with them.
-_FAST = (
-    "settings set target.preload-symbols false",
+_FAST = ("settings set target.preload-symbols false",)
+# Not on a Mac: an app's debug information is a dSYM that Spotlight finds.
+_NO_LOOKUP = (
     "settings set symbols.enable-external-lookup false",
     "settings set target.debug-file-search-paths /nonexistent",
+)
+_SETTINGS = (
     "settings set auto-confirm true",
     "settings set target.max-string-summary-length 16384",
 )
@@ -66,7 +70,9 @@ def init_commands(target: Launch | Attach) -> list[str]:
 
 def plain_commands(*, is_of_rust: bool) -> list[str]:
     """Return what LLDB is to be told before it loads a program, where it has the formatters."""
-    return [*_FAST, *_NUMBERS, *(_RUST_NUMBERS if is_of_rust else ())]
+    lookup = () if sys.platform == "darwin" else _NO_LOOKUP
+    rust = _RUST_NUMBERS if is_of_rust else ()
+    return [*_FAST, *lookup, *_SETTINGS, *_NUMBERS, *rust]
 
 
 def is_rust(target: Launch | Attach) -> bool:

@@ -41,7 +41,8 @@ def variant_index(provider: Any, variants: Any) -> int:
     every = [variants.GetChildAtIndex(at) for at in range(variants.GetNumChildren())]
     marks = [one.GetChildMemberWithName(provider.DISCRIMINANT_MEMBER_NAME) for one in every]
     rest = next((at for at, mark in enumerate(marks) if not mark.IsValid()), None)
-    for at, (one, mark) in enumerate(zip(every, marks, strict=True)):
+    for at, one in enumerate(every):
+        mark = marks[at]
         number = one.GetName().removeprefix(_NAME)
         if at == rest or not number.isdigit():
             continue

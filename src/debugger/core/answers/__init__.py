@@ -68,6 +68,7 @@ from debugger.core.answers.questions import (
 from debugger.core.answers.recorded import CallRow, RunView, ValueView, VaryView
 from debugger.core.answers.runs import SavedRun, SavedRuns
 from debugger.core.answers.stops import (
+    AccessView,
     BreakpointList,
     BreakpointView,
     Crashed,
@@ -149,6 +150,7 @@ Answer = (
 )
 
 __all__ = [
+    "AccessView",
     "AdapterList",
     "AdapterView",
     "Answer",

@@ -64,6 +64,14 @@ class WatchedView(Struct, frozen=True):
     value: str
 
 
+class AccessView(Struct, frozen=True):
+    """The line whose code wrote, or read, what is watched: the stop is behind it."""
+
+    function: str | None
+    file: str
+    line: int
+
+
 class Crashed(Struct, frozen=True):
     """What the program crashed of in this run; event number `seq` holds all that was seen."""
 
@@ -131,6 +139,7 @@ class Stop(Struct, frozen=True):
     output_dropped: int = 0
     hit_breakpoints: tuple[int, ...] = ()
     watched: tuple[WatchedView, ...] = ()
+    accessed_by: AccessView | UnsetType = UNSET
     exception: ExceptionView | None = None
     exit_code: int | None = None
     signal: str | None = None

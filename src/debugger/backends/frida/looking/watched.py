@@ -148,7 +148,7 @@ class Watches:
         try:
             return await self._evaluating.holds(condition, level)
         except DebuggerError as error:
-            self._inside.tell(ConditionFailed(number, error.message))
+            self._inside.tell(ConditionFailed(abs(number), error.message))
             return False
 
 
@@ -160,6 +160,8 @@ def _is_below(one: unwind.Frame, frame: unwind.Frame) -> bool:
 def _is_there(home: Level, paused: Paused, frames: list[unwind.Frame]) -> bool:
     if paused.thread != home.thread:
         return True
+    if not frames or frames[0].module is None:
+        return True  # in the copy of a displaced instruction, which nothing describes
     return any(one.cfa == home.frame.cfa and one.entry == home.frame.entry for one in frames)
 
 

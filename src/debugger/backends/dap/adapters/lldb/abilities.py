@@ -48,10 +48,15 @@ class Disassembly:
             f"disassemble --start-address {address:#x} --count {count}", None
         )
         names = lldb_text.functions(text)
+        # What is behind the last function of a section has no head of its own.
+        looked_up = await self._inside.raw(f"image lookup --verbose --address {address:#x}", None)
+        _, end = lldb_text.function_range(looked_up) or (0, None)
+        own = names.get(address)
+        names = {at: name for at, name in names.items() if end is None or at < end or name != own}
         return [
             msgspec.structs.replace(
                 one,
-                text=" ".join(one.text.split()),
+                text=" ".join(one.text.removeprefix(f"{names.get(one.address)}: ").split()),
                 bytes=one.bytes.lower(),
                 function=one.function or names.get(one.address),
             )
@@ -62,7 +67,16 @@ class Disassembly:
 async def _with_files(
     inside: Inside, found: Sequence[dap.DisassembledInstruction]
 ) -> list[dap.DisassembledInstruction]:
-    """Say the file of those that have only a line: CodeLLDB 1.11.8 tells it once in a while."""
+    """Say the file of those that have only a line: CodeLLDB 1.11.8 tells it once in a while.
+
+    lldb-dap 19 tells the line only where a line begins: the first one may have none.
+    """
+    if found and not found[0].line:
+        text = await inside.raw(f"image lookup --verbose --address {found[0].address}", None)
+        path, line = lldb_text.line_file(text), lldb_text.line_number(text)
+        if path is not None and line:
+            first = msgspec.structs.replace(found[0], location=dap.Source(path=path), line=line)
+            found = [first, *found[1:]]
     files: dict[str | None, dap.Source | None] = {
         one.symbol: one.location for one in found if one.location is not None
     }

@@ -25,6 +25,7 @@ from debugger.core.raw_effects import lldb_effect
 
 _NEWEST_FIRST = range(30, 13, -1)
 _XCRUN_S = 10
+_WATCHPOINT_HIT = re.compile(r"\s*Watchpoint \d+ hit:\s|(?:old|new) value: .*\n\Z")
 _WATCHPOINT = re.compile(r"watchpoint (\d+)")
 
 
@@ -126,6 +127,8 @@ def _stopped(body: dap.StoppedBody) -> Stopped:
 
 
 def _printed(body: dap.OutputBody) -> Printed | Logged | None:
+    if _WATCHPOINT_HIT.match(body.output):
+        return None  # of Rust programs LLDB writes it as if the program had
     # A program that is launched writes to files of ours; one behind a debug server, here.
     if body.category == "stdout":
         return Printed(Stream.STDOUT, body.output.replace("\r\n", "\n"))

@@ -18,6 +18,8 @@ breakpoints: Any = importlib.import_module("gdb.dap.breakpoint")
 _HOLE = re.compile(r"\{(.*?)\}")
 _LENGTHS = (8, 4, 2, 1)
 _SLOTS = 4
+_RED_ZONE = 128  # bytes below the stack pointer that are a frame's (System V ABI, 3.2.2)
+_LEFT = "its frame has been left, and it is watched no more"
 
 # Where a panic goes through; gdb knows it by its full name, and of old Rust by the plain one.
 _PANIC = ("std::panicking::rust_panic", "rust_panic")
@@ -51,6 +53,7 @@ class Judged(gdb.Breakpoint):  # type: ignore[misc]
         self._text = text
         self._condition: str | None = None
         self._left = 0
+        self.is_over = False  # of a watchpoint: its frame has been left
 
     @property
     def condition(self) -> str | None:
@@ -72,7 +75,7 @@ class Judged(gdb.Breakpoint):  # type: ignore[misc]
 
     def stop(self) -> bool:
         """Tell whether to stop, at each hit."""
-        if _Calls.now > 0 or not self._holds():
+        if self.is_over or _Calls.now > 0 or not self._holds():
             return False
         if self._left > 0:
             self._left -= 1
@@ -174,6 +177,41 @@ def _slots(address: int, size: int) -> int:
     return count
 
 
+class _Return(gdb.FinishBreakpoint):  # type: ignore[misc]
+    """Where a frame returns to: what is watched in it ends there."""
+
+    def __init__(self, frame: Any, watch: Judged) -> None:
+        super().__init__(frame, internal=True)
+        self.silent = True
+        self._watch = watch
+
+    def stop(self) -> bool:
+        """End the watchpoint, and go on."""
+        self.out_of_scope()
+        return False
+
+    def out_of_scope(self) -> None:
+        """End the watchpoint of a frame that was left, by an exception too."""
+        if self._watch.is_over or not self._watch.is_valid():
+            return
+        self._watch.is_over = True
+        told = {"id": self._watch.number, "verified": False, "message": _LEFT}
+        server.send_event("breakpoint", {"reason": "changed", "breakpoint": told})
+
+
+def _end_with_frame(watch: Judged, frame: Any, address: int) -> None:
+    """Have a watchpoint end with a frame, where it watches memory of that."""
+    caller = frame.older() if frame is not None else None
+    if caller is None:
+        return
+    bottom = int(frame.read_register("sp")) - _RED_ZONE
+    if bottom <= address < int(caller.read_register("sp")):
+        try:
+            _Return(frame, watch)
+        except (ValueError, gdb.error):
+            return  # the outermost frame returns nowhere
+
+
 _state: Any = None
 _watches: dict[int, tuple[Any, int]] = {}  # by number, with their count of debug registers
 
@@ -195,6 +233,8 @@ def _watch(**given: Any) -> dict[str, Any]:
         raise startup.DAPException(f"{expression} has no address: it is computed or in a register")
     address, size = int(value.address), value.type.sizeof
     need = _slots(address, size)
+    for number in [number for number, (one, _) in _watches.items() if one.is_over]:
+        _unwatch(id=number)
     free = _SLOTS - sum(taken for one, taken in _watches.values() if one.is_valid())
     if need > free:
         raise startup.DAPException(
@@ -207,18 +247,24 @@ def _watch(**given: Any) -> dict[str, Any]:
         watch.delete()
         raise startup.DAPException(f"gdb cannot watch {expression} by hardware")
     watch.condition = given.get("condition")
+    if frame is not None:
+        _end_with_frame(watch, gdb.selected_frame(), address)
     _watches[watch.number] = (watch, need)
     return {"id": watch.number, "address": hex(address), "again": place}
 
 
 def _place(kind: Any, address: int) -> str:
     """Return an expression for a value at an address, in any frame."""
-    place = f"*({kind.unqualified().pointer()}) {address:#x}"
+    whole = f"*({kind.unqualified().pointer()}) {address:#x}"
+    whole_bytes = f"*(unsigned char (*)[{kind.sizeof}]) {address:#x}"
+    if gdb.selected_frame().language() == "rust":
+        whole = f"*({address:#x} as *mut {kind.unqualified()})"
+        whole_bytes = f"*({address:#x} as *mut [u8; {kind.sizeof}])"
     try:
-        gdb.parse_and_eval(place)
+        gdb.parse_and_eval(whole)
     except gdb.error:  # a type that cannot be written; its bytes can
-        place = f"*(unsigned char (*)[{kind.sizeof}]) {address:#x}"
-    return place
+        return whole_bytes
+    return whole
 
 
 def _unwatch(**given: Any) -> None:

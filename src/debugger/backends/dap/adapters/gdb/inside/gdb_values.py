@@ -90,7 +90,7 @@ class _Inside:
         if self._hint != "map":
             yield from children
             return
-        for (_, key), (_, value) in zip(children, children, strict=False):
+        for (_, key), (_, value) in zip(children, children):  # noqa: B905 - Python 3.9 has no strict
             text = key if isinstance(key, str) else gdb.Value(key).format_string(max_elements=40)
             yield f"[{text[:_KEY_MAX]}]", value
 

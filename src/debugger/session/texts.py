@@ -1,0 +1,64 @@
+"""Sets strings of C and C++ to a text, which their debuggers assign in few of its spellings."""
+
+from __future__ import annotations
+
+import re
+
+from debugger.backends.abilities import Memory
+from debugger.core.model import Frame, Purpose, Variable
+from debugger.errors import Code, DebuggerError
+from debugger.session import machine
+from debugger.session.session import Session
+
+_ARRAY = re.compile(r"(?:const |volatile )*(?:signed |unsigned )?char ?\[(\d+)\]\Z")
+_STRING = re.compile(r"(?:std::)?(?:__\w+::)*(?:basic_)?string\b(?!_view)(?!.*[*])")
+
+
+async def assign_text(
+    session: Session, target: str, value: str, kind: str, frame: Frame
+) -> Variable | None:
+    """Set a char array or a std::string to a text, with or without quotes.
+
+    Returns None where the target is neither.
+
+    Raises:
+        DebuggerError: USAGE for a text that is too long, and what the backend raises.
+    """
+    array = _ARRAY.match(kind)
+    if array is not None:
+        await _write_array(session, target, _unquote(value), int(array[1]))
+    elif _STRING.search(kind.removesuffix("&").strip()):
+        literal = _quote(_unquote(value))
+        try:
+            return await session.backend.assign(target, literal, frame)
+        except DebuggerError as error:
+            if error.code is not Code.EVALUATION_FAILED:
+                raise
+        # gdb knows no conversion of a literal, but can call the string's own function.
+        await session.backend.evaluate(f"({target}).assign({literal})", frame, Purpose.EVALUATE)
+    else:
+        return None
+    return await session.backend.evaluate(target, frame, Purpose.PRINT)
+
+
+async def _write_array(session: Session, target: str, text: str, size: int) -> None:
+    data = text.encode()
+    if len(data) >= size:
+        raise DebuggerError(
+            Code.USAGE,
+            f"{target} has room for {size - 1} bytes, and the text has {len(data)}",
+            hint=f"debugger set {target} TEXT with a shorter one",
+        )
+    ability = session.backend.ability(Memory)
+    await ability.write(await machine.address_of(session, f"&{target}"), data.ljust(size, b"\0"))
+
+
+def _unquote(value: str) -> str:
+    stripped = value.strip()
+    if len(stripped) > 1 and stripped[0] == stripped[-1] == '"':
+        return re.sub(r"\\(.)", r"\1", stripped[1:-1])
+    return value
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

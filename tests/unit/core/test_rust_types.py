@@ -1,0 +1,22 @@
+"""Types of Rust are named as Rust does, where a debugger names them as C does."""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.core.rust_types import rust_type
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ("int", "i32"),
+        ("unsigned long", "u64 or usize"),
+        ("rw::Thing *", "pointer to rw::Thing"),
+        ("int *", "pointer to i32"),
+        ("i32", "i32"),
+        ("&mut rw::Thing", "&mut rw::Thing"),
+    ],
+)
+def test_a_type_has_its_name_in_rust(told: str, name: str):
+    assert rust_type(told) == name
