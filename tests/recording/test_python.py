@@ -153,6 +153,20 @@ async def test_a_thread_is_no_tracer_of_the_programs_own(python, scratch, tmp_pa
     assert not [one for one in recording.events if isinstance(one, Noted) and one.kind == "tracer"]
 
 
+async def test_a_tracer_of_the_program_s_own_gets_its_events_beside_ours(python, scratch, tmp_path):
+    (tmp_path / "prog.py").write_text(
+        "import sys\nseen = []\n"
+        "def tracer(frame, event, argument):\n    seen.append(event)\n    return tracer\n"
+        "def work(n):\n    more = n + 1\n    return more\n"
+        "sys.settrace(tracer)\nassert sys.gettrace() is tracer\nwork(1)\nsys.settrace(None)\n"
+        "work(2)\nprint(seen, sys.gettrace())\n"
+    )
+    ran = await recorded([python, "prog.py"], tmp_path, scratch)
+    told = ran.text(Stream.STDOUT)
+    assert told == "['call', 'line', 'line', 'return'] None\n"
+    assert counts(ran)["work"] == 2
+
+
 async def test_an_assert_that_pytest_has_rewritten_hides_no_lines(python, scratch, tmp_path):
     # What it asks for is put together by pytest as Python's syntax does not allow it.
     (tmp_path / "prog.py").write_text(

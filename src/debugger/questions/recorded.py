@@ -187,6 +187,7 @@ _TOLD = {
     "refused": "it could not be recorded: {}",
     "condition": "--when could not be evaluated {1} times: {0}",
     "exec": "it became another program: {}",
+    "tracer": "{}: a thread is not recorded while it has one",
     "silent": "{}",
     "changed": "changed when they were loaded, and not counted: {}",
     "partly": "{}",

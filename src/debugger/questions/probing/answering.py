@@ -7,6 +7,8 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from debugger.core import answers
 from debugger.core.locate import near_names
 from debugger.core.signals import signal_name
@@ -19,6 +21,7 @@ from debugger.recording import model
 
 _OUTPUT = 30
 _LINES = 8
+_ALONE = "which traces in our place: leave coverage out, or use Python 3.12"
 
 
 def of_ending(
@@ -105,6 +108,12 @@ def of_recording(
     """Answer from a run that recorded itself."""
     ran = found.ran
     places = [_seen(one, found.seen.get(place), table, place) for place, one in enumerate(wanted)]
+    tracer = next((one for one in found.notes if one.startswith("tracer: ")), None)
+    if tracer is not None:
+        why = f"it is not known whether it was: {tracer.removeprefix('tracer: ')}, {_ALONE}"
+        places = [
+            msgspec.structs.replace(one, why=why) if one.why is not None else one for one in places
+        ]
     ended = "signalled" if ran.signal is not None else "exited"
     return answers.Probe(
         outcome="running" if ran.is_timed_out else ended,

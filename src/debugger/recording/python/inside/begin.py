@@ -107,9 +107,21 @@ class Recorder:
         """Write who we are, and ask for events."""
         self._head(0)
         self._wrap()
+        if not self._order["tests"]:
+            self._set_coverage()
         atexit.register(self._end)
         if not self._events.begin():
             self._book.note("refused", "other tools have taken both numbers of sys.monitoring")
+
+    def _set_coverage(self) -> None:
+        """Let a coverage tool that begins trace in Python, which can be done beside us."""
+        words = [str(word) for word in getattr(sys, "orig_argv", ())]
+        is_measured = any(os.path.basename(word) == "coverage" for word in words)  # noqa: PTH119
+        if sys.version_info < (3, 12) and (is_measured or any("--cov" in word for word in words)):
+            environ: Any = os.environ
+            key = environ.encodekey("COVERAGE_CORE")
+            # Only the dictionary behind os.environ: child processes get what they would have got.
+            environ._data.setdefault(key, environ.encodevalue("pytrace"))  # noqa: SLF001
 
     def _head(self, parent: int) -> None:
         known = {

@@ -48,7 +48,7 @@ class Spot:
         self.parent = parent
         self.level = level
         self.thread = thread
-        self.kids: dict[CodeType, Spot] = {}
+        self.kids: dict[int, Spot] = {}  # by the identity of their code, which they keep alive
         self.id = 0
         self.number = 0  # of the function
         self.count = 0
@@ -100,7 +100,7 @@ class Book:
         self.merged: list[Spot] = []
         self.suspended: dict[int, Spot] = {}
         self.hits: dict[CodeType, dict[int, int]] = {}  # when each line was first passed
-        self.stopped: set[CodeType] = set()
+        self.stopped: set[int] = set()  # code, by its identity: to hash it takes long
         self.ids = 0
         self.seen = 0  # calls of the functions asked for
         self.chosen_calls = 0
@@ -164,7 +164,7 @@ class Book:
     def enter(self, thread: Thread, code: CodeType, frame: FrameType) -> Spot | None:
         """Put a call on its thread's stack; None for one that nobody asked for."""
         top = thread.top
-        spot = top.kids.get(code)
+        spot = top.kids.get(id(code))
         if spot is not None:
             spot.count += 1
         elif top.level == _OUTSIDE:
@@ -256,17 +256,17 @@ class Book:
         while outer is not None and not outer.is_single:
             if outer.code is code:
                 outer.count += 1
-                top.kids[code] = outer
+                top.kids[id(code)] = outer
                 return outer
             outer = outer.parent
         if len(self.merged) >= self.limits["merged"] and top is not thread.root:
             # Too many ways lead there: this one is counted as if it came from the outermost.
-            found = thread.root.kids.get(code)
+            found = thread.root.kids.get(id(code))
             if found is None:
                 found = self._merged(thread, thread.root, code, frame, level)
             else:
                 found.count += 1
-            top.kids[code] = found
+            top.kids[id(code)] = found
             return found
         return self._merged(thread, top, code, frame, level)
 
@@ -278,7 +278,7 @@ class Book:
         spot.id, spot.number, spot.count = self.ids, self.number(code, frame), 1
         spot.first = self.stamp()
         if top.level != _OUTSIDE or top is not thread.root:
-            top.kids[code] = spot
+            top.kids[id(code)] = spot
         self.merged.append(spot)
         return spot
 

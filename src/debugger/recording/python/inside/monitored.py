@@ -28,7 +28,8 @@ class Monitored:
         self._parts = parts
         self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
         self._tool = -1
-        self._known: dict[CodeType, bool] = {}
+        # By the code's identity: to hash code is to hash all that is in it, at each call.
+        self._known: dict[int, tuple[bool, CodeType]] = {}
 
     def begin(self) -> bool:
         """Ask for events; False where others have taken the numbers."""
@@ -55,7 +56,7 @@ class Monitored:
         """Ask for nothing any more."""
         if self._tool >= 0:
             self._monitoring.set_events(self._tool, 0)
-            for code, wanted in list(self._known.items()):
+            for wanted, code in list(self._known.values()):
                 if wanted:
                     self._monitoring.set_local_events(self._tool, code, 0)
             self._monitoring.free_tool_id(self._tool)
@@ -64,7 +65,7 @@ class Monitored:
         """Look at code that starts for the first time; ask for its events if it is wanted."""
         book, events = self._book, self._monitoring.events
         found = book.chosen.is_ours(code)
-        self._known[code] = found
+        self._known[id(code)] = (found, code)
         if found:
             asked = events.PY_START | events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
             if self._watch is not None or book.lines != "none":
@@ -72,12 +73,16 @@ class Monitored:
             self._monitoring.set_local_events(self._tool, code, asked)
         return bool(found)
 
+    def _is_known(self, code: CodeType) -> bool:
+        known = self._known.get(id(code))
+        return known is not None and known[0]
+
     def _started(self, code: CodeType, _offset: int) -> Any:
         book = self._book
         thread = book.threads.get(get_ident())
         if thread is not None:  # the way of most calls, kept short
             top = thread.top
-            spot = top.kids.get(code)
+            spot = top.kids.get(id(code))
             if spot is not None and not code.co_flags & _GENERATES:
                 spot.count += 1
                 if spot.count > book.limits["counted"]:
@@ -93,10 +98,9 @@ class Monitored:
 
     def _started_first(self, code: CodeType) -> Any:
         book = self._book
-        wanted = self._known.get(code)
-        if wanted is None:
-            wanted = self._want(code)
-        if not wanted or code in book.stopped:
+        known = self._known.get(id(code))
+        wanted = self._want(code) if known is None else known[0]
+        if not wanted or id(code) in book.stopped:
             return self._monitoring.DISABLE
         thread = book.thread()
         frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
@@ -123,7 +127,7 @@ class Monitored:
     def _stop(self, code: CodeType) -> Any:
         """Count a function's calls no more: each costs more than many functions do."""
         book = self._book
-        book.stopped.add(code)
+        book.stopped.add(id(code))
         book.journal.write(["k", book.functions[code], book.stamp()], last=True)
         book.flush()  # nothing of it may come any more that would do so
         self._monitoring.set_local_events(self._tool, code, 0)
@@ -171,7 +175,7 @@ class Monitored:
         self._went_on(code, sys._getframe(1))  # noqa: SLF001
 
     def _thrown(self, code: CodeType, _offset: int, _error: BaseException) -> Any:
-        if self._known.get(code):
+        if self._is_known(code):
             self._went_on(code, sys._getframe(1))  # noqa: SLF001
 
     def _went_on(self, code: CodeType, frame: FrameType) -> None:
@@ -184,7 +188,7 @@ class Monitored:
             self._fault(error)
 
     def _unwound(self, code: CodeType, _offset: int, raised: BaseException) -> Any:
-        thread = self._book.threads.get(get_ident()) if self._known.get(code) else None
+        thread = self._book.threads.get(get_ident()) if self._is_known(code) else None
         if thread is None:
             return
         frame = sys._getframe(1)  # noqa: SLF001

@@ -111,7 +111,10 @@ class Probed:
         self._here = os.getcwd()  # noqa: PTH109 - pathlib is slow to import
         self._places = [Place(number, one) for number, one in enumerate(order["probes"])]
         self._files: dict[str, list[Place]] = {}
-        self.plans: dict[CodeType, Plan | None] = {}
+        # By the code's identity: to hash code is to hash all that is in it, at each call. `codes`
+        # keeps it alive, so that no other gets its identity.
+        self.plans: dict[int, Plan | None] = {}
+        self.codes: list[CodeType] = []
         self.reset()
 
     def reset(self) -> None:
@@ -169,7 +172,8 @@ class Probed:
                 plan.entered.append(place)
             else:
                 plan.lines.setdefault(place.line, []).append(place)
-        self.plans[code] = plan
+        self.codes.append(code)
+        self.plans[id(code)] = plan
         return plan
 
     def _is_named(self, place: Place, code: CodeType) -> bool:

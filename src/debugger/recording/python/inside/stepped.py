@@ -25,14 +25,23 @@ class Traced:
     def __init__(self, book: Any, traced: Any, parts: Any) -> None:
         self._book = book
         self._parts = parts
-        self._tracer = traced.Traced(book, None, parts, self._called)
+        self._tracer = traced.Traced(book, None, parts, self._calling())
         self.begin = self._tracer.begin
         self.end = self._tracer.end
 
-    def _called(self, frame: FrameType, event: str, _argument: Any) -> Any:
+    def _calling(self) -> Any:
+        """Return what is called at each call of any function, which is to be as short as it can."""
+        find, begin = self._book.plans.get, self._begin
+
+        def called(frame: FrameType, event: str, _argument: Any) -> Any:
+            plan = find(id(frame.f_code), _MISSING)
+            return None if plan is None else begin(plan, frame, event)
+
+        return called
+
+    def _begin(self, plan: Any, frame: FrameType, event: str) -> Any:
         code = frame.f_code
-        plan = self._book.plans.get(code, _MISSING)
-        if plan is None or event != "call":
+        if event != "call":
             return None
         try:
             if plan is _MISSING:
@@ -90,15 +99,15 @@ class Monitored:
         if self._tool < 0:
             return
         self._monitoring.set_events(self._tool, 0)
-        for code, plan in list(self._book.plans.items()):
-            if plan is not None:
+        for code in list(self._book.codes):
+            if self._book.plans[id(code)] is not None:
                 self._monitoring.set_local_events(self._tool, code, 0)
         self._monitoring.free_tool_id(self._tool)
         self._tool = -1
 
     def _started(self, code: CodeType, _offset: int) -> Any:
         book = self._book
-        plan = book.plans.get(code, _MISSING)
+        plan = book.plans.get(id(code), _MISSING)
         try:
             if plan is _MISSING:
                 plan = book.plan(code)
@@ -115,7 +124,7 @@ class Monitored:
     def _lined(self, code: CodeType, line: int) -> Any:
         book = self._book
         try:
-            plan = book.plans[code]
+            plan = book.plans[id(code)]
             book.passed(plan, sys._getframe(1), line)  # noqa: SLF001
             if line not in plan.lines:
                 return self._monitoring.DISABLE

@@ -1,7 +1,8 @@
-"""How are calls and lines learned of before Python 3.12, by sys.settrace?
+"""Calls and lines before Python 3.12, by sys.settrace.
 
 Every call of every function costs a little there. A program that sets a tracer of its own (a
-debugger, a coverage tool) gets it, and its thread is not recorded for as long as it has one.
+debugger, a coverage tool) gets it: beside ours if it is written in Python, else its thread is not
+recorded for as long as it has one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,43 @@ _MAY_ABORT = sys.version_info < (3, 10)
 _ROOM = 200  # calls
 
 
+class _Bound:
+    def method(self) -> None:
+        """Exist, so that a bound method's type has a name here."""
+
+
+# Tracers in Python; one of a compiled module takes our place by itself.
+_CALLED = (type(lambda: None), type(_Bound().method))
+
+
+class _Both:
+    """A tracer of the program's own, written in Python, and ours: each gets every event."""
+
+    def __init__(self, own: Any, other: Any) -> None:
+        self._own = own
+        self.other = other
+
+    def called(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Begin to trace a call."""
+        if self.other is None or frame.f_code.co_filename == __file__:
+            return self._own(frame, event, argument)  # what is ours the other does not know
+        other = self.other(frame, event, argument)
+        own = self._own(frame, event, argument)
+        if other is None:
+            return own
+        frame.f_trace_lines = True
+
+        def traced(frame: FrameType, event: str, argument: Any) -> Any:
+            nonlocal other
+            if self.other is not None:
+                other = other(frame, event, argument) or other
+            if own is not None:
+                own(frame, event, argument)
+            return traced
+
+        return traced
+
+
 class Traced:
     """The trace functions of one process."""
 
@@ -27,7 +65,8 @@ class Traced:
         self._watch = watch
         self._parts = parts
         self._looks = parts.looks_at_itself
-        self._known: dict[CodeType, bool] = {}
+        # By the code's identity: to hash code is to hash all that is in it, at each call.
+        self._known: dict[int, tuple[bool, CodeType]] = {}
         self._errors: dict[int, BaseException] = {}  # by the frame that an exception is in
         self._set = sys.settrace
         self._get = sys.gettrace
@@ -45,24 +84,41 @@ class Traced:
         self._set(self._calls)
         return True
 
+    def _beside(self, function: Any) -> Any:
+        """Return what is set where the program sets a tracer: ours, beside its own if there is one.
+
+        A thread begins by setting what all of them get, which is ours.
+        """
+        known = getattr(function, "__self__", None)
+        if type(known) is _Both:  # of all threads: each gets one of its own
+            function = known.other
+        if function is None or function is self._calls:
+            return self._calls
+        if type(function) in _CALLED:
+            return _Both(self._calls, function).called
+        name = f"{type(function).__module__}.{type(function).__name__}"
+        self._book.note("tracer", f"the program set a tracer of its own, {name}")
+        return function
+
     def _wrap(self, threading: Any) -> None:
         real_set, real_get = self._set, self._get
 
         def settrace(function: Any) -> None:
-            # A thread begins by setting what all of them get, which is ours.
-            if function is None or function is self._calls:
-                real_set(self._calls)
-            else:
-                self._book.note("tracer", "the program set a tracer of its own")
-                real_set(function)
+            before = getattr(real_get(), "__self__", None)
+            real_set(self._beside(function))
+            if type(before) is _Both:
+                before.other = None  # frames that it traces get no more of its events
 
         def gettrace() -> Any:
             found = real_get()
+            other = getattr(found, "__self__", None)
+            if type(other) is _Both:
+                return other.other
             return None if found is self._calls or found is self._locals else found
 
         def settrace_threads(function: Any) -> None:
             self._for_threads = function
-            set_for_threads(self._calls if function is None else function)
+            set_for_threads(self._beside(function))
 
         set_for_threads = threading.settrace
         sys.settrace, sys.gettrace = settrace, gettrace
@@ -77,10 +133,10 @@ class Traced:
 
     def _called(self, frame: FrameType, event: str, _argument: Any) -> Any:
         code = frame.f_code
-        wanted = self._known.get(code)
-        if wanted is None:
-            wanted = self._known[code] = self._book.chosen.is_ours(code)
-        if not wanted or event != "call" or code in self._book.stopped:
+        known = self._known.get(id(code))
+        if known is None:
+            known = self._known[id(code)] = (self._book.chosen.is_ours(code), code)
+        if not known[0] or event != "call" or id(code) in self._book.stopped:
             return None
         if _MAY_ABORT and len(self._book.thread().stack) > sys.getrecursionlimit() - _ROOM:
             return None
@@ -114,7 +170,7 @@ class Traced:
         if spot is None:
             return None
         if spot.count > book.limits["counted"]:
-            book.stopped.add(code)
+            book.stopped.add(id(code))
             book.journal.write(["k", book.functions[code], book.stamp()], last=True)
             book.flush()  # nothing of it may come any more that would do so
         is_hit = book.lines == "hit" and not self._looks(code)
