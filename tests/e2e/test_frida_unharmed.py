@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from asking import data
+from asking import at, data
 from debuggees import build
 from engine_live import PROGRAMS
 from outside import running
@@ -143,3 +143,37 @@ def test_an_attached_server_outlives_the_process_that_holds_frida(cli: Cli, runt
         assert data(cli("--json", "wait", "--session", "again", check=0))["hit_breakpoints"] == [1]
         cli("detach", "--session", "again", check=0)
         go_on_serving(server)
+
+
+def run_traced(cli: Cli, *words: str) -> list[dict[str, Any]]:
+    """Run a program to its end with a trace and a logpoint in the same function."""
+    cli("start", build("sampled.c"), *FRIDA, "--stop-on-entry", "--", *words, check=0)
+    cli("trace", "add", "work", check=0)
+    cli("log", at("sampled.c", "half"), "half {half}", check=0)
+    assert go_on(cli)["exit_code"] == 3
+    return list(data(cli("--json", "events", "--limit", "500", check=0))["events"])
+
+
+def test_what_a_logpoint_printed_stands_among_the_traced_calls_with_its_thread(cli: Cli):
+    events = run_traced(cli)
+    kinds = ["function_enter", "logpoint", "function_exit"]
+    shown = [one for one in events if one["kind"] in kinds]
+    assert [one["kind"] for one in shown] == kinds * 3
+    assert len({one["thread"] for one in shown}) == 1
+    assert [one["text"] for one in events if one["kind"] == "exit"] == ["status 3"]
+
+
+def test_calls_and_hits_that_were_too_many_are_counted(cli: Cli):
+    run_traced(cli, "many")
+    page = data(cli("--json", "events", "--kind", "function_enter", check=0))
+    assert page["dropped"] > 0
+    (traced,) = data(cli("--json", "trace", "list", check=0))["traced"]
+    assert traced["sampled"] == ["work"]
+    assert traced["skipped"][0] > 0
+    assert f"{traced['skipped'][0]:,} of work" in cli("trace", "list", check=0).out
+    (listed,) = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
+    assert listed["hits"] == 200_000
+    output = data(cli("--json", "output", "--all", "--budget", "100000", check=0))
+    assert output["lines"][0]["text"] == "first"
+    added = data(cli("--json", "break", "main", check=0))
+    assert "has ended" in added["why_unbound"]

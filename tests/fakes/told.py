@@ -133,7 +133,9 @@ EXAMPLES: tuple[a.Answer, ...] = (
     a.Installation("delve", "checked", ("go install dlv",), works=False, problem="no go here"),
     a.Traces(
         (
-            a.TracedView(1, "audio::*", 3, ("audio::mix", "audio::fade"), 2, ("audio::mix",)),
+            a.TracedView(
+                1, "audio::*", 3, ("audio::mix", "audio::fade"), 2, ("audio::mix",), (90_000,)
+            ),
             a.TracedView(None, "wrok", 0, why="no function is called so", near_names=("work",)),
             a.TracedView(3, "work", 1, ("work",)),
         ),

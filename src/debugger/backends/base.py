@@ -92,13 +92,15 @@ class Noted(Struct, frozen=True):
 class Logged(Struct, frozen=True):
     """A logpoint was passed; `number` is our breakpoint's id where the backend can tell.
 
-    `thread` and `hit`, which counts from 1, are there where it tells them.
+    `thread`, `hit`, which counts from 1 all hits of the breakpoint, and the monotonic clock's
+    `time_ns` of the hit are there where it tells them.
     """
 
     number: int | None
     text: str
     thread: int | None = None
     hit: int | None = None
+    time_ns: int | None = None
 
 
 class ConditionFailed(Struct, frozen=True):

@@ -72,7 +72,7 @@ async def _follow(call: Call, session: Session, lines: list[Line]) -> answers.Ou
         if call.interrupted.is_set() or (is_over and not lines):
             return answers.Output(lines=(), dropped=0, total=total)
         if not lines:
-            await _something(call, session, cursors.asked, {Kind.OUTPUT, Kind.EXIT})
+            await _something(call, session, cursors.asked, {Kind.OUTPUT, Kind.LOGPOINT, Kind.EXIT})
         if session.is_closed:
             return answers.Output(lines=(), dropped=0, total=total)
         page = timeline.lines(since=cursors.asked)

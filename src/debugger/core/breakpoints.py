@@ -291,11 +291,12 @@ class Breakpoints:
         known = self._all.get(number)
         return known.hits if known is not None else 0
 
-    def hit(self, number: int) -> None:
-        """Count a stop at a breakpoint."""
+    def hit(self, number: int, total: int | None = None) -> None:
+        """Count a stop at a breakpoint; the debugger may know the `total` of its hits."""
         known = self._all.get(number)
         if known is not None:
-            self._all[number] = msgspec.structs.replace(known, hits=known.hits + 1)
+            hits = max(total, known.hits) if total else known.hits + 1
+            self._all[number] = msgspec.structs.replace(known, hits=hits)
 
 
 def _place(spec: Spec) -> tuple[object, ...]:

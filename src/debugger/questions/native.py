@@ -67,7 +67,7 @@ async def run(
         skipped = await tracing.skipped(tracer) if tracer is not None else {}
         if skipped:
             notes.append(_sampled(skipped))
-        found = list(_events(running, notes))
+        found = list(_events(running, notes, sum(skipped.values())))
         made = recording(found, language="native", is_compared=is_compared, skipped=skipped)
         return made, view(running, stop, words, took_s=took_s, notes=notes)
 
@@ -143,7 +143,8 @@ async def _to_the_end(running: Run, notes: list[str]) -> answers.Stop:
     return stop
 
 
-def _events(running: Run, notes: list[str]) -> Iterator[Event]:
+def _events(running: Run, notes: list[str], skipped: int) -> Iterator[Event]:
+    """Yield the calls and returns; those that were `skipped` are noted elsewhere."""
     timeline = running.session.timeline
     since, count, dropped = 0, 0, 0
     while count < _EVENTS_MAX:
@@ -156,7 +157,8 @@ def _events(running: Run, notes: list[str]) -> Iterator[Event]:
         since = page.next
     else:
         notes.append(f"only the first {_EVENTS_MAX:,} calls and returns are told")
-    if dropped:
+    dropped -= 2 * skipped  # each would have been a call and a return
+    if dropped > 0:
         notes.append(f"{dropped:,} calls and returns had no room: functions called too often")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from debugger.core.answers import Reading, Readings, TracedView, Traces, Value
+from debugger.core.answers import TRACED_MAX, Reading, Readings, TracedView, Traces, Value
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing
 from debugger.render.page import Page, wider
@@ -38,14 +38,20 @@ def _line(one: TracedView) -> str:
         why = one.why if isinstance(one.why, str) else "no function matches"
         said.append(shorten(why, IN_A_LIST))
     if one.left_out:
-        wanted = one.functions + one.left_out
-        said.append(f"{one.left_out:,} left out (--limit {wanted} takes them)")
+        said.append(_left_out(one))
     if one.sampled:
-        hot = _some(one.sampled, len(one.sampled))
-        said.append(f"sampled, for they are called too often: {hot}")
+        pairs = zip(one.sampled, one.skipped, strict=True)
+        hot = _some([f"{count:,} of {name}" for name, count in pairs], len(one.sampled))
+        said.append(f"not recorded, for they were too many a second: {hot}")
     if isinstance(one.near_names, tuple) and one.near_names:
         said.append(f"near names: {_some(one.near_names, len(one.near_names))}")
     return ", ".join(said)
+
+
+def _left_out(one: TracedView) -> str:
+    wanted = one.functions + one.left_out
+    said = f"{one.left_out:,} left out"
+    return f"{said} (--limit {wanted} takes them)" if wanted <= TRACED_MAX else said
 
 
 def _some(names: Iterable[str], total: int) -> str:

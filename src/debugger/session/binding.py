@@ -19,6 +19,7 @@ class Binding:
         self._breakpoints = breakpoints
         self._backend: Backend | None = None
         self._traced: dict[str, int | None] = {}
+        self._has_ended = False
         self.watching = Watching(breakpoints)
 
     def forget(self) -> None:
@@ -30,10 +31,12 @@ class Binding:
     def detach(self) -> None:
         """Send nothing any more; what was answered is kept to be told."""
         self._backend = None
+        self._has_ended = True
 
     async def send_all(self, backend: Backend) -> None:
         """Send every breakpoint to a new backend."""
         self._backend = backend
+        self._has_ended = False
         for one in self._breakpoints.every():
             self._place(one, backend)
         for at in self._breakpoints.lists():
@@ -103,6 +106,9 @@ class Binding:
             at = self._place(wanted, self._backend)
             if at is not None:
                 await self._send(at)
+        elif self._has_ended and wanted.bound is None:
+            why = "the program has ended; debugger restart sets it"
+            self._breakpoints.place(wanted.id, Bound(verified=False, why=why))
         found = [one for one in self._breakpoints.every() if one.id == wanted.id]
         return found[0] if found else wanted
 

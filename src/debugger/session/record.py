@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from debugger.backends.base import Logged
 from debugger.core.answers import Crashed
 from debugger.core.breakpoints import Breakpoints
 from debugger.core.events import Kind, Stream
@@ -33,6 +34,12 @@ def is_crash(stop: Stopped) -> bool:
     return stop.signal is None or stop.signal in _FATAL or stop.signal.startswith("EXC_")
 
 
+def _how_ended(known: Exited) -> str:
+    if known.signal is not None:
+        return f"signal {known.signal}"
+    return "" if known.code is None else f"status {known.code}"
+
+
 class Record:
     """Writes events under a session's name; where a breakpoint is, they tell of its place."""
 
@@ -48,11 +55,18 @@ class Record:
         else:
             self._timeline.append_output(stream, text, session=self._name)
 
-    def logged(self, number: int | None, text: str) -> None:
-        """Write what a logpoint printed, as an event and among the output."""
+    def logged(self, logged: Logged) -> None:
+        """Write what a logpoint printed, which the timeline shows among the output, too."""
+        number = logged.number
         data = {} if number is None else {"breakpoint": number}
-        self._append(Kind.LOGPOINT, text, data, place=self._place(number))
-        self._timeline.append_output(Stream.CONSOLE, text + "\n", session=self._name)
+        self._append(
+            Kind.LOGPOINT,
+            logged.text,
+            data,
+            thread=logged.thread,
+            place=self._place(number),
+            time_ns=logged.time_ns,
+        )
 
     def passed(self, passages: Sequence[Passage], lost: int) -> None:
         """Write that traced functions were entered and left, and that calls had no room."""
@@ -96,7 +110,7 @@ class Record:
         self._timeline.end_output(session=self._name)
         known = exited or Exited()
         data = {"exit_code": known.code, "signal": known.signal, "error": error}
-        self._append(Kind.EXIT, text, data)
+        self._append(Kind.EXIT, text or _how_ended(known), data)
 
     def _place(self, number: int | None) -> Place:
         known = next((one for one in self._breakpoints.every() if one.id == number), None)
@@ -117,6 +131,7 @@ class Record:
         *,
         thread: int | None = None,
         place: Place = _UNKNOWN,
+        time_ns: int | None = None,
     ) -> int:
         return self._timeline.append(
             kind,
@@ -127,4 +142,5 @@ class Record:
             file=place.file,
             line=place.line,
             data=dict(data),
+            time_ns=time_ns,
         )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
+from debugger.backends.abilities import Tracing
 from debugger.backends.base import (
     Attach,
     Backend,
@@ -28,7 +30,7 @@ from debugger.backends.base import (
 from debugger.core.answers import Crashed
 from debugger.core.breakpoints import Breakpoint, Breakpoints
 from debugger.core.events import Stream
-from debugger.core.model import Exited, Reason, Resume, Stopped
+from debugger.core.model import Exited, Reason, Resume, Stopped, Traced
 from debugger.core.refs import Refs
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
@@ -77,6 +79,7 @@ class Session(Standing):
         self.pid: int | None = None
         self.last_stop: Stopped | None = None
         self.hits: tuple[int, ...] = ()
+        self.last_traces: Sequence[Traced] = ()  # as they were when the program ended
         self.exited: Exited | None = None
         self.crash: Crashed | None = None
         self.left_behind: tuple[str, ...] = ()
@@ -252,10 +255,10 @@ class Session(Standing):
                 self._record.printed(stream, text)
             case Noted(text):
                 self.pending_notes.append(text)
-            case Logged(number, text):
-                self._record.logged(number, text)
+            case Logged(number, hit=hit):
+                self._record.logged(event)
                 if number is not None:
-                    self.breakpoints.hit(number)
+                    self.breakpoints.hit(number, hit)
             case Stopped():
                 self._stopped(event)
             case Resumed():
@@ -350,6 +353,9 @@ class Session(Standing):
         backend = self._backend
 
         async def finish() -> None:
+            if backend is not None:
+                with suppress(DebuggerError):  # it traces nothing
+                    self.last_traces = await backend.ability(Tracing).traces()
             if not self.family.live_children(self) and backend is not None:
                 closed = await backend.close(kill=True)
                 if run == self._run:

@@ -23,7 +23,7 @@ from debugger.session.standing import check_runs
 
 PATTERNS_MAX = 50
 PATTERN_MAX = 500
-FUNCTIONS_MAX = 2000
+FUNCTIONS_MAX = answers.TRACED_MAX
 _NAMES_MAX = 100
 _ENTERED = "enter "
 _WILD = frozenset("*?[")
@@ -115,6 +115,8 @@ def _check(chosen: Sequence[int], known: Sequence[int]) -> None:
 
 async def listed(session: Session) -> answers.Traces:
     """List what is traced, each pattern as it is now."""
+    if session.state is State.TERMINATED:
+        return _shown([_view(one) for one in session.last_traces])
     session.require_live("list the traces")
     ability = able(session)
     if ability is None:
@@ -153,6 +155,7 @@ def _view(one: Traced) -> answers.TracedView:
         names=tuple(name[: views.NAME_MAX] for name in one.names[:_NAMES_MAX]),
         left_out=one.left_out,
         sampled=tuple(name[: views.NAME_MAX] for name in one.sampled[:_NAMES_MAX]),
+        skipped=one.skipped[:_NAMES_MAX],
         why=one.why or UNSET,
         near_names=one.near_names or UNSET,
     )

@@ -9,7 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from debugger.core.events import Event, Kind
+import msgspec
+
+from debugger.core.events import Event, Kind, OutputData, Stream
 from debugger.timeline import finding
 from debugger.timeline.asked import Filters, query
 from debugger.timeline.folder import Folder
@@ -30,7 +32,8 @@ _PAGE = 4096
 _WIDTHS = {"event": COLUMNS.count(",") + 1, "call": CALL_COLUMNS.count(",") + 1}
 # One statement for many rows: SQLite then works without Python's lock, and three times as fast.
 _TOGETHER = (400, 20, 1)
-_OUTPUT = CODES[Kind.OUTPUT]
+_OUTPUT, _LOGPOINT = CODES[Kind.OUTPUT], CODES[Kind.LOGPOINT]
+_CONSOLE = msgspec.json.encode(OutputData(Stream.CONSOLE))
 
 
 class Database:
@@ -122,19 +125,31 @@ class Database:
         return [self._names.event(row) for row in rows]
 
     def output(self, *, since: int) -> Iterator[tuple[int, str, bytes, int]]:
-        """Yield the output after `since`, oldest first: its number, text, data and head."""
-        sql = "SELECT seq, text, data, head FROM event WHERE kind = ? AND seq > ? ORDER BY seq"
-        with closing(self._connection.execute(sql, (_OUTPUT, since))) as cursor:
+        """Yield the output after `since`, oldest first: its number, text, data and head.
+
+        What a logpoint printed is a line of the debugger's own.
+        """
+        sql = (
+            "SELECT seq, text, CASE kind WHEN ? THEN data ELSE ? END, head FROM event"
+            " WHERE kind IN (?, ?) AND seq > ? ORDER BY seq"
+        )
+        values = (_OUTPUT, _CONSOLE, _OUTPUT, _LOGPOINT, since)
+        with closing(self._connection.execute(sql, values)) as cursor:
             yield from cursor
+
+    def count_logged(self, *, since: int) -> int:
+        """Return how many texts of logpoints are after `since`."""
+        sql = "SELECT count(*) FROM event WHERE kind = ? AND seq > ?"
+        return self._number(sql, (_LOGPOINT, since)) or 0
 
     def before_last_lines(self, count: int, *, since: int) -> int:
         """Return the number after which all pieces of the last `count` lines after `since` are."""
         if count < 1:
             last = max(self._number(f"SELECT max(seq) FROM {one}", ()) or 0 for one in _WIDTHS)  # noqa: S608 - constants
             return last or since
-        output = (_OUTPUT, since)
+        output = (_OUTPUT, _LOGPOINT, since)
         start = self._number(
-            "SELECT seq FROM event WHERE kind = ? AND seq > ? AND head = seq"
+            "SELECT seq FROM event WHERE kind IN (?, ?) AND seq > ? AND head = seq"
             " ORDER BY seq DESC LIMIT 1 OFFSET ?",
             (*output, count - 1),
         )
@@ -142,7 +157,8 @@ class Database:
             return since
         # Streams interleave: a line that ends after `start` may have begun before it.
         head = self._number(
-            "SELECT min(head) FROM event WHERE kind = ? AND seq > ? AND seq >= ?", (*output, start)
+            "SELECT min(head) FROM event WHERE kind IN (?, ?) AND seq > ? AND seq >= ?",
+            (*output, start),
         )
         return since if head is None else max(head - 1, since)
 

@@ -28,6 +28,7 @@ _CHUNK = 64 * 2**10
 _MAX_WAITING = 32 * 2**10
 _MAX_WAITING_SIZE = 32 * 2**20
 _ALL = Filters()
+_LINES = frozenset({Kind.OUTPUT, Kind.LOGPOINT})
 _CALLS = frozenset({Kind.FUNCTION_ENTER, Kind.FUNCTION_EXIT})
 
 
@@ -67,6 +68,8 @@ class Timeline:
         self._lost: list[int] = []
         self._waiters = Waiters()
         self._is_closed = False
+        # What was logged up to here is no output any more, but stays an event.
+        self._cleared = 0
 
     def append(
         self,
@@ -79,8 +82,9 @@ class Timeline:
         file: str | None = None,
         line: int | None = None,
         data: dict[str, Any] | None = None,
+        time_ns: int | None = None,
     ) -> int:
-        """Add an event other than output and return its number.
+        """Add an event other than output and return its number; `time_ns`: when it was, else now.
 
         Raises: ValueError for output, which `append_output` takes, and for what cannot be stored:
         a thread or line beyond 64 bits, data with broken text; TypeError for data not of JSON.
@@ -90,7 +94,7 @@ class Timeline:
         if any(number is not None and number not in INT64 for number in (thread, line)):
             raise ValueError(f"thread {thread} or line {line} does not fit 64 bits")
         seq = self._seq + 1
-        time_ns = self._clock()
+        time_ns = self._clock() if time_ns is None else time_ns
         row = Row(
             seq=seq,
             time_ns=time_ns,
@@ -193,7 +197,10 @@ class Timeline:
         """Forget all output, and that any was dropped; return how many lines there were."""
         self._show_unfinished()
         self._splitter.forget()
-        cleared = self._output.clear()
+        self._write()
+        logged = self._database.count_logged(since=self._cleared)
+        self._cleared = self._seq
+        cleared = self._output.clear() + logged
         self._write()
         return cleared
 
@@ -255,7 +262,7 @@ class Timeline:
         return self._database.plan(filters, since=since, before=before)
 
     def lines(self, *, since: int = 0, limit: int | None = None, tail: int | None = None) -> Lines:
-        """Return the output after `since`, its pieces joined to lines.
+        """Return the output after `since`, its pieces joined to lines, and what logpoints printed.
 
         All lines, or at most the first `limit`, or the last `tail`; `dropped` counts up to `next`.
         Raises: ValueError when both are given.
@@ -263,7 +270,7 @@ class Timeline:
         if limit is not None and tail is not None:
             raise ValueError("either the first lines or the last, not both")
         self._settle({Kind.OUTPUT})
-        start = since = min(max(since, 0), self._seq)
+        start = since = min(max(since, self._cleared), self._seq)
         if tail is not None:
             start = self._database.before_last_lines(min(tail, self._seq), since=since)
         found: dict[int, Line] = {}
@@ -278,7 +285,7 @@ class Timeline:
         lines = list(found.values())
         if tail is not None:
             lines = lines[max(0, len(lines) - tail) :]
-        return Lines(lines, end, self._drops.count({Kind.OUTPUT}, after=since, upto=end))
+        return Lines(lines, end, self._drops.count(_LINES, after=since, upto=end))
 
     async def wait(self, after: int, kinds: Collection[Kind], timeout: float) -> Event | None:  # noqa: ASYNC109 - the bound is part of the answer
         """Return the first event after a cursor of one of the kinds, or None.

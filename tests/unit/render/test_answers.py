@@ -66,7 +66,7 @@ TEXTS = {
     a.Traces: (
         "trace 1: audio::*, 3 functions (audio::mix, audio::fade, … 1 more), "
         "2 left out (--limit 5 takes them), "
-        "sampled, for they are called too often: audio::mix\n"
+        "not recorded, for they were too many a second: 90,000 of audio::mix\n"
         "not traced: wrok, no function is called so, near names: work\n"
         "trace 3: work, 1 function"
     ),

@@ -471,3 +471,20 @@ async def test_closing_ends_the_waits():
     waits = await started(timeline.wait(0, {Kind.STOP}, 60))
     timeline.close()
     assert await asyncio.wait_for(waits, 5) is None
+
+
+def test_what_a_logpoint_printed_is_one_event_and_a_line_of_output():
+    timeline = Timeline(max_events=10)
+    timeline.append_output(Stream.STDOUT, "early\n", session="s")
+    for number in range(50):
+        timeline.append(Kind.LOGPOINT, f"log {number}", session="s", time_ns=number)
+    lines = timeline.lines()
+    assert [one.text for one in lines.lines][:2] == ["early", "log 40"]
+    assert {one.stream for one in lines.lines[1:]} == {Stream.CONSOLE}
+    assert lines.dropped == 40
+    assert [one.text for one in timeline.lines(tail=2).lines] == ["log 48", "log 49"]
+    assert timeline.events().events[-1].time_ns == 49
+    assert timeline.clear_output() == 11
+    assert timeline.lines().lines == []
+    assert timeline.events(Filters(kinds={Kind.LOGPOINT})).total == 10
+    timeline.close()

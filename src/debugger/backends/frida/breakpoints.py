@@ -47,6 +47,7 @@ class _Set:
     bound: Bound
     points: dict[str, int] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)
+    hits: dict[str, int] = field(default_factory=dict)
 
     @property
     def at(self) -> Spec:
@@ -231,7 +232,18 @@ class Breakpoints:
         if number is not None:
             said = event.values
             text = self._texts[event.point](said) if isinstance(said, tuple) else str(said)
-            self._inside.tell(Logged(number, text, event.thread, event.hits))
+            hits = self._hits(number, event.point, event.hits)
+            time_ns = int(event.time * 1000)
+            self._inside.tell(Logged(number, text, event.thread, hits, time_ns))
+
+    def _hits(self, number: int, point: str, hits: int) -> int:
+        """Note a point's hits; return those of its breakpoint, all places of it together."""
+        one = self._known(number)
+        assert one is not None
+        one.hits[point] = hits
+        # Those of a group are counted together by the program itself (points.make).
+        is_group = (one.at.hit_count or 1) > 1
+        return max(one.hits.values()) if is_group else sum(one.hits.values())
 
     def failed(self, event: Failed) -> None:
         """Tell that a condition failed: each failure once, for a hot line has millions."""
@@ -242,15 +254,16 @@ class Breakpoints:
         one.told.add(event.text)
         self._inside.tell(ConditionFailed(number, event.text.removeprefix("Error: ")))
 
-    async def counted(self) -> Mapping[int, int]:
-        """Return how many records there was no room for, by breakpoint."""
-        found: dict[int, int] = {}
+    async def counted(self) -> Mapping[int, tuple[int, int]]:
+        """Return how many records there was no room for, and how many hits, by breakpoint."""
+        found: dict[int, tuple[int, int]] = {}
         try:
             tallies = await self._inside.engine.tally()
         except DebuggerError:
             return found
         for point, tally in tallies.items():
             number = self.number(point)
-            if number is not None and tally.dropped:
-                found[number] = found.get(number, 0) + tally.dropped
+            if number is not None:
+                hits = self._hits(number, point, tally.hits)
+                found[number] = (found.get(number, (0, 0))[0] + tally.dropped, hits)
         return found

@@ -216,8 +216,10 @@ class Hearing:
         around = self._around
         around.stops.ended()
         await around.drain()
-        for number, count in (await around.breakpoints.counted()).items():
-            around.tell(Logged(number, f"({count} more hits, too many a second to be logged)"))
+        for number, (count, hits) in (await around.breakpoints.counted()).items():
+            if count:
+                more = f"({count} more hits, too many a second to be logged)"
+                around.tell(Logged(number, more, hit=hits))
         if exited is not None:
             around.tell(exited)
         around.tell(Ended(error=error))

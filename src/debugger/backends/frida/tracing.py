@@ -59,7 +59,11 @@ class Tracing:
     def take(self, event: Calls | Called | Returned | Dropped) -> None:
         """Tell the session of calls and returns."""
         if isinstance(event, Calls) and (event.data or event.lost):
-            self._inside.tell(Passed(passages=self._passages(event.data), lost=event.lost))
+            before = sum(self._skipped.values())
+            passages = self._passages(event.data)
+            lost = event.lost + sum(self._skipped.values()) - before
+            if passages or lost:
+                self._inside.tell(Passed(passages=passages, lost=lost))
         elif isinstance(event, Dropped) and event.calls:
             self._inside.tell(Passed(passages=(), lost=event.calls))
 

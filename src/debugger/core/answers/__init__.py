@@ -34,7 +34,7 @@ from debugger.core.answers.frames import (
 )
 from debugger.core.answers.hangs import Hang, HangGroup, LoopView, VariedView
 from debugger.core.answers.installs import AdapterList, AdapterView, Installation
-from debugger.core.answers.live import Reading, Readings, TracedView, Traces
+from debugger.core.answers.live import TRACED_MAX, Reading, Readings, TracedView, Traces
 from debugger.core.answers.machine import (
     Disassembled,
     InstructionView,
@@ -150,6 +150,7 @@ Answer = (
 )
 
 __all__ = [
+    "TRACED_MAX",
     "AccessView",
     "AdapterList",
     "AdapterView",

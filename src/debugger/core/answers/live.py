@@ -6,12 +6,16 @@ from msgspec import UNSET, Struct, UnsetType
 
 from debugger.core.answers.frames import VariableView
 
+TRACED_MAX = 2000
+"""The most functions that are traced at once."""
+
 
 class TracedView(Struct, frozen=True):
     """A pattern of functions that is traced.
 
     `functions` counts them, `names` are some of them; `left_out` counts those beyond the limit,
-    `sampled` are those of which not every call is told. `why` says why there is none; where such a
+    `sampled` are those of which not every call is an event, `skipped` says how many calls of each
+    are not. `why` says why there is none; where such a
     pattern is not kept, it has no `id`.
     """
 
@@ -21,6 +25,7 @@ class TracedView(Struct, frozen=True):
     names: tuple[str, ...] = ()
     left_out: int = 0
     sampled: tuple[str, ...] = ()
+    skipped: tuple[int, ...] = ()
     why: str | UnsetType = UNSET
     near_names: tuple[str, ...] | UnsetType = UNSET
 

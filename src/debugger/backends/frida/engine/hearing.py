@@ -22,7 +22,7 @@ from debugger.backends.frida.engine.inside import Inside
 from debugger.backends.frida.engine.kin import Ending, Process, has_become_another
 from debugger.backends.frida.engine.launch import Ended
 from debugger.backends.frida.engine.link import HOST_ENDED
-from debugger.backends.frida.engine.told import read_events, read_tally
+from debugger.backends.frida.engine.told import among_calls, read_events, read_tally, split_later
 from debugger.errors import Code, DebuggerError
 
 _T = TypeVar("_T")
@@ -48,6 +48,8 @@ class Hearing:
         # The status that the program ends itself with, by its own words.
         self.exiting: int | None = None
         self._names: list[str] = []  # of the points that machine code logs at, by their numbers
+        # What was logged, until the calls of the same time have come.
+        self._logged: list[Event] = []
         self._process: Process | None = None
         self._ending: asyncio.Task[Ending] | None = None
         self._telling: asyncio.Task[None] | None = None
@@ -135,11 +137,19 @@ class Hearing:
             case kind:
                 if kind in {"records", "calls"}:
                     self._inside.acknowledge()
-                self._names += payload.get("names", ())
-                for event in read_events(payload, data, self._names):
-                    if isinstance(event, Paused):
-                        self.paused[event.thread] = event
-                    self._sink(event)
+                self._pass_events(payload, data)
+
+    def _pass_events(self, payload: Mapping[str, Any], data: bytes | None) -> None:
+        self._names += payload.get("names", ())
+        events = list(read_events(payload, data, self._names))
+        if payload.get("traced"):
+            self._logged += events
+            return
+        logged, self._logged = split_later(self._logged, events)
+        for event in among_calls(logged, events):
+            if isinstance(event, Paused):
+                self.paused[event.thread] = event
+            self._sink(event)
 
     def changed(self, thread: int, registers: Mapping[str, int]) -> None:
         """Note that registers of a paused thread were set."""
@@ -153,6 +163,9 @@ class Hearing:
         if self.gone.done():
             return
         self.gone.set_result(reason)
+        for event in self._logged:
+            self._sink(event)
+        self._logged.clear()
         self.paused.clear()
         if self._inside is not None:
             self._inside.take_end(reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import msgspec
 
 from debugger.backends.frida.engine import logs
+from debugger.backends.frida.engine.calls import RECORD
 from debugger.backends.frida.engine.events import (
     Calls,
     ChildAppeared,
@@ -23,6 +25,8 @@ from debugger.backends.frida.engine.events import (
     Tally,
 )
 
+_FULL = 4096 * RECORD.size  # DRAIN_MAX in agent/60_trace.js
+_TIME = 4  # of the fields of calls.RECORD
 _Row = Logged | ConditionFailed
 
 
@@ -60,6 +64,39 @@ def _merged(rows: Sequence[_Row], logged: Sequence[Logged]) -> list[_Row]:
         one if one.sequence == number else msgspec.structs.replace(one, sequence=number)
         for one, number in zip(both, numbers, strict=True)
     ]
+
+
+def split_later(
+    logged: Sequence[Event], events: Sequence[Event]
+) -> tuple[Sequence[Event], list[Event]]:
+    """Split what was logged where a full batch of calls ends: the rest waits for the next one."""
+    if not events or not isinstance(events[0], Calls) or len(events[0].data) < _FULL:
+        return logged, []
+    (*_, last) = RECORD.iter_unpack(events[0].data[-RECORD.size :])
+    later: list[Event] = [
+        one for one in logged if isinstance(one, _Row) and one.time * 1000 > last[_TIME]
+    ]
+    return [one for one in logged if one not in later], later
+
+
+def among_calls(logged: Sequence[Event], events: Sequence[Event]) -> Iterator[Event]:
+    """Put what was logged, in its order, among the calls and returns by the times of both."""
+    if not logged or not events or not isinstance(events[0], Calls):
+        yield from [*logged, *events]
+        return
+    data, lost = events[0].data, events[0].lost
+    times = [one[_TIME] for one in RECORD.iter_unpack(data)]
+    at = 0
+    for one in logged:
+        upto = at
+        if isinstance(one, _Row):
+            upto = bisect(times, int(one.time * 1000), at)
+        if upto > at:
+            yield Calls(data=data[at * RECORD.size : upto * RECORD.size])
+            at = upto
+        yield one
+    yield Calls(data=data[at * RECORD.size :], lost=lost)
+    yield from events[1:]
 
 
 def _record(row: Sequence[Any]) -> _Row:

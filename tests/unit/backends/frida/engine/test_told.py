@@ -17,7 +17,7 @@ from debugger.backends.frida.engine.events import (
     Returned,
 )
 from debugger.backends.frida.engine.frames import Unpacker, pack
-from debugger.backends.frida.engine.told import read_events, read_tally
+from debugger.backends.frida.engine.told import among_calls, read_events, read_tally, split_later
 
 
 def test_a_batch_is_read_in_order_with_what_was_lost():
@@ -101,3 +101,34 @@ def test_messages_come_through_in_pieces_of_any_size(values, size):
     unpacker = Unpacker()
     pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
     assert [one for piece in pieces for one in unpacker.feed(piece)] == values
+
+
+def call(number: int, time_ns: int) -> bytes:
+    return RECORD.pack(number, 5, 70, 0, time_ns, *[0] * 8, bytes(40))
+
+
+def logged(time_us: float) -> Logged:
+    return Logged(point="p", thread=70, hits=1, values="", time=time_us, sequence=1)
+
+
+def test_what_was_logged_stands_among_the_calls_by_the_time_of_both():
+    first, second, third = (call(number, 1_000 * number) for number in (1, 2, 3))
+    calls = Calls(data=first + second + third, lost=7)
+    early, late = logged(1.5), logged(2.5)
+    after = Dropped(records=1)
+    assert list(among_calls([early, late], [calls, after])) == [
+        Calls(data=first),
+        early,
+        Calls(data=second),
+        late,
+        Calls(data=third, lost=7),
+        after,
+    ]
+    assert list(among_calls([early], [after])) == [early, after]
+
+
+def test_what_is_later_than_a_full_batch_of_calls_waits_for_the_next():
+    full = Calls(data=b"".join(call(number, 1_000) for number in range(4096)))
+    early, late = logged(0.5), logged(1.5)
+    assert split_later([early, late], [full]) == ([early], [late])
+    assert split_later([early, late], [Calls(data=call(1, 1_000))]) == ([early, late], [])

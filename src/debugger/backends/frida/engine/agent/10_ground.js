@@ -149,12 +149,13 @@ function flush(must) {
     lost += logs.dropped;
     if (!logs.count && !rows.length && !lost) return;
     for (const row of rows) row[2] = ++sequence;
-    const message = { type: 'records', records: rows, lost };
+    const message = { type: 'records', records: rows, lost, traced: tracer !== null };
     if (logs.count) {
       Object.assign(message, { names: namesOfLogs(), first: sequence + 1 });
       sequence += logs.count;
     }
     batchesOut++;
+    logsWait = tracer !== null;
     send(message, logs.bytes);
     batch = batch.slice(rows.length);
     lost = 0;
@@ -162,8 +163,21 @@ function flush(must) {
   }
 }
 
+// Texts of logpoints wait on the other side for the calls of the same time, to be put among them.
+let logsWait = false;
+function sendCalls(lost, bytes) {
+  batchesOut++;
+  logsWait = false;
+  send({ type: 'calls', lost }, bytes);
+}
+function sendAll(must) {
+  flush(must);
+  drainAll(must);
+  if (logsWait) sendCalls(0, null);
+}
+
 function tell(message) {
-  flush(true);
+  sendAll(true);
   message.sequence = ++sequence;
   message.time = microseconds();
   send(message);

@@ -140,8 +140,7 @@ function drain(must) {
   if (!ready && dropped === tracer.told) return false;
   const bytes = tracer.ring.add(at * RECORD).readByteArray(ready * RECORD);
   tracer.drained.writeU32((first + ready) >>> 0);
-  batchesOut++;
-  send({ type: 'calls', lost: (dropped - tracer.told) >>> 0 }, bytes);
+  sendCalls((dropped - tracer.told) >>> 0, bytes);
   tracer.told = dropped;
   return ready > 0;
 }
@@ -160,8 +159,7 @@ function tellSkipped() {
     view.setUint32(i * RECORD + 12, SKIPPED, true);
     view.setUint32(i * RECORD + 24, count, true);
   });
-  batchesOut++;
-  send({ type: 'calls', lost: 0 }, bytes);
+  sendCalls(0, bytes);
 }
 
 function drainAll(must) {

@@ -33,8 +33,6 @@ void onExit (GumInvocationContext * ic) { if (getpid () == owner) last_words ();
 `;
 
 const lastWords = () => asOurs(() => {
-  drainAll(true);
-  flush(true);
   tell({ type: 'last', tally: tally() });
   recv('last', () => {}).wait();
 });
@@ -127,7 +125,6 @@ function onTrap(number, info, context) {
 }
 
 function onCrash(number, info, context) {
-  drainAll(true);
   tell({ type: 'counts', tally: tally() });
   pause('crash', new ContextView(context), { signal: number, code: info.add(8).readS32(),
     fault: info.add(16).readPointer() });

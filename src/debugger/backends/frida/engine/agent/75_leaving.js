@@ -30,7 +30,7 @@ function idle() {
   const limit = microseconds() + 2e6;
   return new Promise((resolve, reject) => {
     const look = () => {
-      if (isLeft()) { flush(true); resolve(null); }
+      if (isLeft()) { sendAll(true); resolve(null); }
       else if (microseconds() > limit) reject(new Error('a thread does not leave the agent'));
       else setTimeout(look, 1);
     };

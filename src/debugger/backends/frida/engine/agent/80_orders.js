@@ -67,7 +67,7 @@ const orders = {
   skipped: () => skipped(),
   untrace: ({ ids }) => together(() => traceRemove(ids)),
   modules: () => Process.enumerateModules().map(({ name, path, base, size }) => ({ name, path, base, size })),
-  flush: () => { drainAll(); flush(); },
+  flush: () => { sendAll(); },
   follow: ({ on }) => follow(on),
   leave: () => { leave(); },
   idle,
@@ -133,7 +133,7 @@ function tellCounts() {
   send({ type: 'counts', tally: counts });
 }
 
-setInterval(() => { refill(0.01); drainAll(); flush(); widen(); }, 10);
+setInterval(() => { refill(0.01); sendAll(); widen(); }, 10);
 setInterval(tellCounts, 100);
 setInterval(askAgain, 20);
 setInterval(findOurs, 1000);
