@@ -380,3 +380,24 @@ def test_what_starts_a_module_is_not_seen_in_it(cli: Cli, tmp_path: Path) -> Non
     said = end["output"][0]["text"]
     names = said.removeprefix("['one']  [").removesuffix("]").split(", ")
     assert [one for one in names if not one.startswith("'__")] == ["'sys'"], said
+
+
+@pytest.mark.adapter("debugpy")
+def test_at_an_exception_an_object_shows_its_fields_and_a_jump_is_refused_plainly(
+    cli: Cli, tmp_path: Path
+) -> None:
+    script = tmp_path / "model.py"
+    script.write_text(
+        "class Model:\n"
+        "    def __init__(self):\n"
+        "        self._state = 3\n"
+        "    def _check(self): pass\n"
+        "model = Model()\n"
+        "print(1 // 0)\n"
+    )
+    cli("start", script, check=0)
+    shown = cli("print", "model", check=0).out
+    assert "_state = 3" in shown
+    assert "_check" not in shown
+    refused = cli("jump", "5", check=1)
+    assert "cannot jump from an exception" in refused.err

@@ -168,7 +168,9 @@ def _survived(run: Run, chosen: Seen, last: answers.Stop) -> tuple[bool, list[st
         notes.append("it was caught, and the program ended by itself after it")
     if chosen.is_fatal and chosen.scene.stop.session != run.session.name:
         is_well = False
-        notes.append("it was in a child process; how the program itself ended stands above")
+        notes.append(
+            f"it was in {chosen.scene.stop.session}, a process or a worker that the program started"
+        )
     if chosen.is_panic and is_over and last.exit_code not in {_PANICKED, None}:
         is_well = True
     return is_well, notes

@@ -17,7 +17,7 @@ from debugger.core.traces import without_traces
 from debugger.errors import Code, DebuggerError
 from debugger.questions import counted, launched, native
 from debugger.questions.asking import Question, waiting_note
-from debugger.recording.model import Noted, Recording, Value
+from debugger.recording.model import Entered, Noted, Raised, Recording, Value
 from debugger.recording.order import Order
 from debugger.recording.run import Ran, record, require_recording, roots_of
 from debugger.recording.vary import Varying
@@ -161,10 +161,15 @@ def view(program: Program, ran: Ran, first: Recording) -> answers.RunView:
 
 def _notes(ran: Ran, first: Recording) -> Iterable[str]:
     others = [one for one in ran.recordings if one is not first and one.functions]
+    others.sort(key=lambda one: not _raised_in(one))  # a process that failed is what is looked for
     for one in others[:_NOTES]:
         calls = len(one.functions)
         said = shlex.join(one.process.words[:6]) or "a fork"
-        yield f"process {one.process.pid} ({said}) ran {calls} functions, which are not told here"
+        raised = _raised_in(one)
+        yield (
+            f"process {one.process.pid} ({said}) ran {calls} functions, which are not told here"
+            + (f": {raised}" if raised else "")
+        )
     if len(others) > _NOTES:
         yield f"{len(others) - _NOTES} more processes ran functions of the program's"
     if first.dropped:
@@ -180,6 +185,22 @@ def _notes(ran: Ran, first: Recording) -> Iterable[str]:
         told = [one.text for one in first.events if isinstance(one, Noted) and one.kind == kind]
         if told:
             yield said.format(told[0], len(told))
+
+
+def _raised_in(one: Recording) -> str:
+    """Return where the first exception of a process began that left a function; "" for none."""
+    raised = next((event for event in one.events if isinstance(event, Raised)), None)
+    if raised is None:
+        return ""
+    entered = (event for event in one.events if isinstance(event, Entered))
+    call = next((event for event in entered if event.call == raised.call), None)
+    if call is None or call.function not in one.functions:
+        return f"{raised.type} was raised in it"
+    function = one.function(call.function)
+    place = f"{function.name} {Path(function.file).name}:{raised.line or function.line}"
+    values = " ".join(f"{each.name}={each.text}" for each in call.arguments if each.text)
+    arguments = f" with {clip(values, _LINE)}" if values else ""
+    return f"{raised.type} was raised in {place}{arguments}"
 
 
 _TOLD = {

@@ -19,6 +19,7 @@ from debugger.backends.dap.profile import Inside
 from debugger.core.model import LoadedModule
 from debugger.errors import Code, DebuggerError
 
+_ONLY_A_LINE = "can only jump from a 'line' trace event"
 _CANNOT = "refused 'goto' without saying why"
 
 HAS = frozenset(
@@ -66,6 +67,12 @@ class Jump:
         try:
             await self._generic.jump(file, line, thread)
         except DebuggerError as error:
+            if _ONLY_A_LINE in error.message:  # CPython's own words
+                raise DebuggerError(
+                    Code.EVALUATION_FAILED,
+                    "Python cannot jump from an exception: only from the beginning of a line",
+                    hint="debugger restart, with a breakpoint before the line that raises",
+                ) from error
             if _CANNOT not in error.message:
                 raise
             raise DebuggerError(

@@ -23,6 +23,7 @@ _CUT = {"list", "tuple", "dict", "set", "frozenset", "str", "bytes", "bytearray"
 _TEXT_MAX = 1000
 _LENGTH = "len()"  # pydevd's own child of every container
 _RETURNED = "(return) "
+_METHODS = {"method", "function", "builtin_function_or_method", "method-wrapper"}
 _SEQUENCES = {"list", "tuple", "deque"}
 
 
@@ -78,7 +79,11 @@ async def _check_name(inside: Inside, name: str, frame: Frame) -> None:
 
 async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
     """Add the length, and the kind of the elements, to what debugpy cut; in one request."""
-    variables = [one for one in variables if one.name != _LENGTH and not _is_no_return(one)]
+    variables = [
+        one
+        for one in variables
+        if one.name != _LENGTH and not _is_no_return(one) and not _is_method(one)
+    ]
     cut = [one for one in variables if one.type in _CUT and one.expression and "..." in one.value]
     if not cut:
         return list(variables)
@@ -102,6 +107,12 @@ async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variab
 def _is_no_return(one: Variable) -> bool:
     """Tell what a function is said to have returned that may have raised: that is None as well."""
     return one.value == "None" and one.name.startswith(_RETURNED)
+
+
+def _is_method(one: Variable) -> bool:
+    """Tell a private method of an object: pydevd hides the others, and lists these first."""
+    is_attribute = "." in (one.expression or "")
+    return is_attribute and one.name.startswith("_") and one.type in _METHODS
 
 
 def _sized(variable: Variable, size: int, element: str) -> Variable:
