@@ -106,6 +106,19 @@ def test_any_function_of_node_is_stepped_through_to_its_end(
 
 
 @pytest.mark.adapter("js-debug")
+def test_three_calls_are_stepped_through_where_no_number_is_given(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "four.js").write_text(
+        "function tax(n) {\n  return n * 2;\n}\nfor (const n of [1, 2, 3, 4]) tax(n);\n"
+    )
+    answer = cli("calls", "tax", "--", "node", "four.js", cwd=tmp_path, check=0)
+    assert [f"#{n} tax(n={n}) → {2 * n}" in answer.out for n in (1, 2, 3, 4)] == [True] * 3 + [
+        False
+    ]
+
+
+@pytest.mark.adapter("js-debug")
 def test_a_return_that_v8_does_not_stop_at_ends_a_call_all_the_same(
     cli: Callable[..., Any], node: Path
 ) -> None:

@@ -48,8 +48,8 @@ async def calls(
         _check_condition(when)
     wanted = places.place(function, program.launch.cwd)
     if not program.is_python:
-        stepped = await step_through(program, wanted, nth=nth or 1, when=when, most=limit or 1)
-        answer = told(stepped, function, first=nth or 1, depth=depth, most=limit or 1)
+        stepped = await step_through(program, wanted, nth=nth or 1, when=when, most=most)
+        answer = told(stepped, function, first=nth or 1, depth=depth, most=most)
         return await with_callees(program, wanted, answer, depth=depth, when=when)
     recorded_most = max(most, _BRIEF) if nth is None else most
 

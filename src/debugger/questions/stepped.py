@@ -41,6 +41,10 @@ LINES_MAX = 200
 STEPPED = "stepped"
 _STEP_S = 10.0
 _DEEPER_MAX = 100
+_UNKNOWN_END = (
+    "call {} was not seen to end: the program ended in it, or an exception left it and the program "
+    "stopped nowhere after that"
+)
 _HEADER = 8  # lines that a function's header may have
 _NS = 1_000_000_000
 _LLDB = ("lldb", "codelldb")
@@ -165,6 +169,8 @@ class _Walk:
             ended = left(before, stop, entry=entry, depth=depth, adapter=adapter)
             if ended is not None:
                 self._end(call, ended, frame.line or 0)
+            if ended is None and stop.state == State.TERMINATED.value:
+                self.notes.append(_UNKNOWN_END.format(call))
             if ended is not None or stop.state != State.STOPPED.value or stop.frame is None:
                 return stop
             depth = depth_of(stop)  # in JavaScript it is another after an await
