@@ -487,3 +487,32 @@ def test_a_file_that_only_workers_of_node_load_is_probed_in_all_of_them(
     told = cli("probe", "--at", "worker.js:5", "n", *run[:2], *run[3:], cwd=tmp_path, check=0)
     assert "20 hits" in told.out
     assert "stopped by" not in told.out
+
+
+def test_a_place_that_is_nowhere_is_refused_before_the_program_runs(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    program = "open('ran', 'w').close()\ndef price(n):\n    return n\nprice(1)\n"
+    (tmp_path / "shop.py").write_text(program)
+    for place, near in (("shpo.py:3", "shop.py"), ("pirce", "price")):
+        answer = cli("probe", "--at", place, "n", "--", "python3", "shop.py", cwd=tmp_path, check=1)
+        assert f"there is {near}" in answer.err
+    assert not (tmp_path / "ran").exists()
+
+
+def test_names_of_enclosing_functions_are_known_and_functions_of_one_name_are_counted_apart(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    program = (
+        "class A:\n    def run(self, n):\n        return n\n"
+        "class B:\n    def run(self, n):\n        return n\n"
+        "def outer(base):\n    def inner(x):\n        return x\n    return inner(3)\n"
+        "A().run(1)\nB().run(2)\nB().run(3)\nouter(10)\n"
+    )
+    (tmp_path / "prog.py").write_text(program)
+    command = ("--", "python3", "prog.py")
+    sums = "base + x, [base + q for q in range(2)]"
+    answer = cli("probe", "--at", "prog.py:9", sums, *command, cwd=tmp_path, check=0)
+    assert "1  13  [10, 11]" in " ".join(answer.out.split(" ")).replace("    ", "  ")
+    answer = cli("probe", "--at", "run", "n", *command, cwd=tmp_path, check=0)
+    assert "run stands for A.run 1, B.run 2 hits" in answer.out

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from msgspec import Struct
 
 from debugger.core import answers
-from debugger.core.locate import absolute, matching, near_names, parse
+from debugger.core.locate import absolute, matching, near_files, near_names, parse
 from debugger.errors import Code, DebuggerError
 from debugger.recording.model import Counted, Function, Recording
 from debugger.recording.order import Place
@@ -150,6 +150,35 @@ def defined(wanted: Place, roots: Iterable[str]) -> tuple[list[Defined], tuple[s
         return found, ()
     names = dict.fromkeys(name for one in every for name in (one.name, one.name.split(".")[-1]))
     return [], near_names(wanted.name, names)
+
+
+def check_exists(asked: str, file: str | None, function: str | None, roots: Iterable[str]) -> None:
+    """See that a place is in the program's sources, where it can be told before the program runs.
+
+    Raises:
+        DebuggerError: NOT_FOUND for a file or a function that is not in the sources, while one
+            with a name near to it is.
+    """
+    if file is not None and not Path(file).is_file():
+        name, sources = Path(file).name, list(_sources(roots))
+        near = near_files(name, [Path(one).name for one in sources])
+        # One that is near to none may be a library's.
+        if near and not matching(name, sources):
+            raise _absent(asked, "file", name, near)
+    if file is None and function is not None:
+        found, near = defined(Place(name=function), roots)
+        if not found and near:
+            raise _absent(asked, "function", function, near)
+
+
+def _absent(asked: str, what: str, name: str, near: Sequence[str]) -> DebuggerError:
+    there = f"; there is {', '.join(near[:_NEAR])}" if near else ""
+    meant = asked.replace(name, near[0], 1) if near else "FILE:LINE"
+    return DebuggerError(
+        Code.NOT_FOUND,
+        f"no {what} {name} in the program's own sources{there}",
+        hint=f"debugger probe --at {meant} EXPR -- CMD",
+    )
 
 
 def _sources(roots: Iterable[str]) -> Iterator[str]:

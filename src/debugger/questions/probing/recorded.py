@@ -11,6 +11,7 @@ from debugger.backends.base import Launch
 from debugger.core import answers
 from debugger.core.clip import clip
 from debugger.questions import launched
+from debugger.questions.places import check_exists
 from debugger.questions.probing.table import Cell, Table
 from debugger.questions.probing.wanted import Range, Wanted
 from debugger.recording import model
@@ -50,6 +51,8 @@ async def recorded(
         DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where no Python of it can be recorded.
     """
     argv = launched.argv(launch)
+    for one in wanted:
+        check_exists(one.asked, one.spec.file, one.spec.function, roots_of(argv, launch.cwd))
     order = Order(
         roots=roots_of(argv, launch.cwd),
         probes=tuple(_probe(one, within) for one in wanted),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _STATE_NS = 250_000_000
 _NEAREST = 4
 _NAMES = 30
+_OUTWARD = 60  # frames between a function and those around it
 # What has the lines of the function around it, and hardly any of its names.
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
 
@@ -49,6 +50,7 @@ class Place:
         self.names: list[str] = []
         self.problem = ""
         self.function = ""
+        self.functions: dict[str, int] = {}  # hits of each, where several have the place's name
 
     def state(self) -> list[Any]:
         """Return what is known so far, as a record."""
@@ -139,6 +141,10 @@ class Probed:
     def end(self) -> None:
         """Write what is known at the end."""
         self._tell()
+        for place in self._places:
+            if len(place.functions) > 1:
+                each = ", ".join(f"{name} {count:,}" for name, count in place.functions.items())
+                self.note("several functions", f"{place.name} stands for {each} hits")
         self._journal.write(["end", now() - self.began, self._journal.dropped, 0, 0], last=True)
 
     def _tell(self) -> None:
@@ -241,6 +247,8 @@ class Probed:
             if place.entered == 1:
                 self._tell()
         for place in plan.entered:
+            name = self._parts.name_of(frame.f_code, {})
+            place.functions[name] = place.functions.get(name, 0) + 1
             self._hit(place, frame)
 
     def passed(self, plan: Plan, frame: FrameType, line: int) -> None:
@@ -309,10 +317,35 @@ class Probed:
             return None, one.error
         try:
             return one.value(names, frame.f_globals), ""
+        except NameError as error:
+            outer = self._enclosing(frame)
+            if not outer:
+                return None, f"NameError: {self._write.raised(error)}"
+            try:
+                return one.value({**outer, **names}, frame.f_globals), ""
+            except BaseException as second:  # noqa: BLE001 - none of it is the program's
+                return None, f"{type(second).__name__}: {self._write.raised(second)}"
         except BaseException as error:  # noqa: BLE001 - none of it is the program's
             said = self._write.raised(error)
             kind = type(error).__name__
             return None, f"{kind}: {said}" if said else kind
+
+    def _enclosing(self, frame: FrameType) -> dict[str, Any]:
+        """Return the variables of the functions around one that are still running.
+
+        What a function does not read of them is not in its own frame.
+        """
+        found: dict[str, Any] = {}
+        code, outer = frame.f_code, frame.f_back
+        for _ in range(_OUTWARD):
+            if outer is None:
+                break
+            if any(one is code for one in outer.f_code.co_consts):
+                code = outer.f_code
+                if code.co_name != "<module>":
+                    found = {**self._parts.variables(code, outer), **found}
+            outer = outer.f_back
+        return found
 
     def _thread(self) -> int:
         ident = get_ident()
