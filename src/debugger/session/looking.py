@@ -333,7 +333,7 @@ async def exception(session: Session) -> ExceptionInfo:
     if happened is not None and happened.reason in {Reason.EXCEPTION, Reason.SIGNAL}:
         details = await session.backend.exception(happened)
     if happened is None or details is None:
-        why = f"it stopped for a {happened.reason.value}" if happened is not None else "no stop"
+        why = f"it was a {happened.reason.value}".replace("_", " ") if happened else "no stop"
         raise DebuggerError(
             Code.WRONG_STATE,
             f"the program did not stop at an exception: {why}",

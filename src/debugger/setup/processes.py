@@ -86,6 +86,7 @@ def named(name: str, everything: Sequence[Process]) -> Process:
         and not processes.is_ours(one, by_pid)
     ]
     found = [one for one in candidates if name in processes.names(one)]
+    found = found or [one for one in candidates if name in _stems(one)]
     if not found:
         known = sorted({known for one in candidates for known in processes.names(one)})
         near = near_names(name, known)
@@ -95,7 +96,9 @@ def named(name: str, everything: Sequence[Process]) -> Process:
             hint=f"debugger attach --name {near[0]}" if near else PS,
         )
     if len(found) > 1:
-        lines = [f"  {one.pid}  {shown(one)}" for one in found[:_LISTED_MAX]]
+        pids = {one.pid for one in found}
+        lines = [f"  {one.pid}  {shown(one)}{_kinship(one, found, pids)}" for one in found]
+        del lines[_LISTED_MAX:]
         if len(found) > _LISTED_MAX:
             lines.append(f"  and {len(found) - _LISTED_MAX} more")
         raise DebuggerError(
@@ -104,6 +107,19 @@ def named(name: str, everything: Sequence[Process]) -> Process:
             hint=f"debugger attach {found[0].pid}",
         )
     return found[0]
+
+
+def _stems(process: Process) -> set[str]:
+    """Return a process's names without the endings of scripts: `server` for server.js."""
+    return {os.path.splitext(one)[0] for one in processes.names(process)}
+
+
+def _kinship(process: Process, found: Sequence[Process], pids: set[int]) -> str:
+    """Say which of several processes of a name is the parent, and which are its workers."""
+    if process.parent in pids:
+        return f"  (started by {process.parent})"
+    started = sum(one.parent == process.pid for one in found)
+    return f"  (started {started} of the others)" if started else ""
 
 
 def shown(process: Process) -> str:

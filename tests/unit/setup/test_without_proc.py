@@ -57,7 +57,7 @@ def test_the_rows_of_ps_are_processes_with_blanks_in_their_paths() -> None:
 
 
 @pytest.mark.usefixtures("scripted_ps")
-@pytest.mark.parametrize(("name", "pid"), [("Acme App", 501), ("server.py", 502)])
+@pytest.mark.parametrize(("name", "pid"), [("Acme App", 501), ("server.py", 502), ("server", 502)])
 def test_a_process_is_found_by_its_name(name: str, pid: int) -> None:
     found = named(name, list(process.every()))
     assert found.pid == pid
@@ -92,3 +92,15 @@ def test_without_ps_a_process_that_is_there_may_be_tried(
     with pytest.raises(DebuggerError) as raised:
         numbered("999999999")
     assert raised.value.code is Code.NOT_FOUND
+
+
+def test_of_several_processes_of_a_name_it_is_said_which_started_which() -> None:
+    rows = [
+        ps.PsRow(pid, parent, 501, "S", "/bin/gunicorn", ("gunicorn", "app"))
+        for pid, parent in ((600, 1), (601, 600), (602, 600))
+    ]
+    with pytest.raises(DebuggerError) as raised:
+        named("gunicorn", [process._from_ps(row) for row in rows])
+    _, parent, *workers = raised.value.message.splitlines()
+    assert parent.endswith("(started 2 of the others)")
+    assert all(one.endswith("(started by 600)") for one in workers)
