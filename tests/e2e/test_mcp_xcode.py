@@ -215,6 +215,19 @@ async def test_it_stays_paused_where_that_is_asked(xcrun, pid):
 
 @linux
 @lldb
+async def test_a_session_that_is_not_made_current_leaves_the_shells_current_one(xcrun, pid):
+    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+        await attached(agent)
+        with running(build("app.c"), ready="serving") as other:
+            told = await attached(agent, bundleId=None, pid=other.pid, makeCurrent=False)
+            listed = (await agent.call("debug_session", action="list")).data
+            assert len(listed["sessions"]) == 2
+            assert listed["current"] != told.data["debugSessionId"]
+            await agent.call("debug_detach", debugSessionId=told.data["debugSessionId"])
+        await agent.call("debug_detach")
+
+
+@lldb
 async def test_a_session_that_is_not_made_current_is_meant_only_by_its_id(xcrun, pid):
     async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         told = await attached(agent, makeCurrent=False, continueOnAttach=False)

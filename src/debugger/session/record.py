@@ -9,6 +9,7 @@ from msgspec import Struct
 from debugger.backends.base import Logged
 from debugger.core.answers import Crashed
 from debugger.core.breakpoints import Breakpoints
+from debugger.core.breakpoints import Kind as BreakpointKind
 from debugger.core.events import Kind, Stream
 from debugger.core.model import Exited, Passage, Reason, Stopped
 from debugger.timeline import Timeline
@@ -114,8 +115,8 @@ class Record:
 
     def _place(self, number: int | None) -> Place:
         known = next((one for one in self._breakpoints.every() if one.id == number), None)
-        if known is None:
-            return _UNKNOWN
+        if known is None or known.spec.kind is BreakpointKind.WATCHPOINT:
+            return _UNKNOWN  # a watchpoint's own place is where it was set, not who wrote
         at, bound = known.at or known.spec, known.bound
         return Place(
             function=known.spec.function,

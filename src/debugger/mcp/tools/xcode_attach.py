@@ -62,6 +62,7 @@ async def debug_attach_sim(
         waits=bool(wait_for),
     )
     simulator = wanted.get("simulatorId") or wanted["simulatorName"]
+    before = None if make_current else (await call.anew().ask("sessions")).data.get("current")
     reply = await _attached(
         call.anew(),
         simulator=simulator,
@@ -73,6 +74,10 @@ async def debug_attach_sim(
     session = str(reply.data["session"])
     if make_current:
         call.remember(session)
+    elif before is not None:
+        await call.anew().ask(
+            "use", name=before
+        )  # the shell's current session stays as it was, too
     # Where clients cannot be told apart none has a current session.
     is_current = call.memory.session == session
     status = (await replace(call, session=session).ask("status")).data
