@@ -292,6 +292,20 @@ async def test_a_line_without_code_is_refused_with_the_valid_ones_and_not_kept(r
         assert len((await agent.call("debug_breakpoint")).data["breakpoints"]) == 1
 
 
+async def test_of_several_places_and_values_each_is_answered_good_and_bad(runtime_dir) -> None:
+    async with over_stdio() as agent:
+        await launched(agent, "loop.py", "step")
+        places = [{"file": LOOP, "line": 4000}, {"function": "sum_to"}]
+        told = await agent.call("debug_breakpoint", add=places, remove=["77"])
+        assert [one["function"] for one in told.data["breakpoints"]] == ["sum_to"]
+        assert [one["target"] for one in told.data["failed"]] == ["remove 77", f"{LOOP}:4000"]
+        assert "failed: remove 77: no breakpoint 77" in told.text
+        targets = [{"variable": "nosuch", "value": 1}, {"variable": "i", "value": 7}]
+        results = (await agent.call("debug_write", targets=targets)).data["results"]
+        assert "nosuch" in results[0]["error"]
+        assert results[1]["newValue"] == "7"
+
+
 async def test_a_local_is_not_written_while_the_program_runs(runtime_dir) -> None:
     async with over_stdio() as agent:
         await launched(agent, "endless.py", timeoutMs=1)

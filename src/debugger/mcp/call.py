@@ -107,6 +107,45 @@ class ToolCall:
             self.memory.session = session
 
 
+async def answer_each(
+    jobs: Mapping[str, Callable[[], Awaitable[Reply]]],
+) -> tuple[dict[str, Reply], dict[str, DebuggerError]]:
+    """Do several jobs of one call, one after the other; return the replies, and what failed.
+
+    Raises:
+        DebuggerError: What the only job fails with; of several that all fail, all of it.
+    """
+    replies: dict[str, Reply] = {}
+    failures: dict[str, DebuggerError] = {}
+    for name, job in jobs.items():
+        try:
+            replies[name] = await job()
+        except DebuggerError as error:
+            failures[name] = error
+    if failures and not replies:
+        first = next(iter(failures.values()))
+        if len(failures) == 1:
+            raise first
+        said = "; ".join(f"{name}: {error.message}" for name, error in failures.items())
+        raise DebuggerError(
+            first.code, f"none of {len(failures)} was done: {said}", hint=first.hint
+        )
+    return replies, failures
+
+
+def failed_text(failures: Mapping[str, DebuggerError]) -> str:
+    """Write what failed of several jobs, beside what was done."""
+    return "".join(f"failed: {name}: {error.message}\n" for name, error in failures.items())
+
+
+def failed_data(failures: Mapping[str, DebuggerError]) -> list[dict[str, Any]]:
+    """Return what failed of several jobs as values."""
+    return [
+        {"target": name, "error": error.message, "code": error.code.value, "hint": error.hint}
+        for name, error in failures.items()
+    ]
+
+
 def one_of(**given: Any) -> str:
     """Return the name of the one argument that is given.
 

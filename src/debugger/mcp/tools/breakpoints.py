@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import PurePath
 from typing import Annotated, Any
 
 from msgspec import Struct
 
 from debugger.errors import Code, DebuggerError
-from debugger.mcp.call import Told, ToolCall
+from debugger.mcp.call import Told, ToolCall, answer_each, failed_data, failed_text
 from debugger.mcp.daemon import Reply
 from debugger.mcp.tool import RARE, Toolset
 
@@ -106,14 +107,21 @@ async def _changed(
     """Remove and set breakpoints, all of them checked before; `key` is what the set ones are."""
     for place in add:
         check(place.function, place.file, place.line)
-    numbers = tuple(number(one) for one in remove)
-    removed = [await call.ask("breakpoint_remove", ids=numbers)] if numbers else []
-    replies = [
-        await added(call, place.function, place.file, place.line, **_options(place))
-        for place in add
-    ]
-    data = {key: [shown(one.data) for one in replies], "removed": [str(one) for one in remove]}
-    return Told.joined([*removed, *replies], data)
+    numbers = {f"remove {one}": number(one) for one in remove}
+    jobs: dict[str, Callable[[], Awaitable[Reply]]] = {
+        name: partial(call.ask, "breakpoint_remove", ids=(one,)) for name, one in numbers.items()
+    }
+    for at, place in enumerate(add):
+        named = place.function or f"{place.file}:{place.line}"
+        job = partial(added, call, place.function, place.file, place.line, **_options(place))
+        jobs[named if named not in jobs else f"{named} ({at + 1})"] = job
+    replies, failures = await answer_each(jobs)
+    data = {
+        key: [shown(one.data) for name, one in replies.items() if name not in numbers],
+        "removed": [str(one) for name, one in numbers.items() if name in replies],
+    }
+    text = "".join(one.text for one in replies.values()) + failed_text(failures)
+    return Told(text, data | ({"failed": failed_data(failures)} if failures else {}))
 
 
 def _options(place: Place | LogPlace) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from msgspec import Struct
 
 from debugger.errors import Code, DebuggerError
-from debugger.mcp.call import Told, ToolCall, one_of
+from debugger.mcp.call import Told, ToolCall, answer_each, failed_text, one_of
 from debugger.mcp.tool import Toolset
 
 TOOLS = Toolset()
@@ -69,12 +70,24 @@ async def debug_write(call: ToolCall, targets: tuple[Write, ...]) -> Told:
     """Write variables or addresses; answers with previousValue and newValue."""
     _some(targets)
     names = [_name(one) for one in targets]
-    replies = [
-        await call.ask("write", name=name, value=_literal(one.value))
-        for name, one in zip(names, targets, strict=True)
+    named = {
+        name if names.count(name) == 1 else f"{name} ({at})": one
+        for at, (name, one) in enumerate(zip(names, targets, strict=True), start=1)
+    }
+    replies, failures = await answer_each(
+        {
+            key: partial(call.ask, "write", name=_name(one), value=_literal(one.value))
+            for key, one in named.items()
+        }
+    )
+    results = [
+        _written(one, replies[key].data)
+        if key in replies
+        else _result(Target(one.variable, one.address), {"error": failures[key].message})
+        for key, one in named.items()
     ]
-    results = [_written(one, reply.data) for one, reply in zip(targets, replies, strict=True)]
-    return Told.joined(replies, {"results": results})
+    text = "".join(one.text for one in replies.values()) + failed_text(failures)
+    return Told(text, {"results": results})
 
 
 def _written(target: Write, found: Mapping[str, Any]) -> dict[str, Any]:
