@@ -401,3 +401,45 @@ def test_at_an_exception_an_object_shows_its_fields_and_a_jump_is_refused_plainl
     assert "_check" not in shown
     refused = cli("jump", "5", check=1)
     assert "cannot jump from an exception" in refused.err
+
+
+@pytest.mark.parametrize("function", ["Rule.total", "loop", "mapped", "entries.Rule.total"])
+def test_a_function_breakpoint_stops_once_a_call_whatever_else_is_on_its_line(
+    cli: Cli, function: str
+) -> None:
+    stop = start(cli, "entries.py", "--break", function)
+    assert stop["frame"]["function"].rpartition(".")[2] == function.rpartition(".")[2]
+    end = data(cli("--json", "continue", check=0))
+    assert end["reason"] == "exit"
+
+
+def test_a_breakpoint_where_a_function_is_defined_stops_when_it_is_called_and_says_so(
+    cli: Cli,
+) -> None:
+    stop = start(cli, "entries.py", "--break", at("entries.py", "loop"))
+    assert stop["frame"]["line"] == debuggees.marker("entries.py", "head")
+    (told,) = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
+    line = debuggees.marker("entries.py", "loop")
+    assert told["notes"] == [f"line {line} defines loop: it stops at the function's first line"]
+
+
+def test_a_function_of_a_module_that_an_entry_point_imports_is_found(
+    cli: Cli, tmp_path: Path
+) -> None:
+    module = tmp_path / "shop" / "pricing.py"
+    module.parent.mkdir()
+    module.write_text("def discounted(n):\n    return n * 2\n")
+    script = tmp_path / "bin" / "serve"
+    script.parent.mkdir()
+    script.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, '')\n"
+        "import shop.pricing\nshop.pricing.discounted(4)\n"
+    )
+    script.chmod(0o755)
+    words = ("start", str(script), "--python", sys.executable)
+    named = ("--break", "shop.pricing.discounted", "--break", "json.dumps", "--break", "nosuch")
+    stop = data(cli("--json", *words, *named, cwd=tmp_path, check=0))
+    assert (stop["frame"]["function"], stop["hit_breakpoints"]) == ("discounted", [1])
+    _, dumps, nosuch = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
+    assert Path(dumps["file"]).match("json/__init__.py")
+    assert f"Python files below {tmp_path}" in nosuch["why_unbound"]

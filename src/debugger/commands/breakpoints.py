@@ -6,9 +6,11 @@ import os.path
 from typing import Annotated
 
 import msgspec
+from msgspec import UNSET
 
 from debugger.backends.base import Launch
 from debugger.commands.call import Call
+from debugger.commands.watching import NOUNS
 from debugger.core import answers
 from debugger.core.breakpoints import Spec
 from debugger.core.command import Arg, Opt, command
@@ -69,7 +71,12 @@ async def add(
         temporary=temporary,
         thread=thread,
     )
-    return views.breakpoint_view(await family.add_breakpoint(session, spec))
+    is_known = session.breakpoints.at(spec) is not None
+    added = views.breakpoint_view(await family.add_breakpoint(session, spec))
+    if is_known:
+        notes = ("it was set already", *(added.notes or ()))
+        added = msgspec.structs.replace(added, notes=notes)
+    return added
 
 
 def spec_of(call: Call, session: Session, words: str) -> Spec:
@@ -105,16 +112,27 @@ async def remove(
     call: Call,
     ids: Annotated[tuple[int, ...], Arg("ID", "from breakpoint list")] = (),
     *,
-    every: Annotated[bool, Opt("--all", help="all of them")] = False,
+    every: Annotated[bool, Opt("--all", help="all, but no watchpoints and catchpoints")] = False,
 ) -> answers.Answer:
     """Remove breakpoints."""
     session = call.session()
     if every == bool(ids):
         raise DebuggerError(Code.USAGE, "which? Give IDs or --all", hint="debugger breakpoint list")
-    wanted = session.breakpoints.listed() if every else [session.breakpoints.get(n) for n in ids]
+    if not every:
+        wanted = [session.breakpoints.get(number) for number in dict.fromkeys(ids)]
+        kept = []
+    else:
+        listed = session.breakpoints.listed()
+        wanted = [one for one in listed if one.spec.kind not in NOUNS]
+        kept = [one for one in listed if one.spec.kind in NOUNS]
     for one in wanted:
         await family.drop_breakpoint(session, one)
-    return answers.Removed(removed=tuple(one.id for one in wanted))
+    nouns = {NOUNS.get(one.spec.kind, "breakpoint") for one in wanted}
+    return answers.Removed(
+        removed=tuple(one.id for one in wanted),
+        noun=nouns.pop() if len(nouns) == 1 else "breakpoint",
+        kept=tuple(f"{NOUNS[one.spec.kind]} {one.id}" for one in kept) or UNSET,
+    )
 
 
 @command("breakpoint enable", group=GROUP)

@@ -15,6 +15,7 @@ from debugger.session import family, looking, views
 from debugger.session.session import Session
 
 GROUP = "Breakpoints"
+NOUNS = {Kind.WATCHPOINT: "watchpoint", Kind.EXCEPTION: "catchpoint"}
 
 
 @command("watch", group=GROUP, dashes_are_words=True)
@@ -85,7 +86,7 @@ async def remove_of_kind(
             )
     for one in chosen:
         await family.drop_breakpoint(session, one)
-    return answers.Removed(removed=tuple(one.id for one in chosen))
+    return answers.Removed(removed=tuple(one.id for one in chosen), noun=NOUNS[kind])
 
 
 @command("watch list", group=GROUP, reads_only=True)

@@ -55,6 +55,7 @@ class Spec(Struct, frozen=True):
     catch: str | None = None
     type: str | None = None
     burst: int = 0
+    note: str | None = None  # what is to be said of the location that was chosen for it
 
     @property
     def kind(self) -> Kind:
@@ -72,7 +73,8 @@ class Bound(Struct, frozen=True):
     """What the debugger answered for one breakpoint.
 
     `backend_id` is its number there; `why` says why it is not verified, with the lines or names
-    that would have been. `again` gives a watched value in any frame.
+    that would have been. `again` gives a watched value in any frame. `is_taken`: the debugger has
+    another breakpoint at this location, and takes no second one.
     """
 
     verified: bool
@@ -84,6 +86,7 @@ class Bound(Struct, frozen=True):
     nearest_lines: tuple[int, ...] = ()
     near_names: tuple[str, ...] = ()
     again: str | None = None
+    is_taken: bool = False
 
 
 class Breakpoint(Struct, frozen=True):
@@ -98,6 +101,7 @@ class Breakpoint(Struct, frozen=True):
     at: Spec | None = None
     bound: Bound | None = None
     hits: int = 0
+    uncounted: int = 0  # the hits there were when the debugger began to count to the hit count
     internal: bool = False
 
 
@@ -112,16 +116,14 @@ class Breakpoints:
         self._next_internal = -1
 
     def add(self, spec: Spec, *, internal: bool = False) -> Breakpoint:
-        """Want a breakpoint; one at the same place is replaced and keeps its id.
+        """Want a breakpoint; of one that is there exactly so, that one is returned.
 
         Raises:
             DebuggerError: USAGE once there are 1,000.
         """
         same = None if internal else self.at(spec)
         if same is not None:
-            changed = Breakpoint(id=same.id, spec=spec)
-            self._all[same.id] = changed
-            return changed
+            return same
         if len(self._all) >= MOST:
             raise DebuggerError(
                 Code.USAGE,
@@ -142,9 +144,20 @@ class Breakpoints:
         self._next = max(self._next, known.id + 1)
 
     def at(self, spec: Spec) -> Breakpoint | None:
-        """Return the user's breakpoint at the same place; None if there is none."""
-        wanted = _place(spec)
-        return next((known for known in self.listed() if _place(known.spec) == wanted), None)
+        """Return the user's breakpoint that is exactly this one; None if there is none."""
+        return next((known for known in self.listed() if known.spec == spec), None)
+
+    def watched(self, spec: Spec) -> Breakpoint | None:
+        """Return the user's watchpoint of the same expression in the same function, if any."""
+        same = (spec.watch, spec.access, spec.function)
+        return next(
+            (
+                one
+                for one in self.listed()
+                if (one.spec.watch, one.spec.access, one.spec.function) == same
+            ),
+            None,
+        )
 
     def get(self, number: int) -> Breakpoint:
         """Return one of the user's breakpoints.
@@ -162,10 +175,6 @@ class Breakpoints:
             hint="debugger breakpoint list",
         )
 
-    def restore(self, known: Breakpoint) -> None:
-        """Want a breakpoint again as it was."""
-        self._all[known.id] = known
-
     def remove(self, number: int) -> Breakpoint | None:
         """Stop wanting a breakpoint; None if it was gone already."""
         return self._all.pop(number, None)
@@ -181,6 +190,7 @@ class Breakpoints:
             known,
             spec=msgspec.structs.replace(known.spec, enabled=on),
             bound=known.bound if on else None,
+            uncounted=known.hits,
         )
         self._all[number] = changed
         return changed
@@ -246,6 +256,14 @@ class Breakpoints:
             if known is not None and known.at == wanted.at:
                 self._all[wanted.id] = msgspec.structs.replace(known, bound=newest)
 
+    def move_to_line(self, file: str, line: int) -> None:
+        """Have the function breakpoints at a line sent with those of its file from now on."""
+        for one in self.every():
+            is_there = one.bound is not None and (one.bound.file, one.bound.line) == (file, line)
+            if is_there and one.at is not None and one.at.kind is Kind.FUNCTION:
+                at = msgspec.structs.replace(one.at, function=None, file=file, line=line)
+                self._all[one.id] = msgspec.structs.replace(one, at=at)
+
     def update(self, bound: Bound) -> Breakpoint | None:
         """Take a late answer for the breakpoint with this backend id; None if it is not ours."""
         if bound.backend_id is None:
@@ -295,13 +313,10 @@ class Breakpoints:
         """Count a stop at a breakpoint; the debugger may know the `total` of its hits."""
         known = self._all.get(number)
         if known is not None:
-            hits = max(total, known.hits) if total else known.hits + 1
+            # One that stops from the Nth hit on was hit N times when it first stops.
+            counted = max(known.hits + 1, known.uncounted + (known.spec.hit_count or 0))
+            hits = max(total, known.hits) if total else counted
             self._all[number] = msgspec.structs.replace(known, hits=hits)
-
-
-def _place(spec: Spec) -> tuple[object, ...]:
-    by_line = (spec.file, spec.line, spec.function, spec.address, spec.thread)
-    return (*by_line, spec.watch, spec.access, spec.catch, spec.type)
 
 
 def _renewed(old: Bound, new: Bound) -> Bound:

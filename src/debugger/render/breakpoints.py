@@ -57,6 +57,8 @@ def _line(view: BreakpointView, *, is_listed: bool) -> str:
         said.append(counted(view.hits, "hit"))
     if pending := _pending(view):
         said.append(pending)
+    if isinstance(view.notes, tuple):
+        said += [shorten(note, IN_A_LIST) for note in view.notes]
     return ", ".join(said)
 
 
@@ -93,8 +95,10 @@ def breakpoint_list(answer: BreakpointList, page: Page) -> list[Section]:
 
 def removed(answer: Removed, _page: Page) -> list[Section]:
     """Return which breakpoints, or traces, were removed."""
+    kept = answer.kept if isinstance(answer.kept, tuple) else ()
+    left = [fixed(f"kept: {', '.join(kept)}")] if kept else []
     if not answer.removed:
-        return [fixed(f"no {answer.noun}s to remove")]
+        return [fixed(f"no {answer.noun}s to remove"), *left]
     noun = answer.noun if len(answer.removed) == 1 else f"{answer.noun}s"
     numbers = [str(number) for number in answer.removed]
 
@@ -103,4 +107,4 @@ def removed(answer: Removed, _page: Page) -> list[Section]:
         note = [f"… {cut:,} more"] if cut else []
         return f"removed: {noun} {', '.join([*numbers[:kept], *note])}"
 
-    return [Section(lay, count=len(numbers))]
+    return [Section(lay, count=len(numbers)), *left]

@@ -59,15 +59,14 @@ class Binding:
         Raises:
             DebuggerError: What the backend raises; then all is wanted that was before.
         """
-        replaced = None if internal else self._breakpoints.at(spec)
+        same = None if internal else self._breakpoints.at(spec)
+        if same is not None:
+            return same
         wanted = self._breakpoints.add(spec, internal=internal)
         try:
             return await self._renew(wanted)
         except DebuggerError:
-            if replaced is not None:
-                self._breakpoints.restore(replaced)
-            else:
-                self._breakpoints.remove(wanted.id)
+            self._breakpoints.remove(wanted.id)
             raise
 
     async def adopt(self, known: Breakpoint) -> None:
@@ -137,3 +136,13 @@ class Binding:
             case Kind.WATCHPOINT:
                 return
         self._breakpoints.bind(alike, bounds)
+        taken = {(one.file, one.line) for one in bounds if one.is_taken}
+        for file, line in sorted((file, line) for file, line in taken if file and line):
+            # Delve keeps one breakpoint at an address, be it of a function or of a line.
+            self._breakpoints.move_to_line(file, line)
+            if at.kind is not Kind.FUNCTION:
+                await self._send_functions()
+            await self._send(Spec(file=file, line=line))
+
+    async def _send_functions(self) -> None:
+        await self._send(Spec(function=""))

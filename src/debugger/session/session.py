@@ -288,6 +288,7 @@ class Session(Standing):
         known = self.breakpoints.stopping([one for one in hit if one is not None])
         if known and self._is_for_other_threads(known, stop):
             return
+        known = [one for one in known if one.spec.thread in {None, stop.thread}] or known
         self.count_hits([one.id for one in known if not one.internal])
         wants_entry = isinstance(self.target, Launch) and self.target.stop_on_entry
         self.last_stop = named(

@@ -141,8 +141,23 @@ def meant(file: str, folders: Sequence[str], program: str | None, places: Source
     if local is None and len(fitting) > 1:
         raise _ambiguous(file, [places.here(path) for path in fitting])
     if len(fitting) == 1:  # also where there is a file, but the program was not built from it
-        return places.here(fitting[0])
+        return _found(places.here(fitting[0]), folders, program)
     return local or file
+
+
+def _found(path: str, folders: Sequence[str], program: str | None) -> str:
+    """Return where a file of the debug information is that has a relative path there.
+
+    rustc writes paths from the directory that cargo built in, which is above the program.
+    """
+    if os.path.isabs(path):
+        return path
+    above = Path(program).parents if program is not None else ()
+    for folder in (*folders, *map(str, above)):
+        here = absolute(path, folder)
+        if os.path.isfile(here):
+            return here
+    return path
 
 
 def _is_same(local: str, path: str, places: SourceMap) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 from collections.abc import Sequence
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from debugger.core import answers
-from debugger.core.breakpoints import Bound, Breakpoint, Kind
+from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.core.clip import clip
 from debugger.core.model import Frame, Variable
 from debugger.core.refs import Refs
@@ -59,7 +60,7 @@ def breakpoint_view(one: Breakpoint, value: str | None = None) -> answers.Breakp
         id=one.id,
         kind=spec.kind.value,
         verified=bound.verified,
-        file=bound.file or spec.file,
+        file=_file(bound, spec),
         line=bound.line or spec.line,
         requested_line=spec.line,
         function=spec.function,
@@ -79,7 +80,23 @@ def breakpoint_view(one: Breakpoint, value: str | None = None) -> answers.Breakp
         why_unbound=why if is_unbound else UNSET,
         nearest_lines=bound.nearest_lines if is_unbound and bound.nearest_lines else UNSET,
         near_names=bound.near_names if is_unbound and bound.near_names else UNSET,
+        notes=_notes(one),
     )
+
+
+def _notes(one: Breakpoint) -> tuple[str, ...] | UnsetType:
+    """Return what is to be said of a breakpoint beside where it is."""
+    said = [one.at.note if one.at is not None else None]
+    if one.bound is not None and one.bound.verified:
+        said.append(one.bound.why)
+    return tuple(each for each in said if each) or UNSET
+
+
+def _file(bound: Bound, spec: Spec) -> str | None:
+    """Return a breakpoint's file; where debug information has a relative path, the one meant."""
+    if bound.file and spec.file and os.path.isabs(spec.file) and not os.path.isabs(bound.file):
+        return spec.file
+    return bound.file or spec.file
 
 
 def changes(

@@ -52,7 +52,7 @@ class Watching:
         """
         ability = backend.ability(Watchpoints)
         meant = msgspec.structs.replace(spec, function=frame.function)
-        same = self._breakpoints.at(meant)
+        same = self._breakpoints.watched(meant)
         if same is not None:
             await self.drop(same, backend)
         self._check_room(ability)

@@ -121,15 +121,24 @@ class Outline:
         return self.named(name) if name or line is None else self.around(line)
 
 
-def outline(path: str) -> Outline | None:
+def outline(path: str, *, size_max: int = _SIZE_MAX) -> Outline | None:
     """Look through a file; None if it cannot be read or is too long."""
     try:
         told = Path(path).stat()
-        if told.st_size > _SIZE_MAX:
+        if told.st_size > size_max:
             return None
         return _outline(path, told.st_mtime_ns, told.st_size)
     except OSError:
         return None
+
+
+def line_of(path: str, line: int) -> str:
+    """Return the text of a line; an empty one where there is none."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
 @functools.lru_cache(maxsize=256)

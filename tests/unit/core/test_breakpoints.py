@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from debugger.core.breakpoints import MOST, Bound, Breakpoint, Breakpoints, Kind, Spec
@@ -16,12 +17,44 @@ def placed(known: Breakpoints, spec: Spec) -> Breakpoint:
     return known.get(wanted.id)
 
 
-def test_a_breakpoint_at_the_same_place_is_replaced_and_keeps_its_id():
+def test_breakpoints_at_one_location_stand_beside_each_other():
+    known = Breakpoints()
+    specs = (
+        LINE,
+        msgspec.structs.replace(LINE, condition="x"),
+        msgspec.structs.replace(LINE, log="x"),
+    )
+    assert [known.add(spec).id for spec in specs] == [1, 2, 3]
+    assert known.specs() == specs
+
+
+def test_a_breakpoint_that_is_exactly_as_another_is_that_one_with_its_hits():
     known = Breakpoints()
     first = known.add(LINE)
-    again = known.add(Spec(file="/a.c", line=3, condition="x"))
-    assert again.id == first.id
-    assert [one.spec.condition for one in known.listed()] == ["x"]
+    known.hit(first.id)
+    assert known.add(LINE) == known.get(first.id)
+    assert known.hits(first.id) == 1
+
+
+def test_the_hits_before_a_hit_count_was_reached_are_counted():
+    known = Breakpoints()
+    one = known.add(msgspec.structs.replace(LINE, hit_count=5))
+    known.hit(one.id)
+    known.hit(one.id)
+    assert known.hits(one.id) == 6
+    known.enable(one.id, on=False)
+    known.enable(one.id, on=True)
+    known.hit(one.id)
+    assert known.hits(one.id) == 11
+
+
+def test_a_function_breakpoint_at_a_taken_location_is_sent_with_those_of_the_line():
+    known = Breakpoints()
+    function = placed(known, Spec(function="f"))
+    known.bind([function], [Bound(verified=False, file="/a.c", line=3, is_taken=True)])
+    known.move_to_line("/a.c", 3)
+    assert known.get(function.id).at == LINE
+    assert known.get(function.id).spec == Spec(function="f")
 
 
 def test_ids_are_never_given_twice():
@@ -70,7 +103,7 @@ def test_unbind_forgets_answers_and_hits_and_keeps_what_is_wanted():
 def test_an_answer_to_a_breakpoint_that_was_changed_meanwhile_is_not_taken():
     known = Breakpoints()
     sent = placed(known, LINE)
-    placed(known, Spec(file="/a.c", line=3, condition="x"))
+    known.place(sent.id, Spec(file="/a.c", line=4))
     known.bind([sent], [Bound(verified=True, backend_id=7)])
     assert known.get(sent.id).bound is None
 

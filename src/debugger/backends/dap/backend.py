@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from debugger.backends import abilities
-from debugger.backends.base import Attach, ChildAppeared, Closed, Event, Launch, Sink
+from debugger.backends.base import Attach, ChildAppeared, Closed, Event, Launch, Rebound, Sink
 from debugger.backends.dap import abilities as generic
 from debugger.backends.dap import breakpoints, convert, leaving
 from debugger.backends.dap import messages as dap
@@ -24,6 +24,7 @@ from debugger.backends.dap.exceptions import Exceptions
 from debugger.backends.dap.forked import Forks, Held
 from debugger.backends.dap.judging import Judge
 from debugger.backends.dap.profile import Found, Profile
+from debugger.backends.dap.sites import Sites
 from debugger.backends.dap.stacks import Stacks
 from debugger.backends.dap.steps import Steps
 from debugger.backends.dap.values import Values
@@ -74,6 +75,7 @@ class DapBackend:
         self._values = Values(self, profile)
         self._thread: int | None = None
         self._stacks = Stacks(self, profile)
+        self._sites = Sites(self, profile, self._tell)
         self._pauses = False
         self._is_begun = False
         self.attached: Attach | None = None
@@ -114,6 +116,7 @@ class DapBackend:
         self._exceptions = Exceptions(self, profile, self._talk.client)
         self._talk.events.judges_exceptions = lambda: self._exceptions.judges
         self._talk.events.on_fork = follow
+        self._talk.events.are_shared = lambda: bool(self._sites)
 
     def inherit(self, parent: DapBackend) -> None:
         """Take what a child process has of its parent's."""
@@ -248,6 +251,10 @@ class DapBackend:
             if self.lines.is_replayed(event):
                 return
             self.lines.note(event)
+        if isinstance(event, Rebound):
+            for bound in self._sites.rebound(event.bound):
+                self._sink(Rebound(bound))
+            return
         if isinstance(event, Stopped):
             self._stacks.told(event)
             if self.steps is not None:
@@ -272,24 +279,43 @@ class DapBackend:
 
     async def set_breakpoints(self, file: str, wanted: Sequence[Breakpoint]) -> list[Bound]:
         """Replace the breakpoints of a source file (their `at`)."""
+        groups = self._sites.combine(wanted)
+        sent = [self._sites.sent(members) for members in groups]
         if self.lines is not None:
-            answers = await self.lines.send(file, wanted)
+            answers = await self.lines.send(file, sent)
         else:
-            answers = await breakpoints.send_lines(self._talk, self._profile, file, wanted)
-        return await self._bound(file, wanted, answers)
+            shared = {
+                (one.at or one.spec).line or 1
+                for members, one in zip(groups, sent, strict=True)
+                if self._sites.is_judged(members)
+            }
+            answers = await breakpoints.send_lines(self._talk, self._profile, file, sent, shared)
+        return await self._bound(file, wanted, groups, answers)
 
     async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
         """Replace the function breakpoints."""
-        answers = await breakpoints.send_functions(self._talk, self._profile, wanted)
-        return await self._bound("", wanted, answers)
+        groups = self._sites.combine(wanted)
+        sent = [self._sites.sent(members) for members in groups]
+        answers = await breakpoints.send_functions(self._talk, self._profile, sent)
+        return await self._bound("", wanted, groups, answers)
 
     async def _bound(
-        self, name: str, wanted: Sequence[Breakpoint], answers: Sequence[dap.Breakpoint]
+        self,
+        name: str,
+        wanted: Sequence[Breakpoint],
+        groups: Sequence[tuple[Breakpoint, ...]],
+        answers: Sequence[dap.Breakpoint],
     ) -> list[Bound]:
-        bounds = await breakpoints.bounds(self, self._talk, self._profile, wanted, answers)
+        sent = [self._sites.sent(members) for members in groups]
+        bounds = await breakpoints.bounds(self, self._talk, self._profile, sent, answers)
         if self.steps is not None:
-            await self.steps.note(name, wanted, bounds)
-        return bounds
+            guarded = [self._sites.guarded(members) for members in groups]
+            await self.steps.note(name, guarded, bounds)
+        found: dict[int, Bound] = {}
+        for members, bound in zip(groups, bounds, strict=True):
+            each = self._sites.bound(members, bound)
+            found |= {one.id: its for one, its in zip(members, each, strict=True)}
+        return [found[one.id] for one in wanted]
 
     async def explain(self, spec: Spec) -> Bound:
         """Say why a breakpoint does not bind."""
@@ -301,7 +327,9 @@ class DapBackend:
     async def _stands(self, stop: Stopped) -> Stopped | None:
         if self.lines is not None and not await self.lines.stands(stop):
             return None
-        judge = Judge(self, self, self._profile, self._exceptions, self._sink)
+        judge = Judge(
+            self, self, self._profile, self._exceptions, sites=self._sites, sink=self._sink
+        )
         return await self._stacks.judged(judge.judge(stop, self._talk.events, self._thread))
 
     # -- running -------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -17,24 +18,29 @@ from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.core.model import Purpose, Stopped
 from debugger.errors import DebuggerError
 
+_Location = TypeVar("_Location")
+
 
 async def send_lines(
-    talk: Conversation, profile: Profile, file: str, wanted: Sequence[Breakpoint]
+    talk: Conversation,
+    profile: Profile,
+    file: str,
+    wanted: Sequence[Breakpoint],
+    shared: Collection[int] = (),
 ) -> Sequence[dap.Breakpoint]:
-    """Replace the breakpoints of a source file; the answers come in the same order."""
+    """Replace the breakpoints of a source file; the answers come in the same order.
+
+    `shared` are the lines of those that several of ours share.
+    """
     # In lldb-dap 19 one that was a logpoint never stops again, and in CodeLLDB 1.11 one keeps its
-    # condition: where such has gone, the breakpoint is taken away first.
-    more = {
-        (_line(one), name)
-        for one in wanted
-        for name in ("log", "condition", "hit_count")
-        if getattr(one.spec, name)
-    }
+    # condition: where such has gone, the breakpoint is taken away first. So is one that several
+    # shared, whose hits an adapter has counted for all of them.
+    more = _options(wanted, _line) | {(line, "shared") for line in shared}
     stale = {line for line, _ in talk.sent.get(file, frozenset()) - more}
     kept = [one for one in wanted if _line(one) not in stale]
     if len(kept) < len(wanted):
         await _send_lines(talk, profile, file, kept)
-    talk.sent[file] = frozenset(more)
+    talk.sent[file] = more
     return await _send_lines(talk, profile, file, wanted)
 
 
@@ -50,7 +56,7 @@ async def _send_lines(
         breakpoints=tuple(
             ask.SourceBreakpoint(
                 line=_line(one),
-                condition=one.spec.condition,
+                condition=profile.condition(one),
                 hit_condition=_hits(profile, one.spec),
                 log_message=(
                     log_message(one.id, profile.log(one.spec.log)) if one.spec.log else None
@@ -69,6 +75,30 @@ async def send_functions(
     """Replace the function breakpoints; the answers come in the same order."""
     if not wanted and not talk.client.can("setFunctionBreakpoints"):
         return ()
+    options = _options(wanted, lambda one: (one.at or one.spec).function)
+    gone = {name for name, _ in talk.sent_functions - options}
+    talk.sent_functions = options
+    kept = [one for one in wanted if (one.at or one.spec).function not in gone]
+    if len(kept) < len(wanted):
+        await _send_ordered(talk, profile, kept)
+    return await _send_ordered(talk, profile, wanted)
+
+
+def _options(
+    wanted: Sequence[Breakpoint], location: Callable[[Breakpoint], _Location]
+) -> frozenset[tuple[_Location, str]]:
+    """Return what makes breakpoints pass, by location."""
+    return frozenset(
+        (location(one), name)
+        for one in wanted
+        for name in ("log", "condition", "hit_count")
+        if getattr(one.spec, name)
+    )
+
+
+async def _send_ordered(
+    talk: Conversation, profile: Profile, wanted: Sequence[Breakpoint]
+) -> Sequence[dap.Breakpoint]:
     if profile.function_answers_are_ordered or not wanted:
         return await _send_functions(talk, profile, wanted)
     # The answers come in the order of a hash table, without names; but a breakpoint keeps its
@@ -88,7 +118,7 @@ async def _send_functions(
     sent = [
         ask.FunctionBreakpoint(
             name=(one.at or one.spec).function or "",
-            condition=one.spec.condition,
+            condition=profile.condition(one),
             hit_condition=_hits(profile, one.spec),
             log_message=(
                 log_message(one.id, profile.log(one.spec.log))
@@ -129,6 +159,9 @@ async def bounds(
     for one, answer in zip(wanted, answers, strict=False):
         bound = await _explained(backend, profile, convert.bound(answer, one), one)
         found.append(bound)
+        if bound.backend_id is not None:
+            talk.events.conditions.pop(bound.backend_id, None)
+            talk.events.logs.pop(bound.backend_id, None)
         if bound.backend_id is not None and one.spec.catch is not None:
             thrown.setdefault(bound.backend_id, set()).add(one.spec.type)
         if bound.backend_id is not None and one.spec.log and not _logs(profile, one):
@@ -142,6 +175,10 @@ async def bounds(
 
 
 async def _explained(backend: Backend, profile: Profile, bound: Bound, wanted: Breakpoint) -> Bound:
+    taken = profile.taken(bound.why) if bound.why and not bound.verified else None
+    if taken is not None:
+        file, line = taken
+        return msgspec.structs.replace(bound, file=file, line=line, is_taken=True)
     said = profile.refusal(bound.why) if bound.why else None
     if bound.verified or said:
         return msgspec.structs.replace(bound, why=said)
@@ -177,25 +214,23 @@ def _hits(profile: Profile, spec: Spec) -> str | None:
 
 async def failed_conditions(
     backend: Backend, stop: Stopped, conditions: Mapping[int, tuple[int, str]]
-) -> list[ConditionFailed]:
-    """Return why none of the conditions hit can be evaluated; nothing if one of them can.
+) -> dict[int, ConditionFailed]:
+    """Return, by the adapter's number, why conditions of those hit cannot be evaluated.
 
     lldb-dap 19 stops where a condition cannot be evaluated, and tells of it in an output event
     before or after the stop; evaluating the condition again is the only way to know.
     """
-    known = [conditions[hit] for hit in stop.hits if hit in conditions]
-    if not known or len(known) < len(stop.hits) or stop.thread is None:
-        return []
-    failures: list[ConditionFailed] = []
+    known = {hit: conditions[hit] for hit in stop.hits if hit in conditions}
+    if not known or stop.thread is None:
+        return {}
+    failures: dict[int, ConditionFailed] = {}
     try:
         frame = (await backend.stack(stop.thread, levels=1)).frames[0]
     except (DebuggerError, IndexError):
-        return []
-    for number, condition in known:
+        return {}
+    for hit, (number, condition) in known.items():
         try:
             await backend.evaluate(condition, frame, Purpose.PRINT)
         except DebuggerError as error:
-            failures.append(ConditionFailed(number, f"{condition}: {error.message}"))
-        else:
-            return []
+            failures[hit] = ConditionFailed(number, f"{condition}: {error.message}")
     return failures

@@ -72,6 +72,7 @@ class Conversation:
         self._ended: served.Ended | None = None  # of a program that is its own adapter
         self.stdio: Stdio | None = None
         self.launched: Launch | None = None
+        self.sent_functions: frozenset[tuple[str | None, str]] = frozenset()  # the same by name
         self.sent: dict[str, frozenset[tuple[int, str]]] = {}  # of each file, by line: log, …
         self.client = Client(
             profile.name,

@@ -31,6 +31,22 @@ def no_correction(inside: Inside, spec: Spec) -> Spec | Bound:
     return spec
 
 
+def location_of(one: Breakpoint) -> object:
+    """Return what an adapter tells breakpoints apart by: it keeps one at each line or name."""
+    at = one.at or one.spec
+    return (at.line, at.function, at.catch, at.type)
+
+
+def not_taken(why: str) -> None:
+    """Know of no breakpoint that is refused for another at its location."""
+    del why
+
+
+def own_condition(one: Breakpoint) -> str | None:
+    """Send a breakpoint's condition as the user wrote it."""
+    return one.spec.condition
+
+
 async def as_they_are(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
     """Show the values as the adapter gave them."""
     del inside

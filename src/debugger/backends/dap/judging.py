@@ -11,6 +11,7 @@ from debugger.backends.dap import requests as ask
 from debugger.backends.dap.events import Events
 from debugger.backends.dap.exceptions import Exceptions
 from debugger.backends.dap.profile import Inside, Profile
+from debugger.backends.dap.sites import Sites
 from debugger.core.model import Frame, Purpose, Reason, Stopped
 from debugger.core.template import parts
 from debugger.errors import DebuggerError
@@ -20,12 +21,20 @@ class Judge:
     """Looks at the doubtful stops of one program."""
 
     def __init__(
-        self, backend: Backend, inside: Inside, profile: Profile, exceptions: Exceptions, sink: Sink
+        self,
+        backend: Backend,
+        inside: Inside,
+        profile: Profile,
+        exceptions: Exceptions,
+        *,
+        sites: Sites,
+        sink: Sink,
     ) -> None:
         self._backend = backend
         self._inside = inside
         self._profile = profile
         self._exceptions = exceptions
+        self._sites = sites
         self._sink = sink
 
     async def judge(self, stop: Stopped, events: Events, before: int | None) -> Stopped | None:
@@ -56,10 +65,17 @@ class Judge:
         if stop.reason is Reason.STEP and passes is not None and await passes(self._inside, stop):
             await self._inside.request("next", ask.OfThread(stop.thread or 0), dap.Body)
             return None
+        due = await self._sites.judge(stop, self._filled)
+        if due is None:
+            return await self._not_due(stop, events)
+        stop = due
         failures = await self._failures(stop, events)
-        for failure in failures:
+        for failure in failures.values():
             self._sink(failure)
-        if failures or not await self._is_asked_for(stop, events):
+        hits = tuple(hit for hit in stop.hits if hit not in failures)
+        is_failed = bool(failures) and not hits
+        stop = msgspec.structs.replace(stop, hits=hits)
+        if is_failed or not await self._is_asked_for(stop, events):
             return await self._passed(stop)
         return await self._passed(stop) if await self._only_logs(stop, events) else stop
 
@@ -73,6 +89,12 @@ class Judge:
         if ended is None:
             await self._inside.request("continue", ask.OfThread(stop.thread or 0), dap.Body)
         return ended
+
+    async def _not_due(self, stop: Stopped, events: Events) -> Stopped | None:
+        """Let the program go on from breakpoints none of which stops; a step that is lost ends."""
+        if events.is_stepping and not self._profile.keeps_steps:
+            return msgspec.structs.replace(stop, reason=Reason.STEP, raw_reason="step", hits=())
+        return await self._passed(stop)
 
     async def _only_logs(self, stop: Stopped, events: Events) -> bool:
         """Write what logpoints are to write, and tell whether the stop is for nothing else."""
@@ -109,18 +131,20 @@ class Judge:
             return None in thrown or await self._exceptions.is_one_of(stop, types)
         return await self._exceptions.stands(stop)
 
-    async def _failures(self, stop: Stopped, events: Events) -> list[ConditionFailed]:
-        """Return which conditions could not be evaluated, if that is all that the stop is for."""
+    async def _failures(self, stop: Stopped, events: Events) -> dict[int, ConditionFailed]:
+        """Return which conditions could not be evaluated, by the adapter's number of each."""
         if stop.thread is None:
-            return []
+            return {}
         problem = self._profile.failed_condition(stop)
         if problem is None:
             return await breakpoints.failed_conditions(self._backend, stop, events.conditions)
         frames = (await self._backend.stack(stop.thread, levels=1)).frames
         for number, condition in dict.fromkeys(events.conditions.values()):
             if frames and await self._fails(condition, frames[0], problem):
-                return [ConditionFailed(number, f"{condition}: {problem}")]
-        return [ConditionFailed(None, problem)]
+                return dict.fromkeys(
+                    stop.hits or (0,), ConditionFailed(number, f"{condition}: {problem}")
+                )
+        return dict.fromkeys(stop.hits or (0,), ConditionFailed(None, problem))
 
     async def _fails(self, condition: str, frame: Frame, problem: str) -> bool:
         try:

@@ -15,6 +15,7 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap.defaults import (
     as_said,
     as_they_are,
+    location_of,
     no_arguments,
     no_assignment,
     no_catching,
@@ -26,6 +27,8 @@ from debugger.backends.dap.defaults import (
     no_failed_condition,
     no_page,
     no_return,
+    not_taken,
+    own_condition,
     same_hits,
     same_thread,
     unknown_words,
@@ -243,7 +246,11 @@ class Profile:
     `passes` tells a step's stop in a frame that an exception only passes through;
     `settle` may look closer at a stop of the reasons `settled`, whose event says too little; it
     returns None where the program runs on after all.
+    `site` is what the adapter tells breakpoints apart by: of those for which it is the same it
+    keeps one; `condition` writes the condition of one, and `truth` writes it so that its value is
+    true or false.
     `refusal` may shorten why a breakpoint does not bind; None leaves it to `explain`.
+    `taken` reads, in why one is refused, the location at which there is another already.
     `launch_problem` may shorten why a program does not start, which takes `launch_s` seconds at
     most if it has to be built; `entry` is the function that --stop-on-entry means, for an adapter
     whose own entry is before any code of the program's; `log` writes a logpoint's text;
@@ -295,6 +302,9 @@ class Profile:
     )
     raw_prefix: str | None = None
     raw: Callable[[Inside, str, Frame | None], Awaitable[str]] | None = None
+    site: Callable[[Breakpoint], object] = location_of
+    condition: Callable[[Breakpoint], str | None] = own_condition
+    truth: Callable[[str], str] = as_said
     assigns_by_expression: bool = False
     detach_s: float = 5.0
     clears: bool = False
@@ -322,6 +332,7 @@ class Profile:
     thread: Callable[[dap.Thread], dap.Thread] = same_thread
     launch_problem: Callable[[str], str] = as_said
     refusal: Callable[[str], str | None] = as_said
+    taken: Callable[[str], tuple[str, int] | None] = not_taken
     evaluate: Callable[[Inside, str, Frame | None, Purpose], Awaitable[Variable | None]] = (
         no_evaluation
     )

@@ -25,6 +25,7 @@ class Known(Struct, frozen=True):
     wanted: Breakpoint
     number: int
     file: str | None
+    line: int | None = None
     hits: int = 0
     places: tuple[str, ...] = ()  # where it was moved to, as the words of a command
 
@@ -35,11 +36,10 @@ class Known(Struct, frozen=True):
 
 
 class Step(Struct):
-    """A step under way: its thread, how many are under way beneath it, and what is counted."""
+    """A step under way: its thread, and how many are under way beneath it."""
 
     thread: int
     beneath: int
-    counts: Mapping[int, guards.Count]
     is_at_guard: bool = False
     armed: tuple[int, ...] = ()
 
@@ -71,6 +71,8 @@ class Steps:
         self._entries = Entries(inside, on_moved)
         self._entering: Stopped | None = None
         self._by_instruction = False
+        self._shared: frozenset[int] = frozenset()  # those with another at the same location
+        self._counted: Mapping[int, guards.Count] = {}  # as it was at the last stop, or later
 
     async def note(self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]) -> None:
         """Take a list of breakpoints as it was set; `name` tells the lists apart."""
@@ -83,12 +85,20 @@ class Steps:
                 one,
                 bound.backend_id,
                 bound.file,
+                bound.line,
                 counts.get(bound.backend_id, _NONE).hits,
                 tuple(self._entries.places(bound.backend_id)),
             )
             for one, bound in zip(wanted, bounds, strict=False)
             if bound.backend_id is not None
         ]
+        was_shared, self._shared = bool(self._shared), _shared(self._known)
+        if self._shared:
+            self._counted = await self._counts()
+        if was_shared != bool(self._shared):
+            # While some share a location, every stop is looked at before it is told.
+            change = self._inside.checks.remove if was_shared else self._inside.checks.append
+            change(_nothing)
 
     @property
     def _known(self) -> list[Known]:
@@ -113,7 +123,8 @@ class Steps:
             watched = [one for one in watched if guards.is_in(_at(one), one.file, files)]
         if not watched:
             return
-        step = Step(thread, await self._plans(thread) or 0, await self._counts())
+        step = Step(thread, await self._plans(thread) or 0)
+        self._counted = await self._counts()
         needed = dict.fromkeys(
             place for one in watched if guards.passes(one.wanted) for place in _places(one)
         )
@@ -195,11 +206,11 @@ class Steps:
         """Return a stop with those breakpoints that stopped it; None if none of the user's did."""
         stop = self._entries.attribute(stop)
         step = self._step
-        if step is None or stop.reason not in {Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT}:
+        is_counted = step is not None or not self._shared.isdisjoint(stop.hits)
+        if not is_counted or stop.reason not in {Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT}:
             return stop
-        step.is_at_guard = False
-        before, step.counts = step.counts, await self._counts()
-        after = step.counts
+        before, after = self._counted, await self._counts()
+        self._counted = after
         known = {one.number: one for one in self._known}
         ours = set(self._guards.values())
 
@@ -222,8 +233,12 @@ class Steps:
             return guards.has_stopped(then, now)
 
         hits = tuple(one for one in dict.fromkeys((*stop.hits, *known)) if has_stopped(one))
+        if step is not None:
+            step.is_at_guard = False
         if hits:
             return replace(stop, hits=hits)
+        if step is None:
+            return None
         step.is_at_guard = any(
             after.get(one, _NONE) != before.get(one, _NONE) for one in step.armed
         )
@@ -306,6 +321,21 @@ class Steps:
 
 def _places(one: Known) -> tuple[str, ...]:
     return (guards.place(one.wanted), *one.places)
+
+
+def _shared(known: Sequence[Known]) -> frozenset[int]:
+    """Return the numbers of the breakpoints that are, or may be, where another is, too."""
+    if any(one.file is None for one in known) and len(known) > 1:
+        return frozenset(one.number for one in known)  # CodeLLDB does not say where a function is
+    found: dict[tuple[str | None, int | None], list[int]] = {}
+    for one in known:
+        found.setdefault((one.file, one.line), []).append(one.number)
+    return frozenset(number for numbers in found.values() if len(numbers) > 1 for number in numbers)
+
+
+async def _nothing(stop: Stopped) -> None:
+    """Make each stop be looked at before it is told, while it is listed as a check."""
+    del stop
 
 
 def _at(one: Known) -> Spec:

@@ -16,7 +16,7 @@ from debugger.backends.base import ConditionFailed, Event
 from debugger.backends.lldb import common
 from debugger.backends.lldb.inside import Inside
 from debugger.backends.lldb.steps import Steps
-from debugger.core.model import ExceptionDetails, Purpose, Reason, Stopped
+from debugger.core.model import ExceptionDetails, Frame, Purpose, Reason, Stopped
 from debugger.errors import DebuggerError
 
 _FALSE = frozenset({"0", "false"})
@@ -68,12 +68,10 @@ class Judge:
         real = await self._inside.steps.judged(stop)
         if real is None:
             return await self._passed(stop)
-        failures = await self._unmet(real)
-        for failure in failures or ():
-            self._inside.tell(failure)
-        if failures is not None or (caught and not await self._is_asked_for(real, caught)):
+        due = await self._due(real)
+        if due is None or (caught and not await self._is_asked_for(due, caught)):
             return await self._passed(real)
-        return real
+        return due
 
     async def _passed(self, stop: Stopped) -> Stopped | None:
         """Let the program go on, unless a step has ended here; return that as the stop.
@@ -91,26 +89,28 @@ class Judge:
         details = await self._inside.exception(stop)
         return details is None or any(one in types for one in _names(details.type))
 
-    async def _unmet(self, stop: Stopped) -> list[ConditionFailed] | None:
-        """Return which conditions could not be evaluated where none holds; None if the stop is due.
+    async def _due(self, stop: Stopped) -> Stopped | None:
+        """Return a stop with those breakpoints whose condition, if any, is true; None without any.
 
-        It is due without a condition, or where one is true.
+        One that cannot be evaluated is told.
         """
         conditions = self._inside.conditions
-        known = [conditions[hit] for hit in stop.hits if hit in conditions]
-        if not known or len(known) < len(stop.hits) or stop.thread is None:
-            return None
+        if stop.thread is None or not any(hit in conditions for hit in stop.hits):
+            return stop
         frames = (await self._inside.stack(stop.thread, levels=1)).frames
-        failures: list[ConditionFailed] = []
-        for number, condition in known:
+        hits: list[int] = []
+        for hit in stop.hits:
+            number, condition = conditions.get(hit, (None, ""))
             try:
-                found = await self._inside.evaluate(condition, frames[0], Purpose.PRINT)
+                if number is None or await self._is_true(condition, frames[0]):
+                    hits.append(hit)
             except DebuggerError as error:
-                failures.append(ConditionFailed(number, f"{condition}: {error.message}"))
-            else:
-                if found.value not in _FALSE:
-                    return None
-        return failures
+                self._inside.tell(ConditionFailed(number, f"{condition}: {error.message}"))
+        return msgspec.structs.replace(stop, hits=tuple(hits)) if hits else None
+
+    async def _is_true(self, condition: str, frame: Frame) -> bool:
+        found = await self._inside.evaluate(condition, frame, Purpose.PRINT)
+        return found.value not in _FALSE
 
 
 def _names(kind: str) -> Sequence[str]:

@@ -27,7 +27,7 @@ class BreakpointView(Struct, frozen=True):
     """A breakpoint; `why_unbound`, `nearest_lines`, `near_names` are there while it is unbound.
 
     A watchpoint has `expression`, `access` and the `value` seen last; a catchpoint has `catch`, and
-    `type` where only one is caught.
+    `type` where only one is caught. `notes` say what else is to be known of it.
     """
 
     id: int
@@ -53,6 +53,7 @@ class BreakpointView(Struct, frozen=True):
     why_unbound: str | UnsetType = UNSET
     nearest_lines: tuple[int, ...] | UnsetType = UNSET
     near_names: tuple[str, ...] | UnsetType = UNSET
+    notes: tuple[str, ...] | UnsetType = UNSET
 
 
 class WatchedView(Struct, frozen=True):
@@ -161,10 +162,11 @@ class BreakpointList(Struct, frozen=True):
 
 
 class Removed(Struct, frozen=True):
-    """Breakpoints that were removed, or what else `noun` names."""
+    """Breakpoints that were removed, or what else `noun` names; `kept` are those of other kinds."""
 
     removed: tuple[int, ...]
     noun: str = "breakpoint"
+    kept: tuple[str, ...] | UnsetType = UNSET
 
 
 class ExceptionInfo(Struct, frozen=True):

@@ -12,11 +12,11 @@ import msgspec
 
 from debugger.backends.base import Attach, ConditionFailed, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.debugpy import abilities, exceptions, source, values
+from debugger.backends.dap.adapters.debugpy import abilities, exceptions, functions, source, values
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search, exited_or_killed
 from debugger.core.breakpoints import Bound, Kind, Spec
 from debugger.core.events import Stream
-from debugger.core.locate import near_names, nearest_lines
+from debugger.core.locate import nearest_lines
 from debugger.core.model import Frame, Purpose
 from debugger.targets.process import Process, look_at
 
@@ -134,7 +134,7 @@ def _printed(body: dap.OutputBody) -> Printed | Logged | ConditionFailed | None:
     failed = _FAILED_CONDITION.match(body.output)
     if failed:
         problem = body.output.strip().splitlines()[-1]
-        return ConditionFailed(None, f"{failed[1].strip()}: {problem}")
+        return ConditionFailed(None, f"{functions.own_condition(failed[1].strip())}: {problem}")
     return Printed(Stream.CONSOLE, body.output)
 
 
@@ -158,7 +158,7 @@ def _problem(text: str) -> str:
 def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
     """Move a breakpoint to where Python has code: debugpy calls every line and name verified."""
     if spec.kind is Kind.FUNCTION:
-        return _correct_function(inside, spec)
+        return functions.find_function(inside.launched, inside.attached, spec)
     if spec.file is None or spec.line is None:
         return spec
     path = Path(spec.file)
@@ -168,42 +168,24 @@ def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
     found = source.outline(spec.file)
     if found is None and path.suffix not in _PYTHON:
         return msgspec.structs.replace(unbound, why=f"{path.name} is not a Python file")
-    line = spec.line if found is None or spec.line in found.lines else found.slide(spec.line)
-    if line is not None:
-        return msgspec.structs.replace(spec, line=line)
+    moved = _moved(spec, spec.line, found)
+    if moved is not None:
+        return moved
     near = nearest_lines(spec.line, found.lines) if found is not None else ()
     why = f"no code at {path.name}:{spec.line}"
     return msgspec.structs.replace(unbound, why=why, nearest_lines=near)
 
 
-def _correct_function(inside: Inside, spec: Spec) -> Spec | Bound:
-    assert spec.function is not None
-    names: list[str] = []
-    for path in _own_files(inside.launched):
-        found = source.outline(str(path))
-        if found is None:
-            continue
-        wanted = spec.function.removeprefix(f"{path.stem}.")
-        for name, line in found.functions.items():
-            if name == wanted or name.endswith(f".{wanted}"):
-                return msgspec.structs.replace(spec, file=str(path), line=line, function=None)
-        names += found.functions
-    return Bound(
-        verified=False,
-        why=f"no function {spec.function} in the program's own files",
-        near_names=near_names(spec.function, names),
-    )
-
-
-def _own_files(launched: Launch | None) -> list[Path]:
-    """Return the program, then the modules beside it and one folder down (at most 200)."""
-    if launched is None:
-        return []
-    program = Path(launched.program) if launched.program else None
-    root = program.parent if program else Path(launched.cwd)
-    beside = [*sorted(root.glob("*.py")), *sorted(root.glob("*/*.py"))]
-    first = [program] if program else []
-    return list(dict.fromkeys([*first, *beside]))[:200]
+def _moved(spec: Spec, line: int, found: source.Outline | None) -> Spec | None:
+    """Return a breakpoint at the first line with code from its line on; None if none has."""
+    if found is None:
+        return spec
+    defined = found.definitions.get(line)
+    if defined is not None:
+        note = f"line {line} defines {defined}: it stops at the function's first line"
+        return msgspec.structs.replace(spec, line=found.functions[defined], note=note)
+    there = line if line in found.lines else found.slide(line)
+    return msgspec.structs.replace(spec, line=there) if there is not None else None
 
 
 async def _explain(inside: Inside, spec: Spec) -> Bound:
@@ -259,6 +241,8 @@ PROFILE = Profile(
     instead=abilities.INSTEAD,
     problem=_problem,
     correct=_correct,
+    condition=functions.condition_of,
+    truth=lambda condition: f"bool(\n{condition}\n)",
     explain=_explain,
     arguments=_arguments,
     complete=values.complete,

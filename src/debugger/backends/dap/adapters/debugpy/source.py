@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 _SIZE_MAX = 4 << 20
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 # MemoryError: the parser's word for brackets and signs nested too deep.
 _UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError, MemoryError)
 
@@ -17,16 +18,24 @@ _UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError, MemoryError)
 class Outline(Struct, frozen=True):
     """The lines of a file that have code, by function; and its functions' first lines.
 
-    `functions` maps a qualified name (`Class.method`) to the first line of its body.
+    `functions` maps a qualified name (`Class.method`) to the first line of its body, `definitions`
+    the line of a `def` to the name; `shared` are those whose first line has code of others, too, or
+    is the head of a loop.
     """
 
     blocks: tuple[tuple[int, int, frozenset[int]], ...]
     functions: dict[str, int]
+    definitions: dict[int, str]
+    shared: frozenset[str]
 
     @property
     def lines(self) -> list[int]:
         """Every line with code, in order."""
         return sorted({line for _, _, lines in self.blocks for line in lines})
+
+    def entered(self, line: int) -> str | None:
+        """Return the function that a line is the first of, if the line has code of others, too."""
+        return next((name for name in self.shared if self.functions[name] == line), None)
 
     def slide(self, line: int) -> int | None:
         """Return the line or the next one with code in the same function; None if none is."""
@@ -48,7 +57,14 @@ def outline(path: str) -> Outline | None:
         source = file.read_bytes()
         tree = ast.parse(source, path)
         code = compile(source, path, "exec", dont_inherit=True)
-        return Outline(blocks=tuple(_blocks(code)), functions=dict(_functions(tree, "")))
+        nodes = dict(_functions(tree, ""))
+        functions = {name: _first_statement(node).lineno for name, node in nodes.items()}
+        return Outline(
+            blocks=tuple(_blocks(code)),
+            functions=functions,
+            definitions={node.lineno: name for name, node in nodes.items()},
+            shared=frozenset(name for name, node in nodes.items() if _is_shared(node)),
+        )
     except _UNREADABLE:
         return None
 
@@ -67,10 +83,10 @@ def _blocks(code: types.CodeType) -> Iterator[tuple[int, int, frozenset[int]]]:
         yield from _blocks(block)
 
 
-def _functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
+def _functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, _Function]]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield prefix + node.name, _first_statement(node)
+            yield prefix + node.name, node
             yield from _functions(node, f"{prefix}{node.name}.")
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node, f"{prefix}{node.name}.")
@@ -78,11 +94,25 @@ def _functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
             yield from _functions(node, prefix)
 
 
-def _first_statement(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+def _first_statement(node: _Function) -> ast.stmt:
     body = node.body
     is_docstring = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-    first = body[1] if is_docstring and len(body) > 1 else body[0]
-    return first.lineno
+    return body[1] if is_docstring and len(body) > 1 else body[0]
+
+
+def _is_shared(node: _Function) -> bool:
+    """Tell whether a function's first line may be passed without a call of it.
+
+    It is where its definition is, or another function's, or the head of a loop.
+    """
+    first = _first_statement(node)
+    if isinstance(first, ast.For | ast.AsyncFor | ast.While):
+        return True
+    arguments = node.args
+    defaults = [one for one in (*arguments.defaults, *arguments.kw_defaults) if one is not None]
+    end = max([node.lineno, *(one.end_lineno or one.lineno for one in defaults)])
+    inner = ast.Lambda | ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp | ast.ClassDef
+    return first.lineno <= end or any(isinstance(one, inner) for one in ast.walk(first))
 
 
 def arguments(path: str, function: str, line: int) -> list[str] | None:

@@ -17,11 +17,18 @@ from debugger.core.model import Frame, Purpose
 from debugger.errors import DebuggerError
 
 _EXPLAINED = re.compile(r"could not find (?:statement at|file) |location .* not found\Z", re.DOTALL)
+_TAKEN = re.compile(r"Breakpoint exists at (?P<file>.+):(?P<line>\d+) at [0-9a-f]+")
 _SYNTAX = re.compile(r"\A\d+:\d+: ")
 _PROBE = "/debugger-cli/probe.go"
 _NEVER = "1 == 2"
 _AROUND = 40
 _SOURCES_MAX = 500
+
+
+def taken(text: str) -> tuple[str, int] | None:
+    """Return the location of the breakpoint that another one is refused for."""
+    found = _TAKEN.match(text)
+    return (found["file"], int(found["line"])) if found else None
 
 
 def refusal(text: str) -> str | None:

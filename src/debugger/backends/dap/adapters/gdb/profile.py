@@ -22,7 +22,7 @@ from debugger.backends.dap import profile as generic
 from debugger.backends.dap.adapters.gdb import abilities as gdb_abilities
 from debugger.backends.dap.adapters.gdb.asked import said
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
-from debugger.core.breakpoints import Bound, Spec
+from debugger.core.breakpoints import Bound, Breakpoint, Spec
 from debugger.core.events import Stream
 from debugger.core.locate import plain_function
 from debugger.core.model import (
@@ -268,6 +268,12 @@ async def _explain(inside: Inside, spec: Spec) -> Bound:
     return await native.explain(program, spec, lines=lines, names=names)
 
 
+def _site(one: Breakpoint) -> object:
+    """Return what gdb tells breakpoints apart by: what was sent, all of it."""
+    at, spec = one.at or one.spec, one.spec
+    return (at.line, at.function, at.catch, at.type, spec.condition, spec.hit_count, spec.log)
+
+
 PROFILE = Profile(
     name="gdb",
     languages=("c", "c++", "rust", "native"),
@@ -285,6 +291,7 @@ PROFILE = Profile(
     },
     catches={"throw": "throw", "catch": "catch", "rethrow": "rethrow"},
     catch_functions={"panic": "rust_panic"},
+    site=_site,
     functions_log=True,
     raw_effect=gdb_effect,
     abilities={

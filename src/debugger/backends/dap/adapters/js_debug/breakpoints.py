@@ -17,6 +17,7 @@ from typing import Any
 from debugger.backends.base import ConditionFailed, Event, Logged, Printed, Rebound
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.adapters.js_debug.finish import Finish
+from debugger.backends.dap.adapters.js_debug.functions import SIZE_MAX
 from debugger.backends.dap.adapters.js_debug.pause import Pause
 from debugger.backends.dap.events import log_message
 from debugger.backends.dap.profile import Inside
@@ -260,15 +261,23 @@ def _length(file: str) -> int | None:
         return None
 
 
+def column_of(wanted: Breakpoint) -> int | None:
+    """Return the column where a function's code begins; None for a breakpoint at a line."""
+    at = wanted.at or wanted.spec
+    if wanted.spec.function is None or at.file is None:
+        return None
+    outline = source.outline(at.file, size_max=SIZE_MAX)
+    name, line = wanted.spec.function, wanted.spec.line
+    function = outline.meant(name, line) if outline is not None else None
+    return function.column if function is not None else None
+
+
 def _written(wanted: Breakpoint) -> dict[str, Any]:
     at = wanted.at or wanted.spec
     found: dict[str, Any] = {"line": at.line or 1}
-    if wanted.spec.function is not None and at.file is not None:
-        outline = source.outline(at.file)
-        name, line = wanted.spec.function, wanted.spec.line
-        function = outline.meant(name, line) if outline is not None else None
-        if function is not None:
-            found["column"] = function.column
+    column = column_of(wanted)
+    if column is not None:
+        found["column"] = column
     text = condition(wanted)
     if text is not None:
         found["condition"] = text

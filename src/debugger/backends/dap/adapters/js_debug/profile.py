@@ -14,13 +14,13 @@ from typing import Any
 from debugger.backends import abilities
 from debugger.backends.base import ConditionFailed, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.js_debug import attach, values
-from debugger.backends.dap.adapters.js_debug.breakpoints import FAILED, UNBOUND, Lines
+from debugger.backends.dap.adapters.js_debug import attach, functions, values
+from debugger.backends.dap.adapters.js_debug.breakpoints import FAILED, UNBOUND, Lines, column_of
 from debugger.backends.dap.delegated import Delegating, Held
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
-from debugger.core.breakpoints import Bound, Kind, Spec
+from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.core.events import Stream
-from debugger.core.locate import near_names, nearest_lines
+from debugger.core.locate import nearest_lines
 from debugger.core.model import Purpose
 from debugger.errors import Code, DebuggerError
 from debugger.paths import data_dir
@@ -30,13 +30,10 @@ from debugger.targets.process import command_line
 _BEGIN = Path(__file__).with_name("begin.cjs")
 _LISTENS = r"listening at .*:(?P<port>\d+)"
 _SERVERS = ("vsDebugServer.cjs", "src/dapDebugServer.js", "js-debug/src/dapDebugServer.js")
-_SCRIPTS = {".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"}
 _TYPESCRIPT = {".ts", ".cts", ".mts", ".tsx"}
 _JAVASCRIPT = (".js", ".cjs", ".mjs")
 _LOADER = re.compile(r"(?:\A|\s)(?:-r|--require|--import|--(?:experimental-)?loader)\b")
 _NODE_S = 5.0
-_FILES_MAX = 200
-_NEAR_MAX = 4
 _BEGIN_S = 30.0
 _ATTACHED_S = 1.0
 _SOCKET_MAX = 107 - len("/node-cdp.4194304-01234567-99.sock")
@@ -47,6 +44,11 @@ _FAILED = re.compile(re.escape(FAILED) + r"(\d{1,9})\]\] ")
 _PRESENCE = ("Debugger attached.\n", "Waiting for the debugger to disconnect...\n")
 # js-debug's own words come by the way of the program's.
 _OWN_WORDS = re.compile(r"Syntax error setting breakpoint|WARNING: Processing source-maps")
+# What may be before a function's code on its line without being code itself.
+_DECLARES = re.compile(
+    r"\s*(?:export\s+)?(?:default\s+)?(?:static\s+|async\s+|get\s+|set\s+)*(?:function\b[^={]*|[\w$#]+\s*"
+    r"\([^=]*\)\s*)\{\s*\Z"
+)
 _INTERNAL = re.compile(r"\A(?:<node_internals>|node:)")
 _ROOTS = ("package.json", "tsconfig.json")
 
@@ -244,60 +246,13 @@ def _is_outside(frame: dap.StackFrame) -> bool:
 
 
 def _correct(inside: Inside, spec: Spec) -> Spec | Bound:
-    """Find a function's first line: js-debug has no function breakpoints.
-
-    Without a name it is the function around the line.
-    """
+    """Find a function's first line: js-debug has no function breakpoints."""
     if spec.file is not None and not Path(spec.file).is_file():
         why = f"no such file: {spec.file}"
         return Bound(verified=False, file=spec.file, line=spec.line, why=why)
     if spec.kind is Kind.LINE:
         return spec
-    wanted = spec.function or ""
-    names: list[str] = []
-    line = spec.line or 0
-    for path in _own_files(inside.launched) if spec.file is None else [Path(spec.file)]:
-        found = source.outline(str(path))
-        if found is None:
-            continue
-        function = found.meant(wanted.removeprefix(f"{path.stem}."), spec.line)
-        if function is not None:
-            return Spec(
-                file=str(path),
-                line=function.line,
-                condition=spec.condition,
-                hit_count=spec.hit_count,
-                log=spec.log,
-            )
-        nearest = sorted(found.functions, key=lambda one: abs(one.first - line) if line else 0)
-        names += [one.name for one in nearest if one.name]
-    if not wanted:
-        place = f"{Path(spec.file or '').name}:{spec.line}"
-        near = tuple(dict.fromkeys(names))[:_NEAR_MAX]
-        return Bound(verified=False, why=f"{place} is in no function", near_names=near)
-    return Bound(
-        verified=False,
-        why=f"no function {wanted} in the program's own files: js-debug breaks at lines, and a "
-        "function's is found in its text",
-        near_names=near_names(wanted, names),
-    )
-
-
-def _own_files(launched: Launch | None) -> list[Path]:
-    """Return the program, then the scripts of its folder and two folders down (at most 200)."""
-    if launched is None or launched.program is None:
-        return []
-    program = Path(os.path.realpath(launched.program))
-    folder = program.parent
-    beside: list[Path] = []
-    for pattern in ("*", "*/*", "*/*/*"):
-        if len(beside) < _FILES_MAX:
-            found = (one for one in sorted(folder.glob(pattern)) if one.suffix in _SCRIPTS)
-            beside += [one for one in found if "node_modules" not in one.parts]
-    known = dict.fromkeys([program, *beside])
-    # What was compiled is stopped in by its source, if that is here.
-    written = [one for path in known for one in source.sources(path) or [path]]
-    return list(dict.fromkeys(written))[:_FILES_MAX]
+    return functions.find_function(inside.launched, inside.attached, spec)
 
 
 async def _explain(inside: Inside, spec: Spec) -> Bound:
@@ -324,6 +279,20 @@ async def _lines(inside: Inside, file: str) -> list[int]:
     arguments = {"source": {"path": file}, "line": 1, "endLine": last}
     body = await inside.request("breakpointLocations", arguments, dap.LocationsBody)
     return sorted({one.line for one in body.breakpoints if one.line})
+
+
+def _site(one: Breakpoint) -> object:
+    """Return what js-debug tells breakpoints apart by: a line, or a column after other code."""
+    at = one.at or one.spec
+    return (at.line, column_of(one) if _is_after_code(one) else None)
+
+
+def _is_after_code(one: Breakpoint) -> bool:
+    at, column = one.at or one.spec, column_of(one)
+    if column is None or at.file is None or at.line is None:
+        return False
+    before = source.line_of(at.file, at.line)[: column - 1]
+    return bool(before.strip()) and not _DECLARES.match(before)
 
 
 PROFILE = Profile(
@@ -379,6 +348,8 @@ PROFILE = Profile(
     type_condition=values.type_condition,
     problem=values.problem,
     correct=_correct,
+    site=_site,
+    truth=lambda condition: f"!!(\n{condition}\n)",
     explain=_explain,
     scopes=values.scopes,
     arguments=values.arguments,

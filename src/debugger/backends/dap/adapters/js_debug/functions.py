@@ -1,0 +1,129 @@
+"""Where a JavaScript or TypeScript function's breakpoint is set: js-debug breaks at lines alone.
+
+The function is looked up in the text of the project's files, whether they are loaded yet or not.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from debugger.backends.base import Attach, Launch
+from debugger.core.breakpoints import Bound, Spec
+from debugger.core.locate import near_names
+from debugger.targets import javascript as source
+from debugger.targets.process import look_at
+from debugger.targets.project_files import project_files, with_text
+
+_SCRIPTS = frozenset({".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"})
+SIZE_MAX = 3 << 20
+_NAMES_MAX = 400  # files that are read for names that are near
+_NEAR_MAX = 4
+_OTHERS_MAX = 3
+_NAMED = re.compile(
+    r"\bfunction\s*\*?\s*([\w$]+)|\b(?:const|let|var)\s+([\w$]+)\s*=\s*(?:async\s*)?[(\w$]"
+    r"|^\s*(?:async\s+|static\s+)*([\w$]+)\s*\([^;]*\)\s*\{",
+    re.MULTILINE,
+)
+
+
+def find_function(launched: Launch | None, attached: Attach | None, spec: Spec) -> Spec | Bound:
+    """Return the line of a function's first statement; why not, where it is not found.
+
+    Without a name it is the function around the line.
+    """
+    if spec.file is not None:
+        return _in_file(Path(spec.file), spec)
+    wanted = spec.function or ""
+    folders = _folders(launched, attached)
+    files = _files(launched, folders)
+    holding = with_text(files, wanted.rpartition(".")[2], size_max=SIZE_MAX)
+    matches = list(_matches(holding, wanted))
+    if not matches:
+        where = " and ".join(folders) or "no folder"
+        return Bound(
+            verified=False,
+            why=f"no function {wanted} in the text of {len(files):,} scripts below {where}; "
+            "FILE:LINE sets it anywhere",
+            near_names=near_names(wanted, _names(files)),
+        )
+    path, function = matches[0]
+    others = [f"{one.name}:{its.line}" for one, its in matches[1 : 1 + _OTHERS_MAX]]
+    note = f"others of this name: {', '.join(others)}" if others else None
+    return replace(spec, file=str(path), line=function.line, function=None, note=note)
+
+
+def _in_file(path: Path, spec: Spec) -> Spec | Bound:
+    wanted, line = spec.function or "", spec.line or 0
+    outline = source.outline(str(path), size_max=SIZE_MAX)
+    functions = outline.functions if outline is not None else ()
+    found = outline.meant(_plain(wanted, path), spec.line) if outline is not None else None
+    if found is not None:
+        return replace(spec, file=str(path), line=found.line, function=None)
+    nearest = sorted(functions, key=lambda one: abs(one.first - line) if line else 0)
+    names = [one.name for one in nearest if one.name]
+    if not wanted:
+        near = tuple(dict.fromkeys(names))[:_NEAR_MAX]
+        return Bound(
+            verified=False, why=f"{path.name}:{spec.line} is in no function", near_names=near
+        )
+    why = f"no function {wanted} in the text of {path.name}; FILE:LINE sets it anywhere"
+    return Bound(verified=False, why=why, near_names=near_names(wanted, names))
+
+
+def _plain(wanted: str, path: Path) -> str:
+    return wanted.removeprefix(f"{path.name.partition('.')[0]}.")
+
+
+def _matches(paths: Sequence[Path], wanted: str) -> Iterator[tuple[Path, source.Function]]:
+    for path in paths:
+        outline = source.outline(str(path), size_max=SIZE_MAX)
+        found = outline.named(_plain(wanted, path)) if outline is not None else None
+        if found is not None:
+            yield path, found
+
+
+def _names(files: Sequence[Path]) -> list[str]:
+    found: list[str] = []
+    for path in files[:_NAMES_MAX]:
+        try:
+            if path.stat().st_size <= SIZE_MAX:
+                text = path.read_text(errors="replace")
+                found += [next(filter(None, one)) for one in _NAMED.findall(text)]
+        except OSError:
+            continue
+    return found
+
+
+def _folders(launched: Launch | None, attached: Attach | None) -> list[str]:
+    """Return the folders of a program's own scripts: those that it was started with, and its own.
+
+    A program that was installed (tsx, mocha) runs scripts that are among its arguments.
+    """
+    if launched is not None:
+        words, cwd = [launched.program or "", *launched.args], launched.cwd
+    else:
+        process = look_at(attached.pid) if attached is not None and attached.pid else None
+        if process is None:
+            return []
+        words, cwd = list(process.words[1:]), process.cwd
+    scripts = [Path(os.path.realpath(Path(cwd, word))) for word in words if word]
+    own = [
+        str(one.parent)
+        for one in scripts
+        if one.suffix in _SCRIPTS and "node_modules" not in one.parts and one.is_file()
+    ]
+    return list(dict.fromkeys([*own, cwd]))
+
+
+def _files(launched: Launch | None, folders: Sequence[str]) -> list[Path]:
+    """Return the scripts, each that was compiled by what it was made of, if that is here."""
+    program = Path(os.path.realpath(launched.program)) if launched and launched.program else None
+    own = [program] if program is not None and program.suffix in _SCRIPTS else []
+    known = dict.fromkeys([*own, *project_files(folders, _SCRIPTS)])
+    written = [one for path in known for one in source.sources(path) or [path]]
+    return list(dict.fromkeys(written))

@@ -1,0 +1,147 @@
+"""Breakpoints of ours that an adapter keeps as one, and which of them a stop there was for.
+
+Most adapters keep one breakpoint a line, or a function: of a second one at the same location they
+lose the first, or refuse it. So those at one location are sent as one that always stops, and
+conditions, hit counts, logs are ours to judge at each of its stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from msgspec.structs import replace
+
+from debugger.backends.base import Backend, ConditionFailed, Logged, Sink
+from debugger.backends.dap.profile import Profile
+from debugger.core.breakpoints import Bound, Breakpoint
+from debugger.core.model import Frame, Purpose, Stopped
+from debugger.errors import DebuggerError
+
+# The numbers of breakpoints that share one of the adapter's begin here; its own are smaller.
+_SHARED_FROM = 1 << 30
+_FALSE = frozenset({"", "0", "0.0", "none", "false", "null", "nullptr", "<nil>", "nil"})
+Fill = Callable[[str, Frame], Awaitable[str]]
+
+
+class Sites:
+    """The breakpoint sites of one program that several of our breakpoints share."""
+
+    def __init__(self, backend: Backend, profile: Profile, sink: Sink) -> None:
+        self._backend = backend
+        self._profile = profile
+        self._sink = sink
+        self._members: dict[int, tuple[Breakpoint, ...]] = {}  # by the adapter's number
+        self._counts: dict[int, int] = {}  # hits of those that have a hit count, by our number
+
+    def __bool__(self) -> bool:
+        return bool(self._members)
+
+    def combine(self, wanted: Sequence[Breakpoint]) -> list[tuple[Breakpoint, ...]]:
+        """Group a list's breakpoints by the one that the adapter keeps of them."""
+        groups: dict[object, list[Breakpoint]] = {}
+        for one in wanted:
+            groups.setdefault(self._profile.site(one), []).append(one)
+        return [tuple(members) for members in groups.values()]
+
+    def is_judged(self, members: Sequence[Breakpoint]) -> bool:
+        """Tell whether the stops at a site are ours to judge."""
+        return len(members) > 1
+
+    def sent(self, members: Sequence[Breakpoint]) -> Breakpoint:
+        """Return the breakpoint that is sent for those of a site."""
+        first = members[0]
+        if not self.is_judged(members):
+            left = (first.spec.hit_count or 0) - self._counts.get(first.id, 0)
+            count = left if left > 1 else None
+            return replace(first, spec=replace(first.spec, hit_count=count))
+        plain = replace(first.spec, condition=None, hit_count=None, log=None, thread=None)
+        return replace(first, spec=plain)
+
+    def guarded(self, members: Sequence[Breakpoint]) -> Breakpoint:
+        """Return what a step in LLDB has to know of a site: that the program may pass it.
+
+        Its conditions are evaluated at its stops, so that it is to be where the arguments are.
+        """
+        sent = self.sent(members)
+        if not self.is_judged(members) or all(_always_stops(one) for one in members):
+            return sent
+        return replace(sent, spec=replace(sent.spec, condition="1"))
+
+    def bound(self, members: Sequence[Breakpoint], answer: Bound) -> list[Bound]:
+        """Take the answer for a site; return that for each of its members."""
+        number = answer.backend_id
+        if not self.is_judged(members):
+            if number is not None:
+                self._members.pop(number, None)
+            return [answer]
+        if number is None:
+            return [answer] * len(members)
+        self._members[number] = tuple(members)
+        for one in members:
+            if one.spec.hit_count:
+                self._counts.setdefault(one.id, one.hits)
+        return [replace(answer, backend_id=_SHARED_FROM + one.id) for one in members]
+
+    def rebound(self, news: Bound) -> list[Bound]:
+        """Return the news of one of the adapter's breakpoints as those of its members."""
+        members = self._members.get(news.backend_id) if news.backend_id is not None else None
+        if members is None:
+            return [news]
+        return [replace(news, backend_id=_SHARED_FROM + one.id) for one in members]
+
+    async def judge(self, stop: Stopped, fill: Fill) -> Stopped | None:
+        """Return a stop with those breakpoints that it is for; None where it is for none.
+
+        What logpoints write is written.
+        """
+        shared = [number for number in stop.hits if number in self._members]
+        if not shared or stop.thread is None:
+            return stop
+        frame = (await self._backend.stack(stop.thread, levels=1)).frames[0]
+        hits = [number for number in stop.hits if number not in self._members]
+        for number in shared:
+            for one in self._members[number]:
+                if not await self._is_hit(one, stop.thread, frame):
+                    continue
+                if one.spec.log is None:
+                    hits.append(_SHARED_FROM + one.id)
+                else:
+                    self._sink(Logged(one.id, await fill(one.spec.log, frame), stop.thread))
+        return replace(stop, hits=tuple(hits)) if hits else None
+
+    async def _is_hit(self, one: Breakpoint, thread: int, frame: Frame) -> bool:
+        spec = one.spec
+        if spec.thread not in {None, thread}:
+            return False
+        if not await self._holds(one, frame):
+            return False
+        if not spec.hit_count:
+            return True
+        count = self._counts[one.id] = self._counts.get(one.id, 0) + 1
+        return count >= spec.hit_count
+
+    async def _holds(self, one: Breakpoint, frame: Frame) -> bool:
+        condition = self._profile.condition(one)
+        if condition is None:
+            return True
+        try:
+            words = self._profile.truth(condition)
+            found = await self._backend.evaluate(words, frame, Purpose.PRINT)
+        except DebuggerError as error:
+            self._sink(ConditionFailed(one.id, f"{one.spec.condition}: {error.message}"))
+            return False
+        return is_true(found.value)
+
+
+def is_true(value: str) -> bool:
+    """Tell whether a condition's value, as a debugger shows it, is true."""
+    text = value.strip().lower()
+    try:
+        return int(text, 0) != 0
+    except ValueError:
+        return text not in _FALSE
+
+
+def _always_stops(one: Breakpoint) -> bool:
+    spec = one.spec
+    return not (spec.condition or spec.hit_count or spec.log or spec.thread is not None)

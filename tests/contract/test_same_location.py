@@ -1,0 +1,84 @@
+"""Breakpoints at one location stand beside each other, whatever the debugger keeps of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kits import real_kits
+from kits.kit import Kit
+from live import Stack, stack
+
+
+async def _stops(ask: Stack) -> list[tuple[int, ...]]:
+    """Continue to the end; return what each stop was for."""
+    found: list[tuple[int, ...]] = []
+    for _ in range(8):
+        stop = await ask.data("continue")
+        if stop["state"] != "stopped":
+            return found
+        found.append(tuple(stop["hit_breakpoints"]))
+    raise AssertionError(f"it stopped too often: {found}")
+
+
+async def _begun(ask: Stack, kit: Kit) -> str:
+    """Start the loop and stop before its turns; return the line where all of them are to be."""
+    loop = kit.loop()
+    started = await ask.data(
+        "start", loop.program, *kit.words, "--break", f"{kit.file}:{kit.call_line}"
+    )
+    assert started["hit_breakpoints"] == [1] or started["hit_breakpoints"] == (1,)
+    await ask.data("breakpoint", "remove", "1")
+    return f"{kit.file}:{kit.stop_line}"
+
+
+async def _hits(ask: Stack) -> dict[int, int]:
+    listed: Any = (await ask.data("breakpoint", "list"))["breakpoints"]
+    return {one["id"]: one["hits"] for one in listed}
+
+
+@pytest.mark.timeout(120)
+@real_kits
+async def test_each_of_several_breakpoints_at_a_line_stops_logs_and_counts_by_itself(
+    kit: Kit, tmp_path: Path
+):
+    async with stack(tmp_path, tmp_path / "none.toml") as ask:
+        line = await _begun(ask, kit)
+        await ask.data("break", line)
+        await ask.data("log", line, f"now {{{kit.variable}}}")
+        await ask.data("break", line, "-c", kit.condition(1))
+        await ask.data("break", line, "-c", kit.condition(3))
+        await ask.data("break", line, "--hit-count", "3")
+        again = await ask.data("break", line)
+        assert (again["id"], list(again["notes"])) == (2, ["it was set already"])
+        assert await _stops(ask) == [(2,), (2, 4), (2, 6), (2, 5, 6), (2, 6)]
+        logged = (await ask.data("events", "--kind", "logpoint"))["events"]
+        turns = range(kit.first, kit.first + 5)
+        assert [one["text"] for one in logged] == [f"now {turn}" for turn in turns]
+        assert await _hits(ask) == {2: 5, 3: 5, 4: 1, 5: 1, 6: 5}
+
+
+@pytest.mark.timeout(120)
+@real_kits
+async def test_a_function_and_its_line_both_stop_and_one_removed_leaves_the_other(
+    kit: Kit, tmp_path: Path
+):
+    async with stack(tmp_path, tmp_path / "none.toml") as ask:
+        await _begun(ask, kit)
+        function = await ask.data("break", kit.inner, "-c", kit.condition(2))
+        if not function["verified"]:
+            pytest.skip(str(function["why_unbound"]))
+        at = await ask.data("continue")
+        assert tuple(at["hit_breakpoints"]) == (2,)
+        line = f"{at['frame']['file']}:{at['frame']['line']}"
+        await ask.data("break", line)
+        await ask.data("log", line, "passed")
+        stop = await ask.data("continue")
+        assert tuple(stop["hit_breakpoints"]) == (3,)
+        await ask.data("breakpoint", "remove", "3")
+        await ask.data("break", kit.inner)
+        await ask.data("breakpoint", "remove", "2")
+        assert await _stops(ask) == [(5,)]
+        assert (await _hits(ask))[4] == 2

@@ -1,0 +1,83 @@
+"""A function's breakpoint is found in the text of a project's files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from debugger.backends.base import Launch
+from debugger.backends.dap.adapters.debugpy import functions as python
+from debugger.backends.dap.adapters.js_debug import functions as javascript
+from debugger.core.breakpoints import Bound, Breakpoint, Spec
+from debugger.targets.project_files import project_files
+
+
+def _launch(program: Path, cwd: Path, *args: str) -> Launch:
+    return Launch(program=str(program), cwd=str(cwd), env={}, args=args)
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_what_was_installed_is_none_of_a_projects_files(tmp_path: Path):
+    own = _write(tmp_path / "src" / "a.js", "")
+    for name in ("node_modules/x/b.js", ".cache/c.js", "src/d.txt"):
+        _write(tmp_path / name, "")
+    _write(tmp_path / "venv" / "pyvenv.cfg", "")
+    _write(tmp_path / "venv" / "e.js", "")
+    assert project_files([tmp_path], {".js"}) == [own]
+
+
+def test_a_scripts_function_is_found_in_files_that_are_loaded_later(tmp_path: Path):
+    main = _write(tmp_path / "main.js", "require('./lib/price')\n")
+    price = _write(tmp_path / "lib" / "deep" / "er" / "price.js", "const rate = (n) =>\n  n * 2;\n")
+    found = javascript.find_function(_launch(main, tmp_path), None, Spec(function="rate"))
+    assert isinstance(found, Spec)
+    assert (found.file, found.line) == (str(price), 2)
+
+
+def test_a_loader_runs_a_script_that_is_among_its_arguments(tmp_path: Path):
+    loader = _write(tmp_path / "app" / "node_modules" / "tsx" / "cli.mjs", "function whole() {}\n")
+    script = _write(tmp_path / "app" / "main.ts", "function whole(n: number) {\n  return n;\n}\n")
+    launched = _launch(loader, tmp_path, "app/main.ts")
+    found = javascript.find_function(launched, None, Spec(function="whole"))
+    assert isinstance(found, Spec)
+    assert (found.file, found.line) == (str(loader), 1)
+    found = javascript.find_function(launched, None, Spec(function="main.whole"))
+    assert isinstance(found, Spec)
+    assert found.file == str(script)
+
+
+def test_a_function_that_is_nowhere_says_where_it_was_looked_for_and_names_near(tmp_path: Path):
+    main = _write(tmp_path / "main.js", "function lineTotal(n) {\n  return n;\n}\n")
+    found = javascript.find_function(_launch(main, tmp_path), None, Spec(function="lineTotl"))
+    assert isinstance(found, Bound)
+    assert found.why is not None
+    assert f"1 scripts below {tmp_path}" in found.why
+    assert found.near_names == ("lineTotal",)
+
+
+def test_the_entry_of_a_function_is_a_condition_only_where_its_line_is_shared(tmp_path: Path):
+    text = "def f(xs): return [x for x in xs]\n\n\ndef g():\n    return 1\n"
+    path = _write(tmp_path / "a.py", text)
+
+    def condition(name: str, own: str | None) -> str | None:
+        at = python.find_function(_launch(path, tmp_path), None, Spec(function=name))
+        assert isinstance(at, Spec)
+        return python.condition_of(Breakpoint(1, Spec(function=name, condition=own), at=at))
+
+    assert condition("g", None) is None
+    assert condition("g", "x") == "x"
+    entry = condition("f", None)
+    assert entry is not None
+    assert python.own_condition(condition("f", "x > 1") or "") == "x > 1"
+
+
+def test_several_functions_of_a_name_are_named(tmp_path: Path):
+    path = _write(tmp_path / "a.py", "class A:\n    def f(self):\n        return 1\n")
+    _write(tmp_path / "b.py", "def f():\n    return 1\n")
+    found = python.find_function(_launch(path, tmp_path), None, Spec(function="f"))
+    assert isinstance(found, Spec)
+    assert found.note == "others of this name: b.py:2"
