@@ -366,3 +366,26 @@ def test_what_the_system_keeps_to_itself_is_no_name_of_the_program(
     written = data(cli("--json", "write", "quit", "1", check=0))
     assert (written["previous"], written["value"]) == ("0", "1")
     assert data(cli("--json", "await", check=0))["exit_code"] == 4
+
+
+def test_what_can_never_be_evaluated_is_said_when_it_is_set(cli: Cli) -> None:
+    cli(
+        "start",
+        str(build("overloads.cpp")),
+        *FRIDA,
+        "--break",
+        at("overloads.cpp", "main"),
+        check=0,
+    )
+    line = at("overloads.cpp", "incr")
+    for option, text, says in (
+        ("-c", "nope > 1", "no 'nope' in scope here"),
+        ("-c", "x >", "expected an operand"),
+        ("--log", "{nope}", "no 'nope' in scope here"),
+    ):
+        (note,) = data(cli("--json", "break", line, option, text, check=0))["notes"]
+        assert says in note
+    known = data(cli("--json", "break", line, "-c", "args[0] == 1", check=0))
+    assert (known["function"], known.get("notes")) == ("incr", None)
+    stop = data(cli("--json", "continue", check=0))
+    assert (stop["hit_breakpoints"], value(cli, "x")) == ([known["id"]], "1")

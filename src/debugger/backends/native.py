@@ -16,6 +16,12 @@ Lines = Callable[[str], Awaitable[Iterable[int]]]
 Names = Callable[[str, str], Awaitable[Iterable[str]]]
 
 
+def no_patterns(adapter: str) -> Bound:
+    """Refuse a pattern of functions."""
+    why = f"{adapter} sets no breakpoints by pattern; --backend frida and --backend lldb-cli do"
+    return Bound(verified=False, why=why)
+
+
 async def explain(program: str | None, spec: Spec, *, lines: Lines, names: Names) -> Bound:
     """Say why a breakpoint does not bind, with the lines or names that would.
 

@@ -87,6 +87,7 @@ class Bound(Struct, frozen=True):
     near_names: tuple[str, ...] = ()
     again: str | None = None
     is_taken: bool = False
+    function: str | None = None  # that the location is in, where the backend says so
 
 
 class Breakpoint(Struct, frozen=True):
@@ -264,6 +265,25 @@ class Breakpoints:
                 at = msgspec.structs.replace(one.at, function=None, file=file, line=line)
                 self._all[one.id] = msgspec.structs.replace(one, at=at)
 
+    def qualify(self) -> bool:
+        """Take the one function whose qualified name ends with that of an unbound breakpoint.
+
+        Returns whether there is such a breakpoint, to be sent again.
+        """
+        changed = False
+        for one in self.every():
+            at, bound = one.at, one.bound
+            if at is None or not at.function or bound is None or bound.verified or at.note:
+                continue
+            name = at.function
+            ends = (f"::{name}", f".{name}")
+            whole = [near for near in bound.near_names if near.endswith(ends)]
+            if len(whole) == 1:
+                at = msgspec.structs.replace(at, function=whole[0], note=f"it is {whole[0]}")
+                self._all[one.id] = msgspec.structs.replace(one, at=at, bound=None)
+                changed = True
+        return changed
+
     def update(self, bound: Bound) -> Breakpoint | None:
         """Take a late answer for the breakpoint with this backend id; None if it is not ours."""
         if bound.backend_id is None:
@@ -326,6 +346,7 @@ def _renewed(old: Bound, new: Bound) -> Bound:
         file=new.file or old.file,
         line=new.line or old.line,
         address=new.address or old.address,
+        function=new.function or old.function,
         again=new.again or old.again,
         why=None if new.verified else new.why or old.why,
     )

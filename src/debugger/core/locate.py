@@ -112,6 +112,23 @@ def near_files(name: str, names: Iterable[str], most: int = 3) -> tuple[str, ...
     return tuple(other for _, other in sorted(rated)[:most])
 
 
+def is_pattern(name: str) -> bool:
+    """Tell whether a function's name is a pattern: `incr*`, `MyClass::*`.
+
+    A pointer in brackets and an operator's name are none: `main.(*Tree).Add`, `operator*`.
+    """
+    bare = re.sub(r"\([^()]*\)|<[^<>]*>|operator\S*", "", name)
+    return "*" in bare or "?" in bare
+
+
+def split_arguments(name: str) -> tuple[str, str | None]:
+    """Split `a::f(int, char)` into the name and its arguments without blanks; None without any."""
+    if not name.endswith(")") or not (plain := plain_function(name)) or plain == name:
+        return name, None
+    _, _, rest = name.partition(f"{plain}(")
+    return plain, "".join(rest.removesuffix(")").split())
+
+
 def plain_function(name: str) -> str:
     """Strip the arguments' list, a trailing ` const` and a Rust hash from a function's name.
 

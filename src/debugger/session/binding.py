@@ -136,6 +136,8 @@ class Binding:
             case Kind.WATCHPOINT:
                 return
         self._breakpoints.bind(alike, bounds)
+        if at.kind is Kind.FUNCTION and self._breakpoints.qualify():
+            await self._send_functions()
         taken = {(one.file, one.line) for one in bounds if one.is_taken}
         for file, line in sorted((file, line) for file, line in taken if file and line):
             # Delve keeps one breakpoint at an address, be it of a function or of a line.

@@ -57,6 +57,26 @@ def test_a_function_breakpoint_at_a_taken_location_is_sent_with_those_of_the_lin
     assert known.get(function.id).spec == Spec(function="f")
 
 
+@pytest.mark.parametrize(
+    ("near", "function"),
+    [
+        (("app::Type::method",), "app::Type::method"),
+        (("a::method", "b::method"), "method"),
+        (("a::methods",), "method"),
+    ],
+)
+def test_the_one_function_whose_qualified_name_ends_so_is_taken(
+    near: tuple[str, ...], function: str
+):
+    known = Breakpoints()
+    one = placed(known, Spec(function="method"))
+    known.bind([one], [Bound(verified=False, near_names=near)])
+    assert known.qualify() is (function != "method")
+    at = known.get(one.id).at
+    assert at is not None
+    assert at.function == function
+
+
 def test_ids_are_never_given_twice():
     known = Breakpoints()
     gone = known.add(LINE)

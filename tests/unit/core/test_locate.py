@@ -9,11 +9,13 @@ import pytest
 from debugger.core.locate import (
     Place,
     absolute,
+    is_pattern,
     matching,
     near_names,
     nearest_lines,
     parse,
     plain_function,
+    split_arguments,
 )
 from debugger.errors import Code, DebuggerError
 
@@ -105,3 +107,34 @@ def test_the_nearest_lines_are_told_in_ascending_order():
 def test_a_name_is_near_by_its_last_part_and_in_any_case():
     assert near_names("Sum_to", ["main", "app::sum_to", "work"]) == ("app::sum_to",)
     assert near_names("zzz", ["main"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("incr*", True),
+        ("Shape::*", True),
+        ("f?", True),
+        ("main.(*Tree).Add", False),
+        ("A::operator*", False),
+        ("max<int*>", False),
+        ("f(char*)", False),
+    ],
+)
+def test_a_pattern_is_told_from_a_name(name: str, is_one: bool) -> None:
+    assert is_pattern(name) is is_one
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("a::f(int, char *)", ("a::f", "int,char*")),
+        ("a::f", ("a::f", None)),
+        ("f()", ("f", "")),
+        ("A::operator()", ("A::operator()", None)),
+    ],
+)
+def test_a_functions_arguments_are_split_from_its_name(
+    name: str, split: tuple[str, str | None]
+) -> None:
+    assert split_arguments(name) == split

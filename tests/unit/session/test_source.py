@@ -93,3 +93,13 @@ def test_a_line_of_a_bundle_is_cut_around_the_column(tmp_path: Path) -> None:
     assert len(shown.text) < 160
     (shown,) = source.around(str(file), 1, before=0, after=0, column=3)
     assert shown.text == "short();"
+
+
+def test_a_relative_file_of_the_debug_information_is_found_above_the_program(tmp_path, built):
+    file = tmp_path / "src" / "main.rs"
+    file.parent.mkdir()
+    file.write_text("")
+    built("src/main.rs")
+    program = str(tmp_path / "target" / "debug" / "app")
+    for folders in ([str(tmp_path)], ["/"], [str(file.parent)]):
+        assert source.meant("main.rs", folders, program, NOWHERE) == str(file)

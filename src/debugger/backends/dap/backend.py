@@ -28,8 +28,10 @@ from debugger.backends.dap.sites import Sites
 from debugger.backends.dap.stacks import Stacks
 from debugger.backends.dap.steps import Steps
 from debugger.backends.dap.values import Values
+from debugger.backends.native import no_patterns
 from debugger.backends.stdio import input_of
 from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
+from debugger.core.locate import is_pattern
 from debugger.core.model import (
     ExceptionDetails,
     Frame,
@@ -275,6 +277,8 @@ class DapBackend:
             return self._exceptions.place(spec)
         if spec.kind in {Kind.ADDRESS, Kind.WATCHPOINT}:
             return spec
+        if spec.function is not None and is_pattern(spec.function):
+            return no_patterns(self.adapter)
         return self._profile.correct(self, spec)
 
     async def set_breakpoints(self, file: str, wanted: Sequence[Breakpoint]) -> list[Bound]:

@@ -19,6 +19,7 @@ from debugger.backends.frida.engine.events import Logged as Recorded
 from debugger.backends.frida.points import Made, Text
 from debugger.backends.frida.program import Place, Program
 from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
+from debugger.core.locate import is_pattern
 from debugger.errors import DebuggerError
 
 _MARK = "breakpoint "
@@ -189,8 +190,25 @@ class Breakpoints:
             # may begin in a row of another line, which has the same address.
             line=max(one.at.line or 0, line or 0) or None,
             address=hex(address),
-            why=made[0].problem,
+            why=self._said(one, made),
+            function=self._function(address, module),
         )
+
+    def _function(self, address: int, module: Module | None) -> str | None:
+        """Return the name of the function that an address is in."""
+        if module is None or not module.image.has_debug:
+            return None
+        found = module.image.functions.at(address - module.bias)
+        return found[0].name if found else None
+
+    @staticmethod
+    def _said(one: _Set, made: Sequence[Made]) -> str | None:
+        """Say what is to be known of a breakpoint that was set."""
+        problems = [each.problem for each in made if each.problem]
+        if len(problems) == len(made):
+            return problems[0]
+        name = one.at.function
+        return f"in {len(made)} functions" if name is not None and is_pattern(name) else None
 
     async def loaded(self, modules: Sequence[Module]) -> None:
         """Set every breakpoint in binaries that were loaded just now, before their code runs."""

@@ -26,6 +26,7 @@ _BASES = {RSP: "rsp", RBP: "rbp"}
 Text = Callable[[Sequence[int]], str]
 # A line that runs more often than this is logged in part; what is left out is counted.
 RECORDS_PER_SECOND = 10_000
+_FAILED = "<error: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,23 @@ def make(name: str, spec: Spec, place: Place, *, group: str) -> Made:
     )
     return Made(
         point,
-        condition.problem if condition is not None else None,
+        _problem(condition, pieces),
         written.text if written is not None else None,
     )
+
+
+def _problem(condition: _Condition | None, pieces: Sequence[template.Piece] | None) -> str | None:
+    """Say what can never be evaluated at a place, of a condition or a logpoint's text."""
+    if condition is not None and condition.problem is not None:
+        return f"its condition can never be true here: {condition.problem}"
+    failed = [
+        one.text
+        for one in pieces or ()
+        if isinstance(one, template.Plain) and one.text.startswith(_FAILED)
+    ]
+    if not failed:
+        return None
+    return f"it can never be evaluated here: {failed[0].removeprefix(_FAILED).removesuffix('>')}"
 
 
 def _caller(place: Place) -> tuple[str, int] | None:
@@ -131,6 +146,6 @@ def _pieces(text: str, scope: Scope) -> tuple[template.Piece, ...]:
             piece = template.piece(resolve.expression(part, scope))
             saying.script((piece,))  # what JavaScript cannot read is found here
         except DebuggerError as error:
-            piece = template.Plain(f"<error: {error.message}>")
+            piece = template.Plain(f"{_FAILED}{error.message}>")
         pieces.append(piece)
     return tuple(pieces)

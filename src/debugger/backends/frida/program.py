@@ -17,12 +17,14 @@ from debugger.backends.frida.dwarf.unwind import Module, Modules
 from debugger.backends.frida.engine.events import Module as Mapped
 from debugger.backends.frida.owned import gives, is_of_system
 from debugger.backends.frida.thrown import FUNCTIONS, PANIC
+from debugger.backends.frida.traced.finding import match
 from debugger.core.breakpoints import Bound, Spec
-from debugger.core.locate import near_names
+from debugger.core.locate import is_pattern, near_names, split_arguments
 from debugger.errors import DebuggerError
 
 _OURS = ("frida-agent", "memfd:")
 _PARTS_OF_A_CRATE = 2
+PATTERN_MAX = 200  # functions that one breakpoint stops in
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,9 @@ class Program:
     def _functions(self, spec: Spec, modules: list[Module]) -> list[Place]:
         """Find where a function begins: one of the program's own, else one of the system's."""
         name = spec.function or ""
+        if is_pattern(name):
+            return self._fitting(name, modules)
+        name, given = split_arguments(name)
         asks_arguments = any("args[" in text for text in (spec.condition, spec.log) if text)
         for is_system in (False, True):
             group = [one for one in modules if is_of_system(one) is is_system and gives(one, name)]
@@ -152,14 +157,27 @@ class Program:
                 for module in group
                 if module.image.has_debug
                 for one in module.image.functions.named(name)
+                if given is None or _arguments(one, module) == given
             ]
             if found or any(self._has_function(name, one) for one in self._known(modules)):
                 return found
+            if given is not None:
+                continue  # a symbol says nothing of arguments
             for module in sorted(group, key=lambda one: one is not self.main):
                 found = self._symbols(name, [module])
                 if found:
                     return found  # a library's function of the same name is another
         return []
+
+    @staticmethod
+    def _fitting(pattern: str, modules: list[Module]) -> list[Place]:
+        """Find where the functions begin that a pattern names, a bounded number of them."""
+        return [
+            Place(
+                (one.function.body + one.module.bias) if one.function else one.address, one.module
+            )
+            for one in match(pattern, modules, PATTERN_MAX).targets
+        ]
 
     def _known(self, modules: list[Module]) -> list[Module]:
         """List the binaries besides these, which were searched before."""
@@ -261,6 +279,13 @@ def _argument_address(function: Function, module: Module) -> int:
 
     at_entry = missing(function.address) < missing(function.body)
     return (function.address if at_entry else function.body) + module.bias
+
+
+def _arguments(function: Function, module: Module) -> str:
+    """Write the types of a function's arguments without blanks."""
+    known = module.image.scopes.locals(function.entry, function.address)
+    names = [one.type.name for one in known if one.role is Role.ARGUMENT and one.name != "this"]
+    return ",".join("".join(name.split()) for name in names)
 
 
 def _is_same(path: str, other: str) -> bool:

@@ -71,7 +71,7 @@ class Steps:
         self._entries = Entries(inside, on_moved)
         self._entering: Stopped | None = None
         self._by_instruction = False
-        self._shared: frozenset[int] = frozenset()  # those with another at the same location
+        self._shared: Mapping[int, frozenset[int]] = {}  # those at the same location, by number
         self._counted: Mapping[int, guards.Count] = {}  # as it was at the last stop, or later
 
     async def note(self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]) -> None:
@@ -206,7 +206,7 @@ class Steps:
         """Return a stop with those breakpoints that stopped it; None if none of the user's did."""
         stop = self._entries.attribute(stop)
         step = self._step
-        is_counted = step is not None or not self._shared.isdisjoint(stop.hits)
+        is_counted = step is not None or any(hit in self._shared for hit in stop.hits)
         if not is_counted or stop.reason not in {Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT}:
             return stop
         before, after = self._counted, await self._counts()
@@ -232,7 +232,10 @@ class Steps:
                 return False
             return guards.has_stopped(then, now)
 
-        hits = tuple(one for one in dict.fromkeys((*stop.hits, *known)) if has_stopped(one))
+        # Without a step only stops at shared locations are counted, of those that share them.
+        near = {one for hit in stop.hits for one in self._shared.get(hit, ())}
+        others = known if step is not None else [one for one in known if one in near]
+        hits = tuple(one for one in dict.fromkeys((*stop.hits, *others)) if has_stopped(one))
         if step is not None:
             step.is_at_guard = False
         if hits:
@@ -323,14 +326,20 @@ def _places(one: Known) -> tuple[str, ...]:
     return (guards.place(one.wanted), *one.places)
 
 
-def _shared(known: Sequence[Known]) -> frozenset[int]:
-    """Return the numbers of the breakpoints that are, or may be, where another is, too."""
+def _shared(known: Sequence[Known]) -> Mapping[int, frozenset[int]]:
+    """Return, by number, the breakpoints that are, or may be, where another is, too."""
     if any(one.file is None for one in known) and len(known) > 1:
-        return frozenset(one.number for one in known)  # CodeLLDB does not say where a function is
-    found: dict[tuple[str | None, int | None], list[int]] = {}
+        # CodeLLDB does not say where a function is.
+        return dict.fromkeys((one.number for one in known), frozenset(one.number for one in known))
+    found: dict[tuple[str | None, int | None], set[int]] = {}
     for one in known:
-        found.setdefault((one.file, one.line), []).append(one.number)
-    return frozenset(number for numbers in found.values() if len(numbers) > 1 for number in numbers)
+        found.setdefault((one.file, one.line), set()).add(one.number)
+    return {
+        number: frozenset(numbers)
+        for numbers in found.values()
+        if len(numbers) > 1
+        for number in numbers
+    }
 
 
 async def _nothing(stop: Stopped) -> None:

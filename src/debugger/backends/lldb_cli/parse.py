@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from debugger.backends.lldb import common
 from debugger.core.breakpoints import Bound, Breakpoint
 from debugger.core.clip import clip
 from debugger.core.events import Stream
-from debugger.core.locate import plain_function
+from debugger.core.locate import is_pattern, plain_function
 from debugger.core.model import (
     Frame,
     Instruction,
@@ -101,6 +102,8 @@ class Place(Struct, frozen=True, tag="rebound", tag_field="event"):
     file: str | None = None
     line: int | None = None
     address: str | None = None
+    function: str | None = None
+    locations: int = 1
 
 
 News = Halted | Resumed | Exited | Detached | Printed | Logged | ConditionFailed | Console | Place
@@ -230,6 +233,20 @@ def instructions(told: Any) -> list[Instruction]:
     ]
 
 
+def function_regex(name: str) -> str | None:
+    """Write a pattern of function names as LLDB's regular expression; None for a plain name.
+
+    `*` is any part of a name but `::`, `**` any parts, `?` one letter. LLDB matches names with
+    their arguments.
+    """
+    if not is_pattern(name):
+        return None
+    words = {"**": r"[^(]*", "*": r"[^:(]*", "?": r"[^:(]"}
+    parts = re.split(r"(\*\*|\*|\?)", name.removeprefix("::"))
+    text = "".join(words.get(part, re.escape(part)) for part in parts)
+    return rf"(^|::|[ *&]){text}(\(|$)"
+
+
 def wanted(one: Breakpoint, file: str | None = None) -> dict[str, Any]:
     """Write what a breakpoint is to be; `file` is what the program calls the one that it is in.
 
@@ -249,6 +266,7 @@ def wanted(one: Breakpoint, file: str | None = None) -> dict[str, Any]:
         "file": file,
         "line": at.line,
         "function": at.function,
+        "regex": function_regex(at.function) if at.function else None,
         "address": at.address,
         "filter": at.catch,
         "condition": one.spec.condition,
@@ -265,10 +283,13 @@ def places(told: Any) -> Sequence[Place]:
 def bound(told: Place, one: Breakpoint | None) -> Bound:
     """Say what became of a breakpoint."""
     at = (one.at or one.spec) if one is not None else None
+    is_wide = at is not None and at.function is not None and is_pattern(at.function)
     return Bound(
         verified=told.verified,
         backend_id=told.id,
         file=told.file or (at.file if at is not None else None),
         line=told.line or (at.line if at is not None else None),
         address=told.address,
+        function=plain_function(told.function) if told.function else None,
+        why=f"in {told.locations} functions" if is_wide and told.verified else None,
     )

@@ -70,6 +70,10 @@ def _made(one: dict[str, Any]) -> Any:
         made = target.BreakpointCreateForException(*_FILTERS[one["filter"]])
     elif one.get("address"):
         made = target.BreakpointCreateByAddress(int(one["address"], 16))
+    elif one.get("regex"):
+        # The program's own functions: those of libraries are thousands.
+        module = target.GetExecutable().GetFilename()
+        made = target.BreakpointCreateByRegex(one["regex"], module)
     elif one.get("function"):
         made = target.BreakpointCreateByName(one["function"])
     else:
@@ -106,12 +110,16 @@ def bound(made: Any) -> dict[str, Any]:
     where = places[0].GetAddress()
     entry = where.GetLineEntry()
     told["verified"] = True
+    told["locations"] = made.GetNumLocations()
     load = where.GetLoadAddress(program.target())
     if load != lldb.LLDB_INVALID_ADDRESS:
         told["address"] = hex(load)
     if entry.IsValid() and entry.GetLine():
         told["file"] = entry.GetFileSpec().fullpath
         told["line"] = entry.GetLine()
+    function = where.GetFunction().GetDisplayName() if where.GetFunction().IsValid() else None
+    if function:
+        told["function"] = function
     return told
 
 
