@@ -98,12 +98,11 @@ async def listed(call: Call) -> answers.Answer:
     """List the breakpoints: place, state, hits."""
     session = call.session()
     seen = session.binding.watching
-    shown = (
-        msgspec.structs.replace(
-            views.breakpoint_view(one, seen.value(one.id)), hits=family.hits(session, one.id)
-        )
-        for one in session.breakpoints.listed()
-    )
+    shown: list[answers.BreakpointView] = []
+    for one in session.breakpoints.listed():
+        view, hits = views.breakpoint_view(one, seen.value(one.id)), family.hits(session, one.id)
+        below = view.hits_below if hits == one.hits else UNSET
+        shown.append(msgspec.structs.replace(view, hits=hits, hits_below=below))
     return answers.BreakpointList(breakpoints=tuple(shown))
 
 

@@ -53,7 +53,10 @@ def _line(view: BreakpointView, *, is_listed: bool) -> str:
         head += f" = {shorten(view.value, IN_A_LIST)}"
     said = [" ".join([head, *_options(view)])]
     is_counted = view.kind != "exception"  # few adapters say which of them it was
-    if view.hits or (is_counted and is_listed and view.enabled and view.verified):
+    is_below = isinstance(view.hits_below, int)
+    if is_below and is_listed and view.enabled and view.verified:
+        said.append(f"fewer than {view.hits_below} hits")
+    elif view.hits or (is_counted and is_listed and view.enabled and view.verified):
         said.append(counted(view.hits, "hit"))
     if pending := _pending(view):
         said.append(pending)

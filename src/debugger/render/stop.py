@@ -226,6 +226,13 @@ def _after_waiting(waiting: Waiting) -> str:
     )
 
 
+def _missed(view: BreakpointView) -> str:
+    """Say how often a breakpoint was hit that never stopped the program."""
+    if isinstance(view.hits_below, int):
+        return f"hit fewer than {view.hits_below} times"
+    return "never hit"
+
+
 def _ended(stop: Stop, page: Page) -> list[Section]:
     head = "exited"
     if stop.signal is not None:
@@ -234,7 +241,7 @@ def _ended(stop: Stop, page: Page) -> list[Section]:
         head = f"exited: status {stop.exit_code}"
     missed = [
         *(_unbound(view) for view in stop.unbound),
-        *(f"breakpoint {view.id} was never hit: {place_of(view)}" for view in stop.never_hit),
+        *(f"breakpoint {view.id} was {_missed(view)}: {place_of(view)}" for view in stop.never_hit),
     ]
     return [
         fixed(head),

@@ -56,6 +56,7 @@ def breakpoint_view(one: Breakpoint, value: str | None = None) -> answers.Breakp
     why = bound.why or ("the program does not run yet" if one.bound is None else "not bound yet")
     if is_watch and one.bound is None:
         why = f"it is set again when the program stops in {spec.function}"
+    least = spec.hit_count or 0
     return answers.BreakpointView(
         id=one.id,
         kind=spec.kind.value,
@@ -72,6 +73,7 @@ def breakpoint_view(one: Breakpoint, value: str | None = None) -> answers.Breakp
         temporary=spec.temporary,
         thread=spec.thread,
         hits=one.hits,
+        hits_below=one.uncounted + least if least > 1 and one.hits == one.uncounted else UNSET,
         expression=spec.watch or UNSET,
         access=spec.access.value if is_watch else UNSET,
         value=value_text(value) if value is not None else UNSET,

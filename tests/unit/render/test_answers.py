@@ -370,6 +370,11 @@ def test_a_breakpoint_tells_its_options_and_why_it_is_pending():
     assert told(breakpoint_at(kind="watchpoint", file=None, function="sum")) == "watchpoint 1: sum"
 
 
+def test_a_breakpoint_with_a_hit_count_that_has_not_stopped_says_what_is_known_of_its_hits():
+    view = breakpoint_at(hit_count=3, hits_below=3)
+    assert told(a.BreakpointList((view,))).rstrip().endswith("(hit count 3), fewer than 3 hits")
+
+
 def test_child_sessions_stand_below_their_parents_and_a_circle_loses_none():
     named = {
         name: replace(STATUS, session=name, parent=parent, program=None, pid=None)

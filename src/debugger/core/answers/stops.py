@@ -45,6 +45,7 @@ class BreakpointView(Struct, frozen=True):
     temporary: bool = False
     thread: int | None = None
     hits: int = 0
+    hits_below: int | UnsetType = UNSET  # with a hit count: it was hit fewer times than this
     expression: str | UnsetType = UNSET
     access: str | UnsetType = UNSET
     value: str | UnsetType = UNSET
