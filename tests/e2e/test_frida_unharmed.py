@@ -177,3 +177,16 @@ def test_calls_and_hits_that_were_too_many_are_counted(cli: Cli):
     assert output["lines"][0]["text"] == "first"
     added = data(cli("--json", "break", "main", check=0))
     assert "has ended" in added["why_unbound"]
+
+
+def test_a_busy_server_keeps_no_descriptor_of_the_attaches_that_it_has_had(cli: Cli):
+    with running(build("server.c"), ready="0") as server:
+        files = Path(f"/proc/{server.pid}/fd")
+        before = len(list(files.iterdir()))
+        for _ in range(5):
+            cli("attach", str(server.pid), *FRIDA, check=0)
+            cli("trace", "add", "serve", check=0)
+            cli("log", "serve", "request {request}", check=0)
+            cli("detach", check=0)
+            go_on_serving(server)
+        assert len(list(files.iterdir())) == before

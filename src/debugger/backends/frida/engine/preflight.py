@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import struct
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from debugger.errors import Code, DebuggerError
 
 _X86_64 = 62
 _PT_INTERP = 3
+_SECCOMP_STRICT = "1"
 _SIGTRAP_BIT = 1 << 4
 _OTHER_BACKEND = "debugger start --adapter gdb stays outside the program"
 
@@ -123,7 +125,9 @@ def check_process(pid: int) -> None:
             f"a breakpoint would kill them",
             hint=_OTHER_BACKEND,
         )
-    tracer = _status(proc / "status").get("TracerPid", "0")
+    status = _status(proc / "status")
+    check_state(pid, status)
+    tracer = status.get("TracerPid", "0")
     if tracer != "0":
         raise DebuggerError(
             Code.WRONG_STATE,
@@ -142,6 +146,28 @@ def check_library(pid: int, maps: str, program: str) -> None:
         raise DebuggerError(
             Code.NOT_SUPPORTED,
             f"process {pid} ({program}) has no C library, and would die of being entered",
+            hint=_OTHER_BACKEND,
+        )
+
+
+def check_state(pid: int, status: Mapping[str, str]) -> None:
+    """Refuse a process that its status (proc_pid_status(5)) shows stopped, or without system calls.
+
+    Raises:
+        DebuggerError: WRONG_STATE, NOT_SUPPORTED.
+    """
+    if status.get("State", "").startswith("T"):
+        raise DebuggerError(
+            Code.WRONG_STATE,
+            f"process {pid} was stopped by a signal, and would have to be woken to be entered",
+            hint=f"kill -CONT {pid} lets it run first; debugger attach {pid} --adapter gdb stays "
+            "outside",
+        )
+    if status.get("Seccomp", "0") == _SECCOMP_STRICT:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"process {pid} may only read, write and exit (seccomp), and would die of being "
+            "entered",
             hint=_OTHER_BACKEND,
         )
 

@@ -89,3 +89,17 @@ def test_a_kernel_thread_is_refused_in_words():
     with pytest.raises(DebuggerError) as refused:
         preflight.check_process(2)
     assert refused.value.code in {Code.NOT_SUPPORTED, Code.DENIED}
+
+
+@pytest.mark.parametrize(
+    ("status", "says", "hint"),
+    [
+        ({"State": "T (stopped)"}, "stopped by a signal", "kill -CONT 7"),
+        ({"State": "S (sleeping)", "Seccomp": "1"}, "only read, write and exit", "--adapter gdb"),
+    ],
+)
+def test_a_process_that_would_be_woken_or_killed_is_refused(status, says, hint):
+    with pytest.raises(DebuggerError, match=says) as refused:
+        preflight.check_state(7, status)
+    assert hint in (refused.value.hint or "")
+    preflight.check_state(7, {"State": "R (running)", "Seccomp": "2"})

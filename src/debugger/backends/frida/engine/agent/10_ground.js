@@ -73,8 +73,14 @@ const BUSY = mmap(NULL, 1 << 22, 3, 0x4022, -1, 0);
 if (BUSY.equals(ptr(-1))) throw new Error('no memory for the threads');
 
 // Nothing that is read or written here can fault, and no page changes its protection.
-const OWN_MEMORY = openFile(Memory.allocUtf8String('/proc/self/mem'), 0x80002, 0);
+let OWN_MEMORY = openFile(Memory.allocUtf8String('/proc/self/mem'), 0x80002, 0);
 if (OWN_MEMORY < 0) throw new Error('/proc/self/mem cannot be opened');
+
+// Afterwards nothing is read or written: its number may be the program's own next.
+function closeOwnMemory() {
+  ask(3, OWN_MEMORY);
+  OWN_MEMORY = -1;
+}
 
 function readBytes(address, count) {
   const buffer = Memory.alloc(Math.max(count, 1));

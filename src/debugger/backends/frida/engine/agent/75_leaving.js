@@ -30,12 +30,21 @@ function idle() {
   const limit = microseconds() + 2e6;
   return new Promise((resolve, reject) => {
     const look = () => {
-      if (isLeft()) { sendAll(true); resolve(null); }
+      if (isLeft()) { sendAll(true); giveBack(); resolve(null); }
       else if (microseconds() > limit) reject(new Error('a thread does not leave the agent'));
       else setTimeout(look, 1);
     };
     look();
   });
+}
+
+// What a thread may still come to stays mapped: stubs, handlers, trampolines and their entries. The
+// rings are empty by now, and nobody writes to them any more.
+const DONT_NEED = 4;
+function giveBack() {
+  if (tracer !== null) ask(28, tracer.ring, RING * RECORD, DONT_NEED);
+  if (logger !== null) ask(28, logger.ring, LOGS * LOG_RECORD, DONT_NEED);
+  closeOwnMemory();
 }
 
 function isLeft() {
