@@ -386,3 +386,25 @@ async def test_calls_cost_little_and_libraries_next_to_nothing(name, scratch):
         took = time.monotonic() - began
         ran = await recorded(argv, PROGRAMS, scratch)
         assert ran.took_s < took * most + 0.5, what
+
+
+async def test_a_statement_over_several_lines_is_no_loop_and_a_task_s_exception_is_its_end(
+    python, scratch, tmp_path
+):
+    source = (
+        "import asyncio\nasync def leaf(x):\n    return 1 // x\n"
+        "async def mid(x):\n    return await leaf(x)\n"
+        "async def main():\n"
+        "    await asyncio.gather(mid(0), mid(1), return_exceptions=True)\n"
+        "def long(a):\n    return dict(a=a,\n                b=max(a,\n                      1))\n"
+        "asyncio.run(main())\nlong(1)\n"
+    )
+    (tmp_path / "prog.py").write_text(source)
+    ran = await recorded([python, "prog.py"], tmp_path, scratch, lines=Lines.EACH)
+    (one,) = ran.recordings
+    calls = {one.function(call.function).name: call for call in walk(grow(one))}
+    found = lifetime(one, calls["long"], branches=branches(source + "if 1:\n    pass\n"))
+    assert not any(isinstance(item, Loop) for item in found.items)
+    raised = [call for call in walk(grow(one)) if call.errors]
+    names = sorted(one.function(call.function).name for call in raised)
+    assert names == ["leaf", "mid"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -124,7 +124,7 @@ def lifetime(
         call=call.id,
         thread=call.thread,
         arguments=call.arguments,
-        items=tuple(fold_steps(steps)),
+        items=tuple(fold_steps(steps, branches or ())),
         decisions=_decisions(call, steps, branches or {}),
         value=call.value,
         error=error.text if error is not None else None,
@@ -180,9 +180,13 @@ def callee(recording: Recording, call: Call) -> Callee:
 # -- loops -----------------------------------------------------------------------------------------
 
 
-def fold_steps(steps: Sequence[Step]) -> Iterator[Item]:
-    """Fold the rounds of loops: what comes back to an earlier line, the outermost first."""
-    header = _header(steps)
+def fold_steps(steps: Sequence[Step], branches: Collection[int] = ()) -> Iterator[Item]:
+    """Fold the rounds of loops: what comes back to an earlier line, the outermost first.
+
+    Where the lines that decide are known, a loop begins at one: another line that is come back to
+    is that of a statement over several lines.
+    """
+    header = _header(steps, branches)
     if header is None:
         yield from steps
         return
@@ -197,28 +201,29 @@ def fold_steps(steps: Sequence[Step]) -> Iterator[Item]:
         rounds.append(steps[last:end])
     else:
         end = last
-    yield from fold_steps(steps[:first])
-    yield _loop(header, rounds)
+    yield from fold_steps(steps[:first], branches)
+    yield _loop(header, rounds, branches)
     if end == last:  # the look that ends the loop
         yield steps[last]
         end = last + 1
-    yield from fold_steps(steps[end:])
+    yield from fold_steps(steps[end:], branches)
 
 
-def _header(steps: Sequence[Step]) -> int | None:
+def _header(steps: Sequence[Step], branches: Collection[int]) -> int | None:
     """Find the first line of the outermost loop."""
     seen: set[int] = set()
     targets = set()
     before = 0
     for step in steps:
-        if step.line in seen and step.line <= before:
+        is_header = not branches or step.line in branches
+        if is_header and step.line in seen and step.line <= before:
             targets.add(step.line)
         seen.add(step.line)
         before = step.line
     return min(targets, default=None)
 
 
-def _loop(header: int, rounds: Sequence[Sequence[Step]]) -> Loop:
+def _loop(header: int, rounds: Sequence[Sequence[Step]], branches: Collection[int]) -> Loop:
     groups: dict[tuple[int, ...], list[int]] = {}
     shaped = [tuple(_path(one)) for one in rounds]
     for number, path in enumerate(shaped):
@@ -229,8 +234,8 @@ def _loop(header: int, rounds: Sequence[Sequence[Step]]) -> Loop:
             count=len(numbers),
             first_round=numbers[0] + 1,
             lines=path,
-            first=tuple(_inner(rounds[numbers[0]])),
-            last=tuple(_inner(rounds[numbers[-1]])) if len(numbers) > 1 else (),
+            first=tuple(_inner(rounds[numbers[0]], branches)),
+            last=tuple(_inner(rounds[numbers[-1]], branches)) if len(numbers) > 1 else (),
         )
         for path, numbers in ranked[:_SHAPES]
     )
@@ -252,10 +257,10 @@ def _path(steps: Sequence[Step]) -> Iterator[int]:
             yield step.line
 
 
-def _inner(steps: Sequence[Step]) -> Iterator[Item]:
+def _inner(steps: Sequence[Step], branches: Collection[int]) -> Iterator[Item]:
     """Fold what a round consists of: its own first line is no loop of its own."""
     yield steps[0]
-    yield from fold_steps(steps[1:])
+    yield from fold_steps(steps[1:], branches)
 
 
 # -- branches --------------------------------------------------------------------------------------

@@ -67,7 +67,8 @@ class Traced:
         self._looks = parts.looks_at_itself
         # By the code's identity: to hash code is to hash all that is in it, at each call.
         self._known: dict[int, tuple[bool, CodeType]] = {}
-        self._errors: dict[int, BaseException] = {}  # by the frame that an exception is in
+        # By the frame that an exception is in: it, and the instruction that it came from.
+        self._errors: dict[int, tuple[BaseException, int]] = {}
         self._set = sys.settrace
         self._get = sys.gettrace
         # Always the same object, or the interpreter could not tell us what is set.
@@ -183,7 +184,7 @@ class Traced:
             if event == "line":
                 self._line(thread, code, frame)
             elif event == "exception":
-                self._errors[id(frame)] = argument[1]
+                self._errors[id(frame)] = (argument[1], frame.f_lasti)
             elif event == "return":
                 self._return(thread, code, frame, argument)
         except Exception as error:  # noqa: BLE001
@@ -201,7 +202,7 @@ class Traced:
 
     def _return(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
         book = self._book
-        error = self._errors.pop(id(frame), None)
+        error, raised_at = self._errors.pop(id(frame), (None, -1))
         last = self._parts.last_instruction(code, frame.f_lasti)
         is_over = not (code.co_flags & self._parts.GENERATES and last in self._parts.YIELDS)
         if self._watch is not None:
@@ -210,7 +211,11 @@ class Traced:
             error is not None
             and value is None
             and last not in self._parts.RETURNS
-            and (last not in self._parts.YIELDS or self._is_raising(error, frame))
+            and (
+                last not in self._parts.YIELDS
+                or raised_at == frame.f_lasti
+                or self._is_raising(error, frame)
+            )
         ):
             book.fail(thread, code, error, frame)
         elif is_over:
