@@ -20,6 +20,7 @@ from debugger.session.session import Session
 from debugger.session.stepping import Patience
 from debugger.setup import attaching, simulators
 
+_FIRST_STOP_S = 1.0
 GROUP = "Sessions"
 # In debugpy 1.8.22 the server of an attach before, while it ends, may take the new one along.
 _TAKEN_ALONG = "disconnected unexpectedly"
@@ -106,6 +107,10 @@ async def _begun(
     # A Node that waits for a debugger (--inspect-brk) stands still without being asked to.
     if target.pause or session.state is State.STOPPED:
         answer = await stepping.wait(session, patience, after=0)
+    elif specs:
+        # A program that a server held begins now, and may be at a breakpoint at once.
+        soon = Patience(min(_FIRST_STOP_S, patience.seconds), patience.interrupted)
+        answer = await stepping.wait(session, soon, after=0)
     else:
         answer = report.running(session, waited_s=None)
     return msgspec.structs.replace(answer, notes=(*answer.notes, *prepared.notes, *unbound))

@@ -198,7 +198,11 @@ async def vars_(
 
 @command("threads", group=GROUP, reads_only=True)
 async def threads(call: Call) -> answers.Answer:
-    """List the threads and where each is."""
+    """List the threads and where each is.
+
+    The ids are those of the debugger behind the session: LLDB and Frida have the system's, the
+    others count from 1, and delve counts goroutines.
+    """
     session = call.session()
     return await session.do(lambda: looking.threads(session))
 

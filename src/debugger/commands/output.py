@@ -35,7 +35,11 @@ async def output(
     every: Annotated[bool, Opt("--all", help="all that is kept")] = False,
     clear: Annotated[bool, Opt("--clear", help="forget it")] = False,
 ) -> answers.Answer:
-    """Show what the program wrote since you last asked."""
+    """Show what the program wrote since you last asked.
+
+    stdout and stderr reach the debugger by two ways: each is in its own order, but which of two
+    lines that were written close together came first is not known.
+    """
     session = call.session()
     timeline, cursors = session.timeline, session.cursors
     if tail is not None and not 0 <= tail <= _LINES_MAX:
