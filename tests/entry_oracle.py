@@ -203,12 +203,12 @@ class _Session:
             label = f"{function.name}({one.name}) call {self.calls[function.address]}"
             truth = self._truth(function, one.name)
             theirs = stop["arguments"].get(one.name)
-            if not is_entry and ours == theirs != truth:
+            if not is_entry and ours == theirs and truth is not None and not _is_same(ours, truth):
                 # The debug information itself is wrong, before the prologue's end as behind it.
                 self.misdescribed.add((function.name, one.name))
                 truth = None
             self.result.compare(f"{where}, by the program", label, ours, truth)
-            if ours == truth is not None:
+            if truth is not None and _is_same(ours, truth):
                 self.result.counts[f"{where}, gdb itself wrong"] += not _is_same(theirs, truth)
             elif not (is_entry and has_prologue):
                 self.result.compare(f"{where}, by gdb", label, ours, theirs)

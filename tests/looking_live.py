@@ -56,11 +56,13 @@ class Seen:
         return paused
 
     async def break_at(self, place: str) -> None:
-        """Set a breakpoint at a marker of its source, or a function."""
+        """Set a breakpoint at a marker of its source, a link-time address, or a function."""
         if place.startswith("@"):
             line = marker(self._name, place[1:])
             found = self.main.image.lines.find(str(source(self._name)), line).locations
             addresses = [one.address for one in found]
+        elif place.startswith("0x"):
+            addresses = [int(place, 16)]
         else:
             addresses = [one.body for one in self.main.image.functions.named(place)]
         points = [Breakpoint(id=f"{place}{one}", address=one + self.main.bias) for one in addresses]

@@ -586,3 +586,20 @@ async def test_the_stack_of_a_thread_that_runs_is_refused(start):
     with pytest.raises(DebuggerError, match="is running") as caught:
         await seen.looking.stack(running.id)
     assert caught.value.code is Code.WRONG_STATE
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+async def test_what_is_set_at_the_entry_reaches_the_function_alone(start, level):
+    program = build("entries.c", level)
+    name = "make" if level == "-O0" else "make.constprop.0.isra.0"
+    entry = program.symbol(name)
+    seen = await seen_of(start, program, hex(entry))
+    assert (await seen.print("n")).value == "0"
+    frame = await seen.frame()
+    assert (await seen.looking.assign("n", "70", frame)).value == "70"
+    for target, value in (("extended", "0.1"), ("wide", str((1 << 70) + 3)), ("is_on", "5")):
+        await seen.looking.assign(target, value, frame)
+    await seen.engine.remove([f"{entry:#x}{entry}"])
+    seen.resume()
+    await seen.live.until(Exited)
+    assert seen.live.output() == "70 73\n1 4\n2 5\n0.1 64 3 1\n"

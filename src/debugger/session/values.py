@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
@@ -46,6 +47,7 @@ _UNBOUNDED = (".py", ".pyw", ".rb", ".js", ".mjs", ".cjs", ".ts")  # integers wi
 _GONE = re.compile(
     r"<(?:error: )?(?:optimized out|could not evaluate DW_OP|variable not available)"
 )
+_NAMED_TYPE = re.compile(r"[A-Za-z_][\w ]*\Z")
 _NO_PLACE = re.compile(r"DW_OP_entry_value|variable not available|optimized out|not an lvalue")
 
 
@@ -190,7 +192,8 @@ async def assign(session: Session, target: str, value: str) -> answers.Assignmen
         changed = text
         session.look.was_changed = True
         is_text = True
-    if not is_text and before == changed.value and await _differs(session, target, value, frame):
+    is_same = not is_text and before == changed.value
+    if is_same and await _differs(session, target, value, changed.type, frame):
         raise _optimized_out(target)  # LLDB sets a copy of what has no place, and says nothing
     return answers.Assignment(
         name=target,
@@ -225,14 +228,18 @@ def _optimized_out(target: str) -> DebuggerError:
     )
 
 
-async def _differs(session: Session, target: str, value: str, frame: Frame) -> bool:
+async def _differs(
+    session: Session, target: str, value: str, kind: str | None, frame: Frame
+) -> bool:
     """Tell whether a variable certainly is not what it was to be set to."""
-    try:
-        told = await session.backend.evaluate(f"({target}) == ({value})", frame, Purpose.PRINT)
-    except DebuggerError:
-        return False
-    # Not a number is not equal to itself.
-    return told.value.lower() in {"false", "0"} and "nan" not in value.lower()
+    # A bool that is set to 5 is true: what counts is the value in the variable's own type.
+    casts = [f"({kind})({value})"] if kind and _NAMED_TYPE.match(kind) else []
+    for wanted in (*casts, f"({value})"):
+        with suppress(DebuggerError):
+            told = await session.backend.evaluate(f"({target}) == {wanted}", frame, Purpose.PRINT)
+            # Not a number is not equal to itself.
+            return told.value.lower() in {"false", "0"} and "nan" not in value.lower()
+    return False
 
 
 async def page(session: Session, ref: str, *, start: int, count: int) -> answers.Children:

@@ -22,6 +22,7 @@ from debugger.backends.frida.dwarf.values import (
     integer,
     is_text,
     pointee,
+    quad,
 )
 
 _ASCII: Final = range(0x20, 0x7F)
@@ -93,7 +94,7 @@ def _scalar(value: Value, memory: Memory) -> str:
     kind = value.type.kind
     if kind is Kind.FLOAT:
         content = memory.bytes_of(value)
-        number = floating(content)
+        number = quad(content) if "128" in value.type.plain.name else floating(content)
         return _float(number, len(content)) if number is not None else f"0x{content[::-1].hex()}"
     if not value.type.size:
         return "()"

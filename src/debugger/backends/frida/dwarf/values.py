@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -224,7 +225,20 @@ def floating(content: bytes) -> float | None:
     if exponent == 0x7FFF:  # noqa: PLR2004 - all bits set: infinity, or no number
         return float("nan") if mantissa << 1 & MASK else sign * float("inf")
     try:
-        return sign * mantissa * 2.0 ** (exponent - _EXPONENT_BIAS - 63)
+        return sign * math.ldexp(mantissa, exponent - _EXPONENT_BIAS - 63)
+    except OverflowError:
+        return sign * float("inf")
+
+
+def quad(content: bytes) -> float:
+    """Give a floating-point number of IEEE's form of 128 bits, as near as 64 bits are."""
+    whole = int.from_bytes(content, "little")
+    mantissa, top = whole & ((1 << 112) - 1), whole >> 112
+    exponent, sign = top & 0x7FFF, -1.0 if top >> 15 else 1.0
+    if exponent == 0x7FFF:  # noqa: PLR2004 - all bits set: infinity, or no number
+        return float("nan") if mantissa else sign * float("inf")
+    try:
+        return sign * math.ldexp(mantissa | bool(exponent) << 112, exponent - _EXPONENT_BIAS - 112)
     except OverflowError:
         return sign * float("inf")
 

@@ -9,12 +9,14 @@ from debugger.backends.frida.dwarf import unwind
 from debugger.backends.frida.dwarf.callframes import KEPT
 from debugger.backends.frida.dwarf.values import Memory
 from debugger.backends.frida.expressions import nodes
+from debugger.backends.frida.expressions.declared import type_of
 from debugger.backends.frida.expressions.evaluate import Evaluated, InMemory, InRegister, assigned
 from debugger.backends.frida.expressions.running import World
 from debugger.backends.frida.expressions.tree import fault
 from debugger.backends.frida.expressions.types import Kind, Type
 from debugger.backends.frida.inside import Inside
-from debugger.backends.frida.looking.evaluating import Evaluating, Result, world_of
+from debugger.backends.frida.looking import wide
+from debugger.backends.frida.looking.evaluating import Evaluating, Result, is_wide, world_of
 from debugger.backends.frida.looking.memory import reading
 from debugger.backends.frida.looking.names import Names
 from debugger.backends.frida.looking.registers import NUMBERS, Machine
@@ -50,12 +52,30 @@ class Assigning:
         if place.value.type.kind is dwarf.Kind.FUNCTION:
             raise fault(f"{target.strip()} is a function, which cannot be set", hint=_HINT)
         if place.value.problem or place.evaluated is None:
-            raise _gone(target)
+            raise _unset(target, place.value.problem)
         if place.evaluated.place is None and _NAME.match(target.strip()):
             raise _gone(target)
-        names = Names(self._inside.modules, level, constants=_constants(place.evaluated.type))
+        kind = place.evaluated.type
+        if is_wide(kind) and isinstance(place.evaluated.place, InMemory):
+            content = await self._wide(kind, value, level)
+            await self._inside.engine.write(place.evaluated.place.address, content)
+            return
+        names = Names(self._inside.modules, level, constants=_constants(kind))
         given = await self._evaluating.result(value, level, names=names)
         await self._store(place.evaluated, given, level)
+
+    async def _wide(self, kind: Type, value: str, level: Level | None) -> bytes:
+        """Encode a number of more than eight bytes: one that is written, or that another holds."""
+        number = wide.written(value)
+        if number is None:
+            given = await self._evaluating.result(value, level)
+            if given.value.type.size == kind.size and is_wide(type_of(given.value.type)):
+                return await reading(self._inside, lambda memory: memory.bytes_of(given.value))
+            found = given.evaluated.value if given.evaluated is not None else None
+            if not isinstance(found, int | float):
+                raise fault(f"{kind.name} is set to a number", hint=_HINT)
+            number = found
+        return wide.encoded(number, kind)
 
     async def _set_register(self, name: str, value: str, level: Level) -> None:
         given = await self._evaluating.result(value, level)
@@ -106,6 +126,14 @@ def _saved(frame: unwind.Frame, register: int) -> int | None:
     row = frame.module.image.frames.row(frame.lookup - frame.module.bias)
     rule = row.rules.get(register) if row is not None else None
     return frame.cfa + rule.number if rule is not None and rule.kind == "offset" else None
+
+
+def _unset(target: str, problem: str) -> DebuggerError:
+    """Say why what has no place that can be written to is not set."""
+    why = problem.strip("<>") or "it is in parts of several registers"
+    if why == "optimized out":
+        return _gone(target)
+    return fault(f"{target.strip()} cannot be set here: {why}", hint="debugger next; debugger args")
 
 
 def _gone(target: str) -> DebuggerError:

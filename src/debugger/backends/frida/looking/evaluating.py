@@ -295,8 +295,11 @@ def shown(operand: Operand, world: World) -> Result:  # noqa: PLR0911 - one case
         held = _held(operand, world, kind)
         if held is not None:
             return Result(held)
-    if _is_wide(operand.type) and isinstance(operand.where, Stored):
-        return Result(Value(kind, address=int(run(operand.where.address, world))))
+    if is_wide(operand.type) and isinstance(operand.where, Stored):
+        address = int(run(operand.where.address, world))
+        return Result(
+            Value(kind, address=address), Evaluated(operand.type, None, InMemory(address))
+        )
     found = evaluated(operand, world)
     match found.place:
         case InMemory(address, bits):
@@ -311,8 +314,8 @@ def shown(operand: Operand, world: World) -> Result:  # noqa: PLR0911 - one case
     return Result(Value(kind, content=content), found)
 
 
-def _is_wide(kind: Type) -> bool:
-    """Tell whether a number is only shown, since nothing is calculated with it."""
+def is_wide(kind: Type) -> bool:
+    """Tell whether a number is only shown, and set, since nothing is calculated with it."""
     return kind.kind in ARITHMETIC and kind.size > _WORD
 
 
