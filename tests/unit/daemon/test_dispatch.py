@@ -121,3 +121,13 @@ async def test_stop_all_ends_the_daemon_also_without_a_session(ask):
     reply = await ask("stop", "--all")
     assert reply.stop_daemon
     assert reply.exit == 0
+
+
+async def test_no_color_in_the_environment_is_as_the_option(ask, tmp_path):
+    env = {"DEBUGGER_CONFIG": str(tmp_path / "config.toml")}
+    words = {"tty": True, "width": 100}
+    assert "\x1b[" in (await ask("config", **words)).text
+    plain = await ask("config", "--no-color", **words)
+    found = await ask("config", **words, env={**env, "NO_COLOR": "1"})
+    assert found.text == plain.text
+    assert "\x1b[" not in found.text
