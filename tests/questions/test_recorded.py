@@ -252,7 +252,8 @@ def test_a_source_before_and_after_a_change_is_compared(
     (tmp_path / "script.py").write_text(changed)
     b = [sys.executable, str(tmp_path / "script.py"), "order", "free"]
     answer = cli("diff", "--function", "order", "--", *words(script, "order", "free"), "--vs", *b)
-    assert "both runs did the same" in answer.out, str(answer)
+    assert "both runs passed the same lines" in answer.out, str(answer)
+    assert "with different values" in answer.out.splitlines()[0]
     assert "returned: 0 / 5  (from price script.py:3)" in answer.out
 
 

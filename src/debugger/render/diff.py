@@ -23,10 +23,11 @@ _LINES = 2  # of the output of each run
 def diff(answer: Diff, page: Page) -> list[Section]:
     """Return the parts of what is said of two runs."""
     commands, output = sides(answer.runs, page, head=_HEAD, rank=_OUTPUT)
+    before = " before that" if answer.left or answer.right else ""
     return [
         fixed(_head(answer), _HEAD),
         commands,
-        *_values("values that differ before that, the first first:", answer.differences, answer),
+        *_values(f"values that differ{before}, the first first:", answer.differences, answer),
         *_steps("both:", answer.before, rank=_BEFORE),
         *_steps("then A:", answer.left, rank=_NEXT, none=bool(answer.right)),
         *_steps("then B:", answer.right, rank=_NEXT, none=bool(answer.left)),
@@ -58,8 +59,10 @@ def _head(answer: Diff) -> str:
         return _counted_head(answer)
     what = f" of {short_name(answer.what)}" if answer.what else ""
     if not answer.left and not answer.right:
-        same = f"diff: both runs did the same{what}, {counted(answer.common, 'step')}"
-        return same if answer.differences else f"{same}, with the same values"
+        steps = counted(answer.common, "step")
+        if answer.differences:
+            return f"diff: both runs passed the same lines{what}, {steps}, with different values"
+        return f"diff: both runs did the same{what}, {steps}, with the same values"
     there = answer.before[-1] if answer.before else None
     after = f" after {counted(answer.parted_after, 'step')}" if answer.parted_after else ""
     where = f", at {_place(there)}" if there is not None else " at once"
