@@ -128,7 +128,7 @@ def go_on_serving(server: subprocess.Popen[str]) -> None:
 
 
 def test_an_attached_server_outlives_the_process_that_holds_frida(cli: Cli, runtime_dir: Path):
-    with running(build("server.c"), ready="0") as server:
+    with running(build("server.c"), ready=" ") as server:
         cli("attach", str(server.pid), *FRIDA, check=0)
         cli("trace", "add", "main", check=0)
         cli("break", "serve", check=0)
@@ -180,7 +180,7 @@ def test_calls_and_hits_that_were_too_many_are_counted(cli: Cli):
 
 
 def test_a_busy_server_keeps_no_descriptor_of_the_attaches_that_it_has_had(cli: Cli):
-    with running(build("server.c"), ready="0") as server:
+    with running(build("server.c"), ready=" ") as server:
         files = Path(f"/proc/{server.pid}/fd")
         before = len(list(files.iterdir()))
         for _ in range(5):
