@@ -73,6 +73,7 @@ def breakpoints(kit: Kit) -> list[Row]:
         ),
         Row("break FILE:LINE", ["break", inside], lambda data: data["verified"]),
         Row("continue", ["continue"], _is_at(kit, kit.stop_line)),
+        Row("", ["breakpoint", "remove", "2"]),  # it would stop beside the next one
         Row("break --condition", ["break", inside, "-c", kit.condition(2)]),
         Row("breakpoint disable", ["breakpoint", "disable", "1"], lambda data: not data["enabled"]),
         Row("", ["continue"]),
