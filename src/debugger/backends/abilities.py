@@ -46,6 +46,10 @@ class ReturnValues(Protocol):
 class RawCommands(Protocol):
     """The ability to run commands of the debugger's own command line."""
 
+    @property
+    def has_command_line(self) -> bool:
+        """Whether there is one, whose `help` lists commands; else the language is evaluated."""
+
     async def raw(self, command: str, frame: Frame | None) -> str:
         """Run one command and return what it printed."""
 

@@ -274,7 +274,7 @@ async def raw(session: Session, command: str) -> answers.Raw:
     try:
         output = await debugger.raw(command, frame)
     except DebuggerError as error:
-        if error.code is not Code.EVALUATION_FAILED:
+        if error.code is not Code.EVALUATION_FAILED or not debugger.has_command_line:
             raise
         raise DebuggerError(error.code, error.message, hint=_RAW_HELP) from error
     session.look.changed_anything()

@@ -43,7 +43,7 @@ from debugger.core.model import (
     Thread,
     Variable,
 )
-from debugger.core.raw_effects import RawEffect
+from debugger.core.raw_effects import RawEffect, no_effect
 from debugger.errors import Code, DebuggerError
 
 T = TypeVar("T")
@@ -441,6 +441,13 @@ class DapBackend:
             return await self._values.raw(command, frame)
         finally:
             self._talk.events.watches_resume = False
+
+    @property
+    def has_command_line(self) -> bool:
+        """Whether raw commands are a debugger's own, not expressions of the language."""
+        profile = self._profile
+        is_prefixed = profile.raw is not None or profile.raw_prefix is not None
+        return is_prefixed or profile.raw_effect is not no_effect
 
     def raw_effect(self, command: str) -> RawEffect:
         """Return what a command of the debugger's own does to the program."""

@@ -381,6 +381,11 @@ class LldbBackend:
         said: str = await self.ask("raw", command=command, frame=handle)
         return said
 
+    @property
+    def has_command_line(self) -> bool:
+        """Whether raw commands are a debugger's own: LLDB's."""
+        return True
+
     def raw_effect(self, command: str) -> RawEffect:
         """Return what a command of LLDB's own does to the program."""
         return lldb_effect(command)
