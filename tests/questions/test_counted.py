@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,71 @@ export function price(kind) {
 price('own');
 """
 
+TYPED = """interface Item { price: number }
+function total(items: Item[]): number {
+  let sum = 0;
+  for (const item of items) {
+    if (item.price > 9) sum -= 1;
+    sum += item.price;
+  }
+  return sum;
+}
+console.log(total([{ price: 1 }, { price: 2 }]));
+"""
+# As esbuild --minify writes them.
+MINIFIED = (
+    "function total(t){let e=0;for(const r of t)r.price>9&&(e-=1),e+=r.price;return e}"
+    "console.log(total([{price:1},{price:2}]));\n//# sourceMappingURL=total.js.map\n"
+)
+MAPPINGS = (
+    "AACA,SAAS,MAAMA,EAAuB,CACpC,IAAIC,EAAM,EACV,UAAWC,KAAQF,EACbE,EAAK,MAAQ,IAAGD,GAAO,GAC3BA,GAAOC,EAAK,"
+    "MAEd,OAAOD,CACT,CACA,QAAQ,IAAI,MAAM,CAAC,CAAE,MAAO,CAAE,EAAG,CAAE,MAAO,CAAE,CAAC,CAAC,CAAC"
+)
+
+
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program compiled from TypeScript, and a command that was installed and starts it."""
+    folder = tmp_path_factory.mktemp("typed")
+    (folder / "total.ts").write_text(TYPED)
+    (folder / "total.js").write_text(MINIFIED)
+    made = {"version": 3, "sources": ["total.ts"], "names": [], "mappings": MAPPINGS}
+    (folder / "total.js.map").write_text(json.dumps(made))
+    (folder / "node_modules").mkdir()
+    starts = "require('child_process').spawnSync(process.execPath, ['total.js']);"
+    (folder / "node_modules" / "runner.js").write_text(starts)
+    return folder
+
+
+@pytest.mark.adapter("js-debug")
+def test_what_a_started_child_ran_is_counted_in_the_source_that_its_map_names(
+    cli: Callable[..., Any], typed: Path
+) -> None:
+    run = ["node", "node_modules/runner.js"]
+    answer = cli("path", "--around", "total", "--", *run, cwd=typed, check=0)
+    assert "total total.ts:2 was called 1 time; its lines" in answer.out, str(answer)
+    assert "  5       x2  if (item.price > 9) sum -= 1;" in answer.out
+    assert "5:25    never  sum -= 1;" in answer.out
+    assert "note: counted in process " in answer.out
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_compiled_source_is_refused_as_the_begin_of_a_part(
+    cli: Callable[..., Any], typed: Path
+) -> None:
+    answer = cli("path", "--between", "total.ts:3", "other", "--", "node", "total.js", cwd=typed)
+    assert "total.ts:3 ran, and counting cannot begin there" in answer.err, str(answer)
+    assert "total.ts is compiled first" in answer.err
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_run_without_own_code_says_what_ran_instead(cli: Callable[..., Any], typed: Path) -> None:
+    (typed / "node_modules" / "alone.js").write_text("console.log(1);")
+    answer = cli("path", "--", "node", "node_modules/alone.js", cwd=typed, check=0)
+    assert "nothing of the program's own files ran" in answer.out, str(answer)
+    assert "alone.js" in answer.out
+    assert "only counts are known" not in answer.out
+
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -62,7 +128,7 @@ def test_what_ran_of_node_is_counted_however_it_ends(
     answer = cli("path", "--", "node", "main.mjs", what, cwd=node, check=0)
     for said in says:
         assert said in answer.out, str(answer)
-    assert "only counts are known of JavaScript" in answer.out
+    assert ("only counts are known of JavaScript" in answer.out) == (what != "killed")
     assert cli("sessions", check=0).out == "no sessions\n"
 
 

@@ -120,8 +120,13 @@ def note(recording: Recording) -> str:
 
 
 def first(recordings: Sequence[Recording]) -> Recording:
-    """Return the process that is told: the first that came to where the counting begins, if any."""
-    return next((one for one in recordings if has_begun(one)), recordings[0])
+    """Return the process that is reported.
+
+    It is the first that came to where the counting begins, else the first in which anything of
+    the program's own ran.
+    """
+    ran = next((one for one in recordings if one.functions), recordings[0])
+    return next((one for one in recordings if has_begun(one)), ran)
 
 
 def between(recording: Recording, start: str, to: str) -> list[str] | None:

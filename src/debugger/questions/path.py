@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath as Path
 
 from msgspec import structs
 
@@ -69,7 +70,7 @@ def told(
     roots = tree.grow(recording)
     notes = list(run.notes)
     is_counted = ran.engine == counted.COUNTED
-    if is_counted:
+    if is_counted and recording.functions:
         notes.append(counted.note(recording))
     if between is not None and is_counted:
         notes += _counted_between(program, ran, between)
@@ -147,7 +148,19 @@ def _counted_between(program: Program, ran: Recorded, between: tuple[str, str]) 
 def _not_passed(program: Program, ran: Recorded, words: str) -> DebuggerError:
     wanted = places.place(words, program.launch.cwd)
     is_meant = places.chooser(wanted, ran.recording)
-    if wanted.line and any(is_meant(one) for one in ran.recording.functions.values()):
+    matches = [one for one in ran.recording.functions.values() if is_meant(one)]
+    counts = [each for one in matches for each in counted.lines(ran.recording, one)]
+    if any(each.times and each.line == wanted.line for each in counts) or (
+        matches and not wanted.line
+    ):
+        name = Path(matches[0].file).name
+        return DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"{words} ran, and counting cannot begin there: it begins only in scripts that Node "
+            f"loads as they are, and {name} is compiled first",
+            hint=f"debugger path --around {words} -- CMD",
+        )
+    if matches:
         hint = f"debugger path --around {words} -- CMD shows which lines near it ran"
         return DebuggerError(Code.NOT_FOUND, f"{words} was not passed", hint=hint)
     return places.missed(words, wanted, ran.recording, program.roots, ran.view)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from itertools import groupby
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from debugger.backends.base import Launch
 from debugger.core import answers
@@ -105,7 +105,12 @@ async def run(
             window=window,
         )
         first = counted.first(ran.recordings)
-        return Recorded(first, ran.recordings, view(program, ran, first), counted.COUNTED)
+        run_view = view(program, ran, first)
+        if first is not ran.recordings[0] and not ran.recordings[0].functions:
+            # A command such as npx or tsx starts another process, which runs the program.
+            note = f"counted in process {first.process.pid}: {shlex.join(first.process.words[:6])}"
+            run_view = structs.replace(run_view, notes=(note, *run_view.notes))
+        return Recorded(first, ran.recordings, run_view, counted.COUNTED)
     if not program.is_python:
         raise unsupported(program)
     ran = await record(
@@ -210,6 +215,8 @@ _TOLD = {
     "exec": "it became another program: {}",
     "tracer": "{}: a thread is not recorded while it has one",
     "silent": "{}",
+    "foreign": "nothing of the program's own files ran; what ran is in node_modules, or outside of "
+    "the current directory: {}",
     "changed": "changed when they were loaded, and not counted: {}",
     "partly": "{}",
 }

@@ -22,9 +22,13 @@ _NOTHING = re.compile(
     r"(?:[\s{}()\[\];,]|else\b|do\b|try\b|finally\b|'use strict'|\"use strict\")*\Z"
 )
 _COMMENT = ("//", "*", "/*")
-_METHOD = re.compile(r"(?:(?:static|async|get|set)\s+|\*\s*)*(?:#?[\w$]+|\[[^\]]*\])\s*\(")
+_METHOD = re.compile(
+    r"(?:(?:static|async|get|set|public|private|protected|override)\s+|\*\s*)*"
+    r"(?:#?[\w$]+|\[[^\]]*\])\s*(?:<[^()]*>)?\("
+)
 _FUNCTION = re.compile(r"(?:async\s+)?function\b|(?:async\s*)?\(|(?:async\s+)?[\w$]+\s*=>")
 _CLASS = re.compile(r"^([ \t]*)(?:.*?\W)?class\s+([\w$]+)[^\n]*\{[ \t]*$", re.MULTILINE)
+_INITIALIZERS = frozenset({"<instance_members_initializer>", "<static_initializer>"})
 MODULE = "<module>"
 
 
@@ -61,7 +65,7 @@ class _Class(Struct, frozen=True):
 class _Text:
     """A source, by V8's places."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, code_lines: frozenset[int] | None) -> None:
         self.text = units(text)
         self.lines: list[_Line] = []
         self._starts: list[int] = []
@@ -74,6 +78,7 @@ class _Text:
             if in_comment and "*/" in stripped:
                 in_comment = False
             start = at + len(line) - len(line.lstrip())
+            is_code = is_code and (code_lines is None or len(self._starts) in code_lines)
             does = is_code and not _NOTHING.match(stripped)
             self.lines.append(_Line(start, at + len(line), stripped if does else ""))
             at += len(line) + 1
@@ -125,9 +130,18 @@ def is_of(functions: Sequence[Entered], text: str) -> bool:
     return last <= len(units(text)) + 1
 
 
-def covered(functions: Sequence[Entered], file: str, text: str) -> list[Covered]:
-    """Return what ran of a file: its functions in the order of the source, the module first."""
-    source = _Text(text)
+def covered(
+    functions: Sequence[Entered],
+    file: str,
+    text: str,
+    *,
+    code_lines: frozenset[int] | None = None,
+) -> list[Covered]:
+    """Return what ran of a file: its functions in the order of the source, the module first.
+
+    Where a compiler has left lines out, `code_lines` are those that became code.
+    """
+    source = _Text(text, code_lines)
     known = sorted(
         (one for one in functions if one.ranges),
         key=lambda one: (one.ranges[0].start, -one.ranges[0].end),
@@ -170,13 +184,18 @@ def _names(known: Sequence[Entered], source: _Text) -> list[str]:
         # A number, and no line: it is to be the same when lines were added before it.
         taken[name] = taken.get(name, 0) + 1
         names.append(name if taken[name] == 1 else f"{name} {taken[name]}")
-        open_.append((whole.end, names[-1]))
+        if one.name not in _INITIALIZERS:
+            open_.append((whole.end, names[-1]))
     return names
 
 
 def _name(given: str, whole: Range, source: _Text, outer: str) -> str:
     given = given.removeprefix("get ").removeprefix("set ")
     own = given or "<anonymous>"
+    if given in _INITIALIZERS:
+        # V8 gives these the range from a class's first field to its last.
+        within = source.class_of(whole.start + 1) or source.class_of(whole.end - 1)
+        return f"{within}.{given}" if within else given
     head = source.text[whole.start : whole.start + 200]
     is_method = not _FUNCTION.match(head) and bool(_METHOD.match(head))
     if is_method and head.startswith("constructor"):
@@ -219,7 +238,8 @@ def _within(function: Entered, source: _Text) -> Iterator[Part]:
     is_one_line = source.line_of(whole.start) == source.line_of(whole.end)
     for one in [whole, *blocks] if is_one_line else blocks:
         text = source.text[one.start : one.end]
-        head = text.lstrip("?:&| \t\r\n")
+        # A minifier writes an if as `&&`, and its place is before the bracket of the condition.
+        head = text.lstrip("?:&|) \t\r\n")
         start = one.start + len(text) - len(head)
         line = source.line_of(start)
         at = source.lines[line - 1]

@@ -16,12 +16,14 @@ from debugger.recording.model import Noted, Process, Recording
 from debugger.recording.node.marks import Marks
 from debugger.recording.node.part import of_part, with_call
 from debugger.recording.node.ranges import Entered, Range, covered, is_of, place_of
+from debugger.recording.node.source_maps import CachedMap, counts_of_sources, source_file
 from debugger.recording.window import marked
 
 _INSIDE = Path(__file__).parent / "inside"
 _BEGIN = str(_INSIDE / "begin.cjs")
 _WRITTEN_MAX = 128 << 20  # of one file that Node wrote
 _FILES_MAX = 256
+_NAMES_MAX = 3
 _SOURCE_MAX = 4 << 20
 _INSTEAD = "debugger crash -- CMD, or hang -- CMD, tells why"
 _KINDS = {"before": "before", "between": "between", "coverage": "rest"}
@@ -48,6 +50,7 @@ class _Written(Struct, frozen=True):
     """What Node writes when it ends (its documentation: NODE_V8_COVERAGE)."""
 
     result: tuple[_Script, ...] = ()
+    maps: dict[str, CachedMap] = field(default_factory=dict, name="source-map-cache")
 
 
 class _Begun(Struct, frozen=True):
@@ -86,6 +89,8 @@ class InNode:
         self._roots = [os.path.realpath(one) for one in roots]
         self._marks = marks
         self._changed: dict[str, None] = {}
+        self._maps: dict[str, CachedMap] = {}
+        self._foreign: dict[str, None] = {}
 
     def environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
         """Have every Node write its counts."""
@@ -128,6 +133,7 @@ class InNode:
             words=begun.words if begun is not None else (),
             time_ns=int(begun.time * 1e6) if begun is not None else 0,
         )
+        self._changed, self._maps, self._foreign = {}, {}, {}
         met = [one for one in threads if one.met >= 0]
         made = recording([each for one in met or threads for each in self._thread(one)], process)
         notes = []
@@ -136,8 +142,9 @@ class InNode:
                 Noted("silent", 0, f"process {pid} was killed before it told what ran: {_INSTEAD}")
             )
         if self._changed:
-            names = ", ".join(Path(one).name for one in list(self._changed)[:3])
-            notes.append(Noted("changed", 0, names))
+            notes.append(Noted("changed", 0, _names(self._changed)))
+        if not made.functions and self._foreign and not self._changed:
+            notes.append(Noted("foreign", 0, _names(self._foreign)))
         if met:
             notes += marked(has_ended=all(one.between for one in met))
         return msgspec.structs.replace(made, events=(*made.events, *notes))
@@ -169,10 +176,36 @@ class InNode:
         text = _text(file) if file is not None else None
         if file is None or text is None:
             return
+        if url in self._maps and (mapped := list(self._of_sources(url, file, functions))):
+            yield from mapped
+            return
         if is_of(functions, text):
             yield from covered(functions, file, text)
         else:
             self._changed[file] = None
+
+    def _of_sources(self, url: str, script: str, functions: Sequence[Entered]) -> Iterator[Covered]:
+        """Give what ran of the sources that a script was made of, as its source map says."""
+        cached = self._maps[url]
+        if cached.data is None:
+            return
+        contents = cached.data.sources_content or ()
+        files: dict[int, str] = {}
+        texts: dict[int, str] = {}
+        for number, name in enumerate(cached.data.sources):
+            file = source_file(name, script) if name else None
+            text = _text(file) if file is not None and _LEFT_OUT not in file else None
+            if file is None or text is None:
+                continue
+            compiled = contents[number] if number < len(contents) else None
+            if compiled is not None and compiled.split() != text.split():
+                self._changed[file] = None
+                continue
+            files[number], texts[number] = file, text
+        for number, one in counts_of_sources(functions, cached, texts).items():
+            yield from covered(
+                one.functions, files[number], texts[number], code_lines=one.code_lines
+            )
 
     def _scripts(self, path: Path) -> dict[tuple[str, int], list[Entered]]:
         """Read what Node wrote of the program's own scripts; some are loaded more than once."""
@@ -183,8 +216,10 @@ class InNode:
         except (msgspec.DecodeError, OSError):  # it was killed while it wrote
             return {}
         found: dict[tuple[str, int], list[Entered]] = {}
+        self._maps.update(written.maps)
         for script in written.result:
             if self._own(script.url) is None:
+                self._note_foreign(script.url)
                 continue
             nth = sum(url == script.url for url, _ in found)
             found[script.url, nth] = [
@@ -196,6 +231,11 @@ class InNode:
             ]
         return found
 
+    def _note_foreign(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme == "file" and Path(unquote(parts.path)).parent != _INSIDE:
+            self._foreign[unquote(parts.path)] = None
+
     def _own(self, url: str) -> str | None:
         """Return the file of a script of the program's own."""
         parts = urlsplit(url)
@@ -205,6 +245,11 @@ class InNode:
         if _LEFT_OUT in file or Path(file).parent == _INSIDE:
             return None
         return file if any(_is_below(file, root) for root in self._roots) else None
+
+
+def _names(files: Mapping[str, None]) -> str:
+    some = ", ".join(Path(one).name for one in list(files)[:_NAMES_MAX])
+    return f"{some}, …" if len(files) > _NAMES_MAX else some
 
 
 def _is_below(file: str, root: str) -> bool:

@@ -1,0 +1,262 @@
+"""The counts of a generated script as counts of the sources that its source map names. Pure.
+
+A source map (ECMA-426) lists places of the script, each with the place of a source that it was
+made of. Places within a script or source are counted in UTF-16 units, from 0.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct, structs
+
+from debugger.recording.node.ranges import Entered, Range, units
+from debugger.targets.javascript import Function, read
+
+_DIGITS = {
+    letter: at
+    for at, letter in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+}
+_CONTINUES, _VALUE = 32, 31
+_WITH_SOURCE = 4  # numbers of a segment that was made of a source
+_CLASS = re.compile(r"(?:export\s+)?(?:default\s+)?(?:abstract\s+)?class\b")
+
+
+class MapData(Struct, frozen=True, rename="camel"):
+    """A source map; Node has made its sources whole addresses."""
+
+    mappings: str = ""
+    sources: tuple[str | None, ...] = ()
+    sources_content: tuple[str | None, ...] | None = None
+
+
+class CachedMap(Struct, frozen=True, rename="camel"):
+    """What Node writes of a script with a source map (documentation: source map cache)."""
+
+    line_lengths: tuple[int, ...] = ()
+    data: MapData | None = None
+
+
+class OriginalCounts(Struct, frozen=True):
+    """The functions of one source as V8 would report them, and the lines that became code."""
+
+    functions: tuple[Entered, ...]
+    code_lines: frozenset[int]
+
+
+class _Segment(NamedTuple):
+    """A place of a script, the end of its line there, and the place that it was made of.
+
+    Line and column are from 0; what was made of no source has the source -1.
+    """
+
+    at: int
+    line_end: int
+    source: int
+    line: int
+    column: int
+
+
+def source_file(url: str, script: str) -> str | None:
+    """Return the file of a source; webpack gives only its path in the project of the script."""
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    if parts.scheme in {"", "file"}:
+        return os.path.normpath(path)
+    for folder in Path(script).parents:
+        file = folder / path.lstrip("/")
+        if file.is_file():
+            return os.path.normpath(file)
+    return None
+
+
+def counts_of_sources(
+    functions: Sequence[Entered], cached: CachedMap, texts: Mapping[int, str]
+) -> dict[int, OriginalCounts]:
+    """Convert what V8 counted in a script; `texts` are the sources' texts by their numbers."""
+    if cached.data is None:
+        return {}
+    segments = _segments(cached.data.mappings, cached.line_lengths)
+    finder = _PlaceFinder(segments, texts)
+    own: dict[int, dict[tuple[int, int], Entered]] = {}
+    outside: list[Entered] = []  # the loader's own functions, and those around whole sources
+    for one in functions:
+        found = finder.function(one) if one.ranges else None
+        if found is None:
+            outside.append(one)
+        else:
+            number, function = found
+            key = (function.ranges[0].start, function.ranges[0].end)
+            own.setdefault(number, {}).setdefault(key, function)
+    made: dict[int, OriginalCounts] = {}
+    for number, text in texts.items():
+        used = [one for one in segments if one.source == number]
+        if not used:
+            continue
+        times = _times(outside, used[0].at)
+        whole = Entered("", (Range(0, len(units(text)), times),))
+        known = [whole, *own.get(number, {}).values()]
+        blocks = [
+            block
+            for one in outside
+            for each in one.ranges[1:]
+            if (block := finder.block(each, number)) is not None
+        ]
+        code_lines = frozenset(one.line + 1 for one in used)
+        made[number] = OriginalCounts(tuple(_with_blocks(known, blocks)), code_lines)
+    return made
+
+
+class _PlaceFinder:
+    """Finds the place of a source that a place of a script was made of."""
+
+    def __init__(self, segments: Sequence[_Segment], texts: Mapping[int, str]) -> None:
+        self._segments = segments
+        self._places = [one.at for one in segments]
+        self._texts = {number: units(text) for number, text in texts.items()}
+        self._lengths = {
+            number: [len(line) for line in text.split("\n")] for number, text in self._texts.items()
+        }
+        self._starts = {
+            number: [0, *accumulate(length + 1 for length in lengths)]
+            for number, lengths in self._lengths.items()
+        }
+        self._first_columns: dict[tuple[int, int], int] = {}
+        for one in segments:
+            key = (one.source, one.line)
+            self._first_columns[key] = min(one.column, self._first_columns.get(key, one.column))
+        self._outlines = {number: read(text).functions for number, text in self._texts.items()}
+
+    def function(self, one: Entered) -> tuple[int, Entered] | None:
+        """Return a function of a source; one that a compiler added begins at no known place."""
+        if not one.name and one.ranges[0].start == 0:  # the script itself
+            return None
+        number, whole = self._range(one.ranges[0], is_exact=True)
+        if whole is None or self._is_added(one.name, self._texts[number], whole):
+            return None
+        blocks = filter(None, [self.block(each, number) for each in one.ranges[1:]])
+        return number, Entered(self._name(one.name, number, whole), (whole, *blocks))
+
+    def _is_added(self, name: str, text: str, whole: Range) -> bool:
+        """Tell what a compiler added to a class: a constructor, or a static block."""
+        own = text[whole.start : whole.end]
+        is_static = name == "<static_initializer>" and "static" not in own
+        return is_static or (not name.startswith("<") and bool(_CLASS.match(own)))
+
+    def block(self, one: Range, number: int) -> Range | None:
+        """Return a block that is within one source.
+
+        One that begins with the first code of its line begins with the line: what is before it
+        there, as `if (`, was made into no code.
+        """
+        source, found = self._range(one)
+        if source != number or found is None:
+            return None
+        line = bisect_right(self._starts[number], found.start) - 1
+        first = self._starts[number][line]
+        if found.start == first + self._first_columns.get((number, line), -1):
+            return structs.replace(found, start=first)
+        return found
+
+    def _range(self, one: Range, *, is_exact: bool = False) -> tuple[int, Range | None]:
+        start = self._place(one.start, is_exact=is_exact)
+        end = self._place(one.end - 1, is_near=True)
+        if start is None or end is None or start[0] != end[0] or end[1] < start[1]:
+            return -1, None
+        return start[0], Range(start[1], end[1] + 1, one.count)
+
+    def _place(
+        self, at: int, *, is_exact: bool = False, is_near: bool = False
+    ) -> tuple[int, int] | None:
+        """Return the source and the place there of a place of the script.
+
+        A bracket that a compiler added at an end has the place of what is before it.
+        """
+        number = bisect_right(self._places, at) - 1
+        one = self._segments[number] if number >= 0 else None
+        if one is None or one.source not in self._texts:
+            return None
+        is_beyond = at > one.line_end
+        lengths = self._lengths[one.source]
+        if (is_exact and one.at != at) or one.line >= len(lengths) or (is_beyond and not is_near):
+            return None
+        column = min(one.column + (0 if is_beyond else at - one.at), lengths[one.line])
+        return one.source, self._starts[one.source][one.line] + column
+
+    def _name(self, given: str, number: int, whole: Range) -> str:
+        """Return the name that the source gives a function which a minifier has renamed."""
+        text = self._texts[number]
+        plain = given.removeprefix("get ").removeprefix("set ")
+        line = bisect_right(self._starts[number], whole.start)
+        before = text[self._starts[number][line - 1] : whole.start + 200]
+        if not plain or plain in before.replace("(", " ").replace("<", " ").split():
+            return given
+        column = whole.start - self._starts[number][line - 1] + 1
+        near: list[Function] = [one for one in self._outlines[number] if one.first == line]
+        found = min(near, key=lambda one: abs(one.begin[1] - column), default=None)
+        return found.name.rpartition(".")[2] if found is not None and found.name else given
+
+
+def _times(functions: Sequence[Entered], at: int) -> int:
+    """Return how often the innermost range ran that a place of the script is in."""
+    around = [one for each in functions for one in each.ranges if one.start <= at < one.end]
+    return min(around, key=lambda one: one.end - one.start).count if around else 1
+
+
+def _with_blocks(known: Sequence[Entered], blocks: Sequence[Range]) -> Iterator[Entered]:
+    """Give functions, each with the blocks that it is the innermost function around."""
+    added: dict[int, list[Range]] = {}
+    for block in blocks:
+        around = [
+            (one.ranges[0].end - one.ranges[0].start, number)
+            for number, one in enumerate(known)
+            if one.ranges[0].start <= block.start and block.end <= one.ranges[0].end
+        ]
+        if around:
+            added.setdefault(min(around)[1], []).append(block)
+    for number, one in enumerate(known):
+        yield structs.replace(one, ranges=(*one.ranges, *added.get(number, ())))
+
+
+@functools.lru_cache(maxsize=16)
+def _segments(mappings: str, line_lengths: tuple[int, ...]) -> list[_Segment]:
+    """Decode the mappings of a source map, in the order of the script."""
+    found: list[_Segment] = []
+    source = line = column = start = 0
+    for number, text in enumerate(mappings.split(";")):
+        if number >= len(line_lengths):
+            break
+        at, end = 0, start + line_lengths[number]
+        for part in text.split(","):
+            fields = _decode(part)
+            if not fields:
+                continue
+            at += fields[0]
+            if len(fields) >= _WITH_SOURCE:
+                source, line, column = source + fields[1], line + fields[2], column + fields[3]
+            own = source if len(fields) >= _WITH_SOURCE else -1
+            found.append(_Segment(start + at, end, own, line, column))
+        start = end + 1
+    return sorted(found)
+
+
+def _decode(text: str) -> list[int]:
+    """Decode the numbers of one segment, in base 64 with variable length."""
+    found: list[int] = []
+    value = shift = 0
+    for letter in text:
+        digit = _DIGITS.get(letter, 0)
+        value |= (digit & _VALUE) << shift
+        shift += 5
+        if not digit & _CONTINUES:
+            found.append(-(value >> 1) if value & 1 else value >> 1)
+            value = shift = 0
+    return found
