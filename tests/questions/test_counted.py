@@ -332,3 +332,16 @@ def test_a_run_is_saved_and_compared_with_what_was_changed_since(
     for name in ("before", "lines"):
         cli("runs", "remove", name, check=0)
     assert cli("runs", check=0).out.startswith("no saved runs")
+
+
+@pytest.mark.adapter("js-debug")
+def test_the_end_by_an_exception_that_v8_took_for_caught_says_how_to_stop_at_it(
+    cli: Callable[..., Any], typed: Path
+) -> None:
+    (typed / "boom.mjs").write_text("const none = null;\nnone.field;\n")
+    answer = cli("start", "boom.mjs", cwd=typed, check=0)
+    assert "an exception that the debugger did not stop at" in answer.out, str(answer)
+    cli("start", "boom.mjs", "--stop-on-entry", cwd=typed, check=0)
+    cli("catch", "throw", check=0)
+    assert "stopped: exception TypeError" in cli("continue", check=0).out
+    cli("stop", "--all")

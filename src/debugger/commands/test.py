@@ -42,8 +42,8 @@ async def run_tests(
     """Run tests; of the first that fails, say why, and where its wrong value came from.
 
     CMD is what you would type: pytest, python -m unittest, go test, cargo test, node --test, jest,
-    vitest, ctest, or a program of googletest. What failed is told at the assertion in your own
-    code: its operands' values, and the lines that made them; other failures by name. Errors of the
+    vitest, mocha, ctest, or a program of googletest. What failed is told at the assertion in your
+    own code: its operands' values, and the lines that made them; other failures by name. Errors of the
     compiler, tests that do not exist, and tests that do not end are told as such.
     """
     asked = Asked(
@@ -97,7 +97,8 @@ def _program(call: Call, asked: Asked, wanted: runners.Wanted) -> str:
         raise DebuggerError(
             Code.LAUNCH_FAILED,
             f"no such command: {name[:60]}",
-            hint="debugger test -- pytest, go test, cargo test, node --test, jest, vitest, ctest",
+            hint="debugger test -- pytest, go test, cargo test, node --test, jest, vitest, mocha, "
+            "ctest",
         )
     return found
 
@@ -133,7 +134,7 @@ def _given(call: Call, asked: Asked) -> bytes:
 
 def _words(call: Call, asked: Asked, wanted: runners.Wanted, cwd: str) -> tuple[str, ...]:
     """Return the words with the program's path; of a script of Node's, Node and the script."""
-    if wanted.runner not in {runners.JEST, runners.VITEST}:
+    if wanted.runner not in runners.SCRIPTS:
         return (_program(call, asked, wanted), *wanted.words[1:])
     name = wanted.runner
     rest = list(wanted.words)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import UNSET, UnsetType
 
 from debugger.backends.abilities import Disassembly, ReturnValues
@@ -41,6 +43,8 @@ _RETURNED = ("(return) ", "(Return Value)")
 # What Rust's runtime exits with, and the function in which a panic can be stopped at.
 _PANIC_STATUS = 101
 _PANIC = "rust_panic"
+_REPORT_LINES = 60  # of an uncaught exception, at the end of the output
+_NODE_ENDED = re.compile(r"Node\.js v\d")
 _PANIC_MAX = 200
 _NO_VARIABLE = {"<error>"}
 
@@ -324,6 +328,8 @@ def ended(session: Session) -> answers.Stop:
     panic = _panic(session) if exited.code == _PANIC_STATUS else None
     if panic is not None and not any(one.spec.function == _PANIC for one in listed):
         notes += (f"a panic ended it{panic}: debugger break {_PANIC}, then debugger restart",)
+    if exited.code and (missed := _missed_exception(session)):
+        notes += (missed,)
     return answers.Stop(
         session=session.name,
         state=State.TERMINATED.value,
@@ -355,6 +361,22 @@ def _panic(session: Session) -> str | None:
             said = lines[at + 1].strip() if at + 1 < len(lines) else ""
             return f" ({where.strip().rstrip(':')}: {said})"[:_PANIC_MAX]
     return None
+
+
+def _missed_exception(session: Session) -> str | None:
+    """Say why the debugger did not stop at the exception that ended Node; None if it did."""
+    every = [session, *session.family.relatives(session)]
+    stops = [one.last_stop for one in every]
+    if any(one is not None and one.reason is Reason.EXCEPTION for one in stops):
+        return None
+    lines = [one.text for one in session.timeline.lines(since=0).lines][-_REPORT_LINES:]
+    if not any(_NODE_ENDED.match(one) for one in lines):
+        return None
+    return (
+        "it ended by an exception that the debugger did not stop at: behind an await, and in what "
+        "Node loads as a module, V8 cannot tell that nothing catches it; debugger crash -- CMD "
+        "finds it, and so do start --stop-on-entry, debugger catch throw and debugger continue"
+    )
 
 
 def _hits(session: Session, number: int) -> int:

@@ -185,3 +185,32 @@ def test_what_a_test_of_javascript_throws_is_an_assertion_or_an_error(
     message: str, type_: str
 ) -> None:
     assert report.thrown(message)[0] == type_
+
+
+MOCHA = b"""{"stats": {"passes": 1, "pending": 0, "failures": 2}, "failures": [
+ {"title": "adds", "fullTitle": "cart adds", "file": "/p/test/a.js", "err": {
+  "stack": "AssertionError [ERR_ASSERTION]: no\\n\\n    at Context.fn (/p/test/a.js:13:14)",
+  "message": "not equal:\\n\\n3 !== 4\\n", "name": "AssertionError"}},
+ {"title": "throws", "fullTitle": "cart throws", "file": "/p/test/a.js", "err": {
+  "stack": "TypeError: items is not iterable\\n    at total (/p/test/a.js:4:21)",
+  "message": "items is not iterable"}}]}"""
+
+
+def test_what_mocha_writes_is_read_with_the_place_and_type_of_what_was_thrown() -> None:
+    found = report.mocha(MOCHA)
+    assert found is not None
+    assert found.summary == "2 failed, 1 passed"
+    first, second = found.failed
+    assert (first.name, first.file, first.line) == ("cart adds", "/p/test/a.js", 13)
+    assert first.message == "not equal:\n\n3 !== 4"
+    assert second.message == "TypeError: items is not iterable"
+    assert report.mocha(b"") is None
+
+
+def test_mocha_is_a_runner_and_one_whose_results_are_not_read_is_refused() -> None:
+    assert runners.read(["npx", "mocha", "-g", "x"]).runner == runners.MOCHA
+    assert runners.read(["mocha"]).runner == runners.MOCHA
+    for words in (["ava"], ["npx", "ava"], ["node", "node_modules/.bin/ava"]):
+        with pytest.raises(DebuggerError, match="what ava reports is not read here") as error:
+            runners.read(words)
+        assert error.value.hint == "debugger start npx --break FILE:LINE -- ava"

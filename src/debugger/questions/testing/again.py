@@ -24,6 +24,7 @@ _NAME_OPTIONS = frozenset({"-t", "--testNamePattern", "--test-name-pattern"})
 # How tests are shared out is said by us, and may not be said twice.
 _OWN_JEST = _NAME_OPTIONS | {"--maxWorkers", "-w"}
 _OWN_VITEST = _NAME_OPTIONS | {"--pool"}
+_OWN_MOCHA = frozenset({"-g", "--grep", "-f", "--fgrep", "-t", "--timeout", "--timeouts"})
 
 
 async def _go(setting: Setting, named: Named) -> Again:
@@ -142,6 +143,13 @@ async def _vitest(setting: Setting, named: Named) -> Again:
     return Again(words, setting.cwd, specs=_at(named))
 
 
+async def _mocha(setting: Setting, named: Named) -> Again:
+    own = _without(setting.words[1:], _OWN_MOCHA)
+    pattern = f"^{re.escape(named.name)}$"
+    words = (setting.words[0], *own, "--no-parallel", "--timeout=0", "-g", pattern)
+    return Again(words, setting.cwd, specs=_at(named))
+
+
 def _without(words: Sequence[str], options: frozenset[str]) -> list[str]:
     """Leave out options and their values, which stand behind `=` or are the next word."""
     found: list[str] = []
@@ -181,6 +189,7 @@ WAYS: Mapping[str, Callable[[Setting, Named], Awaitable[Again]]] = {
     runners.NODE: _node,
     runners.JEST: _jest,
     runners.VITEST: _vitest,
+    runners.MOCHA: _mocha,
     runners.CTEST: _ctest,
     runners.PROGRAM: _program,
 }

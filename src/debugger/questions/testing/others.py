@@ -33,6 +33,7 @@ _LEAST_S = 5.0  # for the debugger, however long the tests took
 _JSON = {
     runners.JEST: ("--json", "--outputFile={file}"),
     runners.VITEST: ("--reporter=default", "--reporter=json", "--outputFile={file}"),
+    runners.MOCHA: ("--full-trace", "--reporter=json", "--reporter-option=output={file}"),
 }
 _LIST = {
     runners.GO: "the tests that there are: go test -list . ./...",
@@ -41,6 +42,7 @@ _LIST = {
     runners.NODE: "it takes files: node --test FILE",
     runners.JEST: "the files that there are: npx jest --listTests",
     runners.VITEST: "the tests that there are: npx vitest list",
+    runners.MOCHA: "the tests that there are: npx mocha --dry-run",
     runners.PROGRAM: "a program of googletest lists them: --gtest_list_tests; "
     "of any other: debugger crash -- CMD",
 }
@@ -116,8 +118,9 @@ async def _ran(setting: Setting) -> tuple[Ran, Report]:
     if setting.runner in _JSON:
         written = file.read_bytes() if file.is_file() else b""
         said = [line for line in err.splitlines() if line.strip()]
-        is_nothing = any("No tests found" in line for line in said)
-        return ran, reports.json(written) or Report(errors=tuple(said[:4]), is_nothing=is_nothing)
+        is_nothing = any("No tests found" in one or "No test files found" in one for one in said)
+        read = reports.mocha if setting.runner == runners.MOCHA else reports.json
+        return ran, read(written) or Report(errors=tuple(said[:4]), is_nothing=is_nothing)
     return ran, reports.READERS[setting.runner](out, err)
 
 

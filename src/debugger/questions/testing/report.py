@@ -306,6 +306,52 @@ def _unread(message: str) -> str:
     return error or " ".join(line for line in said if line != _SUITE_FAILED)
 
 
+class _MochaError(Struct, frozen=True):
+    stack: str = ""
+    message: str = ""
+    name: str = ""
+
+
+class _MochaTest(Struct, rename="camel"):
+    full_title: str
+    file: str | None = None
+    err: _MochaError = _MochaError()
+
+
+class _MochaStats(Struct):
+    passes: int = 0
+    pending: int = 0
+    failures: int = 0
+
+
+class _Mocha(Struct):
+    """What mocha writes with --reporter=json."""
+
+    stats: _MochaStats
+    failures: list[_MochaTest] = []
+
+
+def mocha(written: bytes) -> Report | None:
+    """Read the file that mocha has written; None where it is none."""
+    try:
+        found = msgspec.json.decode(written, type=_Mocha)
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return None
+    failed: list[Named] = []
+    for one in found.failures:
+        lines = plain(one.err.stack.splitlines())
+        stack = [line for line in lines if line.strip().startswith("at ")]
+        said = [line for line in lines if not line.strip().startswith("at ")]
+        is_assertion = one.err.name == "AssertionError" or not said
+        message = one.err.message if is_assertion else _text(said)
+        file, line_ = _own_place(stack)
+        failed.append(Named(one.full_title, message.strip(), file, line_, one.file or ""))
+    stats = found.stats
+    pending = f", {stats.pending} pending" if stats.pending else ""
+    summary = f"{stats.failures} failed, {stats.passes} passed{pending}"
+    return Report(tuple(failed), summary, is_nothing=not failed and stats.passes == 0)
+
+
 _GTEST_FAILED = re.compile(r"\[  FAILED  \] (?P<name>[\w./]+)(?:, where .*)? \(\d+ ms\)$")
 _GTEST_RUN = re.compile(r"\[ RUN      \] (?P<name>[\w./]+)")
 _GTEST_SAID = re.compile(r"(?P<file>[^\s:][^:]*):(?P<line>\d+): Failure$")

@@ -12,12 +12,15 @@ from debugger.errors import Code, DebuggerError
 
 PYTHON, GO, CARGO, NODE = "python", "go test", "cargo test", "node --test"
 JEST, VITEST, CTEST, PROGRAM = "jest", "vitest", "ctest", "googletest"
+MOCHA = "mocha"
+# Runners that are a script of Node's, found in node_modules.
+SCRIPTS = frozenset({JEST, VITEST, MOCHA})
 _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*t?\Z")
 _ROUND = {
-    "npm": "npx jest, npx vitest, or node --test",
-    "yarn": "npx jest, npx vitest, or node --test",
-    "pnpm": "npx jest, npx vitest, or node --test",
+    "npm": "npx jest, npx vitest, npx mocha, or node --test",
+    "yarn": "npx jest, npx vitest, npx mocha, or node --test",
+    "pnpm": "npx jest, npx vitest, npx mocha, or node --test",
     "make": "what it runs: pytest, go test, cargo test, ctest, …",
     "cmake": "ctest --test-dir BUILD",
     "tox": "pytest, in its virtual environment",
@@ -25,10 +28,10 @@ _ROUND = {
     "bazel": "the test's program, below bazel-bin/",
     "deno": "node --test",
     "bun": "node --test",
-    "mocha": "node --test, jest or vitest",
     "mvn": "pytest, go test, cargo test, node --test, jest, vitest or ctest",
     "gradle": "pytest, go test, cargo test, node --test, jest, vitest or ctest",
 }
+_UNREAD = frozenset({"ava", "tap", "tape", "jasmine", "qunit", "uvu", "playwright", "cypress"})
 _NPX = frozenset({"npx", "pnpx"})
 _NODE = frozenset({"node", "nodejs"})
 
@@ -71,7 +74,9 @@ def _runner(words: Sequence[str]) -> str:
         return CARGO
     if base in _NODE or base in _NPX:
         return NODE if "--test" in rest else _of_javascript(script)
-    if stem in {JEST, VITEST, CTEST}:
+    if stem in _UNREAD:
+        raise _unread(stem)
+    if stem in SCRIPTS or stem == CTEST:
         return stem
     is_python = _PYTHON.match(base) or base.endswith(".py") or base in {"pytest", "py.test"}
     return PYTHON if is_python else PROGRAM
@@ -98,8 +103,23 @@ def _without_toolchain(words: Sequence[str]) -> list[str]:
 
 
 def _of_javascript(script: str) -> str:
-    """Return which runner a script is, by its name: jest, .../jest/bin/jest.js, vitest.mjs."""
+    """Return which runner a script is, by its name: jest, .../jest/bin/jest.js, vitest.mjs.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED for a runner whose results are not read.
+    """
     stem = Path(script).name.partition(".")[0]
-    if stem in {JEST, VITEST}:
+    if stem in SCRIPTS:
         return stem
+    if stem in _UNREAD:
+        raise _unread(stem)
     return NODE
+
+
+def _unread(runner: str) -> DebuggerError:
+    return DebuggerError(
+        Code.NOT_SUPPORTED,
+        f"what {runner} reports is not read here; of JavaScript, mocha, jest, vitest and "
+        "node --test are",
+        hint=f"debugger start npx --break FILE:LINE -- {runner}",
+    )

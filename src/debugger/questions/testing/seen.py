@@ -22,7 +22,7 @@ from debugger.session import source
 _STOPS_MAX = 200
 _PASSED_MAX = 20
 _BREAKS = "SIGTRAP"  # googletest's way to stop at a failure
-_JAVASCRIPT = frozenset({runners.NODE, runners.JEST, runners.VITEST})
+_JAVASCRIPT = frozenset({runners.NODE, *runners.SCRIPTS})
 _SPAN = 40  # lines in which the condition is that an assertion stands under
 
 
