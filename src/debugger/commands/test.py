@@ -43,8 +43,8 @@ async def run_tests(
 
     CMD is what you would type: pytest, python -m unittest, go test, cargo test, node --test, jest,
     vitest, mocha, ctest, or a program of googletest. What failed is told at the assertion in your
-    own code: its operands' values, and the lines that made them; other failures by name. Errors of the
-    compiler, tests that do not exist, and tests that do not end are told as such.
+    own code: its operands' values, and the lines that made them; other failures by name. Errors of
+    the compiler, tests that do not exist, and tests that do not end are told as such.
     """
     asked = Asked(
         verb="test", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env, keep=keep
