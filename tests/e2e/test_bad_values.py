@@ -140,6 +140,9 @@ def test_a_stack_of_10000_frames_is_cut_counted_and_can_be_walked(cli, name):
     shown(cli, "backtrace", "--limit", "1000")
     assert "depth=9999" in shown(cli, "frame", "9999")
     assert shown(cli, "up", "20000").startswith("frame #10")
+    refused = cli("finish", check=1)
+    assert "at most 100 frames at once" in refused.err
+    shown(cli, "frame", "0")
     assert "descend" in shown(cli, "finish")
 
 

@@ -135,7 +135,7 @@ def test_what_is_no_function_of_node_is_told_with_the_nearest(
     answer = cli("calls", "app.js:33", *run, cwd=node.parent, check=1)
     assert "app.js:33 is in no function; there is helpers.half" in answer.err
     answer = cli("calls", "helpers.haf", *run, cwd=node.parent, check=1)
-    assert "no function helpers.haf; there is helpers.half" in answer.err
+    assert "no function helpers.haf; there is half" in answer.err
     answer = cli("path", "--around", "app.js:32", *run, cwd=node.parent, check=0)
     assert "half app.js:32 was called 1 time" in answer.out
 

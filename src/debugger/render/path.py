@@ -96,7 +96,7 @@ def _runs(answer: Path) -> list[Section]:
     ends = [recorded.ended(run, has_time=False) for run in answer.runs]
     kinds = [dict.fromkeys(some) for some in (ends[:failing], ends[failing:]) if some]
     if all(len(some) == 1 for some in kinds):
-        first, *others = (end for some in kinds for end in some)
+        first, *others = [end for some in kinds for end in some] or ["nothing ran"]
         if first.startswith(_STATUS):
             others = [end.removeprefix(_STATUS) for end in others]
         return [fixed(f"{head} ({' | '.join([first, *others])})", _HEAD)]

@@ -20,7 +20,7 @@ from debugger.session.session import Session
 _ADDRESS = re.compile(r"addr(?:ess)?\b[^0-9]{0,3}(0x[0-9a-fA-F]{1,16})\b")
 _ADDRESS_MASK = (1 << 64) - 1
 # 0 where kill or raise sent the signal (sigaction(2): si_code <= 0); the pid is there then.
-_FAULT = "$_siginfo.si_code > 0 ? (long) $_siginfo._sifields._sigfault.si_addr : 0"
+_FAULT = "$_siginfo.si_code > 0 ? (long) $_siginfo._sifields._sigfault.si_addr : -1"
 _AT_AN_ADDRESS = {"SIGSEGV", "SIGBUS"}
 _REGISTERS_MAX = 64
 _LOCALS_MAX = 30
@@ -99,4 +99,4 @@ async def _address(session: Session, crash: answers.Crashed, frame: Frame) -> st
     except DebuggerError:
         return None
     text = value.value.strip()
-    return hex(int(text) & _ADDRESS_MASK) if text.lstrip("-").isdigit() and text != "0" else None
+    return hex(int(text) & _ADDRESS_MASK) if text.lstrip("-").isdigit() and text != "-1" else None

@@ -27,6 +27,7 @@ from debugger.session.standing import check_runs
 from debugger.targets.idle import CHECK_S, IdleWait
 
 _STEPS_MAX = 10_000
+_LEFT_MAX = 100  # frames that one `finish` leaves, each by a step of the debugger's own
 _PAUSE_AGAIN_S = 2.0
 _JUMP_S = 2.0
 _STATE_AFTER = {Kind.STOP: State.STOPPED, Kind.EXIT: State.TERMINATED}
@@ -74,11 +75,18 @@ async def finish(session: Session, patience: Patience) -> answers.Stop:
     """Run until the function of the selected frame has returned.
 
     Raises:
-        DebuggerError: What `resume` raises.
+        DebuggerError: NOT_SUPPORTED for a frame too far out; what `resume` raises.
     """
     session.require(State.STOPPED, to="finish")
     check_runs(session.target, to="finish")
     selected = await session.do(lambda: frame_of(session))
+    if selected.index > _LEFT_MAX:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            f"finish leaves at most {_LEFT_MAX} frames at once, and frame {selected.index} is "
+            "further out",
+            hint="debugger until FILE:LINE",
+        )
     limit = asyncio.get_running_loop().time() + patience.seconds
     stopped = await _leave_inner(session, selected.index, patience, limit)
     return stopped or await resume(session, Resume.FINISH, _rest(patience, limit))

@@ -90,7 +90,8 @@ def added(one: Mapping[str, Any]) -> str:
     """Write of a breakpoint that was set, and of one that is not bound yet why."""
     number = one["id"]
     line = one.get("line") or one.get("requested_line")
-    where = f"on {one['function']}" if one.get("function") else f"at {one.get('file')}:{line}"
+    is_by_name = one.get("function") and not one.get("requested_line")
+    where = f"on {one['function']}" if is_by_name else f"at {one.get('file')}:{line}"
     lines = [f"✅ Breakpoint {number} set.", "", f"Set breakpoint {number} {where}"]
     if one.get("condition"):
         lines[-1] += f" if {one['condition']}"

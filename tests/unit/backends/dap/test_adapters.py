@@ -235,6 +235,7 @@ class Inside:
 
     looked_at = None
     launched: Launch | None = None
+    attached = None
 
     def __init__(self, answer: str = "") -> None:
         self.answer = answer

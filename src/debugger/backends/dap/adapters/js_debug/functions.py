@@ -49,7 +49,7 @@ def find_function(launched: Launch | None, attached: Attach | None, spec: Spec) 
             verified=False,
             why=f"no function {wanted} in the text of {len(files):,} scripts below {where}; "
             "FILE:LINE sets it anywhere",
-            near_names=near_names(wanted, _names(files)),
+            near_names=near_names(wanted.rpartition(".")[2], _names(files)),
         )
     path, function = matches[0]
     others = [f"{one.name}:{its.line}" for one, its in matches[1 : 1 + _OTHERS_MAX]]
