@@ -60,7 +60,8 @@ def _head(answer: DiffOfProbes) -> str:
         ways = f"A comes to {_at(answer, left)}, B to {_at(answer, right, is_right=True)}"
         return f"diff: the runs part{after}: {ways}"
     side, row = ("A", left) if left is not None else ("B", right)
-    assert row is not None  # a pair has one row at least
+    if row is None:
+        return f"diff: the runs part{after}"
     where = _at(answer, row, is_right=side == "B")
     told = [
         f"{shorten(name, _NAME)} {shorten(value, _VALUE)}" for name, value in _known(answer, row)
@@ -142,7 +143,7 @@ def _row(answer: DiffOfProbes, pair: ProbedPair) -> list[str]:
 
 
 def _columns(answer: DiffOfProbes, row: ProbeRow) -> Sequence[ProbedColumn]:
-    return answer.places[row.place].columns if row.place < len(answer.places) else ()
+    return answer.places[row.place].columns if 0 <= row.place < len(answer.places) else ()
 
 
 def _known(answer: DiffOfProbes, row: ProbeRow) -> list[tuple[str, str]]:
@@ -162,9 +163,9 @@ def _values(answer: DiffOfProbes, row: ProbeRow) -> str:
 
 
 def _hit(answer: DiffOfProbes, pair: ProbedPair, *, is_short: bool = False) -> str:
-    left, right = pair.left, pair.right
-    assert left is not None
-    assert right is not None
+    left, right = pair.left or pair.right, pair.right or pair.left
+    if left is None or right is None:
+        return "no hit"
     both = f"{_BETWEEN}{right.hit:,}" if left.hit != right.hit else ""
     return f"hit {left.hit:,}{both}{'' if is_short else _of(answer, left)}"
 
@@ -176,7 +177,7 @@ def _at(
 
 
 def _of(answer: DiffOfProbes, row: ProbeRow, *, is_right: bool = False) -> str:
-    if row.place >= len(answer.places):
+    if not 0 <= row.place < len(answer.places):
         return ""
     place = answer.places[row.place]
     line = place.right_line if is_right and place.right_line else place.line

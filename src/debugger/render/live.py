@@ -40,7 +40,7 @@ def _line(one: TracedView) -> str:
     if one.left_out:
         said.append(_left_out(one))
     if one.sampled:
-        pairs = zip(one.sampled, one.skipped, strict=True)
+        pairs = zip(one.sampled, one.skipped, strict=False)
         hot = _some([f"{count:,} of {name}" for name, count in pairs], len(one.sampled))
         said.append(f"not recorded, for they were too many a second: {hot}")
     if isinstance(one.near_names, tuple) and one.near_names:

@@ -26,7 +26,8 @@ _NEAR_MAX = 4
 _OTHERS_MAX = 3
 _NAMED = re.compile(
     r"\bfunction\s*\*?\s*([\w$]+)|\b(?:const|let|var)\s+([\w$]+)\s*=\s*(?:async\s*)?[(\w$]"
-    r"|^\s*(?:async\s+|static\s+)*([\w$]+)\s*\([^;]*\)\s*\{",
+    r"|^\s*(?:async\s+|static\s+)*([\w$]+)\s*\([^;]*\)\s*\{"
+    r"|\b([\w$]+)\s*:\s*(?:async\s*)?(?:function\b|\([^()]*\)\s*=>|[\w$]+\s*=>)",
     re.MULTILINE,
 )
 
