@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 
@@ -80,7 +79,6 @@ async def test_values_of_the_standard_library_are_written(name: str, tmp_path: P
     assert found[-1] == TEXTS[-1]
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("numpy"), reason="numpy is not installed")
 async def test_arrays_are_written_when_small_and_described_when_large(tmp_path: Path) -> None:
     program = (
         "import numpy as np\ndef take(value):\n    pass\nbig = np.arange(1000.0)\n"
