@@ -70,7 +70,7 @@ def test_an_attach_tells_what_it_got_and_what_can_be_done_next(backend: str, lab
 def test_a_breakpoint_tells_where_it_is_or_why_it_is_not() -> None:
     bound = {"id": 1, "file": "/a.c", "line": 4, "requested_line": 3, "verified": True}
     assert texts.added(bound) == "✅ Breakpoint 1 set.\n\nSet breakpoint 1 at /a.c:4"
-    by_name = {**bound, "function": "f", "condition": "i > 2"}
+    by_name = {**bound, "requested_line": None, "function": "f", "condition": "i > 2"}
     assert texts.added(by_name).endswith("Set breakpoint 1 on f if i > 2")
     pending = {"id": 2, "function": "g", "verified": False, "why_unbound": "no function g"}
     assert texts.added(pending).endswith("on g\n⚠️ Not bound yet: no function g")
