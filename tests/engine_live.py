@@ -69,7 +69,8 @@ def run(*argv: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
 
 
-def build(name: str, *flags: str) -> Program:
+def build(name: str, *flags: str, also: Sequence[str] = ()) -> Program:
+    """Compile a program, of several sources where `also` names more, unless it is there."""
     source = PROGRAMS / name
     compilers = {".c": "gcc", ".cpp": "g++", ".rs": "rustc"}
     argv = [compilers[source.suffix], "-g", *flags]
@@ -80,7 +81,7 @@ def build(name: str, *flags: str) -> Program:
     if not path.exists() or path.stat().st_mtime < source.stat().st_mtime:
         CACHE.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f"{path.name}.{os.getpid()}")
-        run(*argv, str(source), "-o", str(partial))
+        run(*argv, str(source), *(str(PROGRAMS / one) for one in also), "-o", str(partial))
         partial.replace(path)
     return Program(path)
 

@@ -603,3 +603,20 @@ async def test_what_is_set_at_the_entry_reaches_the_function_alone(start, level)
     seen.resume()
     await seen.live.until(Exited)
     assert seen.live.output() == "70 73\n1 4\n2 5\n0.1 64 3 1\n"
+
+
+async def test_thread_locals_and_statics_are_those_that_gdb_reads_and_left_out_ones_are_not(start):
+    flags = ("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
+    program = build("left_out.c", *flags, also=["left_out_part.c"])
+    seen = await seen_of(start, program, "part")
+    names = ("own", "other", "left_out.c::state", "'left_out_part.c'::state", "count::calls")
+    assert [(await seen.print(one, 1)).value for one in names] == ["6", "7", "1", "20", "11"]
+    assert (await seen.looking.assign("own", "50", await seen.frame(1))).value == "50"
+    assert (await seen.print("own")).value == "50"
+    for said in ("unused", "&unused"):
+        with pytest.raises(DebuggerError, match="the linker left it out"):
+            await seen.print(said)
+    header = await seen.ability(abilities.Memory).read(seen.main.bias, 4)
+    with pytest.raises(DebuggerError, match="the linker left it out"):
+        await seen.looking.assign("unused", "9", await seen.frame())
+    assert await seen.ability(abilities.Memory).read(seen.main.bias, 4) == header

@@ -26,12 +26,16 @@ _SEGMENT: Final = struct.Struct("<IIQQQQQQ")
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
 _COMPRESSION: Final = struct.Struct("<IIQQ")
+_DYNAMIC: Final = struct.Struct("<QQ")
 _NOTE: Final = struct.Struct("<III")
 
 
-_TYPE_DYN: Final = 3
-_PT_LOAD, _PT_INTERP, _PT_NOTE = 1, 3, 4
+_TYPE_EXEC, _TYPE_DYN = 2, 3
+_DT_FLAGS_1: Final = 0x6FFFFFFB
+_DF_1_PIE: Final = 0x08000000
+_PT_LOAD, _PT_INTERP, _PT_NOTE, _PT_TLS = 1, 3, 4, 7
 _SHT_NOBITS: Final = 8
+_SHF_ALLOC: Final = 0x2
 _SHF_COMPRESSED: Final = 0x800
 _COMPRESS_ZLIB: Final = 1
 _NOTE_BUILD_ID: Final = 3
@@ -91,6 +95,7 @@ class Binary:
     sections: dict[str, Section]
     interpreter: str | None
     build_id: str
+    thread_local: tuple[int, int] | None = None  # size and alignment of each thread's block
 
     @property
     def is_pie(self) -> bool:
@@ -101,6 +106,30 @@ class Binary:
     def lowest(self) -> int:
         """The link-time address that lies at the module's base."""
         return min((one.address for one in self.segments), default=0) & ~_PAGE
+
+    @cached_property
+    def loaded(self) -> tuple[int, int]:
+        """The link-time addresses that sections of code and data have: the first, and the end."""
+        found = [one for one in self.sections.values() if one.flags & _SHF_ALLOC and one.address]
+        if not found:
+            return self.lowest + 1, max(
+                (one.address + one.size for one in self.segments), default=0
+            )
+        return min(one.address for one in found), max(one.address + one.size for one in found)
+
+    @property
+    def block_below(self) -> int | None:
+        """How far below the thread pointer a program's thread-locals begin; None of a library."""
+        if self.thread_local is None or not (self.kind == _TYPE_EXEC or self._is_pie_program):
+            return None
+        size, align = self.thread_local
+        return (size + align - 1) // align * align
+
+    @cached_property
+    def _is_pie_program(self) -> bool:
+        raw = self.section(".dynamic")
+        flags = (_DYNAMIC.unpack_from(raw, at) for at in range(0, len(raw) - 15, _DYNAMIC.size))
+        return any(tag == _DT_FLAGS_1 and value & _DF_1_PIE for tag, value in flags)
 
     def bias(self, base: int) -> int:
         """Give what to add to a link-time address, when the module was loaded at `base`."""
@@ -235,30 +264,32 @@ def parse(path: Path, content: Buffer) -> Binary:
             f"{path} is for machine {machine}, not for x86-64",
             hint="use another backend: debugger doctor",
         )
-    loaded, interpreter, build_id = _segments(view, segments_at, segment_count)
+    loaded, interpreter, build_id, block = _segments(view, segments_at, segment_count)
     sections = _sections(view, sections_at, section_count, names_at)
     if not build_id and ".note.gnu.build-id" in sections:
         note = sections[".note.gnu.build-id"]
         if note.kind != _SHT_NOBITS:
             build_id = _build_id(bytes(view[note.offset : note.offset + note.size]))
-    return Binary(path, content, kind, loaded, sections, interpreter, build_id)
+    return Binary(path, content, kind, loaded, sections, interpreter, build_id, block)
 
 
 def _segments(
     view: memoryview, start: int, count: int
-) -> tuple[tuple[Segment, ...], str | None, str]:
-    loaded, interpreter, build_id = [], None, ""
+) -> tuple[tuple[Segment, ...], str | None, str, tuple[int, int] | None]:
+    loaded, interpreter, build_id, block = [], None, "", None
     for number in range(count):
-        kind, flags, offset, address, _, file_size, size, _ = _SEGMENT.unpack_from(
+        kind, flags, offset, address, _, file_size, size, align = _SEGMENT.unpack_from(
             view, start + number * _SEGMENT.size
         )
         if kind == _PT_LOAD:
             loaded.append(Segment(address, size, offset, file_size, flags))
+        elif kind == _PT_TLS:
+            block = size, max(align, 1)
         elif kind == _PT_INTERP:
             interpreter = bytes(view[offset : offset + file_size]).rstrip(b"\0").decode()
         elif kind == _PT_NOTE and not build_id:
             build_id = _build_id(bytes(view[offset : offset + file_size]))
-    return tuple(loaded), interpreter, build_id
+    return tuple(loaded), interpreter, build_id, block
 
 
 def _build_id(notes: bytes) -> str:

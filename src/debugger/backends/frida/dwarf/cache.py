@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 import msgspec
 
 # A change of any kept value's shape is a new version: what older ones wrote is not read.
-VERSION: Final = 2
+VERSION: Final = 3
 _BUSY_S: Final = 1.0
 _FILES_MAX: Final = 40
 _ALSO: Final = ("-wal", "-shm", "-journal")

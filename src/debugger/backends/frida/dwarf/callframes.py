@@ -20,6 +20,7 @@ from debugger.backends.frida.dwarf.operations import parse
 from debugger.backends.frida.dwarf.reading import signed, sleb, text, uleb, unsigned
 
 RBP, RSP, RIP = 6, 7, 16
+FS_BASE: Final = 58  # the pointer of the thread, which its thread-local variables lie below
 # What a called function must keep (System V ABI, 3.2.1): rbx, rbp, r12 to r15.
 KEPT: Final = (3, RBP, 12, 13, 14, 15)
 

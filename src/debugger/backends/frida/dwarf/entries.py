@@ -269,8 +269,9 @@ class Entry:
         return found.reference(dw.AT_TYPE) if found is not None else None
 
     def ranges(self) -> tuple[Range, ...]:
-        """Give the link-time addresses of the code that belongs to it."""
-        return forms.ranges(self)
+        """Give the link-time addresses of the code that belongs to it, and is in the program."""
+        is_loaded = self.unit.units.is_loaded
+        return tuple(one for one in forms.ranges(self) if is_loaded(one[0]))
 
     def walk(self) -> Iterator[Entry]:
         """Yield all entries inside, outer before inner."""
@@ -284,8 +285,14 @@ class Entry:
 class Units:
     """All units of a file: their headers are read at once, the rest on demand."""
 
-    def __init__(self, load: Callable[[str], bytes], cache: Cache | None = None) -> None:
+    def __init__(
+        self,
+        load: Callable[[str], bytes],
+        cache: Cache | None = None,
+        loaded: Range = (1, 1 << 64),
+    ) -> None:
         self.sections = Sections(load)
+        self._loaded = loaded
         self._cache = cache if cache is not None else Cache(None, "")
         self._abbrevs: dict[tuple[int, int, int], forms.Abbrevs] = {}
         self._known: dict[int, Unit] = {}
@@ -307,6 +314,11 @@ class Units:
                 found.append(unit)
         return found
 
+    def is_loaded(self, address: int) -> bool:
+        """Say whether a link-time address is in the program: what the linker left out has none."""
+        low, end = self._loaded
+        return low <= address < end
+
     @cached_property
     def _offsets(self) -> list[int]:
         return [one.offset for one in self._all]
@@ -320,10 +332,7 @@ class Units:
         return self._cache.get("addresses", list[tuple[int, int, int]], self._read_spans)
 
     def _read_spans(self) -> list[tuple[int, int, int]]:
-        # What the linker threw away was given the address 0.
-        return sorted(
-            (low, high, one.offset) for one in self._all for low, high in one.ranges if low
-        )
+        return sorted((low, high, one.offset) for one in self._all for low, high in one.ranges)
 
     @cached_property
     def _listed(self) -> Arranged:

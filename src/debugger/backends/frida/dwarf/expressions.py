@@ -163,7 +163,8 @@ _ONE: Final[Mapping[str, Callable[[int], int]]] = {
 }
 # What is between pieces, or ends an expression, and says what the stack's top was.
 _PLACES: Final = frozenset({
-    "reg", "stack_value", "implicit_value", "entry_value", "parameter_ref",
+    "reg", "stack_value", "implicit_value", "entry_value", "parameter_ref", "implicit_pointer",
+    "unknown",
 })  # fmt: skip
 
 
@@ -207,9 +208,11 @@ class _Machine:
                 self._site = Known(self._stack.pop().to_bytes(8, "little"))
             case "implicit_value":
                 self._site = Known(one.block)
-            case "entry_value" | "parameter_ref":
+            case "entry_value" | "parameter_ref" | "implicit_pointer":
                 # Only the caller knew it, and it may have changed it since.
                 raise Unavailable("optimized out")
+            case "unknown":
+                raise Unavailable("at a place that is not understood")
             case "piece":
                 self._parts.append((self._taken(), one.first))
             case _:

@@ -35,7 +35,7 @@ class Image:
     @cached_property
     def units(self) -> Units:
         """The units of its debug information."""
-        return Units(self.debug.section, self._cache)
+        return Units(self.debug.section, self._cache, self.binary.loaded)
 
     @cached_property
     def is_split(self) -> bool:
@@ -58,7 +58,7 @@ class Image:
     def scopes(self) -> Scopes:
         """Its variables."""
         entries = FunctionEntries(self.binary, self.units, self.lines)
-        return Scopes(self.units, self._cache, entries)
+        return Scopes(self.units, self._cache, entries, lambda: self.symbols.objects)
 
     @cached_property
     def results(self) -> Results:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -239,11 +239,12 @@ class Lines:
             numbers = {own for own, whole in enumerate(program.files) if whole == number}
             rows = self._decoded(program)
             addresses = _of_line(rows, numbers, line)
+            addresses = [one for one in addresses if self._units.is_loaded(one)]
             if addresses:
                 for one in self._locations(program, addresses):
                     found.setdefault(one.address, one)
             elif not found:
-                valid |= _valid(rows, numbers)
+                valid |= _valid(rows, numbers, self._units.is_loaded)
         return sorted(found.values(), key=lambda one: one.address), valid
 
     def _locations(self, program: _Program, addresses: list[int]) -> list[Location]:
@@ -333,9 +334,12 @@ def _of_line(rows: Rows, numbers: set[int], line: int) -> list[int]:
             found.append(rows.address[at])
 
 
-def _valid(rows: Rows, numbers: Sequence[int] | set[int]) -> set[int]:
+def _valid(
+    rows: Rows, numbers: Sequence[int] | set[int], is_loaded: Callable[[int], bool]
+) -> set[int]:
+    every = zip(rows.address, rows.line, rows.file, rows.flags, strict=True)
     return {
         line
-        for line, file, flags in zip(rows.line, rows.file, rows.flags, strict=True)
-        if file in numbers and flags & IS_STMT and line
+        for address, line, file, flags in every
+        if file in numbers and flags & IS_STMT and line and is_loaded(address)
     }

@@ -27,14 +27,25 @@ def operations(
         return ()
     form, content = found
     if isinstance(content, bytes):
-        return parse(content)
+        return _direct(entry.unit, parse(content))
     if not isinstance(content, int):
         return ()
     if entry.unit.version >= _VERSION_5:
         expression = _in_list(entry.unit, form, content, address)
     else:
         expression = _in_old_list(entry.unit, content, address)
-    return parse(expression) if expression is not None else ()
+    return _direct(entry.unit, parse(expression)) if expression is not None else ()
+
+
+def _direct(unit: Unit, found: tuple[Operation, ...]) -> tuple[Operation, ...]:
+    """Put what .debug_addr holds in the place of its indexes."""
+    names = {"addrx": "addr", "constx": "const"}
+    return tuple(
+        Operation(names[one.name], forms.indexed_address(unit, one.first))
+        if one.name in names
+        else one
+        for one in found
+    )
 
 
 def is_listed(entry: Entry, attribute: int = dw.AT_LOCATION) -> bool:

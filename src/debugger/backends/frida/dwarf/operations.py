@@ -37,6 +37,7 @@ _FIXED: Final = {
     0x2F: ("skip", 2, True),
     0x94: ("deref_size", 1, False),
     0xFA: ("parameter_ref", 4, False),
+    0xFD: ("parameter_ref", 4, False),  # of a variable, which has no place either
 }
 _ULEB: Final = {
     0x10: "const",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from pathlib import PurePath
 from typing import Final
 
 from debugger.backends.frida.dwarf import codes as dw
@@ -19,6 +21,9 @@ _VARIABLES: Final = (dw.TAG_PARAMETER, dw.TAG_VARIABLE)
 _TYPES: Final = (dw.TAG_STRUCTURE, dw.TAG_CLASS, dw.TAG_UNION)
 _CODE: Final = (dw.TAG_SUBPROGRAM, dw.TAG_LEXICAL_BLOCK)
 _UNITS_MAX: Final = 100
+_NAMED_MAX: Final = 4
+_FILE: Final = re.compile(r"'?([\w./+-]+\.\w+)'?::")
+LEFT_OUT: Final = "not in the program: the linker left it out"
 _OUTER: Final = (dw.TAG_NAMESPACE, dw.TAG_COMPILE_UNIT, dw.TAG_PARTIAL_UNIT, *_TYPES)
 
 
@@ -53,8 +58,15 @@ class Variable:
 class Scopes:
     """The variables of one binary, by link-time addresses."""
 
-    def __init__(self, units: Units, cache: Cache, entries: FunctionEntries | None = None) -> None:
+    def __init__(
+        self,
+        units: Units,
+        cache: Cache,
+        entries: FunctionEntries | None = None,
+        symbols: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
         self._units = units
+        self._symbols = symbols
         self._cache = cache
         self._entries = entries
 
@@ -101,15 +113,23 @@ class Scopes:
             # A static local's place stands at its abstract origin.
             origin = entry.holder(dw.AT_LOCATION)
             place = locations.operations(origin, address) if origin is not None else ()
+        is_left_out = self._is_left_out(place)
         return Variable(
             entry.name,
             _role(entry, place),
             kind,
-            place,
+            () if is_left_out else place,
             entry,
             (holder.number(dw.AT_DECL_LINE) if holder is not None else None) or 0,
             _constant(entry, kind),
+            why=LEFT_OUT if is_left_out else "",
         )
+
+    def _is_left_out(self, place: tuple[Operation, ...]) -> bool:
+        """Say whether a place is one that the linker left no room for: it wrote 0, or nearly."""
+        if not place or place[0].name != "addr" or _is_thread_local(place):
+            return False
+        return not self._units.is_loaded(place[0].first)
 
     def type(self, entry: Entry | None) -> Type:
         """Give the type of an entry; one that is only declared is looked for in all units."""
@@ -132,27 +152,53 @@ class Scopes:
             if child.tag == dw.TAG_VARIABLE and (
                 child.has(dw.AT_LOCATION) or child.has(dw.AT_CONST_VALUE)
             ):
-                yield self._variable(child, 0)
+                found = self._variable(child, 0)
+                if found.why != LEFT_OUT:
+                    yield found
             elif child.tag == dw.TAG_NAMESPACE:
                 yield from self._outer(child)
 
     def global_named(self, name: str, *, near: int | None = None) -> Variable | None:
         """Find a global, a static or a class's member by its qualified name, or its last parts.
 
-        Of several, one in the unit of the address `near` comes first.
+        `main.c::name` is one of a file, `function::name` a function's static. Of several, one in
+        the unit of the address `near` is meant; where there is none, `why` names them.
         """
-        wanted = name.removeprefix("::")
-        exact = self._index.get(wanted)
-        found = exact or [
+        file = _FILE.match(name)
+        wanted = (name[file.end() :] if file else name.removeprefix("::")).replace(" ", "")
+        found = self._globals(wanted) or self._statics_named(wanted)
+        if file is not None:
+            found = [one for one in found if _is_file(one.entry.unit.name, file[1])]
+        found = [one for one in found if one.why != LEFT_OUT] or found[:1]
+        unit = self._units.at(near) if near is not None else None
+        own = [one for one in found if unit is not None and one.entry.unit.offset == unit.offset]
+        found = own or found
+        if len({one.place for one in found}) < 2:  # noqa: PLR2004 - one, or copies of it
+            return found[0] if found else None
+        said = [_named_in_file(one) for one in found[:_NAMED_MAX]]
+        more = "" if len(found) <= _NAMED_MAX else f" and {len(found) - _NAMED_MAX} more"
+        return replace(found[0], place=(), why=f"ambiguous: {', '.join(said)}{more}")
+
+    def _globals(self, wanted: str) -> list[Variable]:
+        found = self._index.get(wanted) or [
             place
             for known, places in self._index.items()
-            if known.endswith(f"::{wanted}")
+            if known.replace(" ", "") == wanted or known.replace(" ", "").endswith(f"::{wanted}")
             for place in places
         ]
-        unit = self._units.at(near) if near is not None else None
-        found = sorted(found, key=lambda one: unit is None or not unit.offset <= one < unit.end)
-        entry = self._units.entry(found[0]) if found else None
-        return self._variable(entry, 0) if entry is not None else None
+        entries = [self._units.entry(one) for one in found]
+        return [self._variable(one, 0) for one in entries if one is not None]
+
+    def _statics_named(self, wanted: str) -> list[Variable]:
+        """Find statics of functions, which no symbol names alike: `name`, `function::name`."""
+        last = wanted.rpartition("::")[2]
+        if not any(_is_static(one, last) for one in self._symbols()):
+            return []
+        known = [one for one in self._variables_named(last) if _is_within_code(one)]
+        known = [one for one in known if f"::{_qualified(one)}".endswith(f"::{wanted}")]
+        entries = [self._units.entry(one.offset) for one in known]
+        found = [self._variable(one, 0) for one in entries if one is not None]
+        return [one for one in found if one.place and one.role is Role.STATIC]
 
     @property
     def global_names(self) -> Iterable[str]:
@@ -161,16 +207,15 @@ class Scopes:
 
     def is_local(self, name: str) -> bool:
         """Say whether any function has a variable or an argument of this name."""
+        return any(map(_is_within_code, self._variables_named(name)))
+
+    def _variables_named(self, name: str) -> Iterator[Entry]:
+        """Yield all that has a name, keeping nothing of the units that are read for it."""
         units = naming.units_naming(self._units, name, self._cache)
         known = [one for one in self._units if units is None or one.offset in units]
-        return any(
-            one.tag in _VARIABLES
-            and one.name == name
-            and one.parent is not None
-            and one.parent.tag in _CODE
-            for unit in known[:_UNITS_MAX]
-            for one in Unit(self._units.sections, self._units, unit.offset).entries().walk()
-        )
+        for unit in known[:_UNITS_MAX]:
+            root = Unit(self._units.sections, self._units, unit.offset).entries()
+            yield from (one for one in root.walk() if one.tag in _VARIABLES and one.name == name)
 
     @property
     def _index(self) -> dict[str, list[int]]:
@@ -220,6 +265,40 @@ def _at_entry(one: Variable, start: Start, address: int, base: tuple[Operation, 
     is_listed = locations.is_listed(one.entry)
     place = start.place(address, one.place, base, one.type.size, is_listed=is_listed)
     return replace(one, place=place or (), why="" if place else start.why)
+
+
+def _is_thread_local(place: tuple[Operation, ...]) -> bool:
+    return bool(place) and place[-1].name == "form_tls_address"
+
+
+def _is_within_code(entry: Entry) -> bool:
+    return entry.parent is not None and entry.parent.tag in _CODE
+
+
+def _is_static(symbol: str, name: str) -> bool:
+    """Say whether a symbol may be of a function's static: `name.0`, `_ZZ1fvE4name`, `f.name`."""
+    if symbol.startswith("_ZZ"):
+        return f"{len(name)}{name}" in symbol
+    return symbol == name or symbol.startswith(f"{name}.") or symbol.endswith(f".{name}")
+
+
+def _qualified(entry: Entry) -> str:
+    """Give a static's name behind its function's."""
+    outer = entry.parent
+    while outer is not None and outer.tag != dw.TAG_SUBPROGRAM:
+        outer = outer.parent
+    return f"{spans.qualified(outer)}::{entry.name}" if outer is not None else entry.name
+
+
+def _named_in_file(one: Variable) -> str:
+    if _is_within_code(one.entry):
+        return _qualified(one.entry)
+    return f"{PurePath(one.entry.unit.name).name}::{spans.qualified(one.entry)}"
+
+
+def _is_file(path: str, wanted: str) -> bool:
+    """Say whether the last parts of a path are these."""
+    return path == wanted or path.endswith(f"/{wanted}")
 
 
 def _is_declared(entry: Entry) -> bool:

@@ -65,7 +65,6 @@ def outline(unit: Unit) -> list[tuple[int, int, int]]:
         for entry in unit.all_entries()
         if entry.tag == dw.TAG_SUBPROGRAM and (entry.has(dw.AT_LOW_PC) or entry.has(dw.AT_RANGES))
         for low, high in entry.ranges()
-        if low
     ]
 
 
@@ -114,7 +113,7 @@ def _has_variables(entry: Entry) -> bool:
 
 
 def _spans(entry: Entry, depth: int, names: _Names) -> Iterator[Span]:
-    ranges = [one for one in entry.ranges() if one[0]]
+    ranges = entry.ranges()
     if not ranges:
         return
     origin = entry

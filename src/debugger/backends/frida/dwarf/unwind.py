@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from debugger.backends.frida.dwarf import callframes
-from debugger.backends.frida.dwarf.callframes import RBP, RIP, RSP, Row
+from debugger.backends.frida.dwarf.callframes import FS_BASE, RBP, RIP, RSP, Row
 from debugger.backends.frida.dwarf.expressions import (
     MASK,
     Context,
@@ -255,4 +255,10 @@ def context(frame: Frame, read: Reader) -> Context:
         found = module.image.scopes.frame_base(frame.entry, frame.lookup - bias)
         return address(found, plain) & MASK
 
-    return Context(frame.registers, read, bias, frame.cfa, base)
+    def thread_local(offset: int) -> int:
+        below = module.image.binary.block_below if module is not None else None
+        if below is None or FS_BASE not in frame.registers:
+            raise Unavailable("thread-local in a library, which is not read")
+        return frame.registers[FS_BASE] - below + offset & MASK
+
+    return Context(frame.registers, read, bias, frame.cfa, base, thread_local)

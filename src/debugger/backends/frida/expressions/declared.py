@@ -110,12 +110,20 @@ def _parameters(known: dwarf.Type) -> tuple[Type, ...]:
 class Declared:
     """The names at one link-time address of a binary; `bias` is added for run-time addresses.
 
-    `entry` is the function that is meant, where copies of others are inlined around the address.
+    `entry` is the function that is meant, where copies of others are inlined around the address;
+    `is_stopped` says that a thread is stopped there, whose thread-local variables are meant.
     """
 
     def __init__(
-        self, image: Image, address: int, *, bias: int = 0, entry: int | None = None
+        self,
+        image: Image,
+        address: int,
+        *,
+        bias: int = 0,
+        entry: int | None = None,
+        is_stopped: bool = False,
     ) -> None:
+        self._is_stopped = is_stopped
         self._image = image
         self._address = address
         self._bias = bias
@@ -147,8 +155,18 @@ class Declared:
             return Variable(one.name, kind, why if is_wide else Computed(value))
         if one.why:
             return Variable(one.name, kind, Absent(one.why))
-        where = places.where(one.place, bias=self._bias, frame_base=base, cfa=self._canonical)
+        where = places.where(
+            one.place, bias=self._bias, frame_base=base, cfa=self._canonical, block=self._block
+        )
         return Variable(one.name, kind, where)
+
+    @cached_property
+    def _block(self) -> Node | None:
+        """Where thread-locals begin, for a thread that is stopped."""
+        below = self._image.binary.block_below
+        if below is None or not self._is_stopped:
+            return None
+        return plus(Register("fs_base", Machine.U64), -below)
 
     @cached_property
     def _canonical(self) -> Node | None:

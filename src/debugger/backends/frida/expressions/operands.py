@@ -113,7 +113,7 @@ def _loaded(operand: Operand, wanted: Machine) -> Node:
         case Computed(bits=node) if not wanted.is_real:
             return nodes.Convert(node, wanted)
         case Absent(why=why):
-            raise fault(f"{why} here", hint="debugger locals")
+            raise fault(why if ": " in why else f"{why} here", hint="debugger locals")
     raise fault(f"{operand.type.name} is not there to be read", hint="debugger locals")
 
 
@@ -153,7 +153,7 @@ def address_of(operand: Operand) -> Node:
         case Held(register=register):
             raise fault(f"it is in register {register}, and has no address here")
         case Absent(why=why):
-            raise fault(f"{why} here", hint="debugger locals")
+            raise fault(why if ": " in why else f"{why} here", hint="debugger locals")
     raise fault("only what lies in memory has an address")
 
 

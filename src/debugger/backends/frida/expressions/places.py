@@ -26,6 +26,9 @@ _STACK_MAX = 64
 _COPIES_MAX = 4  # each could double what is written for a location
 
 
+THREAD_LOCAL = "thread-local: it is read at a stop, for the thread that stopped in its program"
+
+
 class _NotHere(Exception):
     """What the location asks for is not known, or not written down by nodes."""
 
@@ -36,12 +39,16 @@ def where(
     bias: int = 0,
     frame_base: Sequence[Operation] = (),
     cfa: Node | None = None,
+    block: Node | None = None,
 ) -> Where:
-    """Translate a location's operations; `cfa` is the frame's canonical address at this place."""
+    """Translate a location's operations; `cfa` is the frame's canonical address at this place.
+
+    `block` is where the thread-local variables of the binary lie for the thread that is meant.
+    """
     if not operations:
         return Absent("optimized out")
     try:
-        return _Machine(bias, frame_base, cfa).run(operations)
+        return _Machine(bias, frame_base, cfa, block).run(operations)
     except _NotHere as error:
         return Absent(str(error))
 
@@ -49,7 +56,14 @@ def where(
 class _Machine:
     """DWARF's stack machine (DWARF 5, 2.5), with nodes on its stack instead of numbers."""
 
-    def __init__(self, bias: int, frame_base: Sequence[Operation], cfa: Node | None) -> None:
+    def __init__(
+        self,
+        bias: int,
+        frame_base: Sequence[Operation],
+        cfa: Node | None,
+        block: Node | None = None,
+    ) -> None:
+        self._block = block
         self._bias = bias
         self._frame_base = frame_base
         self._cfa = cfa
@@ -70,7 +84,7 @@ class _Machine:
                     if len(one.block) > _WORD:
                         raise _NotHere("a constant that is too wide to read here")
                     return Computed(Const(int.from_bytes(one.block, "little"), Machine.U64))
-                case "entry_value" | "parameter_ref":
+                case "entry_value" | "parameter_ref" | "implicit_pointer":
                     raise _NotHere("optimized out")
                 case "piece" | "bit_piece":
                     raise _NotHere("in parts of registers and memory")
@@ -94,6 +108,7 @@ class _Machine:
             "breg": lambda one: plus(nodes.Register(_name(one.first), Machine.U64), one.second),
             "regval": lambda one: nodes.Register(_name(one.first), Machine.U64),
             "fbreg": lambda one: plus(self._base(), one.first),
+            "form_tls_address": lambda _: self._thread_local(),
             "call_frame_cfa": lambda _: self._canonical(),
             "plus_uconst": lambda one: plus(self._pop(), one.first),
             "deref": lambda _: self._read(8),
@@ -122,6 +137,12 @@ class _Machine:
                 raise _NotHere("computed in another type than an address")
         else:
             raise _NotHere(f"at a place that is not understood ({one.name})")
+
+    def _thread_local(self) -> Node:
+        if self._block is None:
+            raise _NotHere(THREAD_LOCAL)
+        offset = self._pop()
+        return nodes.Binary("+", self._block, offset, Machine.U64)
 
     def _read(self, size: int) -> Node:
         if size not in _SIZES:

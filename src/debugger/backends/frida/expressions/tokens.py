@@ -34,15 +34,19 @@ class Token:
 
 
 _WORD = r"(?:r\#)?[^\W\d]\w*"
+# A template with its arguments, before one of its members; a file, before one of its statics.
+_PART = rf"{_WORD}(?:<(?:[^<>()&|=]|<[^<>()&|=]*>)*>(?=\s*::))?"
+_IN_FILE = r"(?:[\w./+-]*\w\.(?:c|cc|cpp|cxx|C|h|hh|hpp|rs)|'[\w./+-]+\.\w+')\s*::\s*"
 _TOKEN = re.compile(
     rf"""
     (?P<space>[ \t]+)
+  | (?P<static>{_IN_FILE}{_PART}(?:\s*::\s*~?{_PART})*)
   | (?P<real>(?:\d[\d_]*\.\d[\d_]*(?:[eE][+-]?\d+)?|\d[\d_]*[eE][+-]?\d+
              |\d[\d_]*\.(?![\w.]))(?:_?f32|_?f64|[fFlL])?(?!\w))
   | (?P<integer>\d\w*)
   | (?P<text>(?:u8|[LuUb])?(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))
   | (?P<register>\$\w+)
-  | (?P<name>(?:::\s*)?{_WORD}(?:\s*::\s*~?{_WORD})*)
+  | (?P<name>(?:::\s*)?{_PART}(?:\s*::\s*~?{_PART})*)
   | (?P<mark>===|!==|<<=|>>=|->|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/%&|^]=
              |[-+*/%<>!~&|^?:.,()\[\]=])
     """,
@@ -89,8 +93,9 @@ def _why(letter: str) -> str:
 def _token(text: str, sort: str, said: str, at: int) -> Token:
     if sort == "text":
         return _quoted(text, said, at)
-    if sort == "name":
-        return Token(Sort.NAME, "".join(said.split()).replace("r#", ""), at)
+    if sort in {"name", "static"}:
+        said = re.sub(r"\s*(::|[<>,*])\s*", r"\1", said)
+        return Token(Sort.NAME, said.strip().replace("r#", ""), at)
     return Token(Sort[sort.upper()], said, at)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from debugger.backends.frida.dwarf.unwind import Module
+from debugger.backends.frida.expressions import places
 from debugger.backends.frida.expressions.types import BASIC
 from debugger.backends.frida.looking.around import Around
 from debugger.backends.frida.owned import is_of_system
@@ -75,10 +76,21 @@ class LiveValues:
             else:
                 said = f"{name} is a local variable: it is read at a breakpoint"
             return DebuggerError(Code.WRONG_STATE, said, hint="debugger break LOC; debugger set")
+        why = self._why_absent(name)
+        if why:
+            return DebuggerError(Code.EVALUATION_FAILED, f"{name} is {why}", hint=_HINT)
         near = near_names(name, self._globals())
         also = f"; near: {', '.join(near)}" if near else ""
         said = f"no global {name!r} in the program{also}"
         return DebuggerError(Code.EVALUATION_FAILED, said, hint=_HINT)
+
+    def _why_absent(self, name: str) -> str:
+        """Say why a global that is declared has no place while the program runs."""
+        for module in self._own():
+            known = module.image.scopes.global_named(name)
+            if known is not None:
+                return known.why or places.THREAD_LOCAL
+        return ""
 
     def _globals(self) -> list[str]:
         found: list[str] = []

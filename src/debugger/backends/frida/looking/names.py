@@ -33,7 +33,9 @@ class Names:
         self._own: Declared | None = None
         if frame is not None and module is not None:
             own = frame.lookup - module.bias
-            self._own = Declared(module.image, own, bias=module.bias, entry=frame.entry)
+            self._own = Declared(
+                module.image, own, bias=module.bias, entry=frame.entry, is_stopped=True
+            )
         self._module = module
 
     def _others(self, name: str) -> Iterator[Module]:
@@ -51,7 +53,9 @@ class Names:
         is_constant = found is None and self.constant(name) is not None
         for module in self._others(name) if not is_constant else ():
             if module.image.has_debug and _names(module.image.symbols.objects, name):
-                found = Declared(module.image, 0, bias=module.bias).variable(name)
+                found = Declared(
+                    module.image, 0, bias=module.bias, is_stopped=self.level is not None
+                ).variable(name)
             if found is not None:
                 return found
         return None

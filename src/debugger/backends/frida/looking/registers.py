@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
+from debugger.backends.frida.dwarf.callframes import FS_BASE
 from debugger.backends.frida.dwarf.expressions import Unreadable
 from debugger.backends.frida.dwarf.values import Memory, floating
 from debugger.backends.frida.engine.events import Paused
@@ -44,6 +45,8 @@ class Machine:
         """Return them by DWARF number, with the vectors."""
         paused = self._inside.paused(thread)
         found = {NUMBERS[one]: at for one, at in self.named(thread).items() if one in NUMBERS}
+        if "fs_base" in paused.registers:
+            found[FS_BASE] = paused.registers["fs_base"]
         image = _image(paused, memory)
         for number in range(_VECTOR_COUNT) if image else ():
             at = _VECTORS + number * _VECTOR_WIDTH

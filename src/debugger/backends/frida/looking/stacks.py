@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from debugger.backends.frida.dwarf import unwind
+from debugger.backends.frida.dwarf.callframes import FS_BASE
 from debugger.backends.frida.dwarf.values import Memory
 from debugger.backends.frida.expressions.places import REGISTERS
 from debugger.backends.frida.inside import Inside
@@ -32,7 +33,8 @@ class Level:
     def registers(self) -> dict[str, int]:
         """Those that are known in it, by name."""
         known = self.frame.registers
-        return {REGISTERS[at]: value for at, value in known.items() if at < len(REGISTERS)}
+        named = {REGISTERS[at]: value for at, value in known.items() if at < len(REGISTERS)}
+        return {**named, "fs_base": known[FS_BASE]} if FS_BASE in known else named
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,11 @@ class Stacks:
             frames = unwind.stack(registers, self._inside.modules, memory.read, most=wanted + 1)
             # A step may have come to where an inlined function begins, and not be in it.
             unseen = hidden(paused)
-            return [replace(one, index=one.index - unseen) for one in frames[unseen:]]
+            own = {FS_BASE: registers[FS_BASE]} if FS_BASE in registers else {}
+            return [
+                replace(one, index=one.index - unseen, registers={**one.registers, **own})
+                for one in frames[unseen:]
+            ]
 
         found = await reading(self._inside, work)
         is_whole = len(found) <= wanted

@@ -5,7 +5,7 @@
 // a thread that is held in dlopen has that.
 const EXPORTS = new Map(['__errno_location', '_exit', 'abort', 'clock_gettime', 'execve', 'execveat',
   'exit', 'fexecve', 'fork', 'getpid', 'mmap', 'munmap', 'nanosleep', 'open', 'prctl', 'pread',
-  'pthread_create', 'pthread_sigmask', 'pwrite', 'sigaction', 'sigprocmask', 'syscall',
+  'pthread_create', 'pthread_self', 'pthread_sigmask', 'pwrite', 'sigaction', 'sigprocmask', 'syscall',
 ].map((name) => [name, Module.findGlobalExportByName(name)]));
 const exported = (name) => {
   const at = EXPORTS.get(name);
@@ -18,6 +18,7 @@ const native = (name, returns, takes) => new NativeFunction(exported(name), retu
 const systemCall = native('syscall', 'int64',
   ['int64', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer']);
 const mmap = native('mmap', 'pointer', ['pointer', 'size_t', 'int', 'int', 'int', 'int64']);
+const threadPointer = native('pthread_self', 'pointer', []);
 const munmap = native('munmap', 'int', ['pointer', 'size_t']);
 const clockGettime = native('clock_gettime', 'int', ['int', 'pointer']);
 const openFile = native('open', 'int', ['pointer', 'int', 'int']);

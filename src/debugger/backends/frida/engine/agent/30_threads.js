@@ -8,8 +8,8 @@ const wanted = new Map(); // thread id to its system call, when it was asked to 
 const pause = (reason, view, more) => asOurs((thread) => {
   if (view !== null) wanted.delete(thread);
   paused.set(thread, view);
-  tell({ type: 'paused', reason, thread, registers: registersOf(view), vectors: view && view.vectors,
-    ...more });
+  tell({ type: 'paused', reason, thread, vectors: view && view.vectors,
+    registers: { ...registersOf(view), fs_base: threadPointer() }, ...more });
   let goesOn = false;
   while (!goesOn) {
     let order = { op: 'resume' };
