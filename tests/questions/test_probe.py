@@ -266,7 +266,38 @@ def test_only_the_hits_that_are_asked_for_are_taken(
     found = probed(cli, folder, "--at", at, "at", "--when", "at > 4", "--from", "3", "--limit", "2",
                    *rest, "20")  # fmt: skip
     assert rows(found) == [(3, ["7"]), (4, ["8"])]
-    assert found["exit_code"] == 3
+    assert (found["outcome"], found["exit_code"]) == ("limit", None)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["p.py", "--", sys.executable, "p.py"],
+        pytest.param(["p.py", "--by", "stops", "--", sys.executable, "p.py"],
+                     marks=pytest.mark.adapter("debugpy")),
+        pytest.param(["p.c", "--adapter", "gdb", "--", "./p"], marks=pytest.mark.adapter("gdb")),
+        pytest.param(["p.js", "--", "node", "p.js"], marks=pytest.mark.adapter("js-debug")),
+    ],
+)  # fmt: skip
+def test_a_run_that_would_go_on_is_ended_at_the_limit(
+    cli: Cli, folder: Path, words: list[str]
+) -> None:
+    name, *rest = words
+    at = line(folder, name, "return result")
+    out = cli("probe", "--at", at, "at", "--limit", "2", *rest, "1000000000", cwd=folder, check=0)
+    assert out.out.startswith("probe: 2 hits; the run was ended after 2 hits (")
+
+
+def test_a_run_with_a_place_that_is_not_hit_as_often_goes_on_to_its_end(
+    cli: Cli, folder: Path
+) -> None:
+    at = line(folder, "p.py", "return result")
+    found = probed(cli, folder, "--at", at, "at", "--at", "run", "count", "--limit", "2",
+                   "--", sys.executable, "p.py", "9")  # fmt: skip
+    assert (found["outcome"], found["exit_code"]) == ("exited", 3)
+    assert [place["hits"] for place in found["places"]] == [9, 1]
+    ended = probed(cli, folder, "--at", at, "at", "--to", "2", "--", sys.executable, "p.py", "9")
+    assert (ended["exit_code"], ended["places"][0]["hits"], len(rows(ended))) == (3, 9, 2)
 
 
 def test_threads_are_told_apart(cli: Cli, folder: Path) -> None:

@@ -51,7 +51,7 @@ async def probe(
         Opt("--when", help="only hits at which it holds; once, or for each", metavar="COND"),
     ] = (),
     limit: Annotated[
-        int | None, Opt("--limit", help="at most so many hits of each place", metavar="N")
+        int | None, Opt("--limit", help="end the run after so many hits of each place", metavar="N")
     ] = None,
     start: Annotated[
         str | None, Opt("--from", help="from this hit, or time: 100, 2.5s", metavar="N|T")

@@ -142,6 +142,7 @@ async def probed(
             timeout_s=seconds,
             scratch_root=call.scratch_root,
             each=each,
+            interrupted=found.patience.interrupted,
         )
         return answering.of_recording(ran, wanted, taken, waited_s=seconds)
     notes: tuple[str, ...] = ()

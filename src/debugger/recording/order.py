@@ -82,7 +82,8 @@ class Order(Struct, frozen=True):
     calls of these from the `nth` on, `most` of them, for which `when` holds, with their callees
     down to `depth` (-1: all), and lines of the first `line_depth` levels. With `probes` only these
     are recorded; with `tests` only the tests that fail, that called `traced` line by line. Where
-    there are any in `only`, these are the only tests that are run, in this order.
+    there are any in `only`, these are the only tests that are run, in this order. With `ends_run`
+    the first process whose probes all had their `last` hit has the whole run ended.
     """
 
     roots: tuple[str, ...]
@@ -96,6 +97,7 @@ class Order(Struct, frozen=True):
     line_depth: int = 1
     watch: Watch | None = None
     probes: tuple[Probe, ...] = ()
+    ends_run: bool = False
     tests: bool = False
     traced: str = ""
     only: tuple[str, ...] = ()

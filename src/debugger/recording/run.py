@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,6 +29,8 @@ _SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".go")
 _ENTRY = str(Path(__file__).parent / "python" / "entry")
 _OURS = str(Path(__file__).parent / "python")  # what records is not of the program
 _ORDER = "DEBUGGER_RECORDING"
+# The pipe by which a process says that nothing more is to be recorded.
+_DONE = "done"
 _TAIL_CHARACTERS = 64 << 10
 _CHUNK = 1 << 20
 _END_S = 2.0
@@ -45,7 +47,7 @@ class Ran(Struct, frozen=True):
     """One run: how it ended, the end of its output, and what each of its processes did.
 
     The first recording is the program's own, or the first that it started. A run that took longer
-    than it may was killed: `is_timed_out`.
+    than it may was killed: `is_timed_out`; one that recorded all it was to record: `is_limited`.
     """
 
     status: int | None
@@ -57,6 +59,7 @@ class Ran(Struct, frozen=True):
     recordings: tuple[Recording, ...]
     faults: tuple[str, ...] = ()  # of the recorder, where it could not begin
     killed: tuple[str, ...] = ()  # what the program left running, as `PID (name)`
+    is_limited: bool = False
     waiting: IdleWait | None = None  # what it waited for when it was ended for being idle
 
     def text(self, stream: Stream) -> str:
@@ -137,8 +140,11 @@ class _InPython:
         records.mkdir(mode=0o700)
         wanted = {"folder": str(records), **msgspec.to_builtins(self._order)}
         order_file = folder / "order.json"
-        order_file.write_bytes(msgspec.json.encode(wanted))
+        if self._order.ends_run:
+            os.mkfifo(folder / _DONE, 0o600)
+            wanted["done"] = str(folder / _DONE)
         paths = [_ENTRY, *filter(None, [env.get("PYTHONPATH")])]
+        order_file.write_bytes(msgspec.json.encode(wanted))
         return {**env, "PYTHONPATH": os.pathsep.join(paths), _ORDER: str(order_file)}
 
     def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
@@ -182,29 +188,57 @@ async def record(
     (scratch / "input").write_bytes(stdin)
     chosen = _InPython(recorder) if isinstance(recorder, Order) else recorder
     recorded = chosen.environment(env, scratch)
+    interrupted = interrupted or asyncio.Event()
     tail = _Tail()
     try:
         async with asyncio.TaskGroup() as tasks:
             # The guard is the parent of an adapter, and here there is none: `cat` waits for us.
             guard = await Guarded.start(["cat"], cwd="/", env=env, scratch=scratch, tasks=tasks)
             try:
-                return await _run(
-                    guard,
-                    Stdio(scratch, as_terminal=as_terminal, on_output=tail),
-                    tail,
-                    chosen,
-                    argv,
-                    cwd=cwd,
-                    env=recorded,
-                    timeout_s=timeout_s,
-                    scratch=scratch,
-                    interrupted=interrupted or asyncio.Event(),
-                    idle_limits=idle_limits or {},
-                )
+                with _interrupting(scratch / _DONE, interrupted) as limited:
+                    ran = await _run(
+                        guard,
+                        Stdio(scratch, as_terminal=as_terminal, on_output=tail),
+                        tail,
+                        chosen,
+                        argv,
+                        cwd=cwd,
+                        env=recorded,
+                        timeout_s=timeout_s,
+                        scratch=scratch,
+                        interrupted=interrupted,
+                        idle_limits=idle_limits or {},
+                    )
+                if limited.is_set():
+                    return msgspec.structs.replace(ran, is_limited=True, is_timed_out=False)
+                return ran
             finally:
                 await guard.end()
     except* DebuggerError as errors:
         raise errors.exceptions[0] from None
+
+
+@contextmanager
+def _interrupting(pipe: Path, interrupted: asyncio.Event) -> Iterator[asyncio.Event]:
+    """Interrupt a run once a process of it writes to a pipe; the event tells that it was so."""
+    limited = asyncio.Event()
+    if not pipe.exists():
+        yield limited
+        return
+
+    def end() -> None:
+        loop.remove_reader(descriptor)
+        limited.set()
+        interrupted.set()
+
+    loop = asyncio.get_running_loop()
+    descriptor = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    loop.add_reader(descriptor, end)
+    try:
+        yield limited
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
 
 
 async def _run(

@@ -71,6 +71,10 @@ def _ended(answer: Probe) -> str:
     if answer.outcome == "running":
         waited = f" after {answer.waited_s:g} s" if answer.waited_s is not None else ""
         return f"still running{waited}{where}, a part"
+    if answer.outcome == "limit":
+        most = max(place.hits for place in answer.places)
+        each = " of each place" if len(answer.places) > 1 else ""
+        return f"the run was ended after {counted(most, 'hit')}{each}"
     said = asked.ended(answer.exit_signal, answer.exit_code)
     return f"{before}{where}; {said}" if before else said
 

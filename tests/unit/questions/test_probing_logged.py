@@ -31,7 +31,7 @@ def test_the_time_of_a_program_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> 
         question.make_backend(lambda _event: None, None)
         yield SimpleNamespace()
 
-    async def to_the_end(_run: Any, _began: float, *, markers: frozenset[int]) -> Ending:
+    async def to_the_end(_run: Any, _began: float, *, markers: frozenset[int], **_: Any) -> Ending:
         assert not markers
         sinks[0](Exited(code=0))
         last = answers.Stop(session="probe", state="terminated", exit_code=0)

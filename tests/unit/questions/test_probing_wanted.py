@@ -33,8 +33,8 @@ def test_expressions_that_cannot_be_meant_are_refused(text: str) -> None:
     ("start", "end", "limit", "found"),
     [
         (None, None, None, Range()),
-        ("100", None, 10, Range(100, 109)),
-        ("100", "104", 10, Range(100, 104)),
+        ("100", None, 10, Range(100, 109, ends_run=True)),
+        ("100", "104", 10, Range(100, 104, ends_run=True)),
         ("2.5s", "300ms", None, None),
         ("1s", "3s", None, Range(from_s=1.0, to_s=3.0)),
         ("300ms", "7", None, Range(1, 7, 0.3)),
@@ -42,6 +42,7 @@ def test_expressions_that_cannot_be_meant_are_refused(text: str) -> None:
         ("x", None, None, None),
         ("0", None, None, None),
         (None, None, 0, None),
+        ("2.5s", None, 3, None),
     ],
 )
 def test_a_range_is_of_hits_or_of_time(

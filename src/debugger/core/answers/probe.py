@@ -90,8 +90,9 @@ class ProbePlace(Struct, frozen=True):
 class Probe(Struct, frozen=True):
     """The values of expressions at places of one run, in the order of time.
 
-    `outcome` is exited, signalled, ended (how is not known) or running: the time was up
-    (`timed_out`), or it was attached to and all hits that were asked for had been.
+    `outcome` is exited, signalled, ended (how is not known), limit (it was ended after the last hit
+    that was asked for) or running: the time was up (`timed_out`), or it was attached to and all
+    hits that were asked for had been.
     `rows` are the first, the last and a part of those between, of `rows_total`. `means` says what
     took the values: recorder, logpoints, frida, stops; `took_s` is how long the program ran with
     it. `output` is empty unless it was asked for; `csv` has the rows, if that was. So many rows are

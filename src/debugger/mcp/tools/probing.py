@@ -24,7 +24,7 @@ async def debug_probe(
     *,
     at: Annotated[dict[str, str], "{FILE:LINE or FUNCTION: 'expr, expr'}"],
     when: Annotated[str | None, "condition"] = None,
-    limit: Annotated[int | None, "hits of each place", RARE] = None,
+    limit: Annotated[int | None, "end the run after so many hits of each place", RARE] = None,
     start: Annotated[str | None, "first hit, or time: 100, 2.5s", RARE] = None,
     end: Annotated[str | None, "last hit, or time", RARE] = None,
     pid: int | None = None,

@@ -21,6 +21,7 @@ from debugger.recording import model
 
 _OUTPUT = 30
 _LINES = 8
+_LIMIT = "limit"  # it was ended after the last hit that was asked for
 _ALONE = "which traces in our place: leave coverage out, or use Python 3.12"
 
 
@@ -30,6 +31,7 @@ def of_ending(
     """Answer from a run under a debugger."""
     last, entries = ending.last, ending.entries
     is_over = last.state == State.TERMINATED.value
+    has_ended = is_over and not ending.is_limited
     known = {one.id: one for one in ending.breakpoints}
     places = []
     for place, one in enumerate(wanted):
@@ -61,15 +63,15 @@ def of_ending(
             )
         )
     return answers.Probe(
-        outcome=_outcome(last, is_over=is_over),
+        outcome=_LIMIT if ending.is_limited else _outcome(last, is_over=is_over),
         places=tuple(places),
         rows=table.rows(),
         rows_total=table.total,
         means=means,
         adapter=ending.adapter,
         took_s=round(ending.took_s, 3),
-        exit_code=last.exit_code if is_over else None,
-        exit_signal=last.signal if is_over else None,
+        exit_code=last.exit_code if has_ended else None,
+        exit_signal=last.signal if has_ended else None,
         stopped=ending.stopped,
         frame=ending.frame,
         output=ending.output.lines[-_OUTPUT:],
@@ -115,15 +117,16 @@ def of_recording(
             msgspec.structs.replace(one, why=why) if one.why is not None else one for one in places
         ]
     ended = "signalled" if ran.signal is not None else "exited"
+    is_ended = not ran.is_timed_out and not ran.is_limited
     return answers.Probe(
-        outcome="running" if ran.is_timed_out else ended,
+        outcome=_LIMIT if ran.is_limited else "running" if ran.is_timed_out else ended,
         places=tuple(places),
         rows=table.rows(),
         rows_total=table.total,
         means="recorder",
         took_s=round(ran.took_s, 3),
-        exit_code=ran.status if not ran.is_timed_out else None,
-        exit_signal=signal_name(ran.signal) if ran.signal and not ran.is_timed_out else None,
+        exit_code=ran.status if is_ended else None,
+        exit_signal=signal_name(ran.signal) if ran.signal and is_ended else None,
         output=found.output.lines[-_OUTPUT:],
         output_total=found.output.total,
         output_dropped=found.output.dropped,

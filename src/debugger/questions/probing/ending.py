@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+import msgspec
 from msgspec import Struct
 
 from debugger.backends.base import Launch
@@ -29,7 +30,8 @@ class Nearness(Struct, frozen=True):
 class Ending(Struct, frozen=True):
     """How a run ended, what it wrote, where its places were, and what stopped it on the way.
 
-    `passed` are the numbers of the markers that it came to.
+    `passed` are the numbers of the markers that it came to; `is_limited`: it was ended after the
+    last hit that was asked for.
     """
 
     last: answers.Stop
@@ -42,23 +44,36 @@ class Ending(Struct, frozen=True):
     failures: Mapping[int, tuple[int, str]] = {}
     entries: Mapping[int, Nearness] = {}
     passed: frozenset[int] = frozenset()
+    is_limited: bool = False
     notes: tuple[str, ...] = ()
 
 
-async def to_the_end(run: Run, began: float, *, markers: frozenset[int] = frozenset()) -> Ending:
+async def to_the_end(
+    run: Run,
+    began: float,
+    *,
+    markers: frozenset[int] = frozenset(),
+    is_limited: Callable[[], bool] = lambda: False,
+) -> Ending:
     """Let a program run to its end; what stops it, a signal or exception, is noted and passed.
 
-    `markers` are the numbers of breakpoints of ours, each of which stops it once.
+    `markers` are the numbers of breakpoints of ours, each of which stops it once; `is_limited`
+    tells whether the last hit was there at which the program is to be ended.
 
     Raises:
         DebuggerError: ADAPTER_DIED, and what resuming raises.
     """
     stop = await run.first()
-    return await finished(run, stop, began, markers=markers)
+    return await finished(run, stop, began, markers=markers, is_limited=is_limited)
 
 
 async def finished(
-    run: Run, stop: answers.Stop, began: float, *, markers: frozenset[int] = frozenset()
+    run: Run,
+    stop: answers.Stop,
+    began: float,
+    *,
+    markers: frozenset[int] = frozenset(),
+    is_limited: Callable[[], bool] = lambda: False,
 ) -> Ending:
     """Let a program run on from a stop that nobody asked for, to its end."""
     stopped: answers.Stop | None = None
@@ -82,7 +97,10 @@ async def finished(
             break
     took_s = time.monotonic() - began
     frame = stopped.frame if stopped is not None else None
-    if stop.timed_out and isinstance(run.session.target, Launch):
+    has_all = stop.timed_out and is_limited()
+    if has_all:
+        stop = msgspec.structs.replace(stop, timed_out=False)
+    elif stop.timed_out and isinstance(run.session.target, Launch):
         where = await run.where()
         frame = where.frame if where is not None else frame
     return Ending(
@@ -93,8 +111,22 @@ async def finished(
         breakpoints=tuple(run.session.breakpoints.listed()),
         stopped=_words(stopped),
         passed=frozenset(passed),
+        is_limited=has_all,
         frame=frame,
         notes=(*run.notes_of(stop), *notes),
+    )
+
+
+async def limited(run: Run, stop: answers.Stop, began: float) -> Ending:
+    """Return the ending of a program that is ended at a stop, after the last hit that counts."""
+    return Ending(
+        last=stop,
+        output=run.output(),
+        took_s=time.monotonic() - began,
+        adapter=run.session.adapter,
+        breakpoints=tuple(run.session.breakpoints.listed()),
+        is_limited=True,
+        notes=run.notes_of(stop),
     )
 
 

@@ -55,6 +55,7 @@ class _Told:
     wanted: Sequence[Wanted]
     adapter: str
     began: float
+    ends_run: bool  # at the last hit that counts
     failures: dict[int, tuple[int, str]] = field(default_factory=dict)
     told: dict[int, int] = field(default_factory=dict)  # hits, by place
     hitting: dict[int, set[int]] = field(default_factory=dict)  # processes, by place
@@ -90,7 +91,8 @@ class _Told:
         self.told[place] = self.told.get(place, 0) + 1
         hit = self._number(process, place, event.hit) if is_plain else None
         if self.table.is_over(place):
-            self.table.count(place, hit or self.table.hits(place) + 1)
+            if not (self.ends_run and self.table.is_all_over):
+                self.table.count(place, hit or self.table.hits(place) + 1)
             return True
         count = len(self.wanted[place].expressions)
         thread, cells = marks.cells(event.text, count, self.adapter)
@@ -108,11 +110,6 @@ class _Told:
     def done(self) -> list[int]:
         """Return the numbers of those whose later hits do not count."""
         return [place + 1 for place in range(len(self.wanted)) if self.table.is_over(place)]
-
-    @property
-    def is_all_over(self) -> bool:
-        """Whether no later hit of any place counts."""
-        return all(self.table.is_over(place) for place in range(len(self.wanted)))
 
     def _number(self, process: int, place: int, hit: int | None) -> int | None:
         """Return the number of a hit; None where it is the next: each process counts its own."""
@@ -159,7 +156,9 @@ async def logged(question: Question, wanted: Sequence[Wanted], table: Table) -> 
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
     adapter = question.adapter
-    told = _Told(table, wanted, adapter, time.monotonic())
+    is_attached = isinstance(question.target, Attach)
+    ends_run = table.ends_run and not is_attached
+    told = _Told(table, wanted, adapter, time.monotonic(), ends_run)
     make, enough = question.make_backend, asyncio.Event()
     entries = await asyncio.to_thread(_entries, wanted)
     numbers = {place: len(wanted) + at for at, place in enumerate(entries, 1)}
@@ -172,7 +171,7 @@ async def logged(question: Question, wanted: Sequence[Wanted], table: Table) -> 
     )
     async with asking.running(tapped) as run:
         began = time.monotonic()
-        ends_early = isinstance(question.target, Attach)
+        ends_early = is_attached or ends_run
         tasks = [
             asyncio.create_task(
                 _drop(run, told, enough if ends_early else None, is_live=adapter in _LIVE)
@@ -180,13 +179,18 @@ async def logged(question: Question, wanted: Sequence[Wanted], table: Table) -> 
             asyncio.create_task(_pass_on(question.patience.interrupted, enough)),
         ]
         try:
-            ending = await to_the_end(run, began, markers=frozenset(numbers.values()))
+            ending = await to_the_end(
+                run,
+                began,
+                markers=frozenset(numbers.values()),
+                is_limited=lambda: ends_run and table.is_all_over,
+            )
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
     last = ending.last
-    if ends_early and told.is_all_over and last.timed_out:
+    if is_attached and table.is_all_over and last.timed_out:
         last = msgspec.structs.replace(last, timed_out=False)
     # What the debugger does after the program's end is none of its time.
     took_s = ending.took_s
@@ -197,6 +201,7 @@ async def logged(question: Question, wanted: Sequence[Wanted], table: Table) -> 
     return msgspec.structs.replace(
         ending,
         last=last,
+        is_limited=ends_run and table.is_all_over,  # it may also have come to its end meanwhile
         took_s=took_s,
         breakpoints=breakpoints,
         failures=dict(told.failures),
@@ -250,7 +255,7 @@ async def _drop(run: Run, told: _Told, enough: asyncio.Event | None, *, is_live:
     while True:
         await told.over.wait()
         told.over.clear()
-        if enough is not None and told.is_all_over:
+        if enough is not None and told.table.is_all_over:
             enough.set()
         if not is_live:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -41,6 +42,7 @@ async def recorded(
     *,
     timeout_s: float,
     scratch_root: Path,
+    interrupted: asyncio.Event,
     each: int = 0,
 ) -> Recorded:
     """Run a Python program with its probes inside, to its end or the time-out.
@@ -55,6 +57,7 @@ async def recorded(
         check_exists(one.asked, one.spec.file, one.spec.function, roots_of(argv, launch.cwd))
     order = Order(
         roots=roots_of(argv, launch.cwd),
+        ends_run=within.ends_run,
         probes=tuple(_probe(one, within) for one in wanted),
         limits=Limits(probed=each, text=_VALUE_MAX, items=_ITEMS_MAX) if each else Limits(),
     )
@@ -67,6 +70,7 @@ async def recorded(
         stdin=await launched.given(launch),
         timeout_s=timeout_s,
         scratch_root=scratch_root,
+        interrupted=interrupted,
     )
     require_recording(ran, argv)
     seen: dict[int, model.ProbeSeen] = {}
@@ -81,7 +85,7 @@ async def recorded(
         ]
     if len(ran.recordings) > 1:
         notes.append(f"hits of {len(ran.recordings)} processes, numbered one after the other")
-    if ran.killed:
+    if ran.killed and not ran.is_limited:
         notes.append(f"ended what the program left running: {', '.join(ran.killed[:5])}")
     return Recorded(ran, seen, _output(ran), tuple(dict.fromkeys(notes)))
 

@@ -11,13 +11,14 @@ from dataclasses import replace
 
 import msgspec
 
+from debugger.backends.base import Launch
 from debugger.core import answers
 from debugger.core.model import Frame, Purpose
 from debugger.core.state import State
 from debugger.errors import DebuggerError
 from debugger.questions import asking
 from debugger.questions.asking import Question, Run
-from debugger.questions.probing.ending import Ending, finished
+from debugger.questions.probing.ending import Ending, finished, limited
 from debugger.questions.probing.table import Cell, Table
 from debugger.questions.probing.wanted import Wanted
 from debugger.questions.values import plain
@@ -36,7 +37,9 @@ async def stopping(question: Question, wanted: Sequence[Wanted], table: Table) -
         stop = await run.first()
         while stop.state == State.STOPPED.value and stop.hit_breakpoints:
             await _look(run, stop, wanted, table, began)
-            if all(table.is_over(place) for place in range(len(wanted))):
+            if table.is_all_over and table.ends_run and isinstance(question.target, Launch):
+                return await limited(run, stop, began)
+            if table.is_all_over:
                 session = run.at(stop)
                 for number in range(1, len(wanted) + 1):
                     await _off(session, number)

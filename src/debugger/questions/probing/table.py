@@ -123,6 +123,16 @@ class Table:
         return self._places[place].is_over
 
     @property
+    def is_all_over(self) -> bool:
+        """Whether no later hit of any place counts."""
+        return all(place.is_over for place in self._places)
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether a program that was started is ended once no later hit counts."""
+        return self._within.ends_run
+
+    @property
     def total(self) -> int:
         """How many rows there were."""
         return sum(one.kept.total for one in self._places)

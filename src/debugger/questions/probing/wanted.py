@@ -28,12 +28,16 @@ class Wanted(Struct, frozen=True):
 
 
 class Range(Struct, frozen=True):
-    """Which hits count: the hits of each place by number, or by seconds of the run; 0: no end."""
+    """Which hits count: the hits of each place by number, or by seconds of the run; 0: no end.
+
+    With `ends_run` a program that was started is ended at the last hit that counts.
+    """
 
     first: int = 1
     last: int = 0
     from_s: float = 0.0
     to_s: float = 0.0
+    ends_run: bool = False
 
     def has(self, hit: int, at_s: float) -> bool:
         """Tell whether a hit counts."""
@@ -109,10 +113,16 @@ def ranged(start: str | None, end: str | None, limit: int | None) -> Range:
     if limit is not None:
         if limit < 1:
             raise DebuggerError(Code.USAGE, f"--limit counts from 1, not {limit}", hint=_HINT)
+        if from_s:
+            raise DebuggerError(
+                Code.USAGE,
+                "--limit counts hits by their number, and --from is a time here",
+                hint=f"debugger probe --from {start} --to {from_s + 1:g}s --at FILE:LINE … -- CMD",
+            )
         last = min(filter(None, (last, (first or 1) + limit - 1)))
     if (last and first > last) or (to_s and from_s > to_s):
         raise DebuggerError(Code.USAGE, "--to is before --from", hint=_HINT)
-    return Range(first or 1, last, from_s, to_s)
+    return Range(first or 1, last, from_s, to_s, ends_run=limit is not None)
 
 
 def _bound(text: str | None, option: str) -> tuple[int, float]:

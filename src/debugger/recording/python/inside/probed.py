@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from _thread import get_ident
+from _thread import allocate_lock, get_ident
 from time import perf_counter_ns as now
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _STATE_NS = 250_000_000
 _NEAREST = 4
 _NAMES = 30
+_END_S = 10.0  # within which the run is ended
 _OUTWARD = 60  # frames between a function and those around it
 # What has the lines of the function around it, and hardly any of its names.
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
@@ -110,6 +111,7 @@ class Probed:
         self._parts = parts
         self._chosen = parts.Chosen(order)
         self._limits = order["limits"]
+        self._done: str = order.get("done", "")
         self._here = os.getcwd()  # noqa: PTH109 - pathlib is slow to import
         self._places = [Place(number, one) for number, one in enumerate(order["probes"])]
         self._files: dict[str, list[Place]] = {}
@@ -265,6 +267,11 @@ class Probed:
             self._hit(place, frame)
 
     def _hit(self, place: Place, frame: FrameType) -> None:
+        self._record_hit(place, frame)
+        if self._done and place.hits == place.last:
+            self._end_run()
+
+    def _record_hit(self, place: Place, frame: FrameType) -> None:
         place.passed += 1
         names: Any = None
         if place.when is not None:
@@ -292,6 +299,26 @@ class Probed:
             ["q", place.number, number, at, self._thread(), self._values(place, names, frame)]
         )
         self._count(place)
+
+    def _end_run(self) -> None:
+        """Have the run ended once no later hit of any place counts, and wait here for that."""
+        if not all(0 < place.last <= place.hits for place in self._places):
+            return
+        self._tell()
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:  # noqa: BLE001, S112 - the hit may be inside of a write, or it is closed
+                continue
+        try:
+            descriptor = os.open(self._done, os.O_WRONLY | os.O_NONBLOCK)
+            os.write(descriptor, b"1")
+            os.close(descriptor)
+        except OSError:
+            return
+        waiting = allocate_lock()
+        waiting.acquire()
+        waiting.acquire(True, _END_S)  # noqa: FBT003 - it has no name
 
     def _count(self, place: Place) -> None:
         """Take fewer of the hits to come, once there are many."""
