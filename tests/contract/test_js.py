@@ -265,14 +265,13 @@ async def test_a_program_that_only_waits_for_events_is_paused_and_goes_on(
         await one.add(Spec(file=str(file), line=3))
         await one.backend.run()
         await one.seen.until_printed("ready\n")
-        frame = None
-        while frame is None or frame.function != "idle":
-            # What printed "ready" may still be running, and is what the first pause finds then.
-            if frame is not None:
-                await one.go_on(stop, Resume.CONTINUE)
+        await one.backend.pause()
+        stop = await one.seen.next(Stopped)
+        # What printed "ready" may still be running, and is what the first pause finds then.
+        while (await one.frames(stop))[0].function != "idle":
+            await one.go_on(stop, Resume.CONTINUE)
             await one.backend.pause()
             stop = await one.seen.next(Stopped)
-            frame = (await one.frames(stop))[0]
         assert "Wrap" in await one.value(stop, "waits_for")
         # A step out of it is no stop: the program runs, and stops at the user's breakpoint next.
         await one.go_on(stop, Resume.NEXT)
