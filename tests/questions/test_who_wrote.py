@@ -350,6 +350,11 @@ def test_node_has_no_watchpoints(cli: Callable[..., Any], tmp_path: Path) -> Non
     answer = cli(*words, cwd=tmp_path, check=1)
     assert "V8 cannot watch a value" in answer.err
     assert "debugger probe" in answer.err
+    # A command that was installed, without a name that ends as a script's.
+    (tmp_path / "tool").write_text("#!/usr/bin/env node\nlet sum = 1;\n")
+    (tmp_path / "tool").chmod(0o755)
+    answer = cli("who-wrote", "sum", "--at", "tool:2", "--", "./tool", cwd=tmp_path, check=1)
+    assert "V8 cannot watch a value" in answer.err
 
 
 WRITES = Path(__file__).parent.parent / "programs" / "recorded" / "writes.py"

@@ -154,7 +154,7 @@ async def _answer(call: Call, asked: Asked, made: Question, wanted: Wanted) -> a
         call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
         scratch = call.scratch_root
         return await python.who_wrote(target, made.patience, wanted, scratch=scratch)
-    if (target.program or "").endswith((".js", ".mjs", ".cjs", ".ts")):
+    if made.language == "javascript":
         raise DebuggerError(
             Code.NOT_SUPPORTED,
             "V8 cannot watch a value: js-debug has no watchpoints",

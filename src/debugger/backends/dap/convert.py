@@ -20,6 +20,7 @@ from debugger.core.model import (
 )
 
 VALUE_MAX = 1 << 16
+LAZY = "accessor"
 _NOWHERE = "?"  # delve: the source of code that is in no function
 
 _KINDS = {
@@ -93,11 +94,15 @@ def scope(body: dap.Scope) -> Scope:
 
 
 def variable(body: dap.Variable) -> Variable:
-    """Convert a variable; a value over 64 Ki characters is cut."""
+    """Convert a variable; a value over 64 Ki characters is cut.
+
+    The text of a lazy one is a placeholder: its value is read only when its contents are.
+    """
+    is_lazy = body.presentation_hint is not None and body.presentation_hint.lazy
     return Variable(
         name=body.name,
         value=clipped(body.value or ""),
-        type=body.type or "",
+        type=LAZY if is_lazy else body.type or "",
         handle=body.variables_reference or 0,
         indexed=body.indexed_variables,
         named=body.named_variables,

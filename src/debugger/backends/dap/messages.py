@@ -113,6 +113,12 @@ class Scope(Body, frozen=True):
     expensive: bool | None = None
 
 
+class VariableHint(Body, frozen=True):
+    """DAP: VariablePresentationHint."""
+
+    lazy: bool | None = None
+
+
 class Variable(Body, frozen=True):
     """DAP: Variable."""
 
@@ -123,6 +129,7 @@ class Variable(Body, frozen=True):
     indexed_variables: int | None = None
     named_variables: int | None = None
     evaluate_name: str | None = None
+    presentation_hint: VariableHint | None = None
 
 
 class Breakpoint(Body, frozen=True):

@@ -13,6 +13,7 @@ from debugger.backends.base import Attach, ConditionFailed, Event, Launch, Logge
 from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.defaults import (
+    as_evaluated,
     as_said,
     as_they_are,
     location_of,
@@ -233,7 +234,8 @@ class Profile:
     it is sent; `forked` adds to the request for a process that waits, stopped by a signal, since it
     was forked; `complete` may improve values that the adapter cut;
     `page` may read a part of a large value that the adapter would cut; `words` are the program and
-    the arguments of a child process; `problem` may shorten what is wrong with an expression;
+    the arguments of a child process; `problem` may shorten what is wrong with an expression,
+    and `shown` the text of what it evaluates to;
     `is_outside` tells the frames that are not the program's own, where they end a stack;
     `catching` may choose what is caught in the adapter's own way, and tells whether types too;
     `type_condition` writes the condition of a filter that is to stop at some types;
@@ -341,6 +343,7 @@ class Profile:
     words: Callable[[int], tuple[str, ...]] = unknown_words
     hit_condition: Callable[[int], str] = same_hits
     problem: Callable[[str], str] = as_said
+    shown: Callable[[Variable], Variable] = as_evaluated
     stopped: Callable[[dap.StoppedBody], Stopped] = stopped
     printed: Callable[[dap.OutputBody], Printed | Logged | ConditionFailed | Started | None] = (
         printed

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from debugger.backends.base import Attach, ConditionFailed, Launch, Printed
+from debugger.backends.dap import convert, nodelay
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap import nodelay
 from debugger.backends.dap.adapters.js_debug import attach as js_debug_attach
 from debugger.backends.dap.adapters.js_debug import profile as js_debug
 from debugger.backends.dap.adapters.js_debug import values as js_debug_values
@@ -20,7 +20,7 @@ from debugger.backends.dap.adapters.js_debug.breakpoints import Lines, condition
 from debugger.backends.dap.profile import Search
 from debugger.core.breakpoints import Breakpoint, Spec
 from debugger.core.events import Stream
-from debugger.core.model import ExceptionDetails, ScopeKind
+from debugger.core.model import ExceptionDetails, ScopeKind, Variable
 from debugger.errors import Code, DebuggerError
 
 PROFILE = js_debug.PROFILE
@@ -240,15 +240,33 @@ def test_what_is_wrong_with_an_expression_is_said_once(said: str, problem: str):
 
 
 def test_a_closure_is_local_unless_it_is_the_modules():
-    names = ["Block: f", "Local: f", "Closure (outer)", "Closure", "Global"]
-    hints = ["locals", "locals", "arguments", "arguments", None]
+    names = ["Block: f", "Local: f", "Closure (outer)", "Closure (./src/a.js)", "Closure", "Global"]
+    hints = ["locals", "locals", "arguments", "arguments", "arguments", None]
     bodies = [
         dap.Scope(name=name, variables_reference=at, presentation_hint=hint)
         for at, (name, hint) in enumerate(zip(names, hints, strict=True))
     ]
     kinds = [one.kind for one in js_debug_values.scopes(bodies)]
     local, shared = ScopeKind.LOCALS, ScopeKind.GLOBALS
-    assert kinds == [local, local, local, shared, shared]
+    assert kinds == [local, local, local, shared, shared, shared]
+
+
+def test_an_errors_stack_is_left_out_of_its_text():
+    for text in ("Error: no\n    at f (a.js:1:2)", "Error: no\\n    at f (a.js:1:2) {code: 1}"):
+        found = js_debug_values.shown(Variable("err", text, "error", handle=3))
+        assert found.value == "Error: no"
+    text = "Error: no\n    at f (a.js:1:2)"
+    assert js_debug_values.shown(Variable("err.stack", text, "string")).value == text
+
+
+def test_a_getter_is_no_function_and_those_of_v8_are_left_out():
+    lazy = dap.VariableHint(lazy=True)
+    own = dap.Variable(name="a", value="ƒ a() { return 1; }", presentation_hint=lazy)
+    native = dap.Variable(name="length", value="ƒ length()", presentation_hint=lazy)
+    method = dap.Variable(name="run", value="ƒ run() { return 1; }", type="function")
+    found = [convert.variable(one) for one in (own, native, method)]
+    assert [js_debug_values.is_native_accessor(one) for one in found] == [False, True, False]
+    assert [one.type for one in found] == ["accessor", "accessor", "function"]
 
 
 def _install(folder: Path, name: str) -> Path:

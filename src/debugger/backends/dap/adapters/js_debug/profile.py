@@ -347,6 +347,7 @@ PROFILE = Profile(
     exception=values.out_of_memory,
     type_condition=values.type_condition,
     problem=values.problem,
+    shown=values.shown,
     correct=_correct,
     site=_site,
     truth=lambda condition: f"!!(\n{condition}\n)",

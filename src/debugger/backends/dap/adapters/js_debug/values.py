@@ -5,9 +5,11 @@ Facts are of js-debug 1.112 with Node 20.20.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -36,11 +38,15 @@ _SHORT = 100
 _COLLECTION = re.compile(r"(?:Map|Set)\((\d+)\)")
 _PAGED = 100  # of a Map or Set so many are shown as they are
 _LEVEL_WITH_WORDS = re.compile(r"Uncaught (?:\(in promise\) ?)?")
+_ABBREVIATED = re.compile(r"\((\d+)\) \[(?=.*\{…\})")
+_ELEMENTS = 4  # of an array so many are shown with what they hold
+_ARRAYS = 8
 _IDENTIFIER = re.compile(r"[^\W\d][\w$]*\Z|\$[\w$]*\Z")
 _PATH = re.compile(r"[\w$.\[\]'\"# ]*\Z")
 _TITLE = re.compile(r"([\w$.]+)(?:: (.*))?\Z", re.DOTALL)
 _INTERNAL = re.compile(r"[( ]node:")
-_FRAME = re.compile(r"\n\s+at ")
+# js-debug writes a line break as it is, or as `\n` where it writes an Error with its fields.
+_FRAME = re.compile(r"(?:\n|\\n)\s+at ")
 
 
 def scopes(bodies: Sequence[dap.Scope]) -> list[Scope]:
@@ -54,7 +60,7 @@ def scopes(bodies: Sequence[dap.Scope]) -> list[Scope]:
     for at, body in enumerate(bodies):
         one = convert.scope(body)
         if _is_closure(body):
-            is_module = at == outermost and body.name == _CLOSURE
+            is_module = (at == outermost and body.name == _CLOSURE) or _is_bundled(body.name)
             kind = ScopeKind.GLOBALS if is_module else ScopeKind.LOCALS
             one = msgspec.structs.replace(one, kind=kind)
         found.append(one)
@@ -65,6 +71,12 @@ def _is_closure(body: dap.Scope) -> bool:
     return body.name.startswith(_CLOSURE)
 
 
+def _is_bundled(name: str) -> bool:
+    """Tell a bundler's function around a module, which is named after its file."""
+    function = name.removeprefix(f"{_CLOSURE} (").removesuffix(")")
+    return "/" in function and "<" not in function
+
+
 async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
     """Leave out what every object has, name the elements and what is returned."""
     found = [one for one in variables if not _is_noise(one)]
@@ -73,7 +85,41 @@ async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variab
         found = [one for one in found if one.name not in _WRAPPER and one.name != "this"]
     if inside.lines is not None and inside.lines.is_changed:
         found = await _read_again(inside, found)
-    return [_named(inside, one) for one in found]
+    found = [one for one in found if not is_native_accessor(one)]
+    return [_named(inside, one) for one in await _with_elements(inside, found)]
+
+
+def is_native_accessor(one: Variable) -> bool:
+    """Tell what a prototype of V8's own computes, such as the length of a typed array."""
+    return one.type == convert.LAZY and "{" not in one.value
+
+
+async def _with_elements(inside: Inside, variables: list[Variable]) -> list[Variable]:
+    """Show what the first elements of arrays hold, which V8 abbreviates to `{…}`."""
+    arrays = [one for one in variables if one.handle and _ABBREVIATED.match(one.value)]
+    shown: dict[int, Variable] = {}
+
+    async def read(one: Variable) -> None:
+        with suppress(DebuggerError):
+            found = await _elements(inside, one.handle, 0, _ELEMENTS)
+            texts = [each.value for each in found if each.name.isdecimal()][:_ELEMENTS]
+            whole = _ABBREVIATED.match(one.value)
+            if texts and whole is not None:
+                more = ", …" if int(whole[1] or 1) > len(texts) else ""
+                value = f"({whole[1]}) [{', '.join(texts)}{more}]"
+                shown[one.handle] = msgspec.structs.replace(one, value=value)
+
+    async with asyncio.TaskGroup() as reading:
+        for one in arrays[:_ARRAYS]:
+            reading.create_task(read(one))
+    return [shown.get(one.handle, one) if one.handle else one for one in variables]
+
+
+def shown(one: Variable) -> Variable:
+    """Leave the stack out of the text of an Error that was evaluated: it is among its fields."""
+    if one.handle and _FRAME.search(one.value):
+        return msgspec.structs.replace(one, value=_FRAME.split(one.value)[0])
+    return one
 
 
 async def _read_again(inside: Inside, variables: list[Variable]) -> list[Variable]:
@@ -141,9 +187,9 @@ def _named(inside: Inside, one: Variable) -> Variable:
     if one.type.endswith("Function") and ("\n" in one.value or len(one.value) > _SHORT):
         head = one.value.partition("{")[0].strip()[:_SHORT]
         return msgspec.structs.replace(one, value=f"{head} {{…}}")
-    if one.handle and _FRAME.search(one.value):
-        # An Error is written with its stack.
-        return msgspec.structs.replace(one, value=_FRAME.split(one.value)[0])
+    if one.type == convert.LAZY:
+        return msgspec.structs.replace(one, value="<accessor>")
+    one = shown(one)
     many = _COLLECTION.match(one.value) if one.type in {"Map", "Set"} else None
     if many is not None and int(many[1]) > _PAGED:
         return msgspec.structs.replace(one, indexed=int(many[1]))
