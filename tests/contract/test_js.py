@@ -72,6 +72,28 @@ async def test_typescript_is_stopped_in_by_its_source_map(drive: Drive):
         assert (bound.file, bound.verified) == (file, True)
 
 
+async def test_values_are_written_with_what_they_hold(drive: Drive):
+    texts = {
+        "names": "Map(2) {'1' => 1, 1 => {deep: Array(1)}}",
+        "tags": "Set(2) {'1', 1}",
+        "rows": "(4) [{a: 1}, (2) [1, 2], <empty>, null]",
+        "order": "{basket: Basket {#items: Array(1)}, rows: (1) [{…}]}",
+        "bytes": "Buffer(3) [104, 195, 169]",
+        "outer": "Error: outer, ü {code: 'E', cause: TypeError: inner}",
+        "many": "AggregateError: many {errors: (2) [Error: one, TypeError: two]}",
+        "done": "Promise {[[PromiseState]]: 'fulfilled', [[PromiseResult]]: Array(1)}",
+    }
+    async with drive(KIT) as one:
+        stop = await one.to_stop(launch(source("holds.js")), place("holds.js", "ready"))
+        variables = await one.locals(await one.frame(stop))
+        assert {name: variables[name].value for name in texts} == texts
+        for name, text in texts.items():
+            assert await one.value(stop, name) == text
+        # An expression that may do something is not evaluated again.
+        assert await one.value(stop, "new Set(['1', 1])") == 'Set(2) {"1", 1}'
+        assert await one.value(stop, "[outer]") == "(1) [Error: outer, ü]"
+
+
 async def test_a_module_is_bound_when_it_is_loaded_and_its_await_is_gone_through(
     drive: Drive, tmp_path: Path
 ):

@@ -108,8 +108,9 @@ def unknown_words(pid: int) -> tuple[str, ...]:
     return ()
 
 
-def as_evaluated(value: Variable) -> Variable:
+async def as_evaluated(inside: Inside, value: Variable) -> Variable:
     """Show what an expression evaluates to as the adapter does."""
+    del inside
     return value
 
 

@@ -343,7 +343,7 @@ class Profile:
     words: Callable[[int], tuple[str, ...]] = unknown_words
     hit_condition: Callable[[int], str] = same_hits
     problem: Callable[[str], str] = as_said
-    shown: Callable[[Variable], Variable] = as_evaluated
+    shown: Callable[[Inside, Variable], Awaitable[Variable]] = as_evaluated
     stopped: Callable[[dap.StoppedBody], Stopped] = stopped
     printed: Callable[[dap.OutputBody], Printed | Logged | ConditionFailed | Started | None] = (
         printed

@@ -91,7 +91,7 @@ class Values:
                     raise
                 problem = problem or error
             else:
-                value = self._profile.shown(convert.evaluated(expression, body))
+                value = await self._profile.shown(self._inside, convert.evaluated(expression, body))
                 return self._remembered([value])[0]
         assert problem is not None
         raise DebuggerError(problem.code, self._profile.problem(problem.message), hint=problem.hint)

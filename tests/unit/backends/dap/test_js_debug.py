@@ -15,6 +15,7 @@ from debugger.backends.dap import convert, nodelay
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.adapters.js_debug import attach as js_debug_attach
 from debugger.backends.dap.adapters.js_debug import profile as js_debug
+from debugger.backends.dap.adapters.js_debug import texts as js_debug_texts
 from debugger.backends.dap.adapters.js_debug import values as js_debug_values
 from debugger.backends.dap.adapters.js_debug.breakpoints import Lines, condition, template
 from debugger.backends.dap.profile import Search
@@ -251,12 +252,48 @@ def test_a_closure_is_local_unless_it_is_the_modules():
     assert kinds == [local, local, local, shared, shared, shared]
 
 
-def test_an_errors_stack_is_left_out_of_its_text():
-    for text in ("Error: no\n    at f (a.js:1:2)", "Error: no\\n    at f (a.js:1:2) {code: 1}"):
-        found = js_debug_values.shown(Variable("err", text, "error", handle=3))
-        assert found.value == "Error: no"
-    text = "Error: no\n    at f (a.js:1:2)"
-    assert js_debug_values.shown(Variable("err.stack", text, "string")).value == text
+STACK = "\n    at make (/tmp/a b/v.js:1:2)\n    at async node:internal/main:28:49"
+CUT = "\\n    at f (/tmp/node/vals…3)\\n    at Object.<anonymous> (/tmp/v…"
+EVALED = "\n    at eval (eval at f (a.js:1:1), <anonymous>:1:1)\n    at Promise.all (index 0)"
+
+
+@pytest.mark.parametrize(
+    ("preview", "text"),
+    [
+        (f"Error: no{STACK}", "Error: no"),
+        (f"Error: no{EVALED}", "Error: no"),
+        (f"Error: ü, 日本{STACK} {{stack: 'Error: x', message: 'x'}}", "Error: ü, 日本"),
+        (
+            f"Error: no{STACK} {{code: 'E', stack: 'Error: no', message: 'no'}}",
+            "Error: no {code: 'E'}",
+        ),
+        (f"(2) [Error: one{CUT}, TypeError: two{CUT}]", "(2) [Error: one, TypeError: two]"),
+        (f"Error: no{STACK} {{cause: Error: in{CUT}}}", "Error: no {cause: Error: in}"),
+        (f"{{stack: 'mine', a: Error: no{CUT}, b: 1}}", "{stack: 'mine', a: Error: no, b: 1}"),
+        (
+            "Data(1) [7, buffer: ArrayBuffer(8), byteLength: 1, byteOffset: 2, length: 1, a: 1]",
+            "Data(1) [7, a: 1]",
+        ),
+        ("Map(1) {size: 1, a => 1}", "Map(1) {a => 1}"),
+        ("{size: 1, b: 2}", "{size: 1, b: 2}"),
+    ],
+)
+def test_a_preview_is_written_without_its_noise(preview: str, text: str):
+    assert js_debug_texts.plain(preview) == text
+
+
+def test_a_preview_is_completed_with_what_elements_and_fields_hold():
+    elements = [Variable("0", "{a: 1}", handle=1), Variable("2", "null")]
+    assert (
+        js_debug_texts.array("(9) [{…}, …, null]", elements, 3) == "(9) [{a: 1}, <empty>, null, …]"
+    )
+    fields = [Variable("a.b", "(1) [{…}]", handle=2), Variable("c", "1")]
+    assert js_debug_texts.record("T {c: 1, a.b: Array(1)}", fields) == "T {c: 1, a.b: (1) [{…}]}"
+    assert js_debug_texts.is_abbreviated("(2) [User, 1]")
+    assert not js_debug_texts.is_abbreviated("(2) [NaN, true]")
+    assert js_debug_texts.collection("Set(2) {1, 1}", ["1", "'1'"]) == "Set(2) {1, '1'}"
+    # Without its entries a collection's strings cannot be told from numbers.
+    assert js_debug_texts.collection("Set(2) {1, 1}", []) == "Set(2)"
 
 
 def test_a_getter_is_no_function_and_those_of_v8_are_left_out():

@@ -16,6 +16,7 @@ import msgspec
 from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapters.js_debug import texts
 from debugger.backends.dap.adapters.js_debug.finish import RETURNED
 from debugger.backends.dap.profile import Inside
 from debugger.core.model import (
@@ -35,18 +36,16 @@ _EVERYWHERE = {"[[Prototype]]", "[[Scopes]]"}
 _NOBODY = {"undefined", "global"}
 _WRAPPER = {"__dirname", "__filename", "exports", "module", "require"}
 _SHORT = 100
-_COLLECTION = re.compile(r"(?:Map|Set)\((\d+)\)")
-_PAGED = 100  # of a Map or Set so many are shown as they are
+_COLLECTIONS = {"Map": "entries", "Set": "values"}
 _LEVEL_WITH_WORDS = re.compile(r"Uncaught (?:\(in promise\) ?)?")
-_ABBREVIATED = re.compile(r"\((\d+)\) \[(?=.*\{…\})")
-_ELEMENTS = 4  # of an array so many are shown with what they hold
-_ARRAYS = 8
+_ELEMENTS = 4  # of an array, a Map or a Set so many are shown with what they hold
+_LISTED_MAX = 100  # of a Map or a Set js-debug lists all
+_ABBREVIATED_MAX = 8  # so many values of one list are completed
 _IDENTIFIER = re.compile(r"[^\W\d][\w$]*\Z|\$[\w$]*\Z")
 _PATH = re.compile(r"[\w$.\[\]'\"# ]*\Z")
 _TITLE = re.compile(r"([\w$.]+)(?:: (.*))?\Z", re.DOTALL)
 _INTERNAL = re.compile(r"[( ]node:")
-# js-debug writes a line break as it is, or as `\n` where it writes an Error with its fields.
-_FRAME = re.compile(r"(?:\n|\\n)\s+at ")
+_ASYNC_IDS = {"Symbol(async_id_symbol)", "Symbol(trigger_async_id_symbol)"}
 
 
 def scopes(bodies: Sequence[dap.Scope]) -> list[Scope]:
@@ -86,7 +85,8 @@ async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variab
     if inside.lines is not None and inside.lines.is_changed:
         found = await _read_again(inside, found)
     found = [one for one in found if not is_native_accessor(one)]
-    return [_named(inside, one) for one in await _with_elements(inside, found)]
+    found = [_named(inside, one) for one in found]
+    return await _completed(inside, found)
 
 
 def is_native_accessor(one: Variable) -> bool:
@@ -94,32 +94,54 @@ def is_native_accessor(one: Variable) -> bool:
     return one.type == convert.LAZY and "{" not in one.value
 
 
-async def _with_elements(inside: Inside, variables: list[Variable]) -> list[Variable]:
-    """Show what the first elements of arrays hold, which V8 abbreviates to `{…}`."""
-    arrays = [one for one in variables if one.handle and _ABBREVIATED.match(one.value)]
-    shown: dict[int, Variable] = {}
+async def _completed(inside: Inside, variables: list[Variable]) -> list[Variable]:
+    """Show what the first elements and fields hold, which V8 abbreviates to `{…}`."""
+    found: dict[int, str] = {}
 
     async def read(one: Variable) -> None:
         with suppress(DebuggerError):
-            found = await _elements(inside, one.handle, 0, _ELEMENTS)
-            texts = [each.value for each in found if each.name.isdecimal()][:_ELEMENTS]
-            whole = _ABBREVIATED.match(one.value)
-            if texts and whole is not None:
-                more = ", …" if int(whole[1] or 1) > len(texts) else ""
-                value = f"({whole[1]}) [{', '.join(texts)}{more}]"
-                shown[one.handle] = msgspec.structs.replace(one, value=value)
+            if one.type in _COLLECTIONS:
+                entries = await _entries(inside, one, 0, _ELEMENTS)
+                shown = [text for text, _ in entries or await _listed(inside, one)]
+                found[one.handle] = texts.collection(one.value, shown)
+            elif one.type == "Array":
+                elements = await _elements(inside, one.handle, 0, _ELEMENTS)
+                found[one.handle] = texts.array(
+                    one.value, [_brief(each) for each in elements], _ELEMENTS
+                )
+            else:
+                fields = await _fields(inside, one.handle)
+                found[one.handle] = texts.record(one.value, [_brief(each) for each in fields])
 
+    short = [
+        one
+        for one in variables
+        if one.handle and (one.type in _COLLECTIONS or texts.is_abbreviated(one.value))
+    ]
     async with asyncio.TaskGroup() as reading:
-        for one in arrays[:_ARRAYS]:
+        for one in short[:_ABBREVIATED_MAX]:
             reading.create_task(read(one))
-    return [shown.get(one.handle, one) if one.handle else one for one in variables]
+    return [
+        msgspec.structs.replace(one, value=found[one.handle]) if one.handle in found else one
+        for one in variables
+    ]
 
 
-def shown(one: Variable) -> Variable:
-    """Leave the stack out of the text of an Error that was evaluated: it is among its fields."""
-    if one.handle and _FRAME.search(one.value):
-        return msgspec.structs.replace(one, value=_FRAME.split(one.value)[0])
+def _plain(one: Variable) -> Variable:
+    return msgspec.structs.replace(one, value=texts.plain(one.value)) if one.handle else one
+
+
+def _brief(one: Variable) -> Variable:
+    """Write what a value holds that is not completed itself."""
+    one = _plain(one)
+    if one.type in _COLLECTIONS:
+        return msgspec.structs.replace(one, value=texts.collection(one.value, []))
     return one
+
+
+async def shown(inside: Inside, one: Variable) -> Variable:
+    """Write what an expression evaluates to as variables are."""
+    return (await _completed(inside, [_plain(one)]))[0]
 
 
 async def _read_again(inside: Inside, variables: list[Variable]) -> list[Variable]:
@@ -131,12 +153,8 @@ async def _read_again(inside: Inside, variables: list[Variable]) -> list[Variabl
     # A name that is declared further down cannot be read yet.
     parts = ",".join(f"(()=>{{try{{return {one}}}catch{{}}}})()" for one in names)
     try:
-        whole = await inside.request(
-            "evaluate",
-            ask.Evaluate(f"[{parts}]", "watch", inside.looked_at.handle if inside.looked_at else 0),
-            dap.EvaluateBody,
-        )
-        values = await _elements(inside, whole.variables_reference or 0, 0, len(names))
+        whole = await _evaluated(inside, f"[{parts}]")
+        values = await _elements(inside, whole, 0, len(names))
     except DebuggerError:
         return variables
     fresh = {
@@ -144,6 +162,15 @@ async def _read_again(inside: Inside, variables: list[Variable]) -> list[Variabl
         for name, value in zip(names, values, strict=False)
     }
     return [fresh.get(one.name, one) for one in variables]
+
+
+async def _evaluated(inside: Inside, expression: str) -> int:
+    """Evaluate an expression of ours in the selected frame; return the handle of its value."""
+    frame = inside.looked_at.handle if inside.looked_at else 0
+    body = await inside.request(
+        "evaluate", ask.Evaluate(expression, "watch", frame), dap.EvaluateBody
+    )
+    return body.variables_reference or 0
 
 
 async def evaluate(
@@ -175,7 +202,7 @@ async def assign(inside: Inside, target: str, value: str, frame: Frame) -> bool:
 
 def _is_noise(one: Variable) -> bool:
     is_this = one.name == "this" and (one.value in _NOBODY or one.type in _NOBODY)
-    return one.name in _EVERYWHERE or is_this
+    return one.name in _EVERYWHERE or one.name in _ASYNC_IDS or is_this
 
 
 def _named(inside: Inside, one: Variable) -> Variable:
@@ -189,10 +216,9 @@ def _named(inside: Inside, one: Variable) -> Variable:
         return msgspec.structs.replace(one, value=f"{head} {{…}}")
     if one.type == convert.LAZY:
         return msgspec.structs.replace(one, value="<accessor>")
-    one = shown(one)
-    many = _COLLECTION.match(one.value) if one.type in {"Map", "Set"} else None
-    if many is not None and int(many[1]) > _PAGED:
-        return msgspec.structs.replace(one, indexed=int(many[1]))
+    one = _plain(one)
+    if one.type in _COLLECTIONS and _PATH.match(one.expression or "("):
+        return msgspec.structs.replace(one, indexed=texts.size(one.value))
     return one
 
 
@@ -200,31 +226,62 @@ async def page(inside: Inside, value: Variable, start: int, count: int) -> list[
     """Read a part of an array, which js-debug gives only if its elements alone are asked for."""
     if value.indexed is None:
         return None
-    if value.type in {"Map", "Set"}:
-        return await _collected(inside, value, start, count)
+    if value.type in _COLLECTIONS:
+        entries = await _entries(inside, value, start, count)
+        if entries is None:
+            return None
+        return [
+            msgspec.structs.replace(one, name=f"[{start + at}]", value=text, expression=None)
+            for at, (text, one) in enumerate(entries)
+        ]
     found = await _elements(inside, value.handle, start, count)
-    return [_named(inside, one) for one in found if one.name.isdecimal()]
+    return await _completed(inside, [_named(inside, one) for one in found])
 
 
 async def _elements(inside: Inside, handle: int, start: int, count: int) -> list[Variable]:
+    """Read elements of an array; a hole in it has none."""
     arguments = {"variablesReference": handle, "filter": "indexed", "start": start, "count": count}
     body = await inside.request("variables", arguments, dap.VariablesBody)
+    found = [convert.variable(one) for one in body.variables]
+    return [one for one in found if one.name.isdecimal()]
+
+
+async def _fields(inside: Inside, handle: int) -> list[Variable]:
+    body = await inside.request("variables", ask.Variables(handle), dap.VariablesBody)
     return [convert.variable(one) for one in body.variables]
 
 
-async def _collected(
+async def _entries(
     inside: Inside, value: Variable, start: int, count: int
-) -> list[Variable] | None:
-    """Read a part of a Map or a Set; js-debug gives all of it."""
-    if value.expression is None:
+) -> list[tuple[str, Variable]] | None:
+    """Read entries of a Map or a Set, each with its text; js-debug itself gives all or none.
+
+    An expression that may do something is not evaluated again for it.
+    """
+    if value.expression is None or not _PATH.match(value.expression):
         return None
-    part = f"Array.from({value.expression}).slice({start},{start + count})"
-    whole = await inside.evaluate(part, inside.looked_at, Purpose.PRINT)
-    found = await _elements(inside, whole.handle, 0, count)
-    return [
-        msgspec.structs.replace(one, name=f"[{start + at}]", expression=None)
-        for at, one in enumerate(each for each in found if each.name.isdecimal())
-    ]
+    walk = f"{value.type}.prototype.{_COLLECTIONS[value.type]}.call({value.expression})"
+    is_map = value.type == "Map"
+    # Keys and values one after the other; of what they are nothing is flattened.
+    flat = ".flatMap(e=>e)" if is_map else ""
+    part = f"Array.from({walk}).slice({start},{start + count}){flat}"
+    whole = await _evaluated(inside, part)
+    found = await _elements(inside, whole, 0, 2 * count if is_map else count)
+    found = [_brief(one) for one in found]
+    if not is_map:
+        return [(one.value, one) for one in found]
+    pairs = zip(found[::2], found[1::2], strict=False)
+    return [(f"{key.value} => {held.value}", held if held.handle else key) for key, held in pairs]
+
+
+async def _listed(inside: Inside, value: Variable) -> list[tuple[str, Variable]]:
+    """Read the entries of a small Map or Set as js-debug lists them: `{"a" => Object}`."""
+    size = texts.size(value.value)
+    if size is None or size > _LISTED_MAX:
+        return []
+    found = [one for one in await _fields(inside, value.handle) if one.name.isdecimal()]
+    is_map = value.type == "Map"
+    return [(one.value[1:-1] if is_map else one.value, one) for one in found[:_ELEMENTS]]
 
 
 async def arguments(inside: Inside, frame: Frame) -> list[str] | None:
@@ -266,7 +323,7 @@ def type_condition(types: Sequence[str]) -> str:
 
 def problem(text: str) -> str:
     """Leave out that it is uncaught, and where in the expression."""
-    first = _FRAME.split(text.strip())[0]
+    first = texts.FRAME.split(text.strip())[0]
     plain = _LEVEL_WITH_WORDS.sub("", first, count=1)
     # In a REPL js-debug says the type twice.
     kind, _, rest = plain.partition(" ")
