@@ -531,7 +531,7 @@ def test_a_place_that_is_nowhere_is_refused_before_the_program_runs(
     assert not (tmp_path / "ran").exists()
 
 
-def test_names_of_enclosing_functions_are_known_and_functions_of_one_name_are_counted_apart(
+def test_names_of_enclosing_functions_are_known_and_functions_of_one_name_are_places_of_their_own(
     cli: Callable[..., Any], tmp_path: Path
 ) -> None:
     program = (
@@ -545,5 +545,22 @@ def test_names_of_enclosing_functions_are_known_and_functions_of_one_name_are_co
     sums = "base + x, [base + q for q in range(2)]"
     answer = cli("probe", "--at", "prog.py:9", sums, *command, cwd=tmp_path, check=0)
     assert "1  13  [10, 11]" in " ".join(answer.out.split(" ")).replace("    ", "  ")
-    answer = cli("probe", "--at", "run", "n", *command, cwd=tmp_path, check=0)
-    assert "run stands for A.run 1, B.run 2 hits" in answer.out
+    answer = cli("probe", "--at", "run", "n", "--limit", "2", *command, cwd=tmp_path, check=0)
+    assert "A prog.py:2 in A.run: 1 hit\nB prog.py:5 in B.run: 2 hits\n" in answer.out
+    assert "A1 n=1\nB1 n=2\nB2 n=3\n" in answer.out
+
+
+def test_equal_functions_of_two_files_are_told_apart(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "part.py").write_text("def price(n):\n    return n\n")
+    program = "import one.part, two.part\none.part.price(1)\ntwo.part.price(2)\n"
+    (tmp_path / "prog.py").write_text(program)
+    command = ("--", "python3", "prog.py")
+    answer = cli("probe", "--at", "price", "n", *command, cwd=tmp_path, check=0)
+    assert "A one/part.py:1 in price: 1 hit\nB two/part.py:1 in price: 1 hit\n" in answer.out
+    answer = cli("path", *command, cwd=tmp_path, check=0)
+    assert "price(n=1) one/part.py:1" in answer.out
+    assert "price(n=2) two/part.py:1" in answer.out

@@ -148,4 +148,7 @@ async def _answered(
 
 
 def _summary(answer: answers.Probe) -> str:
-    return ", ".join(f"{place.hits:,} hits of {place.asked}" for place in answer.places)
+    hits: dict[str, int] = {}
+    for place in answer.places:
+        hits[place.asked] = hits.get(place.asked, 0) + place.hits
+    return ", ".join(f"{count:,} hits of {asked}" for asked, count in hits.items())

@@ -144,7 +144,7 @@ async def probed(
             each=each,
             interrupted=found.patience.interrupted,
         )
-        return answering.of_recording(ran, wanted, taken, waited_s=seconds)
+        return answering.of_recording(ran, taken, waited_s=seconds)
     notes: tuple[str, ...] = ()
     if is_free and by is None and found.language in _NATIVE and _has_frida(call):
         try:

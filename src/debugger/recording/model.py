@@ -171,7 +171,8 @@ class ProbeSeen(Struct, frozen=True, tag=True, tag_field="event"):
     `passed` counts how often the place was come to, `hits` how often its condition held. Of the
     function that it is in: `entered`, and the `lines` that were passed. `names` were in scope where
     a name was not. `problem` is what the condition failed with, or why there is no such place.
-    `is_loaded`: the file was run or imported.
+    `is_loaded`: the file was run or imported. `of` is the probe that was ordered, where its name
+    stands for several functions and this is one of them.
     """
 
     probe: int
@@ -187,6 +188,7 @@ class ProbeSeen(Struct, frozen=True, tag=True, tag_field="event"):
     problem: str = ""
     failed: int = 0
     is_loaded: bool = False
+    of: int | None = None
 
 
 class Noted(Struct, frozen=True, tag=True, tag_field="event"):

@@ -42,7 +42,7 @@ class Probe(Struct, frozen=True):
     """Expressions at a line, or where functions of a name are entered.
 
     Of the hits at which `when` holds, those from `first` to `last` count (0: to the end), within
-    these nanoseconds of the run.
+    these nanoseconds of the run. With `is_split` each function of the name is a probe of its own.
     """
 
     expressions: tuple[str, ...]
@@ -54,6 +54,7 @@ class Probe(Struct, frozen=True):
     last: int = 0
     from_ns: int = 0
     to_ns: int = 0
+    is_split: bool = False
 
 
 class Limits(Struct, frozen=True):

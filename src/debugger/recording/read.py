@@ -82,6 +82,7 @@ _KINDS: Mapping[str, tuple[Any, Callable[..., Event]]] = {
             str,
             int,
             bool,
+            int,
         ],
         ProbeSeen,
     ),

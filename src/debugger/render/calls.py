@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from debugger.core.answers import CallRow, Calls, DecisionView, LifeView, RoundsView, StepView
 from debugger.render import asked, recorded
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing
 from debugger.render.page import Page
-from debugger.render.places import basename
+from debugger.render.places import file_names
 from debugger.render.values import counted, short_name, shorten
 
 # What is cut last has the lowest number.
@@ -23,9 +23,10 @@ _OUTPUT_LINES = 3
 
 def calls(answer: Calls, page: Page) -> list[Section]:
     """Return the parts of what is said of calls."""
+    names = file_names(one.file for one in answer.lives)
     return [
         fixed(_head(answer), _HEAD),
-        *[section for one in answer.lives for section in _life(one)],
+        *[section for one in answer.lives for section in _life(one, names)],
         *_others(answer),
         *recorded.output(answer.run, page, rank=_OUTPUT, most=_OUTPUT_LINES),
         *asked.notes(answer.notes, answer.evidence, rank=_NOTES),
@@ -58,8 +59,8 @@ def _signature(one: LifeView) -> str:
     return said
 
 
-def _life(one: LifeView) -> list[Section]:
-    where = f" {basename(one.file)}:{one.line}" if one.file else ""
+def _life(one: LifeView, names: Mapping[str, str]) -> list[Section]:
+    where = f" {names[one.file]}:{one.line}" if one.file else ""
     head = f"{_signature(one)}{where}, {recorded.time(one.took_ms)}"
     if one.passed:
         head += f", {counted(one.passed, 'line')} passed"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from debugger.core.answers import EntryView, LineCount, Path, PlaceView, SuspectView, WayView
 from debugger.render import asked, recorded
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing
 from debugger.render.page import Page
-from debugger.render.places import basename
+from debugger.render.places import basename, file_names
 from debugger.render.values import IN_A_LIST, counted, short_name, shorten
 
 # What is cut last has the lowest number.
@@ -38,17 +38,19 @@ def path(answer: Path, page: Page) -> list[Section]:
         f"{counted(answer.calls, 'call')} of {counted(answer.functions, 'function')} "
         f"in {counted(answer.files, 'file')}"
     )
+    stepped = (step for one in answer.places for way in one.ways for step in way.steps)
+    names = file_names([*(one.file for one in answer.places), *(file for _, file, _ in stepped)])
     return [
         fixed(head, _HEAD),
-        *[section for one in answer.places for section in _ways(one)],
+        *[section for one in answer.places for section in _ways(one, names)],
         recorded.rows(answer.rows, answer.rows_total, rank=_ROWS),
         *recorded.output(run, page, rank=_OUTPUT),
         *asked.notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 
-def _ways(one: PlaceView) -> list[Section]:
-    where = f" {basename(one.file)}:{one.line}" if one.file else ""
+def _ways(one: PlaceView, names: Mapping[str, str]) -> list[Section]:
+    where = f" {names[one.file]}:{one.line}" if one.file else ""
     times = f"called {counted(one.calls, 'time')}" if one.calls else "entered before"
     head = f"{short_name(one.function)}{where} was {times}"
     if one.lines:
@@ -60,7 +62,7 @@ def _ways(one: PlaceView) -> list[Section]:
                 rank=_ROWS,
             ),
         ]
-    ways = [_way(way) for way in one.ways if way.steps]
+    ways = [_way(way, names) for way in one.ways if way.steps]
     return [
         fixed(f"{head}, by:" if ways else head, _WAYS),
         listing(
@@ -78,9 +80,9 @@ def _counted(one: LineCount) -> str:
     return f"  {where:>5}  {times:>7}  {shorten(one.text, _SOURCE)}"
 
 
-def _way(way: WayView) -> str:
+def _way(way: WayView, names: Mapping[str, str]) -> str:
     steps = " > ".join(
-        f"{short_name(function)} {basename(file)}:{line}" if file else short_name(function)
+        f"{short_name(function)} {names[file]}:{line}" if file else short_name(function)
         for function, file, line in way.steps
     )
     return f"  {shorten(steps, 2 * IN_A_LIST)}" + (f" x{way.count:,}" if way.count > 1 else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from debugger.core.answers import BreakpointView, FrameView
 from debugger.render.values import escape, short_name, shorten
@@ -14,6 +14,22 @@ _PATH = 100
 def basename(path: str) -> str:
     """Return a file's name without its folders, of either kind of path."""
     return shorten(re.split(r"[/\\]", path.rstrip("/\\"))[-1], _PATH)
+
+
+def file_names(paths: Iterable[str]) -> dict[str, str]:
+    """Return what files are called that are named together: with folders where names are alike."""
+    every = list(dict.fromkeys(path for path in paths if path))
+    parts = {path: re.split(r"[/\\]", path.strip("/\\")) for path in every}
+    found = {}
+    for path in every:
+        others = [parts[other] for other in every if other != path]
+        count = 1
+        while count < len(parts[path]) and any(
+            other[-count:] == parts[path][-count:] for other in others
+        ):
+            count += 1
+        found[path] = shorten("/".join(parts[path][-count:]), _PATH)
+    return found
 
 
 def line_of(frame: FrameView) -> str:

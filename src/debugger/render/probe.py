@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from debugger.core.answers import Probe, ProbeColumn, ProbePlace
 from debugger.render import asked
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import listing, streamed
 from debugger.render.page import Page
-from debugger.render.places import basename, in_sentence
+from debugger.render.places import file_names, in_sentence
 from debugger.render.probe_rows import CELL, Rows, is_constant, is_steady, letter
 from debugger.render.values import IN_A_LIST, counted, short_name, shorten
 
@@ -39,12 +39,13 @@ def probe(answer: Probe, page: Page) -> list[Section]:
     is_whole = whole is not None and len(whole) <= max(few, _SHORT)
     if is_whole:
         summed = [_columns(place, is_all=False) for place in answer.places]
+    names = file_names(place.file or "" for place in answer.places)
     return [
         fixed(_head(answer), _HEAD),
         *[
             part
             for at, (place, lines) in enumerate(zip(answer.places, summed, strict=True))
-            for part in _place(answer, at, place, lines)
+            for part in _place(answer, at, place, lines, names)
         ],
         rows.section(_ROWS, is_whole=is_whole),
         *_output(answer, page),
@@ -79,9 +80,11 @@ def _ended(answer: Probe) -> str:
     return f"{before}{where}; {said}" if before else said
 
 
-def _place(answer: Probe, at: int, place: ProbePlace, columns: Sequence[str]) -> list[Section]:
+def _place(
+    answer: Probe, at: int, place: ProbePlace, columns: Sequence[str], names: Mapping[str, str]
+) -> list[Section]:
     label = f"{letter(answer, at)} ".lstrip()
-    where = f"{basename(place.file)}:{place.line}" if place.file and place.line else place.asked
+    where = f"{names[place.file]}:{place.line}" if place.file and place.line else place.asked
     is_said = place.function is None or place.function == where
     inside = "" if is_said else f" in {short_name(place.function or '')}"
     when = f", {shorten(place.when, IN_A_LIST)}" if place.when is not None else ""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from debugger.core.answers import CallRow, RunView, ValueView, VaryView
 from debugger.render import asked
 from debugger.render.budget import Section
 from debugger.render.lists import streamed
 from debugger.render.page import Page
-from debugger.render.places import basename
+from debugger.render.places import basename, file_names
 from debugger.render.values import IN_A_LIST, counted, escape, short_name, shorten
 
 _VALUE = 48
@@ -104,6 +104,7 @@ def arguments(some: Sequence[VaryView]) -> str:
 def rows(every: Sequence[CallRow], total: int, *, rank: int) -> Section:
     """Return the lines of a tree; those that say least are cut, and counted where they were."""
     whole = every[0].total_ms if every else 0.0
+    names = file_names(one.file for one in every)
     below, inner = _below(every), _inner(every)
     ordered = sorted(every, key=lambda one: one.order)
     left = total - len(every)
@@ -122,7 +123,7 @@ def rows(every: Sequence[CallRow], total: int, *, rank: int) -> Section:
         for at, one in enumerate(every):
             if id(one) in shown:
                 more = hidden.get(at, 0) or one.below
-                said = row(one, file=file, whole=whole, inner=inner[at])
+                said = row(one, file=file, whole=whole, inner=inner[at], names=names)
                 note = f" [{more:,} more below]" if more else ""
                 lines.append(f"{'  ' * one.depth}{said}{note}")
                 file = one.file or file
@@ -151,15 +152,18 @@ def row(
     whole: float = 0.0,
     inner: Sequence[str] = (),
     known: Container[tuple[str, str | None]] = (),
+    names: Mapping[str, str] = {},
 ) -> str:
     """Return a line of a tree without its place in it.
 
     `file` is that of the line above, `whole` the milliseconds of the tree, and `inner` are the
-    exceptions of the calls that it made; arguments that are `known` are not told again.
+    exceptions of the calls that it made; arguments that are `known` are not told again. `names`
+    are what files are called.
     """
     if not one.function:
         return f"loop x{one.count:,}"
-    where = f"{basename(one.file)}:{one.line}" if one.file and one.file != file else f":{one.line}"
+    name = names.get(one.file) or basename(one.file)
+    where = f"{name}:{one.line}" if one.file and one.file != file else f":{one.line}"
     given = [
         each for each in one.arguments if each.distinct > 1 or (each.name, each.first) not in known
     ]

@@ -79,8 +79,17 @@ def of_ending(
         output_dropped=ending.output.dropped,
         timed_out=last.timed_out,
         waited_s=last.waited_s,
-        notes=ending.notes,
+        notes=(*_chosen(wanted, ending), *ending.notes),
     )
+
+
+def _chosen(wanted: Sequence[Wanted], ending: Ending) -> list[str]:
+    """Say what the debugger's side said of the locations that it chose."""
+    return [
+        f"{wanted[one.id - 1].asked}: {one.at.note}"
+        for one in ending.breakpoints
+        if one.at is not None and one.at.note and one.id <= len(wanted)
+    ]
 
 
 def _outcome(last: answers.Stop, *, is_over: bool) -> str:
@@ -104,12 +113,12 @@ def _never(one: Wanted, line: int | None, failed: int, near: Nearness | None) ->
     return f"{near.function} was never entered (line {near.line})"
 
 
-def of_recording(
-    found: Recorded, wanted: Sequence[Wanted], table: Table, *, waited_s: float
-) -> answers.Probe:
+def of_recording(found: Recorded, table: Table, *, waited_s: float) -> answers.Probe:
     """Answer from a run that recorded itself."""
     ran = found.ran
-    places = [_seen(one, found.seen.get(place), table, place) for place, one in enumerate(wanted)]
+    places = [
+        _seen(one, found.seen.get(place), table, place) for place, one in enumerate(found.wanted)
+    ]
     tracer = next((one for one in found.notes if one.startswith("tracer: ")), None)
     if tracer is not None:
         why = f"it is not known whether it was: {tracer.removeprefix('tracer: ')}, {_ALONE}"
@@ -204,10 +213,21 @@ def as_csv(answer: answers.Probe) -> str:
     for place in answer.places:
         starts.append(count)
         count += len(place.columns)
+    labels = _labels(answer.places)
     for row in answer.rows:
         values = [""] * count
         values[starts[row.place] : starts[row.place] + len(row.values)] = row.values
-        asked = answer.places[row.place].asked
         thread = "" if row.thread is None else row.thread
-        writer.writerow([asked, row.hit, row.at_s, thread, *values])
+        writer.writerow([labels[row.place], row.hit, row.at_s, thread, *values])
     return out.getvalue()
+
+
+def _labels(places: Sequence[answers.ProbePlace]) -> list[str]:
+    """Return what the places are called: as they were asked for, unless that is several."""
+    asked = [place.asked for place in places]
+    return [
+        f"{place.function} {place.file}:{place.line}"
+        if asked.count(place.asked) > 1
+        else place.asked
+        for place in places
+    ]

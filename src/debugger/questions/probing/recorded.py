@@ -30,6 +30,7 @@ class Recorded(Struct, frozen=True):
 
     ran: Ran
     seen: Mapping[int, model.ProbeSeen]
+    wanted: tuple[Wanted, ...]  # with one more for each function more of a name
     output: answers.Output
     notes: tuple[str, ...] = ()
 
@@ -58,7 +59,7 @@ async def recorded(
     order = Order(
         roots=roots_of(argv, launch.cwd),
         ends_run=within.ends_run,
-        probes=tuple(_probe(one, within) for one in wanted),
+        probes=tuple(_probe(one, within, is_split=not each) for one in wanted),
         limits=Limits(probed=each, text=_VALUE_MAX, items=_ITEMS_MAX) if each else Limits(),
     )
     scratch_root.mkdir(mode=0o700, exist_ok=True)
@@ -73,11 +74,11 @@ async def recorded(
         interrupted=interrupted,
     )
     require_recording(ran, argv)
-    seen: dict[int, model.ProbeSeen] = {}
+    places = _Places(wanted, table)
     notes: list[str] = []
     for recording in ran.recordings:
         began = (recording.process.time_ns - ran.recordings[0].process.time_ns) / 1e9
-        _take(recording, table, seen, began)
+        _take(recording, table, places, began)
         notes += [
             f"{event.kind}: {event.text}"
             for event in recording.events
@@ -87,10 +88,39 @@ async def recorded(
         notes.append(f"hits of {len(ran.recordings)} processes, numbered one after the other")
     if ran.killed and not ran.is_limited:
         notes.append(f"ended what the program left running: {', '.join(ran.killed[:5])}")
-    return Recorded(ran, seen, _output(ran), tuple(dict.fromkeys(notes)))
+    return Recorded(
+        ran, places.seen, tuple(places.wanted), _output(ran), tuple(dict.fromkeys(notes))
+    )
 
 
-def _probe(one: Wanted, within: Range) -> Probe:
+class _Places:
+    """The places of all processes: those that were asked for, and one for each function more."""
+
+    def __init__(self, wanted: Sequence[Wanted], table: Table) -> None:
+        self.wanted = list(wanted)
+        self.seen: dict[int, model.ProbeSeen] = {}
+        self._table = table
+        self._functions: dict[tuple[int, str, int, str], int] = {}
+
+    def number(self, one: model.ProbeSeen) -> int:
+        """Return the place of what one process saw of a probe."""
+        of = one.probe if one.of is None else one.of
+        if not self.wanted[of].spec.function or not one.function:
+            return of
+        key = (of, one.file, one.line, one.function)
+        if key not in self._functions:
+            is_first = all(known[0] != of for known in self._functions)
+            self._functions[key] = of if is_first else self._table.add(self.wanted[of].expressions)
+            self.wanted += [] if is_first else [self.wanted[of]]
+        return self._functions[key]
+
+    def add(self, number: int, one: model.ProbeSeen) -> None:
+        """Take what one process saw of a place."""
+        known = self.seen.get(number)
+        self.seen[number] = one if known is None else _both(known, one)
+
+
+def _probe(one: Wanted, within: Range, *, is_split: bool) -> Probe:
     spec = one.spec
     return Probe(
         expressions=one.expressions,
@@ -102,33 +132,34 @@ def _probe(one: Wanted, within: Range) -> Probe:
         last=within.last,
         from_ns=int(within.from_s * 1e9),
         to_ns=int(within.to_s * 1e9),
+        is_split=is_split,
     )
 
 
 def _take(
     recording: model.Recording,
     table: Table,
-    seen: dict[int, model.ProbeSeen],
+    places: _Places,
     began_s: float,
 ) -> None:
+    own = {event.probe: event for event in recording.events if isinstance(event, model.ProbeSeen)}
+    numbers = {probe: places.number(one) for probe, one in own.items()}
     earlier = [table.hits(place) for place in range(table.places)]
-    own: dict[int, model.ProbeSeen] = {}
     for event in recording.events:
         if isinstance(event, model.Probed):
             cells = [Cell(one.text, one.is_error) for one in event.values]
+            place = numbers.get(event.probe, event.probe)
             table.take(
-                event.probe,
+                place,
                 cells,
                 at_s=began_s + event.at / 1e9,
-                hit=earlier[event.probe] + event.hit,
+                hit=earlier[place] + event.hit,
                 thread=event.thread,
             )
-        elif isinstance(event, model.ProbeSeen):
-            own[event.probe] = event
-    for number, one in own.items():
-        table.count(number, earlier[number] + one.hits)
-        known = seen.get(number)
-        seen[number] = one if known is None else _both(known, one)
+    for probe, one in own.items():
+        place = numbers[probe]
+        table.count(place, earlier[place] + one.hits)
+        places.add(place, one)
 
 
 def _both(one: model.ProbeSeen, other: model.ProbeSeen) -> model.ProbeSeen:

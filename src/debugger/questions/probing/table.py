@@ -74,9 +74,14 @@ class Table:
     """The hits of all places; `rows` are kept in all."""
 
     def __init__(self, wanted: Sequence[Sequence[str]], within: Range, *, rows: int) -> None:
-        share = max(rows // max(len(wanted), 1), 3)
-        self._places = [_Place(one, share) for one in wanted]
+        self._share = max(rows // max(len(wanted), 1), 3)
+        self._places = [_Place(one, self._share) for one in wanted]
         self._within = within
+
+    def add(self, expressions: Sequence[str]) -> int:
+        """Add a place, and return its number."""
+        self._places.append(_Place(expressions, self._share))
+        return len(self._places) - 1
 
     def take(
         self,

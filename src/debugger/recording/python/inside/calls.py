@@ -95,12 +95,15 @@ class Book:
         """Begin anew, as a forked child does."""
         self.began = now()
         self.threads: dict[int, Thread] = {}
-        self.functions: dict[CodeType, int] = {}
-        self.singles: dict[CodeType, int] = {}
+        # By the identity of code, which `codes` keeps alive: code of two files can be equal, and to
+        # hash it takes long.
+        self.functions: dict[int, int] = {}
+        self.codes: list[CodeType] = []
+        self.singles: dict[int, int] = {}
         self.merged: list[Spot] = []
         self.suspended: dict[int, Spot] = {}
-        self.hits: dict[CodeType, dict[int, int]] = {}  # when each line was first passed
-        self.stopped: set[int] = set()  # code, by its identity: to hash it takes long
+        self.hits: dict[int, dict[int, int]] = {}  # when each line was first passed
+        self.stopped: set[int] = set()
         self.ids = 0
         self.seen = 0  # calls of the functions asked for
         self.chosen_calls = 0
@@ -122,12 +125,13 @@ class Book:
 
     def number(self, code: CodeType, frame: FrameType | None) -> int:
         """Return a function's number, and describe it on the first need."""
-        found = self.functions.get(code)
+        found = self.functions.get(id(code))
         if found is None:
             name = code.co_name
             if frame is not None:
                 name = self._parts.name_of(code, self._parts.arguments(code, frame))
-            found = self.functions[code] = len(self.functions) + 1
+            found = self.functions[id(code)] = len(self.functions) + 1
+            self.codes.append(code)
             told = [found, name, self.chosen.file(code.co_filename), code.co_firstlineno]
             self.journal.write(["f", *told], last=True)
         return found
@@ -214,7 +218,7 @@ class Book:
         is_single = level == 0 and self.has_focus
         if not is_single and not (self.has_focus and 0 <= self.depth < level):
             # What the calls asked for call themselves is told as long as there is room.
-            is_told = self.singles.get(code, 0) < self.limits["each"]
+            is_told = self.singles.get(id(code), 0) < self.limits["each"]
             is_told = is_told or (self.has_focus and level == 1)
             is_single = is_told and self.ids < self.limits["calls"]
         if is_single and not self.journal.is_full:
@@ -224,7 +228,7 @@ class Book:
     def _single(
         self, thread: Thread, top: Spot, code: CodeType, frame: FrameType, level: int
     ) -> Spot:
-        self.singles[code] = self.singles.get(code, 0) + 1
+        self.singles[id(code)] = self.singles.get(id(code), 0) + 1
         spot = Spot(code, top, level, thread.number)
         self.ids += 1
         spot.id, spot.number, spot.count, spot.is_single = (
@@ -357,10 +361,10 @@ class Book:
 
     def hit(self, code: CodeType, line: int, frame: FrameType | None) -> None:
         """Note that a line was passed at all."""
-        hits = self.hits.get(code)
+        hits = self.hits.get(id(code))
         if hits is None:
             self.number(code, frame)
-            hits = self.hits[code] = {}
+            hits = self.hits[id(code)] = {}
         if line not in hits:
             hits[line] = self.stamp()
 

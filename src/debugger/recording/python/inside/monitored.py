@@ -128,7 +128,7 @@ class Monitored:
         """Count a function's calls no more: each costs more than many functions do."""
         book = self._book
         book.stopped.add(id(code))
-        book.journal.write(["k", book.functions[code], book.stamp()], last=True)
+        book.journal.write(["k", book.functions[id(code)], book.stamp()], last=True)
         book.flush()  # nothing of it may come any more that would do so
         self._monitoring.set_local_events(self._tool, code, 0)
         return self._monitoring.DISABLE

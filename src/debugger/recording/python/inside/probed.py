@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _STATE_NS = 250_000_000
 _NEAREST = 4
 _NAMES = 30
+_FUNCTIONS = 12  # of one name that are places of their own
 _END_S = 10.0  # within which the run is ended
 _OUTWARD = 60  # frames between a function and those around it
 # What has the lines of the function around it, and hardly any of its names.
@@ -27,8 +28,12 @@ _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lamb
 class Place:
     """One probe: where it is, what it asks, and what came of it."""
 
-    def __init__(self, number: int, order: dict[str, Any]) -> None:
+    def __init__(self, number: int, order: dict[str, Any], of: int | None = None) -> None:
         self.number = number
+        self.of = number if of is None else of  # the place that was ordered
+        self.order = order
+        self.function = ""
+        self.split: dict[tuple[str, int, str], Place] = {}  # for each function of its name
         self.file: str = order["file"]
         self.line: int = order["line"]
         self.name: str = order["name"]
@@ -50,7 +55,6 @@ class Place:
         self.nearest: list[int] = []
         self.names: list[str] = []
         self.problem = ""
-        self.function = ""
         self.functions: dict[str, int] = {}  # hits of each, where several have the place's name
 
     def state(self) -> list[Any]:
@@ -58,7 +62,7 @@ class Place:
         counts = [self.number, self.passed, self.hits, self.entered]
         place = [self.file, self.line, self.function]
         return ["Q", *counts, *place, sorted(self.lines)[:400], self.nearest, self.names,
-                self.problem, self.failed, self.is_loaded]  # fmt: skip
+                self.problem, self.failed, self.is_loaded, self.of]  # fmt: skip
 
 
 class _Expression:
@@ -113,7 +117,8 @@ class Probed:
         self._limits = order["limits"]
         self._done: str = order.get("done", "")
         self._here = os.getcwd()  # noqa: PTH109 - pathlib is slow to import
-        self._places = [Place(number, one) for number, one in enumerate(order["probes"])]
+        self._ordered = [Place(number, one) for number, one in enumerate(order["probes"])]
+        self._places = list(self._ordered)  # with those of more functions of one name
         self._files: dict[str, list[Place]] = {}
         # By the code's identity: to hash code is to hash all that is in it, at each call. `codes`
         # keeps it alive, so that no other gets its identity.
@@ -172,6 +177,7 @@ class Probed:
             if not is_in:
                 continue
             plan = plan or Plan(own)
+            place = self._of_function(place, code)  # noqa: PLW2901 - the one for this function
             plan.near.append(place)
             place.function = place.function or self._parts.name_of(code, {})
             if place.name:
@@ -183,6 +189,23 @@ class Probed:
         self.codes.append(code)
         self.plans[id(code)] = plan
         return plan
+
+    def _of_function(self, place: Place, code: CodeType) -> Place:
+        """Return the place for one function of a name; the first of them is the ordered one."""
+        if not place.name or not place.order["is_split"]:
+            return place
+        key = (code.co_filename, code.co_firstlineno, self._parts.name_of(code, {}))
+        found = place.split.get(key)
+        if found is None:
+            if not place.split:
+                found = place
+            elif len(place.split) < _FUNCTIONS:
+                found = Place(len(self._places), place.order, place.number)
+                self._places.append(found)
+            else:
+                found = list(place.split.values())[-1]
+            place.split[key] = found
+        return found
 
     def _is_named(self, place: Place, code: CodeType) -> bool:
         if not code.co_flags & 0x1 or code.co_name != place.name.rpartition(".")[2]:
@@ -202,7 +225,7 @@ class Probed:
             real = os.path.realpath(path)
             found = self._files[name] = [
                 one
-                for one in self._places
+                for one in self._ordered
                 if (one.name and not one.file)
                 or one.file in (path, real)
                 or os.path.realpath(one.file) == real

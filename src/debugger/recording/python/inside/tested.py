@@ -32,7 +32,7 @@ class Tested:
         self._parts = parts
         self._chosen = parts.Chosen(order)
         self._name_of = parts.name_of
-        self._ours: dict[CodeType, bool] = {}
+        self._ours: dict[int, tuple[CodeType, bool]] = {}  # by identity, kept alive
         self.only: dict[str, int] = {name: at for at, name in enumerate(order["only"])}
         self.is_again = bool(self.only)
         self._traced: str = order["traced"]
@@ -178,10 +178,10 @@ class Tested:
         return told
 
     def _is_ours(self, code: CodeType) -> bool:
-        known = self._ours.get(code)
+        known = self._ours.get(id(code))
         if known is None:
-            known = self._ours[code] = self._chosen.is_ours(code)
-        return known
+            known = self._ours[id(code)] = (code, self._chosen.is_ours(code))
+        return known[1]
 
     def _fault(self, error: Exception) -> None:
         self.note("fault", f"{type(error).__name__}: {error}")

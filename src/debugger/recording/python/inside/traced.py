@@ -172,7 +172,7 @@ class Traced:
             return None
         if spot.count > book.limits["counted"]:
             book.stopped.add(id(code))
-            book.journal.write(["k", book.functions[code], book.stamp()], last=True)
+            book.journal.write(["k", book.functions[id(code)], book.stamp()], last=True)
             book.flush()  # nothing of it may come any more that would do so
         is_hit = book.lines == "hit" and not self._looks(code)
         frame.f_trace_lines = is_hit or spot.is_lined
