@@ -110,6 +110,10 @@ class Outline:
         ]
         return max(found, key=lambda one: one.begin, default=None)
 
+    def nesting(self, line: int, column: int) -> int:
+        """Count the functions that a place is in."""
+        return sum(one.has(line, column) for one in self.functions)
+
     def named(self, name: str) -> Function | None:
         """Return the first function of a name, with its class or without."""
         exact = next((one for one in self.functions if one.name == name), None)

@@ -111,6 +111,9 @@ class Scope(Body, frozen=True):
     variables_reference: int
     presentation_hint: str | None = None
     expensive: bool | None = None
+    source: Source | None = None
+    line: int | None = None
+    column: int | None = None
 
 
 class VariableHint(Body, frozen=True):

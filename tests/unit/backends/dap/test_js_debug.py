@@ -240,16 +240,27 @@ def test_what_is_wrong_with_an_expression_is_said_once(said: str, problem: str):
     assert PROFILE.problem(said) == problem
 
 
-def test_a_closure_is_local_unless_it_is_the_modules():
-    names = ["Block: f", "Local: f", "Closure (outer)", "Closure (./src/a.js)", "Closure", "Global"]
-    hints = ["locals", "locals", "arguments", "arguments", "arguments", None]
+def closures(names: list[str], file: Path | None = None, line: int = 1) -> list[ScopeKind]:
+    origin = dap.Source(path=str(file)) if file is not None else None
     bodies = [
-        dap.Scope(name=name, variables_reference=at, presentation_hint=hint)
-        for at, (name, hint) in enumerate(zip(names, hints, strict=True))
+        dap.Scope(name=name, variables_reference=at, source=origin, line=line, column=12)
+        for at, name in enumerate(names)
     ]
-    kinds = [one.kind for one in js_debug_values.scopes(bodies)]
-    local, shared = ScopeKind.LOCALS, ScopeKind.GLOBALS
-    assert kinds == [local, local, local, shared, shared, shared]
+    return [one.kind for one in js_debug_values.scopes(bodies) if one.name.startswith("Closure")]
+
+
+def test_a_closure_is_local_unless_it_is_the_modules():
+    names = ["Block: f", "Local: f", "Closure (outer)", "Closure", "Global"]
+    assert closures(names) == [ScopeKind.LOCALS, ScopeKind.GLOBALS]
+
+
+def test_what_the_source_has_no_function_for_is_a_bundlers(tmp_path: Path):
+    file = tmp_path / "a.ts"
+    file.write_text("function outer() {\n  function inner() {}\n}\n")
+    made = ["Closure (./a.ts)", "Closure"]
+    own, shared = ScopeKind.LOCALS, ScopeKind.GLOBALS
+    assert closures(["Local: outer", *made], file) == [shared, shared]
+    assert closures(["Local: inner", "Closure (outer)", *made], file, 2) == [own, shared, shared]
 
 
 STACK = "\n    at make (/tmp/a b/v.js:1:2)\n    at async node:internal/main:28:49"

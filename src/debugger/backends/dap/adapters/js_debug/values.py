@@ -31,6 +31,7 @@ from debugger.core.model import (
 from debugger.errors import DebuggerError
 from debugger.targets import javascript as source
 
+_LOCAL = "Local"
 _CLOSURE = "Closure"
 _EVERYWHERE = {"[[Prototype]]", "[[Scopes]]"}
 _NOBODY = {"undefined", "global"}
@@ -51,29 +52,34 @@ _ASYNC_IDS = {"Symbol(async_id_symbol)", "Symbol(trigger_async_id_symbol)"}
 def scopes(bodies: Sequence[dap.Scope]) -> list[Scope]:
     """Convert scopes: what a function sees of the functions around it is local to it.
 
-    js-debug calls a closure `arguments`. The outermost is the module's, where it has no function's
-    name: it holds what the file declares for all its functions.
+    js-debug calls a closure `arguments`. The module's is none of those: it holds what the file
+    declares for all its functions. It is the outermost where that has no function's name, and so
+    are all that the source has no function for, as those that a bundler made.
     """
-    outermost = max((at for at, one in enumerate(bodies) if _is_closure(one)), default=-1)
+    closures = [at for at, one in enumerate(bodies) if one.name.startswith(_CLOSURE)]
+    around = _count_enclosing(bodies)
+    own = closures if around is None else closures[:around]
+    if own and own[-1] == closures[-1] and bodies[own[-1]].name == _CLOSURE:
+        own = own[:-1]
     found: list[Scope] = []
     for at, body in enumerate(bodies):
         one = convert.scope(body)
-        if _is_closure(body):
-            is_module = (at == outermost and body.name == _CLOSURE) or _is_bundled(body.name)
-            kind = ScopeKind.GLOBALS if is_module else ScopeKind.LOCALS
+        if at in closures:
+            kind = ScopeKind.LOCALS if at in own else ScopeKind.GLOBALS
             one = msgspec.structs.replace(one, kind=kind)
         found.append(one)
     return found
 
 
-def _is_closure(body: dap.Scope) -> bool:
-    return body.name.startswith(_CLOSURE)
-
-
-def _is_bundled(name: str) -> bool:
-    """Tell a bundler's function around a module, which is named after its file."""
-    function = name.removeprefix(f"{_CLOSURE} (").removesuffix(")")
-    return "/" in function and "<" not in function
+def _count_enclosing(bodies: Sequence[dap.Scope]) -> int | None:
+    """Count the functions around a frame's own, as its source has them; None if not known."""
+    local = next((one for one in bodies if one.name.startswith(_LOCAL)), None)
+    if local is None or local.source is None or local.source.path is None:
+        return None
+    found = source.outline(local.source.path)
+    if found is None or local.source.source_reference or not (local.line and local.column):
+        return None
+    return max(found.nesting(local.line, local.column) - 1, 0)
 
 
 async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
