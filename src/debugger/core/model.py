@@ -90,11 +90,12 @@ class ScopeKind(Enum):
 
 
 class Scope(Struct, frozen=True):
-    """A named group of variables of a frame."""
+    """A named group of variables of a frame; `note` says why it may lack some that exist."""
 
     name: str
     kind: ScopeKind
     handle: int
+    note: str = ""
 
 
 class Variable(Struct, frozen=True):

@@ -95,7 +95,8 @@ def _locals(answer: Variables, page: Page) -> list[Section]:
     total = max(answer.total, len(answer.variables))
     if not total:
         where = f" in {function_of(answer.frame)}" if answer.frame is not None else ""
-        return [fixed(f"no variables{where}")]
+        note = f": {answer.note}" if answer.note else ""
+        return [fixed(f"no variables{where}{note}")]
     lines = [_with_ref(view, IN_A_LIST) for view in answer.variables]
     command = wider(lines)
     if page.is_terminal and lines:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from debugger.backends.abilities import Exceptions, PauseAll
 from debugger.core import answers
@@ -138,7 +138,13 @@ async def variables(
         total=len(found),
         frame=views.frame(frame),
         scopes=await _other_scopes(session, frame) if with_scopes else UNSET,
+        note=UNSET if found else await _reason_for_none(session, frame),
     )
+
+
+async def _reason_for_none(session: Session, frame: Frame) -> str | UnsetType:
+    """Say why a frame has no variables, where the backend knows a reason."""
+    return next((one.note for one in await session.backend.scopes(frame) if one.note), UNSET)
 
 
 async def _other_scopes(session: Session, frame: Frame) -> tuple[answers.VariableScope, ...]:

@@ -164,7 +164,11 @@ class Program:
             if given is not None:
                 continue  # a symbol says nothing of arguments
             for module in sorted(group, key=lambda one: one is not self.main):
-                found = self._symbols(name, [module])
+                found = [
+                    Place(module.image.body_of(one) + module.bias, module)
+                    for one in module.image.symbols.named(name)
+                    if one.is_function
+                ]
                 if found:
                     return found  # a library's function of the same name is another
         return []
@@ -198,7 +202,8 @@ class Program:
             return []
         found = self._mains(module) if module.image.has_debug else []
         if not found:
-            found = [one.address for one in module.image.symbols.named("main") if one.is_function]
+            mains = [one for one in module.image.symbols.named("main") if one.is_function]
+            found = [module.image.body_of(one) for one in mains]
         if not found:
             at = started(module)
             found = [at] if at is not None else []

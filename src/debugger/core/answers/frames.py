@@ -56,12 +56,16 @@ class VariableScope(Struct, frozen=True):
 
 
 class Variables(Struct, frozen=True):
-    """The locals or the arguments of a frame; `scopes` are the other groups, where requested."""
+    """The locals or the arguments of a frame; `scopes` are the other groups, where requested.
+
+    `note` says why there are none, where the debug information lacks them.
+    """
 
     variables: tuple[VariableView, ...]
     total: int
     frame: FrameView | None = None
     scopes: tuple[VariableScope, ...] | UnsetType = UNSET
+    note: str | UnsetType = UNSET
 
 
 class Children(Struct, frozen=True):

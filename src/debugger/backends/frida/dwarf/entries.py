@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import accumulate
 from typing import Final, TypeAlias
 
 from debugger.backends.frida.dwarf import codes as dw
@@ -27,25 +29,37 @@ _LINKS_MAX: Final = 8
 class Sections:
     """The debug sections of one file, each read when it is first asked for."""
 
-    def __init__(self, load: Callable[[str], bytes]) -> None:
-        self._load = load
-        self._kept: dict[str, bytes] = {}
+    def __init__(
+        self, load: Callable[[str], bytes], known: Mapping[str, bytes] | None = None
+    ) -> None:
+        self.load = load
+        self._kept: dict[str, bytes] = dict(known or {})
 
     def __getitem__(self, name: str) -> bytes:
+        """Return a section's content; `name` is without `.debug_`."""
         found = self._kept.get(name)
         if found is None:
-            found = self._kept[name] = self._load(f".debug_{name}")
+            found = self._kept[name] = self.load(f".debug_{name}")
         return found
 
 
 class Unit:
     """One unit: a compiled file, or a part of one."""
 
-    def __init__(self, sections: Sections, units: Units, offset: int) -> None:
+    def __init__(
+        self,
+        sections: Sections,
+        units: Units,
+        offset: int,
+        skeleton: Unit | None = None,
+        base: int = 0,
+    ) -> None:
         info = sections["info"]
         self.sections = sections
         self.units = units
         self.offset = offset
+        self.skeleton = skeleton  # of a unit in a .dwo file: what the program itself has of it
+        self.info_base = base  # where its file's .debug_info begins among those that are joined
         length, at = unsigned(info, offset, 4), offset + 4
         self.word = 4
         if length == _DWARF64:
@@ -56,11 +70,13 @@ class Unit:
         self.kind = 1
         self.signature: int | None = None
         self.type_offset = 0
+        self.dwo_id: int | None = None
         if self.version >= _VERSION_5:
             self.kind = info[at]
             self.abbrev_offset = unsigned(info, at + 2, self.word)
             at += 2 + self.word
             if self.kind in {_UNIT_SKELETON, _UNIT_SPLIT}:
+                self.dwo_id = unsigned(info, at, 8)
                 at += 8
             elif self.kind in {_UNIT_TYPE, _UNIT_SPLIT_TYPE}:
                 self.signature = unsigned(info, at, 8)
@@ -82,7 +98,7 @@ class Unit:
     @cached_property
     def abbrevs(self) -> forms.Abbrevs:
         """The shapes of this unit's entries, by their codes."""
-        return self.units.abbrevs(self.abbrev_offset, self.word, self.version)
+        return self.units.abbrevs(self)
 
     @cached_property
     def top(self) -> Entry:
@@ -94,7 +110,7 @@ class Unit:
     @cached_property
     def low(self) -> int:
         """The address that the unit's range and location lists begin with as their base."""
-        return self.top.address(dw.AT_LOW_PC) or 0
+        return (self.skeleton or self).top.address(dw.AT_LOW_PC) or 0
 
     @cached_property
     def name(self) -> str:
@@ -104,16 +120,53 @@ class Unit:
     @cached_property
     def directory(self) -> str:
         """The directory it was compiled in."""
-        return self.top.text(dw.AT_COMP_DIR)
+        return (self.skeleton or self).top.text(dw.AT_COMP_DIR)
 
     @cached_property
     def ranges(self) -> tuple[Range, ...]:
         """The addresses of its code."""
-        return self.top.ranges()
+        return (self.skeleton or self).top.ranges()
+
+    @property
+    def line_program(self) -> int | None:
+        """The offset of its line program in .debug_line."""
+        return (self.skeleton or self).top.number(dw.AT_STMT_LIST)
+
+    @property
+    def ranges_base(self) -> int:
+        """What a split unit of DWARF 4 counts its range lists from."""
+        skeleton = self.skeleton
+        return skeleton.top.number(dw.AT_GNU_RANGES_BASE) or 0 if skeleton is not None else 0
+
+    @cached_property
+    def has_lines_only(self) -> bool:
+        """Whether it was compiled without information about variables and types (-g1)."""
+        tags = {one.tag for one in self.abbrevs.all().values()}
+        if dw.TAG_BASE in tags or dw.TAG_PARAMETER in tags:
+            return False
+        producer = self.top.text(dw.AT_PRODUCER)
+        if "rustc" in producer:
+            return dw.TAG_SUBPROGRAM in tags
+        return " -g1" in producer or ("clang" in producer and dw.TAG_SUBPROGRAM not in tags)
+
+    @cached_property
+    def split_id(self) -> int | None:
+        """The number that a skeleton and its unit in a .dwo file share; None of other units."""
+        return self.dwo_id if self.dwo_id is not None else self.top.number(dw.AT_GNU_DWO_ID)
 
     def base(self, attribute: int) -> int:
         """Give where the unit's part of an indexed section begins."""
-        return self.top.number(attribute) or 0
+        found = self.top.number(attribute)
+        if found is not None:
+            return found
+        if attribute == dw.AT_ADDR_BASE:
+            known = (self.skeleton or self).top
+            return known.number(attribute) or known.number(dw.AT_GNU_ADDR_BASE) or 0
+        # A .dwo file has one part for each unit, which begins with a header in DWARF 5 (7.26-29).
+        if self.version < _VERSION_5 or self.skeleton is None:
+            return 0
+        length = 4 if self.word == 4 else 12  # noqa: PLR2004 - an offset of 32 bits
+        return length + (4 if attribute == dw.AT_STR_OFFSETS_BASE else 8)
 
     def entries(self) -> Entry:
         """Read all of the unit's entries; gives the root with its children."""
@@ -238,7 +291,7 @@ class Entry:
         if form in forms.UNIT_REFERENCES:
             return self.unit.entry(self.unit.offset + value)
         if form == dw.FORM_REF_ADDR:
-            return self.unit.units.entry(value)
+            return self.unit.units.entry(self.unit.info_base + value)
         if form == dw.FORM_REF_SIG8:
             return self.unit.units.type_unit(value)
         return None
@@ -282,6 +335,27 @@ class Entry:
             waiting.extend(reversed(entry.children))
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one .dwo file adds (DWARF 5, 7.3.2): `load` returns a section by its bare name.
+
+    `skeleton` is the offset of the program's unit, `unit` that of the file's in its own section.
+    """
+
+    skeleton: int
+    unit: int
+    load: Callable[[str], bytes]
+
+
+# The sections that a split unit shares with the program (DWARF 5, appendix F).
+_SHARED: Final = frozenset({"addr", "ranges", "line_str"})
+
+
+def _of_part(load: Callable[[str], bytes], shared: Sections, name: str) -> bytes:
+    bare = name.removeprefix(".debug_")
+    return shared[bare] if bare in _SHARED else load(bare)
+
+
 class Units:
     """All units of a file: their headers are read at once, the rest on demand."""
 
@@ -290,22 +364,62 @@ class Units:
         load: Callable[[str], bytes],
         cache: Cache | None = None,
         loaded: Range = (1, 1 << 64),
+        parts: Sequence[Part] = (),
     ) -> None:
+        self._parts = tuple(parts)
         self.sections = Sections(load)
+        if parts:
+            self._join()
         self._loaded = loaded
         self._cache = cache if cache is not None else Cache(None, "")
-        self._abbrevs: dict[tuple[int, int, int], forms.Abbrevs] = {}
+        self._abbrevs: dict[tuple[int, int, int, int], forms.Abbrevs] = {}
         self._known: dict[int, Unit] = {}
         self.last_read: Unit | None = None
 
     def __iter__(self) -> Iterator[Unit]:
         return iter(self._all)
 
+    def _join(self) -> None:
+        """Join the .debug_info of the .dwo files to the program's: each entry has one offset."""
+        own = self.sections["info"]
+        infos = [one.load("info") for one in self._parts]
+        self._bases = list(accumulate(map(len, infos[:-1]), initial=len(own)))
+        whole = b"".join([own, *infos])
+        self.sections = Sections(self.sections.load, {"info": whole})
+        self._part_sections = [
+            Sections(partial(_of_part, one.load, self.sections), {"info": whole})
+            for one in self._parts
+        ]
+
+    @cached_property
+    def _split_units(self) -> dict[int, int]:
+        """Map a skeleton's offset to that of its unit in a .dwo file."""
+        return (
+            {
+                part.skeleton: base + part.unit
+                for part, base in zip(self._parts, self._bases, strict=True)
+            }
+            if self._parts
+            else {}
+        )
+
+    def make(self, offset: int) -> Unit:
+        """Read a unit's header; for a skeleton whose .dwo file was found, the unit in that."""
+        offset = self._split_units.get(offset, offset)
+        number = bisect.bisect_right(self._bases, offset) - 1 if self._parts else -1
+        if number < 0:
+            return Unit(self.sections, self, offset)
+        skeleton = Unit(self.sections, self, self._parts[number].skeleton)
+        return Unit(self._part_sections[number], self, offset, skeleton, self._bases[number])
+
     @cached_property
     def _all(self) -> list[Unit]:
         found = []
         at, end = 0, len(self.sections["info"])
         while at < end:
+            if at in self._split_units:
+                at = Unit(self.sections, self, at).end
+                continue
             unit = self._unit(at)
             if unit.end <= at:
                 break
@@ -344,9 +458,10 @@ class Units:
         return Arranged(self._cache.get("arranged", Columns, read))
 
     def _unit(self, offset: int) -> Unit:
+        offset = self._split_units.get(offset, offset)
         found = self._known.get(offset)
         if found is None:
-            found = self._known[offset] = Unit(self.sections, self, offset)
+            found = self._known[offset] = self.make(offset)
         return found
 
     def reading(self, offset: int) -> Unit:
@@ -355,19 +470,19 @@ class Units:
         if known is not None and known.is_read:
             return known
         if self.last_read is None or self.last_read.offset != offset:
-            self.last_read = Unit(self.sections, self, offset)
+            self.last_read = self.make(offset)
         return self.last_read
 
     @cached_property
     def _starts(self) -> list[int]:
         return [low for low, _, _ in self._spans]
 
-    def abbrevs(self, offset: int, word: int, version: int) -> forms.Abbrevs:
+    def abbrevs(self, unit: Unit) -> forms.Abbrevs:
         """Read a table of abbreviations, once for all units that share it."""
-        key = (offset, word, version)
+        key = (unit.info_base, unit.abbrev_offset, unit.word, unit.version)
         found = self._abbrevs.get(key)
         if found is None:
-            found = forms.Abbrevs(self.sections["abbrev"], offset, word, version)
+            found = forms.Abbrevs(unit.sections["abbrev"], *key[1:])
             self._abbrevs[key] = found
         return found
 

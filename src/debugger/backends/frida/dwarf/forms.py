@@ -16,10 +16,24 @@ UNIT_REFERENCES: Final = frozenset(
     {dw.FORM_REF1, dw.FORM_REF2, dw.FORM_REF4, dw.FORM_REF8, dw.FORM_REF_UDATA}
 )
 _ADDRESS_INDEXES: Final = frozenset(
-    {dw.FORM_ADDRX, dw.FORM_ADDRX1, dw.FORM_ADDRX2, dw.FORM_ADDRX3, dw.FORM_ADDRX4}
+    {
+        dw.FORM_ADDRX,
+        dw.FORM_ADDRX1,
+        dw.FORM_ADDRX2,
+        dw.FORM_ADDRX3,
+        dw.FORM_ADDRX4,
+        dw.FORM_GNU_ADDR_INDEX,
+    }
 )
 _STRING_INDEXES: Final = frozenset(
-    {dw.FORM_STRX, dw.FORM_STRX1, dw.FORM_STRX2, dw.FORM_STRX3, dw.FORM_STRX4}
+    {
+        dw.FORM_STRX,
+        dw.FORM_STRX1,
+        dw.FORM_STRX2,
+        dw.FORM_STRX3,
+        dw.FORM_STRX4,
+        dw.FORM_GNU_STR_INDEX,
+    }
 )
 _SIZES: Final = {
     dw.FORM_ADDR: 8,
@@ -63,6 +77,8 @@ _LEBS: Final = frozenset(
         dw.FORM_ADDRX,
         dw.FORM_LOCLISTX,
         dw.FORM_RNGLISTX,
+        dw.FORM_GNU_ADDR_INDEX,
+        dw.FORM_GNU_STR_INDEX,
     }
 )
 _BLOCK_SIZES: Final = {dw.FORM_BLOCK1: 1, dw.FORM_BLOCK2: 2, dw.FORM_BLOCK4: 4}
@@ -299,7 +315,7 @@ def ranges(entry: Entry) -> tuple[Range, ...]:
     if found is not None and isinstance(found[1], int):
         if entry.unit.version >= _VERSION_5:
             return tuple(_range_list(entry.unit, found[0], found[1]))
-        return tuple(_old_range_list(entry.unit, found[1]))
+        return tuple(_old_range_list(entry.unit, entry.unit.ranges_base + found[1]))
     low = entry.address(dw.AT_LOW_PC)
     high = entry.raw(dw.AT_HIGH_PC)
     if low is None or high is None or not isinstance(high[1], int):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 from debugger.backends.frida.dwarf import binary as elf
-from debugger.backends.frida.dwarf import codes as dw
 from debugger.backends.frida.dwarf.binary import Binary, Symbol
 from debugger.backends.frida.dwarf.cache import Cache
 from debugger.backends.frida.dwarf.callframes import CallFrames
@@ -16,8 +16,12 @@ from debugger.backends.frida.dwarf.lines import Lines
 from debugger.backends.frida.dwarf.parameters import FunctionEntries
 from debugger.backends.frida.dwarf.results import Results
 from debugger.backends.frida.dwarf.scopes import Scopes
+from debugger.backends.frida.dwarf.split import SplitParts, find_parts
 from debugger.backends.frida.dwarf.symbols import Symbols
 
+_UNITS_MAX = 100  # units that are asked whether they have variables
+_END_BRANCH = b"\xf3\x0f\x1e\xfa"
+_FRAME = b"\x55\x48\x89\xe5"  # push rbp; mov rbp, rsp
 _ALONE_MAX = 16  # symbols are looked for alone, before all are read
 
 
@@ -30,19 +34,41 @@ class Image:
         self.has_debug = found is not None
         self.debug = found if found is not None else self.binary
         self._symbol_at: dict[int, Symbol | None] = {}
-        self._cache = Cache(cache if self.has_debug else None, self.debug.identity)
+        self.split = find_parts(self.debug, self.binary) if self.has_debug else SplitParts()
+        # What was read before without a .dwo file that is there now is of no use.
+        identity = self.debug.identity + (f"-{self.split.identity}" if self.split.identity else "")
+        self._cache = Cache(cache if self.has_debug else None, identity)
 
     @cached_property
     def units(self) -> Units:
-        """The units of its debug information."""
-        return Units(self.debug.section, self._cache, self.binary.loaded)
+        """The units of its debug information; those in .dwo files replace their skeletons."""
+        return Units(self.debug.section, self._cache, self.binary.loaded, self.split.found)
 
-    @cached_property
-    def is_split(self) -> bool:
-        """Whether its variables and types are in .dwo files, which are not read: lines are here."""
-        return any(
-            unit.top.has(dw.AT_DWO_NAME) or unit.top.has(dw.AT_GNU_DWO_NAME) for unit in self.units
-        )
+    def incomplete(self, address: int | None = None) -> str:
+        """Say why variables are missing: in the unit at an address, or in any; "" is: none are."""
+        missing = [
+            one
+            for one in self.split.missing
+            if address is None or any(low <= address < high for low, high in one.ranges)
+        ]
+        if missing:
+            more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+            return f"debug information is in {missing[0].file}{more}, {missing[0].why}"
+        unit = self.units.at(address) if address is not None and self.has_debug else None
+        units = islice(self.units, _UNITS_MAX) if address is None and self.has_debug else ()
+        for one in (unit,) if unit is not None else units:
+            if one.has_lines_only:
+                return f"{one.name} was compiled for lines only (-g1, debuginfo=1)"
+        return ""
+
+    def body_of(self, symbol: Symbol) -> int:
+        """Give the address behind the prologue of a function that only a symbol is known of."""
+        unit = self.units.at(symbol.address) if self.split.missing else None
+        code = self.binary.read(symbol.address, len(_END_BRANCH + _FRAME)) or b""
+        # Only the compiler's setting of a frame pointer is known to be a prologue.
+        if unit is None or not code.removeprefix(_END_BRANCH).startswith(_FRAME):
+            return symbol.address
+        return self.lines.next_statement(unit.offset, symbol.address, symbol.size)
 
     @cached_property
     def lines(self) -> Lines:

@@ -15,7 +15,7 @@ from debugger.backends.frida.dwarf import codes as dw
 from debugger.backends.frida.dwarf import lineprogram, spans
 from debugger.backends.frida.dwarf.cache import Cache
 from debugger.backends.frida.dwarf.collecting import forget
-from debugger.backends.frida.dwarf.entries import Unit, Units
+from debugger.backends.frida.dwarf.entries import Units
 from debugger.backends.frida.dwarf.lineprogram import END, IS_STMT, PROLOGUE_END, Rows
 from debugger.backends.frida.dwarf.spans import Span
 from debugger.core import locate
@@ -92,7 +92,7 @@ class Lines:
         programs = []
         seen: set[int] = set()
         for unit in self._units:
-            offset = unit.top.number(dw.AT_STMT_LIST)
+            offset = unit.line_program
             # A type unit shares its unit's program, and has no code.
             if offset is None or offset in seen or unit.signature is not None:
                 continue
@@ -148,8 +148,8 @@ class Lines:
         """Read the head of one unit's program alone."""
         known = self._singles.get(unit)
         if known is None:
-            of = Unit(self._units.sections, self._units, unit)
-            offset = of.top.number(dw.AT_STMT_LIST)
+            of = self._units.make(unit)
+            offset = of.line_program
             known = None, ()
             if offset is not None and of.signature is None:
                 head = lineprogram.header(self._units.sections, offset, of.directory, of.name)
@@ -173,7 +173,7 @@ class Lines:
         return found
 
     def _decode(self, program: _Program) -> _Columns:
-        unit = Unit(self._units.sections, self._units, program.unit)
+        unit = self._units.make(program.unit)
         head = lineprogram.header(self._units.sections, program.offset, unit.directory, unit.name)
         rows = lineprogram.rows(self._units.sections, head)
         return _Columns(
@@ -184,7 +184,7 @@ class Lines:
         """Give the code of a unit's functions."""
 
         def read() -> list[Span]:
-            of = Unit(self._units.sections, self._units, unit)
+            of = self._units.make(unit)
             found = spans.of_unit(of)
             forget(of)
             return found
@@ -286,9 +286,20 @@ class Lines:
                 second = address
         return second if second and not self._is_optimised(unit) else span.first
 
+    def next_statement(self, unit: int, address: int, size: int) -> int:
+        """Give the second statement of the code at an address, which itself where it has none."""
+        rows = self.rows(unit)
+        for number in range(bisect.bisect_right(rows.address, address), len(rows)):
+            flags = rows.flags[number]
+            if rows.address[number] >= address + size or flags & END:
+                break
+            if flags & IS_STMT and rows.line[number]:
+                return rows.address[number]
+        return address
+
     def _is_optimised(self, unit: int) -> bool:
         def ask() -> bool:
-            top = Unit(self._units.sections, self._units, unit).top
+            top = self._units.make(unit).top
             return any(one in f"{top.text(dw.AT_PRODUCER)} " for one in _OPTIMISED)
 
         return self._cache.get(f"optimised {unit}", bool, ask)

@@ -14,6 +14,7 @@ _VERSION_5: Final = 5
 _BASE_MAX: Final = 0xFFFFFFFFFFFFFFFF
 _LLE_BASE_X, _LLE_DEFAULT, _LLE_BASE, _LLE_START_END, _LLE_START_LENGTH = 1, 5, 6, 7, 8
 _LLE_VIEW_PAIR: Final = 9
+_LLE_GNU_START_LENGTH, _LLE_GNU_OFFSETS = 3, 4
 # Location lists have a default member, which range lists have not.
 _AS_RANGE: Final = {_LLE_START_END: 6, _LLE_START_LENGTH: 7}
 
@@ -32,6 +33,8 @@ def operations(
         return ()
     if entry.unit.version >= _VERSION_5:
         expression = _in_list(entry.unit, form, content, address)
+    elif entry.unit.skeleton is not None:
+        expression = _in_split_list(entry.unit, content, address)
     else:
         expression = _in_old_list(entry.unit, content, address)
     return _direct(entry.unit, parse(expression)) if expression is not None else ()
@@ -66,6 +69,33 @@ def _in_old_list(unit: Unit, at: int, address: int) -> bytes | None:
             continue
         size, at = unsigned(section, at, 2), at + 2
         if base + low <= address < base + high:
+            return section[at : at + size]
+        at += size
+    return None
+
+
+def _in_split_list(unit: Unit, at: int, address: int) -> bytes | None:
+    """Search a list of GNU's split DWARF 4, whose bounds are indexes of .debug_addr."""
+    section, base = unit.sections["loc"], unit.low
+    while section[at]:
+        kind, at = section[at], at + 1
+        if kind == _LLE_BASE_X:
+            index, at = uleb(section, at)
+            base = forms.indexed_address(unit, index)
+            continue
+        if kind == _LLE_GNU_OFFSETS:
+            low, high, at = unsigned(section, at, 4), unsigned(section, at + 4, 4), at + 8
+            low, high = base + low, base + high
+        else:
+            index, at = uleb(section, at)
+            low = forms.indexed_address(unit, index)
+            if kind == _LLE_GNU_START_LENGTH:
+                high, at = low + unsigned(section, at, 4), at + 4
+            else:
+                index, at = uleb(section, at)
+                high = forms.indexed_address(unit, index)
+        size, at = unsigned(section, at, 2), at + 2
+        if low <= address < high:
             return section[at : at + size]
         at += size
     return None

@@ -57,5 +57,7 @@ def _linked(units: Iterable[Unit]) -> list[int]:
     return [
         unit.offset
         for unit in units
-        if unit.top.has(dw.AT_STR_OFFSETS_BASE) or unit.abbrevs.has_form(dw.FORM_REF_ADDR)
+        if unit.skeleton is not None
+        or unit.top.has(dw.AT_STR_OFFSETS_BASE)
+        or unit.abbrevs.has_form(dw.FORM_REF_ADDR)
     ]

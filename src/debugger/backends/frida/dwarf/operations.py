@@ -49,6 +49,8 @@ _ULEB: Final = {
     0xA8: "convert",
     0xA9: "reinterpret",
     0xF7: "convert",
+    0xFB: "addrx",
+    0xFC: "constx",
 }
 _SLEB: Final = {0x11: "const", 0x91: "fbreg"}
 _PLAIN: Final = {

@@ -12,7 +12,7 @@ from typing import Final
 from debugger.backends.frida.dwarf import codes as dw
 from debugger.backends.frida.dwarf import locations, naming, spans
 from debugger.backends.frida.dwarf.cache import Cache
-from debugger.backends.frida.dwarf.entries import Entry, Unit, Units
+from debugger.backends.frida.dwarf.entries import Entry, Units
 from debugger.backends.frida.dwarf.operations import Operation
 from debugger.backends.frida.dwarf.parameters import FunctionEntries, Start
 from debugger.backends.frida.dwarf.types import Type
@@ -23,6 +23,7 @@ _CODE: Final = (dw.TAG_SUBPROGRAM, dw.TAG_LEXICAL_BLOCK)
 _UNITS_MAX: Final = 100
 _NAMED_MAX: Final = 4
 _FILE: Final = re.compile(r"'?([\w./+-]+\.\w+)'?::")
+_WITHOUT_TYPE: Final = "without a type: its file was compiled for lines only (-g1)"
 LEFT_OUT: Final = "not in the program: the linker left it out"
 _OUTER: Final = (dw.TAG_NAMESPACE, dw.TAG_COMPILE_UNIT, dw.TAG_PARTIAL_UNIT, *_TYPES)
 
@@ -113,16 +114,18 @@ class Scopes:
             # A static local's place stands at its abstract origin.
             origin = entry.holder(dw.AT_LOCATION)
             place = locations.operations(origin, address) if origin is not None else ()
-        is_left_out = self._is_left_out(place)
+        why = LEFT_OUT if self._is_left_out(place) else ""
+        if kind.entry is None and not why:
+            why = _WITHOUT_TYPE
         return Variable(
             entry.name,
             _role(entry, place),
             kind,
-            () if is_left_out else place,
+            () if why else place,
             entry,
             (holder.number(dw.AT_DECL_LINE) if holder is not None else None) or 0,
             _constant(entry, kind),
-            why=LEFT_OUT if is_left_out else "",
+            why=why,
         )
 
     def _is_left_out(self, place: tuple[Operation, ...]) -> bool:
@@ -214,7 +217,7 @@ class Scopes:
         units = naming.units_naming(self._units, name, self._cache)
         known = [one for one in self._units if units is None or one.offset in units]
         for unit in known[:_UNITS_MAX]:
-            root = Unit(self._units.sections, self._units, unit.offset).entries()
+            root = self._units.make(unit.offset).entries()
             yield from (one for one in root.walk() if one.tag in _VARIABLES and one.name == name)
 
     @property
@@ -247,7 +250,7 @@ class Scopes:
     def _everywhere(self) -> Iterator[Entry]:
         """Yield what is in namespaces and types of all units, keeping nothing of them."""
         for known in self._units:
-            waiting = [Unit(self._units.sections, self._units, known.offset).entries()]
+            waiting = [self._units.make(known.offset).entries()]
             while waiting:
                 entry = waiting.pop()
                 yield entry

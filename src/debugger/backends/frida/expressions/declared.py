@@ -244,3 +244,7 @@ class Declared:
         base = self._image.scopes.frame_base(outer.entry, self._address)
         known = self._image.scopes.locals(outer.entry, self._address)
         return [self._variable(one, base) for one in known if one.role is Role.ARGUMENT]
+
+    def incomplete(self) -> str:
+        """Say why the debug information lacks variables here."""
+        return self._image.incomplete(self._address)

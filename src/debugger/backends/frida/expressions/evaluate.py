@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from debugger.backends.frida.expressions import nodes, resolve
 from debugger.backends.frida.expressions.operands import SCALAR, Operand, load, machine
 from debugger.backends.frida.expressions.running import World, encoded, run, text
-from debugger.backends.frida.expressions.scope import Held, Scope, Stored
+from debugger.backends.frida.expressions.scope import Absent, Held, Scope, Stored
 from debugger.backends.frida.expressions.tree import fault
 from debugger.backends.frida.expressions.types import Kind, Type
 
@@ -57,6 +57,8 @@ def evaluated(operand: Operand, world: World) -> Evaluated:
     value: int | float | None = None
     if operand.type.kind in SCALAR:
         value = run(load(operand), world)
+    elif isinstance(operand.where, Absent):
+        raise fault(operand.where.why)
     elif place is None:
         raise fault(f"{operand.type.name} is in no memory: name one of its members")
     return Evaluated(operand.type, value, place)

@@ -174,6 +174,8 @@ class _Resolver:
             return fault("args[n] takes a number, such as args[0]")
         near = near_names(name, self.scope.names())
         also = f"; near: {', '.join(near)}" if near else ""
+        why = self.scope.incomplete()
+        also += f"; {why}" if why else ""
         return DebuggerError(
             Code.EVALUATION_FAILED, f"no {name!r} in scope here{also}", hint="debugger locals"
         )

@@ -73,6 +73,9 @@ class Scope(Protocol):
     def arguments(self) -> Sequence[Variable] | None:
         """Return the function's arguments; None where nothing is known of it."""
 
+    def incomplete(self) -> str:
+        """Say why names are missing that the source has; "" where none are known to be."""
+
 
 @dataclass(frozen=True, slots=True)
 class Names:
@@ -102,3 +105,7 @@ class Names:
     def arguments(self) -> Sequence[Variable] | None:
         """Return the function's arguments."""
         return self.entry
+
+    def incomplete(self) -> str:
+        """Return nothing: a table has all that it should."""
+        return ""

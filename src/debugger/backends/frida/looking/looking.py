@@ -98,8 +98,10 @@ class Looking:
         """Return the groups of variables of a frame: without debug information the registers."""
         level = await self.level(frame)
         is_known = level.frame.entry is not None
+        module = level.frame.module
+        note = module.image.incomplete(level.frame.lookup - module.bias) if module else ""
         return [
-            Scope(name, kind, self._variables.keep(Group(level, kind)))
+            Scope(name, kind, self._variables.keep(Group(level, kind)), note)
             for name, kind in _SCOPES
             if is_known or kind is ScopeKind.REGISTERS
         ]

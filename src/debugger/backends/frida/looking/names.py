@@ -126,6 +126,12 @@ class Names:
         """Return the arguments of the frame's function."""
         return self._own.arguments() if self._own is not None else None
 
+    def incomplete(self) -> str:
+        """Say why the debug information of the frame, or of the program, lacks names."""
+        here = self._own.incomplete() if self._own is not None else ""
+        others = (one.image for one in self.modules if not is_of_system(one))
+        return here or next(filter(None, (one.incomplete() for one in others)), "")
+
 
 def _names(linkage: Iterable[str], name: str) -> bool:
     """Look at the symbols, before all debug information of a large library is read in vain."""

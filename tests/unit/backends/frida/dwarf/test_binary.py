@@ -75,11 +75,11 @@ def test_a_separate_file_of_another_build_is_refused(program, tmp_path):
     assert binary.debug_file(binary.read(program)) is None
 
 
-def test_a_program_whose_information_is_split_off_says_so(tmp_path, program):
+def test_a_program_whose_information_is_split_off_has_its_lines(tmp_path, program):
     split = Image(dwarf_stops.compiled("optimised.c", 0, tmp_path, "-gsplit-dwarf"))
-    assert split.is_split
+    assert len(split.split.found) == 1
     assert split.lines.find("optimised.c", 6).locations
-    assert not Image(program).is_split
+    assert not Image(program).split.found
 
 
 @pytest.mark.parametrize(
