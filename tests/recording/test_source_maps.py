@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from debugger.recording.node.ranges import Entered, Range, covered
-from debugger.recording.node.source_maps import CachedMap, MapData, counts_of_sources, source_file
+from debugger.recording.node.source_maps import CachedMap, MapData, counts_of_sources
+from debugger.targets.javascript import source_file, sources
 
 SOURCE = """type Item = { price: number };
 export class Cart {
@@ -42,3 +46,34 @@ def test_a_function_is_found_in_its_source_under_its_name_there() -> None:
 def test_sources_are_files_and_what_a_bundler_names_is_searched_around_the_script() -> None:
     assert source_file("file:///p/a%20b.ts", "/p/out/x.js") == "/p/a b.ts"
     assert source_file("webpack://app/src/none.ts", "/p/out/x.js") is None
+
+
+def test_the_sources_that_webpack_names_are_files_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/a.ts").write_text("")
+    (tmp_path / "dist").mkdir()
+    script = tmp_path / "dist/out.js"
+    script.write_text("//# sourceMappingURL=out.js.map\n")
+    names = [
+        "webpack://app/./src/a.ts",
+        "webpack://app/webpack/bootstrap",
+        "../src/a.ts",
+        "../b.ts",
+    ]
+    (tmp_path / "dist/out.js.map").write_text(json.dumps({"sources": names}))
+    assert sources(script) == [tmp_path / "src/a.ts"] * 2
+
+
+def test_a_minified_function_has_its_name_of_the_source_and_a_constructor_its_class() -> None:
+    source = (
+        "export function twice(n) {\n  return 2 * n;\n}\nclass Cart {\n  constructor(a) {}\n}\n"
+    )
+    script = "x=function(t){return 2*t}\nclass C{constructor(t){}}\n"
+    lengths = tuple(len(line) for line in script.split("\n"))
+    # Where the function and the constructor begin, and their last brackets.
+    cached = CachedMap(lengths, MapData("EAAA,sBAEA;QAEE,eAAgB", ("a.js",)))
+    at = script.index("constructor")
+    counted = [Entered("", (Range(2, 25, 2),)), Entered("C", (Range(at, at + 16, 1),))]
+    found = counts_of_sources(counted, cached, {0: source})[0]
+    rows = covered(found.functions, "a.js", source, code_lines=found.code_lines)
+    assert [(one.name, one.line) for one in rows[1:]] == [("twice", 1), ("Cart.constructor", 5)]

@@ -91,7 +91,7 @@ def _missed(run: Run, wanted: Place, stop: answers.Stop) -> DebuggerError:
     bound = next((one.bound for one in run.session.breakpoints.listed()), None)
     if bound is not None and not bound.verified:
         near = bound.near_names
-        said = f"no function {words}" if wanted.name or not bound.why else bound.why
+        said = bound.why or f"no function {words}"
         there = f"; there is {', '.join(near)}" if near else ""
         return DebuggerError(
             Code.NOT_FOUND,

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 _SIZE_MAX = 1 << 19  # bytes; what is longer was written by a program
 _NAME_MAX = 200
@@ -378,6 +379,19 @@ def _split(text: str) -> Sequence[str]:
     return [*parts, text[start:]]
 
 
+def source_file(url: str, script: str) -> str | None:
+    """Return the file of a source; webpack gives only its path in the project of the script."""
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    if parts.scheme in {"", "file"}:
+        return os.path.normpath(path)
+    for folder in Path(script).parents:
+        file = folder / path.lstrip("/")
+        if file.is_file():
+            return os.path.normpath(file)
+    return None
+
+
 def sources(path: Path) -> list[Path]:
     """Return the files that a compiled file was made of, as its source map says, if they are here.
 
@@ -391,9 +405,14 @@ def sources(path: Path) -> list[Path]:
         _, is_inline, inline = found[1].partition(";base64,")
         beside = path.parent / found[1]
         told = json.loads(base64.b64decode(inline) if is_inline else beside.read_bytes())
-        folder = path.parent / str(told.get("sourceRoot") or "")
+        root = str(told.get("sourceRoot") or "")
         names = [one for one in told["sources"] if isinstance(one, str)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
-    made_of = [Path(os.path.normpath(folder / name)) for name in names]
-    return [one for one in made_of if one.is_file()]
+    made_of = [
+        source_file(name, str(path))
+        if "://" in name
+        else os.path.normpath(path.parent / root / name)
+        for name in names
+    ]
+    return [Path(one) for one in made_of if one is not None and Path(one).is_file()]

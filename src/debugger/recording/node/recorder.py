@@ -16,8 +16,9 @@ from debugger.recording.model import Noted, Process, Recording
 from debugger.recording.node.marks import Marks
 from debugger.recording.node.part import of_part, with_call
 from debugger.recording.node.ranges import Entered, Range, covered, is_of, place_of
-from debugger.recording.node.source_maps import CachedMap, counts_of_sources, source_file
+from debugger.recording.node.source_maps import CachedMap, counts_of_sources
 from debugger.recording.window import marked
+from debugger.targets.javascript import source_file
 
 _INSIDE = Path(__file__).parent / "inside"
 _BEGIN = str(_INSIDE / "begin.cjs")

@@ -7,14 +7,11 @@ made of. Places within a script or source are counted in UTF-16 units, from 0.
 from __future__ import annotations
 
 import functools
-import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct, structs
 
@@ -27,6 +24,7 @@ _DIGITS = {
 }
 _CONTINUES, _VALUE = 32, 31
 _WITH_SOURCE = 4  # numbers of a segment that was made of a source
+_BEFORE_FUNCTION = re.compile(r"(?:export|default|async|function|\s)*\Z")
 _CLASS = re.compile(r"(?:export\s+)?(?:default\s+)?(?:abstract\s+)?class\b")
 
 
@@ -63,19 +61,6 @@ class _Segment(NamedTuple):
     source: int
     line: int
     column: int
-
-
-def source_file(url: str, script: str) -> str | None:
-    """Return the file of a source; webpack gives only its path in the project of the script."""
-    parts = urlsplit(url)
-    path = unquote(parts.path)
-    if parts.scheme in {"", "file"}:
-        return os.path.normpath(path)
-    for folder in Path(script).parents:
-        file = folder / path.lstrip("/")
-        if file.is_file():
-            return os.path.normpath(file)
-    return None
 
 
 def counts_of_sources(
@@ -196,13 +181,21 @@ class _PlaceFinder:
         text = self._texts[number]
         plain = given.removeprefix("get ").removeprefix("set ")
         line = bisect_right(self._starts[number], whole.start)
-        before = text[self._starts[number][line - 1] : whole.start + 200]
-        if not plain or plain in before.replace("(", " ").replace("<", " ").split():
+        first = self._starts[number][line - 1]
+        before = text[first : whole.start + 200]
+        if plain and plain in before.replace("(", " ").replace("<", " ").split():
             return given
-        column = whole.start - self._starts[number][line - 1] + 1
+        column = whole.start - first + 1
         near: list[Function] = [one for one in self._outlines[number] if one.first == line]
         found = min(near, key=lambda one: abs(one.begin[1] - column), default=None)
-        return found.name.rpartition(".")[2] if found is not None and found.name else given
+        if found is None or not found.name:
+            return given
+        # A place may be that of the words before a function's own.
+        between = text[slice(*sorted((whole.start, first + found.begin[1] - 1)))]
+        if not plain and not _BEFORE_FUNCTION.match(between):
+            return given
+        owner, _, name = found.name.rpartition(".")
+        return owner.rpartition(".")[2] if owner and name == "constructor" else name
 
 
 def _times(functions: Sequence[Entered], at: int) -> int:
