@@ -91,7 +91,8 @@ def _missed(run: Run, wanted: Place, stop: answers.Stop) -> DebuggerError:
     bound = next((one.bound for one in run.session.breakpoints.listed()), None)
     if bound is not None and not bound.verified:
         near = bound.near_names
-        said = bound.why or f"no function {words}"
+        is_misspelt = bool(wanted.name and near) or not bound.why
+        said = f"no function {words}" if is_misspelt else bound.why
         there = f"; there is {', '.join(near)}" if near else ""
         return DebuggerError(
             Code.NOT_FOUND,
