@@ -104,6 +104,58 @@ def test_a_local_is_watched_from_its_function_on_and_through_its_address(
     assert answer["value"] == "7"
 
 
+GLOBAL = """
+static struct { int state, other; } g;
+static void reset(void) { g.state = 0; }
+int main(void) {
+    for (int i = 0; i < 3; i++)
+        reset();
+    g.other = 5;
+    return g.state;
+}
+"""
+GO_GLOBAL = """
+package main
+
+var state, other int
+
+func main() {
+	state = 0
+	other = 5
+	println(state, other)
+}
+"""
+NATIVE = [
+    pytest.param(("--adapter", "gdb"), marks=pytest.mark.adapter("gdb")),
+    pytest.param(("--adapter", "lldb-dap"), marks=pytest.mark.adapter("lldb-dap")),
+    pytest.param(("--backend", "frida"), marks=pytest.mark.adapter("frida")),
+]
+
+
+@pytest.mark.parametrize("by", NATIVE)
+def test_a_global_that_got_the_same_value_again_is_not_said_to_be_unwritten(
+    cli: Callable[..., Any], compiled: Callable[..., Path], by: tuple[str, str]
+) -> None:
+    path = compiled(GLOBAL)
+    at = f"{path.name}.c:{_line(GLOBAL, 'return g')}"
+    same = _wrote(cli, "g.state", "--at", at, *by, "--", path, cwd=path.parent)
+    assert same["cause"].endswith(
+        "nothing was seen to change it; a write of the value that it has already is not seen"
+    )
+    other = _wrote(cli, "g.other", "--at", at, *by, "--", path, cwd=path.parent)
+    assert other["cause"].endswith(f"0 → 5, in main {path.name}.c:{_line(GLOBAL, 'other = 5')}")
+
+
+@pytest.mark.adapter("delve")
+def test_the_line_of_go_that_wrote_is_named_and_not_the_next(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "wrote.go").write_text(GO_GLOBAL)
+    at = f"wrote.go:{_line(GO_GLOBAL, 'println')}"
+    answer = _wrote(cli, "main.other", "--at", at, "--", tmp_path / "wrote.go", cwd=tmp_path)
+    assert answer["cause"].endswith(f"0 → 5, in main.main wrote.go:{_line(GO_GLOBAL, '= 5')}")
+
+
 @pytest.mark.adapter("lldb-dap")
 def test_the_nth_time_and_an_end_bound_what_is_told(cli: Callable[..., Any], program: Path) -> None:
     words = ["all", "--at", "add", "--hit", "3", "--until", "name", "--", program]

@@ -117,7 +117,7 @@ async def stop(
         output_dropped=output.dropped,
         hit_breakpoints=session.hits,
         watched=watched,
-        accessed_by=await _accessed_by(session, stack) if watched else UNSET,
+        accessed_by=await accessed_by(session, stack.frames[0]) if watched else UNSET,
         exception=_exception_view(exception),
         signal=happened.signal,
         returned=views.variable(returned[0], session.refs) if returned else None,
@@ -184,12 +184,11 @@ async def _watched(
     )
 
 
-async def _accessed_by(session: Session, stack: Stack) -> answers.AccessView | UnsetType:
-    """Return the line of the instruction before the innermost frame's address.
+async def accessed_by(session: Session, frame: Frame) -> answers.AccessView | UnsetType:
+    """Return the line of the instruction before a frame's address (a job).
 
     A watchpoint stops behind the instruction that wrote, which is often in the next line already.
     """
-    frame = stack.frames[0]
     if frame.address is None:
         return UNSET
     try:

@@ -6,38 +6,23 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from debugger.backends.abilities import RawCommands
+from debugger.core import answers
 from debugger.core.breakpoints import Bound
 from debugger.core.model import Frame, Purpose
 from debugger.errors import DebuggerError
-from debugger.session import looking
+from debugger.session import looking, report
 from debugger.session.session import Session
 
 _FRAMES = 40
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
-_LLDB = ("image lookup --address {:#x}", r" at [^\n]*?:(\d+)")
-# How a debugger tells the line of an address.
-_BEFORE = {
-    "lldb-dap": _LLDB,
-    "codelldb": _LLDB,
-    "lldb": _LLDB,  # by its own command line
-    "gdb": ("info line *{:#x}", r"Line (\d+) "),
-}
+_ADDR_NO_RANDOMIZE = 0x0040000  # personality(2)
 _BEYOND = 64 << 20  # bytes: what is zero at first lies behind the program's file
 
 
 async def line_before(session: Session, frame: Frame) -> int | None:
     """Return the line of the instruction that wrote (a job): the processor stops behind it."""
-    asked = _BEFORE.get(session.adapter)
-    if asked is None or frame.address is None:
-        return frame.line
-    command = asked[0].format(int(frame.address, 16) - 1)
-    try:
-        said = await session.backend.ability(RawCommands).raw(command, frame)
-    except DebuggerError:
-        return frame.line
-    told = re.search(asked[1], said)
-    return int(told[1]) if told else frame.line
+    written = await report.accessed_by(session, frame)
+    return written.line if isinstance(written, answers.AccessView) else frame.line
 
 
 async def address(session: Session, bound: Bound, expression: str, frame: Frame) -> int:
@@ -101,6 +86,15 @@ def _maps(pid: int | None) -> Sequence[tuple[int, int, str]]:
 def is_in(pid: int | None, address: int, region: str) -> bool:
     """Tell whether an address is in a region of a process, as its map calls it."""
     return any(first <= address < last and name == region for first, last, name in _maps(pid))
+
+
+def is_randomized(pid: int | None) -> bool:
+    """Tell whether the system gives a process other addresses in each run."""
+    try:
+        flags = int(Path(f"/proc/{pid}/personality").read_text("ascii"), 16)
+    except (OSError, ValueError):
+        return False
+    return not flags & _ADDR_NO_RANDOMIZE
 
 
 def is_in_program(pid: int | None, address: int) -> bool:

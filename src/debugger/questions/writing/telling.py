@@ -18,6 +18,7 @@ _STACK = 3
 _SPAN = 2
 _VALUE = 80
 _CALL = 160
+_SAME = "a write of the value that it has already is not seen"
 _HASHES = (".py", ".pyw")
 
 
@@ -35,14 +36,17 @@ def told(
     value: str | None,
     writes: Sequence[Write],
     passed: Passed | None = None,
+    *,
+    misses_same: bool = False,
 ) -> answers.WhoWrote:
     """Return the answer for what was seen, without what belongs to the run.
 
     `passed`: it is a parameter, and what was not written before the place was passed.
+    `misses_same`: a write of the value that is there already was not recorded.
     """
     last = last_before(writes)
     site = last.site if last is not None else None
-    cause = _cause(expression, place, value, last, writes)
+    cause = _cause(expression, place, value, writes, misses_same=misses_same)
     if last is None and passed is not None and passed.stack:
         site = passed.stack[0]
         cause = _given(expression, value, passed)
@@ -63,17 +67,25 @@ def told(
 
 
 def _cause(
-    expression: str, place: str, value: str | None, last: Write | None, writes: Sequence[Write]
+    expression: str,
+    place: str,
+    value: str | None,
+    writes: Sequence[Write],
+    *,
+    misses_same: bool,
 ) -> str:
     held = f"{expression}={_short(value)}" if value is not None else expression
+    last = last_before(writes)
     if last is None:
         later = next(iter(writes), None)
         if later is None:
+            if misses_same:
+                return f"{held} at {place}: nothing was seen to change it; {_SAME}"
             return f"{held} at {place}: nothing was seen to write it"
         told = f"{_short(later.old)} → {_short(later.new)}"
         return (
-            f"{held} at {place}: no write before it was seen; the first after it: {told}, "
-            f"in {_where(later.site)}"
+            f"{held} at {place}: no {'change' if misses_same else 'write'} before it was seen; "
+            f"the first after it: {told}, in {_where(later.site)}"
         )
     change = f"{_short(last.old)} → {_short(last.new)}"
     return f"{held} at {place} was last written: {change}, in {_where(last.site)}"

@@ -24,6 +24,7 @@ from debugger.session.session import Session
 from debugger.session.watching import Change
 
 _STACK = 8
+_PAGE = 4096
 _DEEP = 40
 _STOPS_MAX = 20_000
 _HEAP_BEGINS = "((void (*)(void *))free)(((void *(*)(unsigned long))malloc)(100000)), 0"
@@ -33,7 +34,6 @@ _VARIES = (
     "where it lies differs from run to run, so the writes before the place are not known: "
     "give a place that comes earlier, where it is made"
 )
-_BEHIND = "delve stops behind the write: where a line ends with it, the next line is told"
 _DIFFERS = "the program does not do the same in each run: the value at the place was {} then"
 _EARLIER = "what wrote it before {} is not seen"
 
@@ -82,7 +82,7 @@ async def who_wrote(question: Question, wanted: Wanted) -> answers.WhoWrote:
     # Where it has changed since, it was written unseen, as by the system.
     is_as_given = earlier.is_reached and earlier.given == earlier.value
     passed = later.passed if is_as_given else None
-    answer = told(wanted.expression, wanted.place, later.value, writes, passed)
+    answer = told(wanted.expression, wanted.place, later.value, writes, passed, misses_same=True)
     last = later.ended
     return msgspec.structs.replace(
         answer,
@@ -124,12 +124,23 @@ async def _later(question: Question, wanted: Wanted) -> Watched:
             )
         found.place, found.at = address, calling.address(stop.frame)
         found.is_on_heap = lying.is_in(session.pid, address, "[heap]")
-        if session.adapter == "delve":
-            found.notes.append(_BEHIND)
-        is_fixed = session.adapter != "delve" or lying.is_in_program(session.pid, address)
-        found.again = bound.again if is_fixed else None
+        found.again = _expression_of_next_run(session, wanted, bound, address)
         await _collect(run, found, wanted, stop, is_after=True)
     return found
+
+
+def _expression_of_next_run(
+    session: Session, wanted: Wanted, bound: Bound, address: int
+) -> str | None:
+    """Return what gives the same memory in another run; None where nothing does."""
+    is_random = lying.is_randomized(session.pid)
+    if is_random or session.adapter == "delve":
+        is_fixed = lying.is_in_program(session.pid, address)
+    else:
+        is_fixed = True
+    if not is_fixed:
+        return None
+    return wanted.expression if is_random else bound.again
 
 
 async def _earlier(question: Question, wanted: Wanted, later: Watched) -> Watched:
@@ -153,7 +164,8 @@ async def _earlier(question: Question, wanted: Wanted, later: Watched) -> Watche
         try:
             if later.is_on_heap:
                 await _begin_heap(session, frame)
-            await _watch(session, later.again, frame)
+            bound = await _watch(session, later.again, frame)
+            await _check_same_memory(session, bound, later, frame)
         except DebuggerError as error:
             found.notes.append(f"{_EARLIER.format(wanted.place)}: {error.message}")
             return found
@@ -161,6 +173,19 @@ async def _earlier(question: Question, wanted: Wanted, later: Watched) -> Watche
             found.call, found.given = call, await _value(run, wanted.expression)
         await _collect(run, found, wanted, stop, is_after=False)
     return found
+
+
+async def _check_same_memory(session: Session, bound: Bound, later: Watched, frame: Frame) -> None:
+    """Refuse another variable of the same name: programs are moved by whole pages alone."""
+    if not lying.is_randomized(session.pid) or later.again is None:
+        return
+    address = await session.do(lambda: lying.address(session, bound, later.again or "", frame))
+    if (address - later.place) % _PAGE:
+        raise DebuggerError(
+            Code.EVALUATION_FAILED,
+            f"{later.again} is something else at the beginning",
+            hint="debugger who-wrote GLOBAL --at LOC -- CMD; --adapter gdb keeps all addresses",
+        )
 
 
 def _of_this_call(later: Watched, call: calling.Call | None) -> list[Write]:

@@ -7,17 +7,46 @@ import re
 import msgspec
 
 from debugger.backends.dap import abilities as generic
+from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.profile import Inside
 from debugger.core.breakpoints import Access, Bound, Breakpoint
-from debugger.core.model import Frame, Purpose, Register, RegisterGroup, Resume
+from debugger.core.model import Frame, Instruction, Purpose, Register, RegisterGroup, Resume
 from debugger.errors import Code, DebuggerError
 
 _READ_MAX = 1000  # bytes a command
 _PAGE = 4096
 _ROW = re.compile(r"^0x[0-9a-f]+:(?P<bytes>(?:\s+0x[0-9a-f]{2})+)\s*$", re.MULTILINE)
 _WIDE = 8
+
+
+class Disassembly(generic.Disassembly):
+    """The disassemble request, from the middle of an instruction on, too."""
+
+    async def instructions(self, address: int, count: int) -> list[Instruction]:
+        """Return so many instructions, from the one on that an address belongs to."""
+        try:
+            return await super().instructions(address, count)
+        except DebuggerError:
+            # Delve knows the beginnings of instructions alone.
+            found = await self._before(address + 1, count)
+            if not found:
+                raise
+            return found
+
+    async def _before(self, address: int, count: int) -> list[Instruction]:
+        """Return so many from the one on that ends before an address; none if none begins there."""
+        arguments = {
+            "memoryReference": hex(address),
+            "instructionOffset": -1,
+            "instructionCount": count,
+        }
+        try:
+            body = await self._inside.request("disassemble", arguments, dap.DisassembleBody)
+        except DebuggerError:
+            return []
+        return convert.instructions(body.instructions)
 
 
 class Memory:

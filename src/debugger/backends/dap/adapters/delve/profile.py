@@ -211,6 +211,7 @@ PROFILE = Profile(
     catches={"panic": "unrecovered-panic", "uncaught": "unrecovered-panic"},
     catch_functions={"raised": "runtime.gopanic", "throw": "runtime.gopanic"},
     abilities={
+        abilities.Disassembly: machine.Disassembly,
         abilities.Memory: machine.Memory,
         abilities.Registers: machine.Registers,
         abilities.InstructionSteps: machine.InstructionSteps,
@@ -219,7 +220,6 @@ PROFILE = Profile(
     },
     has=frozenset(
         {
-            abilities.Disassembly,
             abilities.Exceptions,
             abilities.InstructionBreakpoints,
             abilities.RawCommands,
