@@ -48,6 +48,23 @@ def test_what_pydevd_itself_raised_is_no_cause() -> None:
     assert found.causes == ("OSError: no file",)
 
 
+def test_a_recursion_that_meets_its_limit_in_pydevd_is_the_programs_own() -> None:
+    deep = """Traceback (most recent call last):
+  File "/work/rec.py", line 6, in depth
+    return depth()
+  File "/x/site-packages/debugpy/_vendored/pydevd/pydevd.py", line 1394, in _exclude_by_filter
+    return self._cache[key]
+RecursionError: maximum recursion depth exceeded
+
+The above exception was the direct cause of the following exception:
+
+  File "/work/rec.py", line 10, in main
+    raise ValueError("bad") from error
+ValueError: bad"""
+    found = from_trace(ExceptionDetails("ValueError", "bad", trace=deep))
+    assert found.causes == ("RecursionError: maximum recursion depth exceeded",)
+
+
 def test_pydevds_words_for_a_missing_message_are_left_out() -> None:
     found = from_trace(ExceptionDetails("MemoryError", "exception: no description"))
     assert found.message == ""

@@ -160,6 +160,6 @@ def _in_pythons_order(trace: str) -> str:
 
 
 def _is_debuggers(block: str) -> bool:
-    """Tell whether pydevd raised the exception of a traceback, in its tracing of the program."""
+    """Tell whether pydevd caught the exception of a traceback, in its tracing of the program."""
     files = re.findall(r'^\s*File "([^"]*)", line \d', block, re.MULTILINE)
-    return bool(files) and any(one in files[-1] for one in ("/debugpy/", "pydevd"))
+    return bool(files) and any(one in files[0] for one in ("/debugpy/", "pydevd"))

@@ -159,13 +159,12 @@ def causes(error: BaseException) -> str:
 
 
 def _is_debuggers(error: BaseException) -> bool:
-    """Tell whether pydevd raised an exception, in its own tracing of the program."""
+    """Tell whether pydevd raised an exception, and caught it, in its own tracing of the program.
+
+    A recursion of the program's may meet its limit in pydevd, whose caller gets the exception.
+    """
     py_db, trace = _debugger(), error.__traceback__
-    if trace is None:
-        return False
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    return bool(py_db.get_file_type(trace.tb_frame) == py_db.PYDEV_FILE)
+    return trace is not None and py_db.get_file_type(trace.tb_frame) == py_db.PYDEV_FILE
 
 
 def _said(error: BaseException) -> str:
