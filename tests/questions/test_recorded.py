@@ -87,6 +87,34 @@ def test_the_path_of_whatever_runs_is_told(
     assert cli("sessions", check=0).out == "no sessions\n"
 
 
+POOL = Path(__file__).parent.parent / "programs" / "recorded" / "worker_fails.py"
+
+
+@pytest.mark.parametrize(
+    ("said", "head", "says"),
+    [
+        ("path", "path: exited with status 1", "path --process failing shows what"),
+        ("path --process failing", "path of process 2 (pid ", "half(amount=1..4) :6 x4"),
+        ("path --around score", "path of process 2 (pid ", "worker_fails.py:10 was called 4"),
+        ("calls score", "calls: score was called 4 times", "score(amount=3, parts=0) raised"),
+    ],
+)
+def test_child_processes_can_be_asked_about(
+    cli: Callable[..., Any], said: str, head: str, says: str
+) -> None:
+    answer = cli(*said.split(), "--", sys.executable, POOL, check=0)
+    assert answer.out.startswith(head), str(answer)
+    assert says in answer.out, str(answer)
+
+
+def test_a_process_that_is_not_there_is_refused(cli: Callable[..., Any], script: Path) -> None:
+    words_ = words(script, "order", "a")
+    assert "there is no process 3: 1 process" in cli("path", "--process", "3", "--", *words_).err
+    failing = cli("path", "--process", "failing", "--", *words_).err
+    assert "no exception left a function in 1 process" in failing
+    assert "--process is failing, or a number" in cli("path", "--process", "x", "--", *words_).err
+
+
 def test_standard_input_is_given(cli: Callable[..., Any], script: Path, tmp_path: Path) -> None:
     (tmp_path / "in").write_text("abc\n")
     answer = cli("path", "--stdin", tmp_path / "in", "--", *words(script, "reads"), check=0)

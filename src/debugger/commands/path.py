@@ -24,6 +24,7 @@ from debugger.core import answers
 from debugger.core.command import Opt, command
 from debugger.errors import Code, DebuggerError
 from debugger.questions import path as questions
+from debugger.questions.processes import check
 from debugger.questions.saved import Saved, roots_of
 
 
@@ -39,6 +40,10 @@ async def path(
     between: Annotated[
         tuple[str, str] | None,
         Opt("--between", help="from the first call of one to the next of another", metavar="LOC"),
+    ] = None,
+    process: Annotated[
+        str | None,
+        Opt("--process", help="tell this process: failing, or by number", metavar="N|failing"),
     ] = None,
     versus: Versus = (),
     save: Save = None,
@@ -62,6 +67,7 @@ async def path(
             f"--between takes two places, not {shlex.join(between)}",
             hint="debugger path --between LOC LOC -- CMD",
         )
+    check(process, is_single=not versus and save is None)
     every = await runs(call, asked, versus, save=save)
     if save is not None and between is not None:
         raise DebuggerError(
@@ -84,12 +90,12 @@ async def path(
     else:
         assert not isinstance(first, Saved)
         recorded = []
-        answer = await questions.path(first, around=around, between=between)
+        answer = await questions.path(first, around=around, between=between, process=process)
     if save is not None and not isinstance(first, Saved):
         said = saved_runs(call).save(save, first, recorded[0], verb="path", scope="")
         answer = msgspec.structs.replace(answer, notes=(*answer.notes, said))
     options = [
-        *options_of(("--around", around), ("--save", save)),
+        *options_of(("--around", around), ("--process", process), ("--save", save)),
         *(["--between", *between] if between is not None else []),
         *(word for one in versus for word in ("--vs", one)),
     ]

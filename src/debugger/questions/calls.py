@@ -65,8 +65,8 @@ async def calls(
             limits=_LIMITS,
         )
 
-    ran = await recorded.run(program, order)
-    if not ran.recording.has_calls:
+    ran = await recorded.run(program, order, tells_all=True)
+    if not any(one.has_calls for one in ran.recordings):
         raise places.missed(function, wanted, ran.recording, program.roots, ran.view)
     first = 1 if when else nth or 1
     return told(ran, function, first=first, depth=depth, most=most)
@@ -100,27 +100,36 @@ def _check_condition(when: str) -> None:
 
 def told(ran: Recorded, function: str, *, first: int, depth: int, most: int) -> answers.Calls:
     """Tell the recorded calls: some line by line, the others by what went in and what came out."""
-    recording, run = ran.recording, ran.view
-    roots = [one for one in tree.grow(recording) if not one.is_merged]
-    shown = _shown(roots, most)
+    run = ran.view
+    running = [one for one in ran.recordings if one.has_calls]
+    roots = [
+        (recording, one)
+        for recording in running
+        for one in tree.grow(recording)
+        if not one.is_merged
+    ]
+    shown = _shown([one for _, one in roots], most)
     known: dict[str, Mapping[int, Branch]] = {}
-    lives, others = [], []
-    for number, call in enumerate(roots, first):
+    lives: list[answers.LifeView] = []
+    others: list[answers.LifeView] = []
+    for number, (recording, call) in enumerate(roots, first):
         file = recording.function(call.function).file
         if file not in known:
             known[file] = branches("\n".join(places.lines_of(file)))
         life = lifetime(recording, call, branches=known[file])
-        if id(call) in shown:
-            lives.append(_life(recording, call, life, number, depth))
-        else:
-            others.append(_brief(life, number))
+        is_shown = id(call) in shown
+        made = _life(recording, call, life, number, depth) if is_shown else _brief(life, number)
+        if len(running) > 1:
+            made = msgspec.structs.replace(made, process=recording.process.pid)
+        (lives if is_shown else others).append(made)
     notes = list(run.notes)
     if ran.engine != STEPPED and any(one.skipped for one in lives):
         notes.append("of long calls only the first 5,000 lines are told")
     return answers.Calls(
         run=run,
         function=function,
-        seen=recording.seen,
+        seen=sum(one.seen for one in running),
+        processes=len(running),
         chosen=len(roots),
         lives=tuple(lives),
         others=tuple(others),

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import PurePath as Path
 
 from msgspec import structs
 
 from debugger.core import answers
 from debugger.errors import Code, DebuggerError
-from debugger.questions import counted, places, recorded
+from debugger.questions import counted, places, processes, recorded
 from debugger.questions.recorded import Program, Recorded
 from debugger.questions.rows import row
 from debugger.questions.saved import Saved
-from debugger.recording import sources, tree
+from debugger.recording import order, sources, tree
 from debugger.recording.around import Around, around
 from debugger.recording.counted import evened
 from debugger.recording.flat import flat
@@ -36,22 +37,44 @@ _SINGLY = Limits(each=1_000)
 
 
 async def path(
-    program: Program, *, around: str | None, between: tuple[str, str] | None
+    program: Program,
+    *,
+    around: str | None,
+    between: tuple[str, str] | None,
+    process: str | None = None,
 ) -> answers.Path:
     """Run a program, and tell what it did: all of it, around a place, or between two.
+
+    Without a process it is the program's own, or the first that came to the place.
 
     Raises:
         DebuggerError: NOT_FOUND for a place that did not run; LAUNCH_FAILED, NOT_SUPPORTED.
     """
     cwd = program.launch.cwd
-    if around is not None:
-        places.place(around, cwd)
+    wanted = places.place(around, cwd) if around is not None else None
     window, limits = None, Limits()
     if between is not None:
         start, to = (places.place(words, cwd) for words in between)
+        wanted = start
         window, limits = Window(start, to, places.fits), _SINGLY
-    ran = await recorded.run(program, lambda roots: Order(roots, limits=limits), window=window)
+    ran = await recorded.run(
+        program,
+        lambda roots: Order(roots, limits=limits),
+        window=window,
+        pick=_pick(program, process, wanted),
+    )
     return told(program, ran, around_=around, between=between)
+
+
+def _pick(
+    program: Program, process: str | None, wanted: order.Place | None
+) -> recorded.Pick | None:
+    if process is not None:
+        return partial(processes.choose, which=process)
+    # Of what is counted, a function that is known may not have run.
+    if wanted is None or not program.is_python:
+        return None
+    return partial(processes.coming_to, wanted=wanted)
 
 
 def told(
@@ -90,6 +113,7 @@ def told(
     functions = {one.function for one in calls}
     return answers.Path(
         runs=(run,),
+        process=ran.process,
         passing=int(recorded.is_passing(run)),
         calls=sum(one.count for one in calls),
         functions=len(functions),

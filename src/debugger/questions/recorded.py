@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -15,9 +15,9 @@ from debugger.core.clip import clip
 from debugger.core.signals import signal_name
 from debugger.core.traces import without_traces
 from debugger.errors import Code, DebuggerError
-from debugger.questions import counted, launched, native
+from debugger.questions import counted, launched, native, processes
 from debugger.questions.asking import Question, waiting_note
-from debugger.recording.model import Entered, Noted, Raised, Recording, Value
+from debugger.recording.model import Noted, Recording, Value
 from debugger.recording.order import Order
 from debugger.recording.run import Ran, record, require_recording, roots_of
 from debugger.recording.vary import Varying
@@ -29,6 +29,8 @@ _OUTPUT = 6
 _LINE = 400
 _NOTES = 4
 _NATIVE = frozenset({"c", "c++", "cpp", "rust", "native"})
+# Chooses the process that an answer is about; None: the program's own.
+Pick = Callable[[Sequence[Recording]], Recording | None]
 SAME_SETS = {"PYTHONHASHSEED": "0"}
 
 
@@ -72,6 +74,7 @@ class Recorded(Struct, frozen=True):
     recordings: tuple[Recording, ...]
     view: answers.RunView
     engine: str
+    process: str | None = None  # what it is called, where it is not the program's own
 
 
 async def run(
@@ -80,11 +83,14 @@ async def run(
     *,
     is_compared: bool = False,
     window: Window | None = None,
+    pick: Pick | None = None,
+    tells_all: bool = False,
 ) -> Recorded:
     """Run a program recorded; `order` makes of its roots what is wanted, in Python.
 
     Of native programs the calls are, and of what is counted, what is in the window. Runs that are
-    compared get the same order of sets, unless the caller has chosen one.
+    compared get the same order of sets, unless the caller has chosen one. `pick` chooses the
+    process that the answer is about; one that `tells_all` of them needs no notes on the others.
 
     Raises:
         DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where nothing of it could be recorded.
@@ -93,7 +99,7 @@ async def run(
         traced, view_ = await native.run(
             await program.traced(), program.words, is_compared=is_compared
         )
-        return Recorded(traced, (traced,), view_, "frida")
+        return Recorded(_picked(pick, (traced,)) or traced, (traced,), view_, "frida")
     if program.language in counted.LANGUAGES and not program.is_python:
         ran = await counted.run(
             program.launch,
@@ -104,13 +110,15 @@ async def run(
             scratch=program.scratch,
             window=window,
         )
-        first = counted.first(ran.recordings)
-        run_view = view(program, ran, first)
-        if first is not ran.recordings[0] and not ran.recordings[0].functions:
+        own = counted.first(ran.recordings)
+        first = _picked(pick, ran.recordings) or own
+        run_view = view(program, ran, first, is_own=first is own)
+        if first is own and first is not ran.recordings[0] and not ran.recordings[0].functions:
             # A command such as npx or tsx starts another process, which runs the program.
             note = f"counted in process {first.process.pid}: {shlex.join(first.process.words[:6])}"
             run_view = structs.replace(run_view, notes=(note, *run_view.notes))
-        return Recorded(first, ran.recordings, run_view, counted.COUNTED)
+        process = None if first is own else processes.name(ran.recordings, first)
+        return Recorded(first, ran.recordings, run_view, counted.COUNTED, process)
     if not program.is_python:
         raise unsupported(program)
     ran = await record(
@@ -124,8 +132,15 @@ async def run(
         interrupted=program.patience.interrupted,
         idle_limits=program.patience.idle_limits,
     )
-    chosen = require_recording(ran, program.argv)
-    return Recorded(chosen, ran.recordings, view(program, ran, chosen), "python")
+    own = require_recording(ran, program.argv)
+    chosen = _picked(pick, ran.recordings) or own
+    run_view = view(program, ran, chosen, is_own=chosen is own, tells_all=tells_all)
+    process = None if chosen is own else processes.name(ran.recordings, chosen)
+    return Recorded(chosen, ran.recordings, run_view, "python", process)
+
+
+def _picked(pick: Pick | None, recordings: Sequence[Recording]) -> Recording | None:
+    return pick(recordings) if pick is not None else None
 
 
 def unsupported(program: Program) -> DebuggerError:
@@ -138,8 +153,15 @@ def unsupported(program: Program) -> DebuggerError:
     )
 
 
-def view(program: Program, ran: Ran, first: Recording) -> answers.RunView:
-    """Tell how a run ended; `first` is the process that the answer is about."""
+def view(
+    program: Program,
+    ran: Ran,
+    first: Recording,
+    *,
+    is_own: bool = True,
+    tells_all: bool = False,
+) -> answers.RunView:
+    """Tell how a run ended; `first` is the process that the answer is about, if not all are."""
     chunks = [
         (stream, "".join(one.text for one in some))
         for stream, some in groupby(ran.output, key=lambda one: one.stream)
@@ -160,23 +182,14 @@ def view(program: Program, ran: Ran, first: Recording) -> answers.RunView:
         output=tuple(shown[-_OUTPUT:]),
         output_total=len(lines),
         output_dropped=max(ran.printed - sum(len(one.text) for one in ran.output), 0),
-        notes=tuple(_notes(ran, first)),
+        notes=(
+            *(() if tells_all else processes.notes(ran.recordings, first, is_own=is_own)),
+            *_notes(ran, first),
+        ),
     )
 
 
 def _notes(ran: Ran, first: Recording) -> Iterable[str]:
-    others = [one for one in ran.recordings if one is not first and one.functions]
-    others.sort(key=lambda one: not _raised_in(one))  # a process that failed is what is looked for
-    for one in others[:_NOTES]:
-        calls = len(one.functions)
-        said = shlex.join(one.process.words[:6]) or "a fork"
-        raised = _raised_in(one)
-        yield (
-            f"process {one.process.pid} ({said}) ran {calls} functions, which are not told here"
-            + (f": {raised}" if raised else "")
-        )
-    if len(others) > _NOTES:
-        yield f"{len(others) - _NOTES} more processes ran functions of the program's"
     if first.dropped:
         yield f"{first.dropped:,} events had no room, and are only counted"
     if first.stopped:
@@ -190,22 +203,6 @@ def _notes(ran: Ran, first: Recording) -> Iterable[str]:
         told = [one.text for one in first.events if isinstance(one, Noted) and one.kind == kind]
         if told:
             yield said.format(told[0], len(told))
-
-
-def _raised_in(one: Recording) -> str:
-    """Return where the first exception of a process began that left a function; "" for none."""
-    raised = next((event for event in one.events if isinstance(event, Raised)), None)
-    if raised is None:
-        return ""
-    entered = (event for event in one.events if isinstance(event, Entered))
-    call = next((event for event in entered if event.call == raised.call), None)
-    if call is None or call.function not in one.functions:
-        return f"{raised.type} was raised in it"
-    function = one.function(call.function)
-    place = f"{function.name} {Path(function.file).name}:{raised.line or function.line}"
-    values = " ".join(f"{each.name}={each.text}" for each in call.arguments if each.text)
-    arguments = f" with {clip(values, _LINE)}" if values else ""
-    return f"{raised.type} was raised in {place}{arguments}"
 
 
 _TOLD = {

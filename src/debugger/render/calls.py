@@ -37,6 +37,7 @@ def _head(answer: Calls) -> str:
     name = short_name(answer.function)
     shown = len(answer.lives)
     seen = f"{name} was called {counted(answer.seen, 'time')}"
+    seen += f" in {answer.processes} processes" if answer.processes > 1 else ""
     if not answer.seen:
         seen = f"{counted(shown, 'call')} of {name}"
     elif not shown:
@@ -66,6 +67,8 @@ def _life(one: LifeView, names: Mapping[str, str]) -> list[Section]:
         head += f", {counted(one.passed, 'line')} passed"
     if one.thread > 1:
         head += f", thread {one.thread}"
+    if one.process is not None:
+        head += f", process {one.process}"
     more = [f"  also called {recorded.row(row)}" for row in one.counted]
     return [
         fixed(head, _LIFE),

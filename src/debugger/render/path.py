@@ -33,8 +33,9 @@ def path(answer: Path, page: Page) -> list[Section]:
         return _compared(answer, page)
     run = answer.runs[0]
     named = f" from {' to '.join(answer.between)}" if answer.between else ""
+    of = f" of {shorten(answer.process, IN_A_LIST)}" if answer.process else ""
     head = (
-        f"path{shorten(named, IN_A_LIST)}: {recorded.ended(run)}: "
+        f"path{of}{shorten(named, IN_A_LIST)}: {recorded.ended(run)}: "
         f"{counted(answer.calls, 'call')} of {counted(answer.functions, 'function')} "
         f"in {counted(answer.files, 'file')}"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from debugger.questions.recorded import _raised_in
+from debugger.questions.processes import raised_in
 from debugger.recording.model import Entered, Function, Raised, Recording, Value
 
 _SCORE = Function(1, "score", "/work/pool.py", 6)
@@ -12,5 +12,11 @@ def test_a_process_that_failed_is_noted_with_its_innermost_place() -> None:
     entered = Entered(1, 0, 1, 0, 0, 6, (Value("a", "3"), Value("b", "0")))
     raised = Raised(1, 1, "ZeroDivisionError", "division by zero", 7)
     failed = Recording(functions={1: _SCORE}, events=(entered, raised))
-    assert _raised_in(failed) == "ZeroDivisionError was raised in score pool.py:7 with a=3 b=0"
-    assert _raised_in(Recording(functions={1: _SCORE}, events=(entered,))) == ""
+    assert raised_in(failed) == "ZeroDivisionError was raised in score pool.py:7 with a=3 b=0"
+    assert raised_in(Recording(functions={1: _SCORE}, events=(entered,))) == ""
+
+
+def test_the_end_of_a_process_by_an_exit_is_no_failure() -> None:
+    entered = Entered(1, 0, 1, 0, 0, 6)
+    ended = Recording(functions={1: _SCORE}, events=(entered, Raised(1, 1, "SystemExit", "0", 7)))
+    assert raised_in(ended) == ""

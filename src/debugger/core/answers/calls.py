@@ -67,6 +67,7 @@ class LifeView(Struct, frozen=True):
     counted: tuple[CallRow, ...] = ()
     callees: tuple[CallRow, ...] = ()
     thread: int = 1
+    process: int | None = None  # its pid, where it was called in several
 
 
 class Calls(Struct, frozen=True):
@@ -80,6 +81,7 @@ class Calls(Struct, frozen=True):
     function: str
     seen: int
     chosen: int
+    processes: int = 1
     lives: tuple[LifeView, ...] = ()
     others: tuple[LifeView, ...] = ()
     timed_out: bool = False

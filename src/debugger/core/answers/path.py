@@ -83,5 +83,6 @@ class Path(Struct, frozen=True):
     passing_lines: tuple[SuspectView, ...] = ()
     timed_out: bool = False
     engine: str = ""
+    process: str | None = None  # the child process whose tree it is; else the program's own
     notes: tuple[str, ...] = ()
     evidence: str | UnsetType = UNSET

@@ -28,6 +28,7 @@ async def debug_path(
     between: Annotated[
         tuple[str, str] | None, "from the first call of one to the next of another", RARE
     ] = None,
+    process: Annotated[str | None, "number, or failing", RARE] = None,
     versus: _Other = (),
     save: Annotated[str | None, "keep the run: versus run:NAME", RARE] = None,
     cwd: str | None = None,
@@ -42,6 +43,7 @@ async def debug_path(
         words=command,
         around=around,
         between=between,
+        process=process,
         versus=versus,
         save=save,
         cwd=cwd,

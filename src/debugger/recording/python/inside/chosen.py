@@ -78,7 +78,10 @@ class Chosen:
             if prefix not in ("/", "/usr"):
                 self._out.append(self._whole(prefix))
         self._files: dict[str, str] = {}  # as the code names them, to their paths; "" is not ours
-        self._is_inline = "-c" in getattr(sys, "orig_argv", ())[:-1]
+        words = getattr(sys, "orig_argv", ())
+        # What multiprocessing starts its processes with is not the user's code.
+        is_spawned = any(word.startswith("from multiprocessing.") for word in words)
+        self._is_inline = "-c" in words[:-1] and not is_spawned
 
     def _whole(self, path: str) -> str:
         return os.path.realpath(os.path.join(self._here, path))  # noqa: PTH118
