@@ -114,6 +114,32 @@ def test_what_a_function_returned_is_told_when_it_is_left(cli: Cli) -> None:
     assert stop["frame"]["function"] == "main.main"
 
 
+def test_results_of_each_kind_are_shown_where_a_function_is_left(cli: Cli) -> None:
+    functions = ("both", "pt", "fl", "sl", "an", "nl")
+    places = [word for one in functions for word in ("--break", f"main.{one}")]
+    start(cli, "results.go", *places)
+    returned = []
+    for _ in functions:
+        returned.append(data(cli("--json", "finish", check=0))["returned"]["value"])
+        cli("continue")
+    assert returned[0] == '8, "4", error(*errors.errorString) *{s: "bad"}'
+    assert returned[1].endswith(' {X: 3, Name: "pt"}, error nil')
+    assert returned[2:4] == [
+        "2.5, 1.25, true",
+        '[]int len: 2, [5,2], []P len: 1, [{X: 1, Name: "a"}]',
+    ]
+    assert returned[4].startswith('any(int) 7, error(*fs.PathError) *{Op: "open"')
+    assert returned[5] == "*P nil, []int nil, error nil"
+
+
+def test_a_named_result_is_not_shown_before_it_has_a_value(cli: Cli) -> None:
+    start(cli, "results.go", "--break", "main.both")
+    assert "q" not in [one["name"] for one in data(cli("--json", "locals", check=0))["variables"]]
+    assert "q has no value yet" in cli("print", "q", check=1).err
+    cli("next", check=0)
+    assert value(cli, "q") == "0"
+
+
 def test_a_line_without_a_statement_names_those_near_by(cli: Cli) -> None:
     start(cli, "loop.go", "--break", at("loop.go", "step"))
     bound = data(cli("--json", "break", "loop.go:13", check=0))

@@ -1,4 +1,4 @@
-"""What did the function return that was just left? Facts are of delve 1.27.2, Go 1.26 on x86-64.
+"""Reads what a function returned that was just left. Facts are of delve 1.27.2, Go 1.26 on x86-64.
 
 Delve knows, and does not say so to DAP clients. Right after the call the results are in registers,
 one after the other (Go's ABIInternal: "Function call argument and result passing").
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from pathlib import Path
 
 from debugger.backends.dap import messages as dap
@@ -15,15 +16,30 @@ from debugger.backends.dap.adapters.delve import machine, source
 from debugger.backends.dap.adapters.delve import values as delve_values
 from debugger.backends.dap.profile import Inside
 from debugger.core.model import Frame, Purpose, Stopped, Variable
-from debugger.errors import DebuggerError
+from debugger.errors import Code, DebuggerError
 
 _REGISTERS = ("_RAX", "_RBX", "_RCX", "_RDI", "_RSI", "_R8", "_R9", "_R10", "_R11")
+_FLOATS_MAX = 15  # X0 to X14
 _CALL = re.compile(r"CALL (?P<path>(?:[^\s()]*/)?)(?P<package>[\w-]+)\.(?P<name>.+)\(SB\)\Z")
 _TYPE_ARGUMENTS = re.compile(r"\[.*\]")
 _NUMBERS = frozenset({"int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16"})
 _NUMBERS |= {"uint32", "uint64", "uintptr", "byte", "rune"}
 _SPELLINGS = {"byte": "uint8", "rune": "int32"}
+_FLOATS = {"float64": ("<d", 8), "float32": ("<f", 4)}
+_ANY = frozenset({"any", "interface{}"})
+_LOCAL_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?![\w.])")
+_PREDECLARED = _NUMBERS | {"string", "bool", "error", "any", "map", "chan", "func", "interface"}
+_PREDECLARED |= {"struct", "float64", "float32", "complex64", "complex128"}
 _TEXT_MAX = 1024
+_ELEMENTS_MAX = 64
+_WORD = 8
+_ITAB_TYPE = 8  # where an itab has the type (internal/abi.ITab)
+_TYPE_NAME = 40  # where a type has its name (internal/abi.Type.Str)
+_NAME_MAX = 200
+_EXTRA_STAR = 2  # of internal/abi.Type.TFlag: the name begins with a `*` that is not the type's
+_TYPE_FLAGS = 20
+_UNREAD = "unreadable"
+_TYPE_BEFORE = re.compile(r"^[^\s\"]+ (?:[\w./]+ )?(?=[\[{])")  # `[1]struct main.P [...]`
 
 
 class ReturnValues:
@@ -38,13 +54,15 @@ class ReturnValues:
         if frame.index or frame.address is None or frame.file is None:
             return None
         try:
-            types = await self._types(frame)
-            return await self._value(types, frame) if types else None
+            call = await self._call_before(frame)
+            types = await self._types(call, frame) if call is not None else None
+            if call is None or not types:
+                return None
+            return await _Results(self._inside, frame, call["package"]).read(types)
         except DebuggerError:
             return None
 
-    async def _types(self, frame: Frame) -> tuple[str, ...] | None:
-        """Find the types in the source of the function that was called before."""
+    async def _call_before(self, frame: Frame) -> re.Match[str] | None:
         arguments = {
             "memoryReference": frame.address,
             "instructionOffset": -1,
@@ -54,8 +72,10 @@ class ReturnValues:
         before, here = body.instructions[:2] if len(body.instructions) > 1 else (None, None)
         call = _CALL.match(before.instruction or "") if before is not None else None
         # A step to another line ends at its first instruction, which other ways may lead to.
-        if call is None or here is None or here.location is not None:
-            return None
+        return None if here is None or here.location is not None else call
+
+    async def _types(self, call: re.Match[str], frame: Frame) -> tuple[str, ...] | None:
+        """Find the types in the source of the function that was called before."""
         name = _TYPE_ARGUMENTS.sub("", call["name"])
         for file in await self._files(call["package"], frame):
             found = source.results(file, name)
@@ -71,40 +91,153 @@ class ReturnValues:
         listed = await self._inside.evaluate(command, None, Purpose.RAW)
         return listed.value.splitlines()
 
-    async def _value(self, types: tuple[str, ...], frame: Frame) -> Variable | None:
+
+class _Results:
+    """The results of one call, read one after the other; each moves the registers on."""
+
+    def __init__(self, inside: Inside, frame: Frame, package: str) -> None:
+        self._inside = inside
+        self._frame = frame
+        self._package = package
+        self._memory = machine.Memory(inside)
+        self._used = 0
+        self._floats_used = 0
+
+    async def read(self, types: tuple[str, ...]) -> Variable | None:
+        """Return the value; of several one text, in which those that are not read say so."""
         values: list[Variable] = []
-        at = 0
         for kind in types:
-            value = await self._read(kind, at, frame)
-            if value is None:
-                return None
+            value = await self._value(kind)
+            if value is None:  # nor is it known where those behind it are
+                break
             values.append(value)
-            at += 2 if kind == "string" else 1
-        if len(values) == 1:
-            return values[0]
-        shown = ", ".join(one.value for one in values)
+        if not values or len(types) == 1:
+            return values[0] if values else None
+        missing = [f"({kind}: not read)" for kind in types[len(values) :]]
+        shown = ", ".join([*(one.value for one in values), *missing])
         return Variable("", shown, f"({', '.join(types)})")
 
-    async def _read(self, kind: str, at: int, frame: Frame) -> Variable | None:
-        """Read one result, from a register on; None for a type that takes them otherwise."""
-        if at + 1 >= len(_REGISTERS):
-            return None
-        first, second = _REGISTERS[at : at + 2]
-        if kind in _NUMBERS:
-            number = _SPELLINGS.get(kind, kind)
-            return await delve_values.plain_value(self._inside, f"{number}({first})", frame)
-        if kind == "bool":
-            value = await delve_values.plain_value(self._inside, f"uint8({first})", frame)
-            return Variable("", "true" if value.value == "1" else "false", kind)
-        if kind == "string":
-            return await self._text(first, second, frame)
-        return None
+    async def _value(self, kind: str) -> Variable | None:
+        """Read one result; None for a type whose registers are not known."""
+        if kind in _FLOATS:
+            return await self._float(kind)
+        if kind in _NUMBERS or kind == "bool":
+            return await self._integer(kind)
+        if kind.startswith(("*", "map[", "chan ", "<-chan ", "func(")):
+            return await self._pointer(kind)
+        if kind.startswith("[]"):
+            return await self._slice(kind)
+        if kind == "error" or kind in _ANY:
+            return await self._interface(kind)
+        return await self._text() if kind == "string" else None
 
-    async def _text(self, where: str, length: str, frame: Frame) -> Variable:
-        start = await delve_values.plain_value(self._inside, f"uintptr({where})", frame)
-        size = int((await delve_values.plain_value(self._inside, f"int({length})", frame)).value)
+    async def _integer(self, kind: str) -> Variable:
+        name = "uint8" if kind == "bool" else _SPELLINGS.get(kind, kind)
+        value = await delve_values.plain_value(self._inside, f"{name}({self._next()})", self._frame)
+        if kind == "bool":
+            return Variable("", "true" if value.value == "1" else "false", kind)
+        return value
+
+    def _next(self) -> str:
+        if self._used == len(_REGISTERS):
+            raise _unknown("it has more results than registers")
+        self._used += 1
+        return _REGISTERS[self._used - 1]
+
+    async def _word(self) -> int:
+        value = await delve_values.plain_value(
+            self._inside, f"uintptr({self._next()})", self._frame
+        )
+        return int(value.value, 16)
+
+    async def _float(self, kind: str) -> Variable:
+        if self._floats_used == _FLOATS_MAX:
+            raise _unknown("it has more results than registers")
+        name = f"_XMM{self._floats_used}"
+        self._floats_used += 1
+        shown = await delve_values.ask_for(self._inside, name, self._frame)
+        form, size = _FLOATS[kind]
+        try:  # as its bytes are in memory
+            content = bytes.fromhex(shown.value.strip('"'))
+            (number,) = struct.unpack_from(form, content[:size])
+        except (ValueError, struct.error) as error:
+            raise _unknown("a register is not read") from error
+        return Variable("", f"{number:.15g}" if size == _WORD else f"{number:.7g}", kind)
+
+    async def _text(self) -> Variable:
+        start, size = await self._word(), await self._word()
         shown = min(size, _TEXT_MAX)
-        memory = machine.Memory(self._inside)
-        text = (await memory.read(int(start.value, 16), shown)).decode(errors="replace")
+        text = (await self._memory.read(start, shown)).decode(errors="replace") if size else ""
         rest = f"...+{size - shown} more" if shown < size else ""
         return Variable("", json.dumps(text, ensure_ascii=False) + rest, "string")
+
+    async def _slice(self, kind: str) -> Variable:
+        start, size, _capacity = await self._word(), await self._word(), await self._word()
+        if not start:
+            return Variable("", f"{kind} nil", kind)
+        shown = min(size, _ELEMENTS_MAX)
+        element = self._qualified(kind.removeprefix("[]"))
+        values = await self._behind(f"[{shown}]{element}", start) if shown else "[]"
+        rest = f"...+{size - shown} more" if shown < size else ""
+        return Variable("", f"{kind} len: {size}, {values}{rest}", kind)
+
+    async def _pointer(self, kind: str) -> Variable:
+        address = await self._word()
+        if not address:
+            return Variable("", f"{kind} nil", kind)
+        shown = f"{address:#x}"
+        if kind.startswith("*"):
+            shown += " " + await self._behind(self._qualified(kind[1:]), address)
+            return Variable("", shown.rstrip(), kind)
+        return Variable("", f"{kind} at {shown}", kind)
+
+    async def _interface(self, kind: str) -> Variable:
+        description, data = await self._word(), await self._word()
+        if not description:
+            return Variable("", f"{kind} nil", kind)
+        if kind == "error":
+            description = await self._number(description + _ITAB_TYPE, _WORD)
+        name = await self._type_name(description)
+        if name.startswith("*"):
+            value = "*" + await self._behind(name[1:], data)
+        else:
+            value = await self._behind(name, data)
+        return Variable("", f"{kind}({name}) {value}".rstrip(" *"), kind)
+
+    async def _type_name(self, address: int) -> str:
+        """Return the name that Go's runtime has of a type."""
+        types = await delve_values.plain_value(
+            self._inside, "uintptr(runtime.firstmoduledata.types)", self._frame
+        )
+        offset = await self._number(address + _TYPE_NAME, 4)
+        content = await self._memory.read(int(types.value, 16) + offset, _NAME_MAX)
+        size = content[1] if len(content) > 1 else 0
+        name = content[2 : 2 + size].decode(errors="replace")
+        flags = await self._number(address + _TYPE_FLAGS, 1)
+        return name[1:] if flags & _EXTRA_STAR else name
+
+    async def _number(self, address: int, size: int) -> int:
+        return int.from_bytes(await self._memory.read(address, size), "little")
+
+    async def _behind(self, kind: str, address: int) -> str:
+        """Return what is at an address, without its type; "" where that is not known."""
+        expression = f"*(*{kind})({address:#x})"
+        try:
+            value = (await delve_values.ask_for(self._inside, expression, self._frame)).value
+        except DebuggerError:
+            return ""
+        return "" if value.startswith(f"({_UNREAD}") else _TYPE_BEFORE.sub("", value)
+
+    def _qualified(self, kind: str) -> str:
+        """Name the types of the function's own package as delve does."""
+
+        def named(match: re.Match[str]) -> str:
+            return match[0] if match[0] in _PREDECLARED else f"{self._package}.{match[0]}"
+
+        return _LOCAL_NAME.sub(named, kind)
+
+
+def _unknown(why: str) -> DebuggerError:
+    return DebuggerError(
+        Code.EVALUATION_FAILED, why, hint="debugger next shows what got the results"
+    )

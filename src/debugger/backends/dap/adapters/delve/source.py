@@ -28,7 +28,8 @@ _NOT_OWN = re.compile(r"/pkg/mod/|/vendor/|\A_cgo|\A<")
 class Function(Struct, frozen=True):
     """A function of a file, from line to line.
 
-    `names` are of all that is passed in and out, `results` the types of what it returns.
+    `names` are of all that is passed in and out, `result_names` of the latter alone, `results` the
+    types of what it returns.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Function(Struct, frozen=True):
     last: int
     names: tuple[str, ...]
     results: tuple[str, ...] = ()
+    result_names: tuple[str, ...] = ()
 
 
 class Outline(Struct, frozen=True):
@@ -80,9 +82,10 @@ def _function(text: str, match: re.Match[str]) -> Function:
     end = None if is_short else _END.search(text, match.end())
     first = text.count("\n", 0, match.start()) + 1
     last = text.count("\n", 0, end.start()) + 1 if end else first
-    names = (*_names(receiver), *_names(inside), *_names(results))
+    result_names = tuple(_names(results))
+    names = (*_names(receiver), *_names(inside), *result_names)
     name = _full_name(match["name"], receiver)
-    return Function(name, first, last, names, _types(results))
+    return Function(name, first, last, names, _types(results), result_names)
 
 
 def _full_name(name: str, receiver: str) -> str:
@@ -151,6 +154,15 @@ def parameters(path: str, function: str, line: int) -> list[str] | None:
         if one.first <= line <= one.last and function.endswith(f".{one.name}"):
             return list(one.names)
     return None
+
+
+def unset_results(path: str, function: str, line: int) -> tuple[str, ...]:
+    """Return the named results that have no value yet at a line: at the function's first."""
+    found = outline(path)
+    for one in found.functions if found else ():
+        if one.first == line and function.endswith(f".{one.name}"):
+            return one.result_names
+    return ()
 
 
 def results(path: str, function: str) -> tuple[str, ...] | None:

@@ -10,6 +10,7 @@ import msgspec
 from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapters.delve import source
 from debugger.backends.dap.profile import Inside
 from debugger.core.model import Frame, Purpose, Variable
 from debugger.errors import Code, DebuggerError
@@ -54,6 +55,12 @@ async def evaluate(
             f"{expression.strip()} is a command of delve's, and no expression",
             hint="debugger raw COMMAND",
         )
+    if expression.strip() in _unset_results(frame):
+        raise DebuggerError(
+            Code.EVALUATION_FAILED,
+            f"{expression.strip()} has no value yet at the function's first line: it is a result",
+            hint="debugger next",
+        )
     try:
         value = await ask_for(inside, expression, frame)
     except DebuggerError as error:
@@ -69,6 +76,13 @@ async def evaluate(
     if value.type.startswith("*") and value.handle:
         return await _with_address(inside, value, frame)
     return value
+
+
+def _unset_results(frame: Frame | None) -> tuple[str, ...]:
+    """Return the results that hold what was on the stack before, where a frame is."""
+    if frame is None or frame.file is None or frame.line is None:
+        return ()
+    return source.unset_results(frame.file, frame.function, frame.line)
 
 
 async def ask_for(inside: Inside, expression: str, frame: Frame | None) -> Variable:
@@ -154,9 +168,12 @@ def _plain(value: Variable) -> Variable:
 async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
     """Show numbers once, of an entry of a map the value's type, and what was not read."""
     shown = []
+    unset = _unset_results(inside.looked_at)
     for one in variables:
-        # A result without a name holds what was there before, until the function returns.
+        # A result holds what was there before: without a name until the function returns.
         if one.name == _LENGTH or one.name.startswith("~r"):
+            continue
+        if one.name in unset and one.expression == one.name:
             continue
         read = await _read(inside, one) if _UNREAD in one.value and one.expression else one
         shown.append(_plain(msgspec.structs.replace(read, type=read.type.rpartition(": ")[2])))
