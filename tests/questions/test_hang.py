@@ -485,6 +485,28 @@ def test_a_node_is_told_for_its_loop_or_its_awaits(
     assert says in answer["cause"]
 
 
+AWAITS = """const tail = new Promise(() => {});
+async function worker(queue) {
+  const first = await queue;
+  return first + await tail;
+}
+await null;
+const workers = [worker(1), worker(2), worker(3)];
+setInterval(() => {}, 1000);
+await Promise.all(workers);
+"""
+
+
+@pytest.mark.adapter("js-debug")
+def test_each_await_of_a_module_is_told_once(cli: Callable[..., Any], tmp_path: Path) -> None:
+    script = tmp_path / "prog.mjs"
+    script.write_text(AWAITS)
+    answer = _hang(cli, "node", script, cwd=tmp_path)
+    assert "worker (3 times) awaits `tail`, which has not settled" in answer["cause"]
+    names = sorted(one["names"][0] for one in answer["groups"])
+    assert names == ["<module>", "the main thread", "worker (3 times)"]
+
+
 @pytest.mark.parametrize(
     ("words", "says", "status"),
     [

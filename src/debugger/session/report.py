@@ -44,6 +44,13 @@ _RETURNED = ("(return) ", "(Return Value)")
 _PANIC_STATUS = 101
 _PANIC = "rust_panic"
 _REPORT_LINES = 60  # of an uncaught exception, at the end of the output
+# What Node exits with where an await of a module can never be settled (its documentation).
+_UNSETTLED_STATUS = 13
+_MODULES = (".mjs", ".js", ".mts", ".ts")
+_UNSETTLED = (
+    "Node ends with status 13 where a module awaits what has not settled and nothing is left that "
+    "could settle it: no timer, no socket, no file"
+)
 _NODE_ENDED = re.compile(r"Node\.js v\d")
 _PANIC_MAX = 200
 _NO_VARIABLE = {"<error>"}
@@ -329,6 +336,8 @@ def ended(session: Session) -> answers.Stop:
         notes += (f"a panic ended it{panic}: debugger break {_PANIC}, then debugger restart",)
     if exited.code and (missed := _missed_exception(session)):
         notes += (missed,)
+    if exited.code == _UNSETTLED_STATUS and _is_module(session):
+        notes += (_UNSETTLED,)
     return answers.Stop(
         session=session.name,
         state=State.TERMINATED.value,
@@ -360,6 +369,10 @@ def _panic(session: Session) -> str | None:
             said = lines[at + 1].strip() if at + 1 < len(lines) else ""
             return f" ({where.strip().rstrip(':')}: {said})"[:_PANIC_MAX]
     return None
+
+
+def _is_module(session: Session) -> bool:
+    return (session.target.program or "").endswith(_MODULES)
 
 
 def _missed_exception(session: Session) -> str | None:

@@ -23,12 +23,14 @@ _RESOURCES = (
     "JSON.stringify(process.getActiveResourcesInfo().reduce("
     "(all, one) => ({...all, [one]: (all[one] || 0) + 1}), {}))"
 )
-_AWAIT = re.compile(r"\bawait\s+(.+)")
+_AWAIT = re.compile(r"\bawait\b\s*(.+)")
+_EACH = re.compile(r"\bfor\s+await\s*\([^()]*?\bof\s+(.+)")
 _CALLED = re.compile(r"([\w$]+)\s*\(")
 _NOT_SEEN = (
     "which promises are pending is only known of a program that was started for it: "
     "debugger hang -- node SCRIPT"
 )
+_SEVERAL = "`Promise."  # all, race, any, allSettled
 _TEXT = 80
 _EMPTY = "nothing is left that could settle it: no timer, no socket, no file"
 
@@ -57,13 +59,13 @@ async def waiting(run: Run) -> tuple[list[Sampled], list[str]]:
     if not resources:
         notes.append(_EMPTY)
     cwd = run.session.target.cwd
+    # Calls of one function in one line are told together.
     made: dict[str, tuple[int, tuple[Place, ...], str]] = {}
-    for count, told_places in pending:
-        places = _places(told_places, cwd)
-        key = repr([(one.file, one.line) for one in places])
-        if text := _awaited(places):
-            # Each await makes two promises or three.
-            made[key] = (max(count, made[key][0] if key in made else 0), places, text)
+    for count, found_at in pending:
+        places = _places(found_at, cwd)
+        text = _awaited(places, int(found_at[0][-1]))
+        key = repr([text, *((one.file, one.line) for one in places)])
+        made[key] = (count + (made[key][0] if key in made else 0), places, text)
     awaits = list(made.values())
     found = []
     for at, (count, places, text) in enumerate(awaits):
@@ -75,8 +77,15 @@ async def waiting(run: Run) -> tuple[list[Sampled], list[str]]:
             else Wait("task", text, (str(owner),))
         )
         found.append(Sampled(str(at), name, "await", (places,), wait))
-    found.sort(key=lambda one: one.wait is not None and one.wait.kind != "future")
+    found.sort(key=_depends)
     return [_main(tuple(one.key for one in found)), *found], notes
+
+
+def _depends(one: Sampled) -> int:
+    """Order awaits: those of other awaits, or of several promises at once, come last."""
+    if one.wait is None:
+        return 0
+    return 2 if one.wait.kind != "future" else int(one.wait.text.startswith(_SEVERAL))
 
 
 def _main(owners: tuple[str, ...]) -> Sampled:
@@ -108,14 +117,15 @@ def _places(places: list[list[object]], cwd: str) -> tuple[Place, ...]:
     )
 
 
-def _awaited(places: tuple[Place, ...]) -> str:
-    """Return what the innermost own place awaits, as the source has it; "" where it does not."""
-    first = places[0] if places else None
-    lines = source.lines(first.file) if first is not None and first.file else None
-    if first is None or lines is None or not first.line or first.line > len(lines):
-        return ""
-    found = _AWAIT.search(lines[first.line - 1])
-    return _expression(found[1]) if found else ""
+def _awaited(places: tuple[Place, ...], column: int) -> str:
+    """Return what the innermost place awaits, as the source has it, else its line."""
+    first = places[0]
+    lines = source.lines(first.file) if first.file else None
+    if lines is None or not first.line or first.line > len(lines):
+        return "a promise"
+    line = lines[first.line - 1]
+    found = _AWAIT.match(line, column - 1) or _EACH.search(line) or _AWAIT.search(line)
+    return _expression(found[1]) if found else line.strip()[:_TEXT]
 
 
 def _called(

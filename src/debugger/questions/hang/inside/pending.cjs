@@ -7,24 +7,31 @@ const pending = new Map();
 Error.stackTraceLimit = Math.max(Error.stackTraceLimit, 12);
 
 hooks.createHook({
-  init(id, type) {
-    if (type !== "PROMISE" || pending.size >= MOST) return;
+  // An await makes a promise whose trigger is the awaited one; others are made by what runs.
+  init(id, type, trigger) {
+    if (type !== "PROMISE" || trigger === hooks.executionAsyncId() || pending.size >= MOST) return;
     const holder = {};
     Error.captureStackTrace(holder);
     pending.set(id, holder);
   },
+  before(id) { pending.delete(id); },
   promiseResolve(id) { pending.delete(id); },
   destroy(id) { pending.delete(id); },
 }).enable();
 
+const HOOK = /\(node:internal\/async_hooks:/;
+const FRAME = /^\s*at (?:async )?(?:(.*?) \()?(?:file:\/\/)?(\/.*?):(\d+):(\d+)\)?$/;
+
 function places(stack) {
-  const found = [];
-  for (const line of stack.split("\n").slice(1)) {
-    const match = /at (?:(async )?(.*?) \()?(?:file:\/\/)?(\/.*?):(\d+):(\d+)\)?$/.exec(line);
-    if (match && match[3] !== __filename && !match[3].includes("/node_modules/"))
-      found.push([match[2] || "<module>", match[3], Number(match[4]), Number(match[5])]);
-  }
-  return found;
+  const lines = stack.split("\n").slice(1);
+  const found = lines
+    .filter((line) => !HOOK.test(line) && !line.includes(__filename))
+    .map((line) => FRAME.exec(line))
+    .map((match) => match && !match[2].includes("/node_modules/") && match);
+  // What then() or Promise.all() makes, or a library awaits, is no await of the program's own.
+  if (!found[0]) return [];
+  return found.filter(Boolean).map(
+    ([, name, file, line, column]) => [name || "<module>", file, Number(line), Number(column)]);
 }
 
 let text = "";
