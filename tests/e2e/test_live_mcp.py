@@ -51,9 +51,14 @@ async def test_globals_are_read_and_written_while_it_runs_and_locals_are_not(cli
         schemas = {one.name: one.output_schema for one in await agent.list_tools()}
         await runs(agent)
         told = await agent.call("debug_write", targets=[{"variable": "bonus", "value": 5}])
-        assert told.data["results"] == [
-            {"variable": "bonus", "previousValue": "1", "newValue": "5"}
-        ]
+        (written,) = told.data["results"]
+        assert int(written.pop("address"), 16)
+        assert written == {
+            "variable": "bonus",
+            "type": "int",
+            "previousValue": "1",
+            "newValue": "5",
+        }
         told = await agent.call(
             "debug_read", targets=[{"variable": "bonus"}, {"variable": "nosuch"}]
         )

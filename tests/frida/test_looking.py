@@ -87,6 +87,42 @@ async def test_values_of_cpp_are_those_of_gdb(start):
     assert ours == [plain(one) for one in theirs]
 
 
+async def test_elements_of_maps_bits_and_queues_are_found_by_subscripts(start):
+    seen = await seen_at(start, "subscripts.cpp", "@shown")
+    asked = {
+        'ages["bob"]': "42",
+        'ages["ann"] + 1': "32",
+        "names[9]": '"nine"',
+        "squares[20]": "400",
+        "queue[2]": "9",
+        "bits[1]": "false",
+        "names[9][1]": "105 'i'",
+    }
+    assert {one: (await seen.print(one)).value for one in asked} == asked
+    for missing, why in (('ages["eve"]', 'it has "ann", "bob"'), ("queue[3]", "the size is 3")):
+        with pytest.raises(DebuggerError, match=why):
+            await seen.print(missing)
+    await seen.looking.assign('ages["bob"]', "43", await seen.frame())
+    assert (await seen.print("ages")).value == 'size=2 {["ann"]:31, ["bob"]:43}'
+
+
+async def test_bytes_wide_letters_and_pointers_to_members_are_shown_whole(start):
+    seen = await seen_at(start, "subscripts.cpp", "@shown")
+    shown = {name: one.value for name, one in (await seen.locals()).items()}
+    assert shown["raw"] == r'"\x01\x00\x02\x03"'
+    assert shown["cut"] == '"ab", then 2 more bytes'
+    assert shown["buffer"] == '"short", then 16 more bytes'
+    assert shown["field"] == "&Item::price"
+    assert shown["none"] == "null"
+    assert "Item::get" in shown["method"]
+    assert shown["point"] == "{_M_value:1.5 + -2.0i}"
+    assert shown["bits"] == "size=3 {true, false, true}"
+    assert shown["wide"] == 'L"wideé"'
+    assert shown["pointer"].endswith(' L"wideé"')
+    assert shown["sixteen"].endswith(' u"six"')
+    assert shown["text"] == '"letters"'
+
+
 async def test_locals_and_arguments_are_told_apart_and_have_children(start):
     seen = await seen_at(start, "expressions.c", "@here")
     frame = await seen.frame()
@@ -211,7 +247,7 @@ _SET = (
     ("half", "3", "3"),
     ("yes", "false", "false"),
     ("letter", "'z'", "122 'z'"),
-    ("text", '"new"', '"new"'),
+    ("text", '"new"', '"new", then 5 more bytes'),
     ("here", "p->at", "{x:3, y:-4}"),
     ("numbers[4]", "0x10", "16"),
     ("p->low", "2", "2"),

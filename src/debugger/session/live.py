@@ -6,10 +6,12 @@ have to stop for it, PROGRAM_EXITED, EVALUATION_FAILED, USAGE for words that mea
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from debugger.backends.abilities import Calls, LiveValues, Memory
 from debugger.core import answers, memory
@@ -35,6 +37,7 @@ _AT = re.compile(
     r"(?::(?P<kind>[A-Za-z_][\w ]*(?:::\w+)*[\w<>, *]*))?\Z"
 )
 _KIND = re.compile(r"[A-Za-z_][\w:<>, *&]*\Z")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _LITERAL = re.compile(r"0[xX][0-9a-fA-F]{1,16}\Z")
 
 
@@ -181,7 +184,8 @@ async def write(session: Session, to: Target, value: str) -> answers.Assignment:
         return await _written_live(session, to, value)
     session.require(State.STOPPED, State.RUNNING, to="write a value")
     if to.address is None:
-        return await values.assign(session, to.name, value)
+        done = await values.assign(session, to.name, value)
+        return replace(done, address=await _address_of(session, to.name))
     if to.kind not in memory.VALUES:
         done = await values.assign(session, _cast(to), value)
         return answers.Assignment(to.name, done.previous, done.value, done.type)
@@ -204,12 +208,32 @@ async def _written_live(session: Session, to: Target, value: str) -> answers.Ass
         why = f"{error.message}; " if error.code is Code.NOT_FOUND else ""
         hint = error.hint if error.hint == _RUNS else f"{why}{_IN_SCOPE}"
         raise DebuggerError(Code.WRONG_STATE, _PAUSED, hint=hint) from error
+    address: str | UnsetType = UNSET
+    if to.address is None:
+        with contextlib.suppress(DebuggerError):  # a register, or the program has just ended
+            address = (await live.read_live(f"&({to.name})")).value.partition(" ")[0]
     return answers.Assignment(
         name=to.name,
         previous=views.value_text(before.value),
         value=views.value_text(now.value),
         type=now.type or to.kind or "",
+        address=address,
     )
+
+
+async def _address_of(session: Session, name: str) -> str | UnsetType:
+    """Return where a variable is in memory; nothing for one that is in none, such as a register."""
+    try:
+        session.backend.ability(Memory)
+        shown = await values.evaluate(
+            session, f"&({name})", purpose=Purpose.PRINT, depth=0, show_type=False
+        )
+    except DebuggerError as error:
+        if error.code not in {Code.NOT_SUPPORTED, Code.EVALUATION_FAILED}:
+            raise
+        return UNSET
+    found = _ADDRESS.search(shown.value)
+    return found[0] if found else UNSET
 
 
 # -- calling -------------------------------------------------------------------------------------

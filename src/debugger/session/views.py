@@ -104,19 +104,39 @@ def _file(bound: Bound, spec: Spec) -> str | None:
 def changes(
     before: Sequence[Variable], now: Sequence[Variable], refs: Refs, *, most: int
 ) -> tuple[answers.Change, ...]:
-    """Return the variables whose value is another than before, and the new ones."""
-    old = {one.name: one.value for one in before}
-    return tuple(
-        answers.Change(
-            name=one.name[:NAME_MAX],
-            previous=value_text(old[one.name], most) if one.name in old else None,
-            value=value_text(one.value, most),
-            type=one.type[:NAME_MAX],
-            ref=refs.name(one.handle) or UNSET,
+    """Return the variables whose value is another than before, and the new ones.
+
+    Of several with one name, an inner hides an outer one: each is compared with itself. Where one
+    has come into scope or left it, nothing says which of them it was.
+    """
+    old, new = _by_name(before), _by_name(now)
+    places = {name: iter(values) for name, values in old.items()}
+    found = []
+    for one in now:
+        previous = None
+        if one.name in old:
+            if len(old[one.name]) != len(new[one.name]):
+                continue
+            previous = next(places[one.name])
+            if not _differs(previous, one.value):
+                continue
+        found.append(
+            answers.Change(
+                name=one.name[:NAME_MAX],
+                previous=value_text(previous, most) if previous is not None else None,
+                value=value_text(one.value, most),
+                type=one.type[:NAME_MAX],
+                ref=refs.name(one.handle) or UNSET,
+            )
         )
-        for one in now
-        if one.name not in old or _differs(old[one.name], one.value)
-    )
+    return tuple(found)
+
+
+def _by_name(variables: Sequence[Variable]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one in variables:
+        found.setdefault(one.name, []).append(one.value)
+    return found
 
 
 def _differs(before: str, now: str) -> bool:

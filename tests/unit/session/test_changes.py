@@ -31,3 +31,15 @@ def test_a_summary_that_ends_earlier_is_no_change(before: str, now: str, is_chan
 def test_a_new_variable_is_a_change_without_a_value_before() -> None:
     (found,) = changes([], [Variable("x", "1")], Refs(), most=100)
     assert (found.name, found.previous, found.value) == ("x", None, "1")
+
+
+def test_an_inner_variable_is_not_compared_with_the_outer_one_of_its_name():
+    def named(*values: str) -> list[Variable]:
+        return [Variable("x", one) for one in values]
+
+    def found(before: list[Variable], now: list[Variable]) -> list[tuple[str | None, str]]:
+        return [(one.previous, one.value) for one in changes(before, now, Refs(), most=100)]
+
+    assert found(named("0", "99"), named("0", "100")) == [("99", "100")]
+    assert found(named("0", "99"), named("0")) == []
+    assert found(named("0"), named("0", "99")) == []

@@ -99,13 +99,17 @@ class Value(Struct, frozen=True):
 
 
 class Assignment(Struct, frozen=True):
-    """A variable that was set; `note` says why the program may not see it."""
+    """A variable that was set; `note` says why the program may not see it.
+
+    `address` is where it is in memory, where that is known.
+    """
 
     name: str
     previous: str | None
     value: str
     type: str
     note: str | UnsetType = UNSET
+    address: str | UnsetType = UNSET
 
 
 class Source(Struct, frozen=True):

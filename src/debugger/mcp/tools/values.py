@@ -93,7 +93,9 @@ async def debug_write(call: ToolCall, targets: tuple[Write, ...]) -> Told:
 def _written(target: Write, found: Mapping[str, Any]) -> dict[str, Any]:
     previous, new = found.get("previous"), found.get("value")
     if target.variable:
-        return {"variable": target.variable, "previousValue": previous, "newValue": new}
+        known = {key: found[key] for key in ("address", "type") if found.get(key)}
+        values = {"previousValue": previous, "newValue": new}
+        return {"variable": target.variable, **known, **values}
     kind = target.type or _DEFAULT
     values = {"previousValue": _plain(previous, kind), "newValue": _plain(new, kind)}
     return {"address": target.address, **values}

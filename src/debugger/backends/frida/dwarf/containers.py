@@ -29,10 +29,11 @@ _TREE_PARENT, _TREE_LEFT, _TREE_RIGHT, _TREE_NODE = 8, 16, 24, 32
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A value that is a text: where its bytes are, and how many."""
+    """A value that is a text: where its bytes are, how many, and how many each letter has."""
 
     address: int
     size: int
+    width: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,30 @@ def number(value: Value, memory: Memory, *names: str) -> int:
 def _std_string(value: Value, memory: Memory) -> Shape:
     return Text(
         number(value, memory, "_M_dataplus", "_M_p"), number(value, memory, "_M_string_length")
+    )
+
+
+def _std_wide(value: Value, memory: Memory) -> Shape:
+    pointer = within(value, "_M_dataplus", "_M_p")
+    width, count = pointer.type.target.size, number(value, memory, "_M_string_length")
+    if width not in {2, 4}:
+        raise Strange("letters")
+    return Text(integer(pointer, memory, is_signed=False), count * width, width)
+
+
+def _std_bits(value: Value, memory: Memory) -> Shape:
+    """Find the bits of a `vector<bool>`, which lie in words from the lowest bit on."""
+    impl = within(value, "_M_impl")
+    start, kind = number(impl, memory, "_M_start", "_M_p"), value.type.plain.arguments[0]
+    end, over = (number(impl, memory, "_M_finish", one) for one in ("_M_p", "_M_offset"))
+    count = (end - start) * 8 + over
+    if count < 0:
+        raise Strange("count")
+    return Sequence(
+        count,
+        lambda first: (
+            Value(kind, address=start + at // 8, bits=(at % 8, 1)) for at in range(first, count)
+        ),
     )
 
 
@@ -298,6 +323,8 @@ def _rust_box(value: Value, memory: Memory) -> Shape:
 READERS: Final[tuple[tuple[str, Callable[[Value, Memory], Shape]], ...]] = (
     (r"std::(__cxx11::)?basic_string<char\b", _std_string),
     (r"std::(__cxx11::)?(string)$", _std_string),
+    (r"std::(__cxx11::)?basic_string<(wchar_t|char16_t|char32_t)\b", _std_wide),
+    (r"std::vector<bool\b", _std_bits),
     (r"std::basic_string_view<char\b", _std_view),
     (r"std::(__debug::)?vector<(?!bool\b)", _std_vector),
     (r"std::array<", _std_array),

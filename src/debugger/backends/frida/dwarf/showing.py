@@ -11,7 +11,7 @@ from typing import Final
 from debugger.backends.frida.dwarf import containers, holders
 from debugger.backends.frida.dwarf.dynamic import whole
 from debugger.backends.frida.dwarf.expressions import Unreadable
-from debugger.backends.frida.dwarf.types import Kind, Variant
+from debugger.backends.frida.dwarf.types import Kind, Type, Variant
 from debugger.backends.frida.dwarf.values import (
     Memory,
     Value,
@@ -30,6 +30,8 @@ _ESCAPES: Final = {9: "\\t", 10: "\\n", 13: "\\r", 34: '\\"', 92: "\\\\"}
 _CHUNK: Final = 256
 _FLOAT: Final = 4
 _LETTERS: Final = 0x110000
+_WORD: Final = 8
+_WIDE: Final = {"wchar_t": "L", "char16_t": "u", "char32_t": "U"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +89,20 @@ def _plain(  # noqa: PLR0911 - one case for each kind of type
             return "void"
         case Kind.FUNCTION:
             return f"{{{value.type.name}}} {value.address or 0:#x}"
+        case Kind.MEMBER_POINTER:
+            return _member_pointer(value, memory)
+        case Kind.COMPLEX:
+            content = memory.bytes_of(value)
+            parts = content[: len(content) // 2], content[len(content) // 2 :]
+            real, imaginary = (_real(one, value.type.plain.name) for one in parts)
+            return f"{real} + {imaginary}i"
     return _scalar(value, memory)
 
 
 def _scalar(value: Value, memory: Memory) -> str:
     kind = value.type.kind
     if kind is Kind.FLOAT:
-        content = memory.bytes_of(value)
-        number = quad(content) if "128" in value.type.plain.name else floating(content)
-        return _float(number, len(content)) if number is not None else f"0x{content[::-1].hex()}"
+        return _real(memory.bytes_of(value), value.type.plain.name)
     if not value.type.size:
         return "()"
     if kind is Kind.OTHER:
@@ -106,6 +113,27 @@ def _scalar(value: Value, memory: Memory) -> str:
     if kind is Kind.CHARACTER:
         return f"{whole} {_character(whole, value.type.size)}"
     return _enumerator(value, whole) if kind is Kind.ENUM else str(whole)
+
+
+def _real(content: bytes, name: str) -> str:
+    number = quad(content) if "128" in name else floating(content)
+    return _float(number, len(content)) if number is not None else f"0x{content[::-1].hex()}"
+
+
+def _member_pointer(value: Value, memory: Memory) -> str:
+    """Write a pointer to a member as it is made, by the Itanium C++ ABI (2.3)."""
+    content = memory.bytes_of(value)
+    number = int.from_bytes(content[:_WORD], "little", signed=True)
+    container = value.type.container
+    if value.type.target.kind is Kind.FUNCTION:
+        if number & 1:
+            return f"virtual method {number // _WORD} of {container.name}"
+        name = memory.symbol(number) if number else None
+        return f"{number:#x} <{name}>" if name else f"{number:#x}"
+    if number == -1:
+        return "null"
+    names = (one.name for one in container.members if one.offset == number and not one.is_base)
+    return f"&{container.name}::{next(names, f'(offset {number})')}"
 
 
 def _float(number: float, size: int) -> str:
@@ -152,6 +180,9 @@ def _pointer(value: Value, memory: Memory, bounds: Bounds) -> str:
         return "0x0"
     if is_text(target) and _is_char(target.plain.name):
         return _c_text(address, memory, bounds)
+    prefix = _wide_prefix(target)
+    if prefix is not None:
+        return f"{address:#x} {_wide_text(address, target.size, prefix, memory, bounds)}"
     if target.kind is Kind.FUNCTION:
         name = memory.symbol(address)
         return f"{address:#x} <{name}>" if name else f"{address:#x}"
@@ -160,6 +191,27 @@ def _pointer(value: Value, memory: Memory, bounds: Bounds) -> str:
 
 def _is_char(name: str) -> bool:
     return "char" in name or name == "u8"
+
+
+def _wide_prefix(kind: Type) -> str | None:
+    """Give what a literal of these wide letters begins with; None for what is none."""
+    names = {kind.name.rpartition(" ")[2], kind.plain.name}
+    return next((sign for name, sign in _WIDE.items() if name in names), None)
+
+
+def _wide_text(address: int, width: int, prefix: str, memory: Memory, bounds: Bounds) -> str:
+    content = b""
+    while len(content) < bounds.text:
+        letter = memory.at(address + len(content), width)
+        if not any(letter):
+            return prefix + _wide_quoted(content, width)
+        content += letter
+    return f"{prefix}{_wide_quoted(content, width)}…"
+
+
+def _wide_quoted(content: bytes, width: int) -> str:
+    form = {2: "utf-16-le", 4: "utf-32-le"}[width]
+    return quoted(content.decode(form, "backslashreplace").encode("utf-8", "surrogatepass"))
 
 
 def _c_text(address: int, memory: Memory, bounds: Bounds) -> str:
@@ -202,6 +254,9 @@ def _shaped(shape: containers.Shape, memory: Memory, bounds: Bounds, depth: int)
     match shape:
         case containers.Text(address, size):
             shown = memory.at(address, min(size, bounds.text)) if size else b""
+            if shape.width > 1:
+                cut = shown[: len(shown) // shape.width * shape.width]
+                return _wide_quoted(cut, shape.width) + ("…" if size > len(cut) else "")
             return quoted(shown) + ("…" if size > bounds.text else "")
         case containers.Wrapped(name, held):
             inner = _text(held, memory, bounds, depth - 1) if held is not None else "empty"
@@ -237,12 +292,32 @@ def _listed(texts: Iterator[str], count: int, bounds: Bounds, depth: int) -> str
 def _array(value: Value, memory: Memory, bounds: Bounds, depth: int) -> str:
     counts = value.type.counts
     if len(counts) == 1 and _is_char(value.type.target.plain.name) and is_text(value.type.target):
+        return _letters(memory.bytes_of(value), value.type.target.plain.name, bounds)
+    prefix = _wide_prefix(value.type.target) if len(counts) == 1 else None
+    if prefix is not None:
+        width = value.type.target.size
         content = memory.bytes_of(value)
-        cut, _, _ = content.partition(b"\0")
-        return quoted(cut[: bounds.text]) + ("…" if len(cut) > bounds.text else "")
+        end = len(content) // width * width
+        while end and not any(content[end - width : end]):
+            end -= width
+        cut = content[: min(end, bounds.text)]
+        return prefix + _wide_quoted(cut, width) + ("…" if end > len(cut) else "")
     count = (counts[0] if counts else None) or 0
     texts = (_text(element(value, one), memory, bounds, depth - 1) for one in range(count))
     return _listed(texts, count, bounds, depth)
+
+
+def _letters(content: bytes, name: str, bounds: Bounds) -> str:
+    """Write an array of letters without the zeros at its end.
+
+    What lies behind the end of a text is hardly ever meant, and only counted; bytes are all meant.
+    """
+    content = content.rstrip(b"\0")
+    cut, _, rest = content.partition(b"\0")
+    is_text = rest and name == "char"
+    shown = cut if is_text else content
+    after = f", then {len(rest) + 1} more bytes" if is_text else ""
+    return quoted(shown[: bounds.text]) + ("…" if len(shown) > bounds.text else "") + after
 
 
 def _structure(value: Value, memory: Memory, bounds: Bounds, depth: int) -> str:

@@ -38,6 +38,8 @@ class Kind(Enum):
     ENUM = "enum"
     ARRAY = "array"
     FUNCTION = "function"
+    COMPLEX = "complex"
+    MEMBER_POINTER = "pointer to member"
     OTHER = "other"
 
 
@@ -51,10 +53,12 @@ _KINDS: Final = {
     dw.TAG_ENUMERATION: Kind.ENUM,
     dw.TAG_ARRAY: Kind.ARRAY,
     dw.TAG_SUBROUTINE_TYPE: Kind.FUNCTION,
+    dw.TAG_POINTER_TO_MEMBER: Kind.MEMBER_POINTER,
 }
 _ENCODINGS: Final = {
     dw.ATE_BOOLEAN: Kind.BOOL,
     dw.ATE_FLOAT: Kind.FLOAT,
+    dw.ATE_COMPLEX_FLOAT: Kind.COMPLEX,
     dw.ATE_SIGNED: Kind.INTEGER,
     dw.ATE_UNSIGNED: Kind.INTEGER,
     dw.ATE_ADDRESS: Kind.INTEGER,
@@ -125,6 +129,12 @@ class Type:
             if inner.entry is not None and inner.entry.tag == dw.TAG_SUBROUTINE_TYPE:
                 return inner.name.replace(" (", f" ({sign})(", 1)
             return f"{inner.name}{'' if inner.name.endswith(('*', '&')) else ' '}{sign}"
+        if entry.tag == dw.TAG_POINTER_TO_MEMBER:
+            sign = f"{self.container.name}::*"
+            is_method = inner.kind is Kind.FUNCTION
+            return (
+                inner.name.replace(" (", f" ({sign})(", 1) if is_method else f"{inner.name} {sign}"
+            )
         if entry.tag == dw.TAG_ARRAY:
             counts = "".join(f"[{'' if one is None else one}]" for one in self.counts)
             return f"{inner.name} {counts}"
@@ -186,6 +196,9 @@ class Type:
             return own
         if entry.tag in {dw.TAG_POINTER, dw.TAG_REFERENCE, dw.TAG_RVALUE_REFERENCE}:
             return POINTER_SIZE
+        if entry.tag == dw.TAG_POINTER_TO_MEMBER:
+            # A method's is its address, and what is added to `this` (Itanium C++ ABI, 2.3.2).
+            return POINTER_SIZE * (2 if self.target.kind is Kind.FUNCTION else 1)
         if entry.tag == dw.TAG_ARRAY:
             total = self.target.size
             for count in self.counts:
@@ -198,6 +211,12 @@ class Type:
         """What a pointer or a reference names, or an array's innermost elements are."""
         entry = self.plain.entry
         return self._of(entry.type if entry is not None else None)
+
+    @cached_property
+    def container(self) -> Type:
+        """The class that a pointer to a member is of."""
+        entry = self.plain.entry
+        return self._of(entry.reference(dw.AT_CONTAINING_TYPE) if entry is not None else None)
 
     @cached_property
     def counts(self) -> tuple[int | None, ...]:

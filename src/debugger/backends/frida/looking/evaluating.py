@@ -28,6 +28,7 @@ from debugger.backends.frida.expressions.operands import (
     ARITHMETIC,
     Operand,
     address_of,
+    dereferenced,
     load,
     machine,
     truth,
@@ -37,7 +38,7 @@ from debugger.backends.frida.expressions.scope import Computed, Held, Stored, Va
 from debugger.backends.frida.expressions.tree import Tree, fault
 from debugger.backends.frida.expressions.types import Kind, Type, pointer
 from debugger.backends.frida.inside import Inside
-from debugger.backends.frida.looking import calls, made
+from debugger.backends.frida.looking import calls, made, subscripts
 from debugger.backends.frida.looking.memory import reading
 from debugger.backends.frida.looking.names import Names
 from debugger.backends.frida.looking.stacks import Level
@@ -141,11 +142,13 @@ class Evaluating:
         self, one: Tree, text: str, names: Names, level: Level | None, returns: Type | None = None
     ) -> Tree:
         """Do the calls in an expression, in its order, and put their results in their places."""
-        if not _has_call(one):
+        if not _is_settled_here(one):
             return one
         match one:
             case tree.Call():
                 return await self._called(one, text, names, level, returns)
+            case tree.Index():
+                return await self._indexed(one, text, names, level)
             case tree.Cast():
                 kind = names.type(one.kind.name)
                 for _ in range(one.kind.pointers if kind is not None else 0):
@@ -199,6 +202,31 @@ class Evaluating:
         result = await self._done(level.thread, call, names)
         name = f"${len(names.results) + 1}"
         names.results[name] = result
+        return tree.Name(name, one.at)
+
+    async def _indexed(self, one: tree.Index, text: str, names: Names, level: Level | None) -> Tree:
+        """Find an element of a container that is walked to, such as a map or a list."""
+        of = await self._settled(one.of, text, names, level)
+        index = await self._settled(one.index, text, names, level)
+        settled = dataclasses.replace(one, of=of, index=index)
+
+        def work(memory: Memory) -> Variable | None:
+            world = world_of(memory, level)
+            holder = dereferenced(resolve.checked(of, text, names))
+            if holder.type.kind is not Kind.RECORD or not isinstance(holder.where, Stored):
+                return None
+            value = Value(made.declared(holder.type), address=int(run(holder.where.address, world)))
+            shape = subscripts.walked(value, memory)
+            if shape is None:
+                return None
+            key = evaluated(resolve.checked(index, text, names), world)
+            return subscripts.element(shape, key.value, value.type.name, memory)
+
+        found = await reading(self._inside, work)
+        if found is None:
+            return settled
+        name = f"${len(names.results) + 1}"
+        names.results[name] = found
         return tree.Name(name, one.at)
 
     async def _done(self, thread: int, call: calls.Call, names: Names) -> Variable:
@@ -278,8 +306,10 @@ def _parts(one: Tree) -> dict[str, Tree]:
     return {name: part for name, part in held.items() if isinstance(part, Tree)}
 
 
-def _has_call(one: Tree) -> bool:
-    return isinstance(one, tree.Call) or any(_has_call(part) for part in _parts(one).values())
+def _is_settled_here(one: Tree) -> bool:
+    """Tell whether an expression has a call or a subscript, which may need more than an address."""
+    is_one = isinstance(one, tree.Call | tree.Index)
+    return is_one or any(_is_settled_here(part) for part in _parts(one).values())
 
 
 def shown(operand: Operand, world: World) -> Result:  # noqa: PLR0911 - one case for each place

@@ -81,6 +81,8 @@ class LiveValues:
             return DebuggerError(Code.EVALUATION_FAILED, f"{name} is {why}", hint=_HINT)
         near = near_names(name, self._globals())
         also = f"; near: {', '.join(near)}" if near else ""
+        missing = next(filter(None, (one.image.incomplete() for one in self._own())), "")
+        also += f"; {missing}" if missing else ""
         said = f"no global {name!r} in the program{also}"
         return DebuggerError(Code.EVALUATION_FAILED, said, hint=_HINT)
 
