@@ -63,7 +63,7 @@ class Call:
             raise DebuggerError(
                 Code.USAGE,
                 f"--timeout is in seconds, from 0 to {_TIMEOUT_MAX:g}, not {seconds:g}",
-                hint="debugger await --timeout 60",
+                hint="--timeout 60 is a minute; without it, debugger config shows the default",
             )
         limits = INPUT_LIMIT if ends_idle else {}
         if ends_idle and timeout is None:

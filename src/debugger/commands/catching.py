@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from debugger.backends.abilities import Exceptions
@@ -12,11 +13,14 @@ from debugger.core.answers import ExceptionInfo
 from debugger.core.breakpoints import Kind, Spec
 from debugger.core.command import Arg, Opt, command
 from debugger.core.locate import near_names
+from debugger.core.model import Catch
 from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
 from debugger.session import family, looking, views
 
 GROUP = "Breakpoints"
+# Of our own words the one that a user most likely means, before an adapter's filters.
+_WORDS = ("throw", "raised", "panic", "uncaught")
 
 
 @command("catch", group=GROUP)
@@ -41,7 +45,7 @@ async def catch(
         raise DebuggerError(
             Code.NOT_FOUND,
             f"{session.adapter} has no {what!r} to catch; there are: {', '.join(known)}",
-            hint=f"{meant}debugger catch {near[0] if near else next(iter(known))}",
+            hint=f"{meant}debugger catch {near[0] if near else _usual(known)}",
         )
     if kind is not None and not found.takes_type:
         raise DebuggerError(
@@ -51,6 +55,10 @@ async def catch(
         )
     spec = Spec(catch=what, type=kind)
     return views.breakpoint_view(await family.add_breakpoint(session, spec))
+
+
+def _usual(known: Mapping[str, Catch]) -> str:
+    return next(word for word in (*_WORDS, *known) if word in known)
 
 
 @command("catch list", group=GROUP, reads_only=True)

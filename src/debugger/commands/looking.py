@@ -245,5 +245,7 @@ async def raw(
             "this command could run a shell or a script of the debugger's",
             hint='debugger config: [security] shell = "allow" permits it',
         )
+    if not text.strip():
+        raise DebuggerError(Code.USAGE, "an empty command", hint="debugger raw help lists some")
     one_line(text)
     return await raw_commands.run(session, text, call.patience(within or _WITHIN_RAW), within)

@@ -76,17 +76,29 @@ async def remove_of_kind(
     if every == bool(numbers):
         raise DebuggerError(Code.USAGE, "which? Give IDs or --all", hint=f"debugger {name} list")
     known = [one for one in session.breakpoints.listed() if one.spec.kind is kind]
-    chosen = known if every else [session.breakpoints.get(number) for number in numbers]
-    for one in chosen:
-        if one not in known:
-            raise DebuggerError(
-                Code.NOT_FOUND,
-                f"{one.id} is a breakpoint of another kind",
-                hint=f"debugger breakpoint remove {one.id}",
-            )
+    chosen = known if every else [_one_of(session, number, kind, name) for number in numbers]
     for one in chosen:
         await family.drop_breakpoint(session, one)
     return answers.Removed(removed=tuple(one.id for one in chosen), noun=NOUNS[kind])
+
+
+def _one_of(session: Session, number: int, kind: Kind, name: str) -> Breakpoint:
+    every = {one.id: one for one in session.breakpoints.listed()}
+    found = every.get(number)
+    if found is None:
+        ids = ", ".join(str(one.id) for one in every.values() if one.spec.kind is kind)
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"no {NOUNS[kind]} {number}; there are: {ids or 'none'}",
+            hint=f"debugger {name} list",
+        )
+    if found.spec.kind is not kind:
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            f"{number} is a breakpoint of another kind",
+            hint=f"debugger breakpoint remove {number}",
+        )
+    return found
 
 
 @command("watch list", group=GROUP, reads_only=True)

@@ -22,7 +22,7 @@ def one_line(text: str) -> None:
         raise DebuggerError(
             Code.USAGE,
             "an expression is one line, without control characters",
-            hint="debugger eval",
+            hint="debugger eval EXPR takes one line; give several one after the other",
         )
 
 

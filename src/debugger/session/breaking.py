@@ -33,7 +33,13 @@ async def bounded(session: Session, job: Callable[[], Awaitable[T]], within_s: f
     """
     if within_s is None:
         return await session.do(job)
-    asked = asyncio.ensure_future(session.do(job))
+
+    async def limited() -> T:
+        # Given up where it cannot be broken off: the next job must not wait behind it.
+        async with asyncio.timeout(within_s + _BROKEN_OFF_S):
+            return await job()
+
+    asked = asyncio.ensure_future(session.do(limited))
     try:
         done, _ = await asyncio.wait({asked}, timeout=within_s)
         if done:

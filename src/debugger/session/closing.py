@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from debugger.backends.base import Attach
-from debugger.errors import DebuggerError
+from debugger.core import expression_hints
+from debugger.errors import Code, DebuggerError
 from debugger.session.session import Session
 from debugger.session.sessions import Sessions
 from debugger.session.standing import runs
@@ -57,10 +58,13 @@ async def kill_attached(sessions: Sessions, session: Session) -> Fate:
 
 
 def fit_hint(error: DebuggerError, session: Session) -> DebuggerError:
-    """Replace a hint to restart a program where another command helps.
+    """Replace a hint where another command helps, after an expression or the program's end.
 
     What was attached to cannot be started again by us, and of several processes others may run.
     """
+    if error.code is Code.EVALUATION_FAILED:
+        hint = expression_hints.choose(error.message, error.hint)
+        return DebuggerError(error.code, error.message, hint=hint)
     if error.hint is None or _RESTART not in error.hint:
         return error
     relatives = session.family.relatives(session)

@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from debugger.backends.abilities import Disassembly, Memory, Modules, Registers
 from debugger.core import answers, memory
+from debugger.core.expression_hints import hint_instead
 from debugger.core.locate import near_names
 from debugger.core.model import Frame, Instruction, Purpose, RegisterGroup
 from debugger.core.numbers import integer
@@ -220,7 +221,8 @@ async def disassemble(
         found = await _whole_function(reader, start)
     else:
         count = count or _COUNT
-        found = (await reader.instructions(start, count))[:count]
+        with hint_instead("debugger disassemble shows the current function"):
+            found = (await reader.instructions(start, count))[:count]
     last: tuple[str | None, int | None] = (None, None)
     shown = []
     for one in found:

@@ -15,6 +15,7 @@ from debugger.core import answers
 from debugger.core.breakpoints import Breakpoint, Spec
 from debugger.core.breakpoints import Kind as BreakpointKind
 from debugger.core.events import Event, Kind
+from debugger.core.expression_hints import hint_instead
 from debugger.core.locate import plain_function
 from debugger.core.model import Reason, Resume, StepTarget
 from debugger.core.state import State
@@ -216,11 +217,14 @@ async def until(session: Session, spec: Spec, patience: Patience) -> answers.Sto
     if bound is not None and not bound.verified:
         await session.do(lambda: session.binding.drop(ours))
         where = spec.function if spec.kind is BreakpointKind.FUNCTION else f"line {spec.line}"
-        choices = ", ".join([*map(str, bound.nearest_lines), *bound.near_names])
+        lines, names = ", ".join(map(str, bound.nearest_lines)), ", ".join(bound.near_names)
+        hint = "debugger source shows the lines"
+        if lines or names:
+            hint = f"lines with code near it: {lines}" if lines else f"names like it: {names}"
         raise DebuggerError(
             Code.NOT_FOUND,
             f"cannot run to {where}: {bound.why or 'it has no code'}",
-            hint=f"there is: {choices}" if choices else "debugger source shows the lines",
+            hint=hint,
         )
     rivals = _rivals(session, ours)
     try:
@@ -318,7 +322,8 @@ async def jump(session: Session, spec: Spec, patience: Patience) -> answers.Stop
 
     async def job() -> None:
         ability = session.backend.ability(Jump)
-        await ability.jump(file, line, session.look.thread or 0)
+        with hint_instead("debugger source shows the lines of the function"):
+            await ability.jump(file, line, session.look.thread or 0)
         session.moved()
 
     await session.do(job)

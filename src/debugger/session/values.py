@@ -16,6 +16,7 @@ from msgspec import UNSET
 
 from debugger.backends.abilities import RawCommands
 from debugger.core import answers
+from debugger.core import state as states
 from debugger.core.events import Kind
 from debugger.core.model import Frame, Purpose, Variable
 from debugger.core.numbers import Format, written
@@ -39,6 +40,8 @@ _RUST_HINT = (
     "LLDB reads Rust as C++ (p->field, no methods) and gdb only in part: debugger vars REF lists "
     "what is in a Vec; a session with --backend frida evaluates methods and indexes"
 )
+# What gdb and delve say of their commands while the program runs.
+_RUNNING = re.compile(r"notStopped|debuggee is running")
 _RAW_HELP = "debugger raw help lists the commands"
 _END_S = 2.0  # an adapter may tell of the end a second after it
 _UNBOUNDED = (".py", ".pyw", ".rb", ".js", ".mjs", ".cjs", ".ts")  # integers without a size
@@ -274,6 +277,8 @@ async def raw(session: Session, command: str) -> answers.Raw:
     try:
         output = await debugger.raw(command, frame)
     except DebuggerError as error:
+        if session.state is State.RUNNING and _RUNNING.search(error.message):
+            states.require(session.state, State.STOPPED, to="run this command of the debugger's")
         if error.code is not Code.EVALUATION_FAILED or not debugger.has_command_line:
             raise
         raise DebuggerError(error.code, error.message, hint=_RAW_HELP) from error

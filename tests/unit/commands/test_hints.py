@@ -2,50 +2,26 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import debugger
+import hint_situations as situations
 from debugger import commands
 from debugger.core.command import COMMANDS
 from debugger.errors import DebuggerError
 from debugger.surface import cli
 from debugger.surface.reference import GLOBAL_OPTIONS, flags, options, paths
+from hint_texts import COMMAND, PLACEHOLDER, hints
 
-ROOT = Path(debugger.__file__).parent
-NAMED = re.compile(r"\bdebugger (?=[a-z-])([^;,:()`'\"]*)")
 LOCAL = {"completion", "--help", "--version"}
 
 
-def texts(node: ast.expr) -> Iterator[str]:
-    """Yield the texts of an expression, a placeholder for each value that is put into one."""
-    match node:
-        case ast.Constant(value=str(text)):
-            yield text
-        case ast.JoinedStr(values=parts):
-            yield "".join(str(one.value) if isinstance(one, ast.Constant) else "X" for one in parts)
-        case ast.IfExp(body=body, orelse=other):
-            yield from texts(body)
-            yield from texts(other)
-        case ast.BinOp(left=left, right=right):
-            yield from texts(left)
-            yield from texts(right)
-        case ast.BoolOp(values=values):
-            for one in values:
-                yield from texts(one)
-
-
-def hints() -> Iterator[tuple[str, str]]:
-    for path in sorted(ROOT.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.keyword) and node.arg in {"hint", "remedy", "fix"}:
-                for text in texts(node.value):
-                    for named in NAMED.findall(text):
-                        yield f"{path.relative_to(ROOT)}:{node.value.lineno}", named
+def named_commands() -> Iterator[tuple[str, str]]:
+    for path, line, text in hints():
+        for named in COMMAND.findall(text):
+            yield f"{path}:{line}", named
 
 
 def fault(named: str) -> str | None:
@@ -70,12 +46,43 @@ def fault(named: str) -> str | None:
 
 
 def test_every_hint_names_a_command_that_exists_with_options_that_it_takes() -> None:
-    found = list(hints())
+    found = list(named_commands())
     assert len(found) > 200
     wrong = [
         f"{where}: debugger {named}: {what}" for where, named in found if (what := fault(named))
     ]
     assert wrong == []
+
+
+def expected_hints() -> Iterator[str]:
+    by_adapter = (*situations.BY_ADAPTER.values(), *situations.BY_ADAPTER_RUNNING.values())
+    states = (situations.STOPPED, situations.NATIVE, situations.RUNNING, situations.ENDED)
+    for table in (*states, situations.NONE, *by_adapter):
+        yield from table.values()
+
+
+def has_situation(path: str, text: str, expected: list[str]) -> bool:
+    """Tell whether a hint is expected in some situation, or has a reason to be in none."""
+    pattern = ".*".join(re.escape(part) for part in text.split(PLACEHOLDER))
+    is_met = any(one in text or re.fullmatch(pattern, one) for one in expected)
+    return is_met or any(f"{path}: {text}".startswith(one) for one in situations.REASONS)
+
+
+def test_every_hint_that_names_a_command_is_met_in_a_situation_or_says_why_not() -> None:
+    expected = list(expected_hints())
+    missing = [
+        f"{path}:{line}: {text}"
+        for path, line, text in hints()
+        if "debugger " in text and not has_situation(path, text, expected)
+    ]
+    assert missing == []
+    assert not has_situation("session/look.py", "debugger frobnicate", expected)
+
+
+def test_every_reason_is_for_a_hint_that_exists() -> None:
+    every = [f"{path}: {text}" for path, _, text in hints()]
+    unused = [one for one in situations.REASONS if not any(x.startswith(one) for x in every)]
+    assert unused == []
 
 
 def test_a_wrong_hint_is_found() -> None:

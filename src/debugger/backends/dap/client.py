@@ -11,12 +11,15 @@ from typing import Any, TypeVar
 import msgspec
 
 from debugger.backends.dap import messages as dap
+from debugger.core.expression_hints import LOCALS
 from debugger.errors import Code, DebuggerError
 
 Body = TypeVar("Body", bound=dap.Body)
 
 _log = logging.getLogger(__name__)
 _LOGGED_MAX = 4000
+# Seconds that a request may take of an adapter that is busy with one that was given up.
+_BUSY_S = 3.0
 
 # A request that an adapter did not advertise can kill or wedge it: it is never sent.
 _NEEDS = {
@@ -79,6 +82,8 @@ class Client:
         self._seq = 0
         self._pending: dict[int, asyncio.Future[dap.Message]] = {}
         self._lost: DebuggerError | None = None
+        # The first request that was given up, as long as nothing has been answered since.
+        self._overdue: str | None = None
         self._advertised: dict[str, Any] = {}
         self.capabilities = dap.Capabilities()
 
@@ -91,6 +96,11 @@ class Client:
             text = body[:_LOGGED_MAX].decode(errors="backslashreplace")
             cut = f" … of {len(body)} bytes" if len(body) > _LOGGED_MAX else ""
             _log.info("dap %s %s: %s%s", direction, self._adapter, text, cut)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request was given up, and the adapter has answered nothing since."""
+        return self._overdue is not None
 
     @property
     def is_lost(self) -> bool:
@@ -142,16 +152,25 @@ class Client:
         Raises:
             DebuggerError: NOT_SUPPORTED without sending, TIMEOUT, ADAPTER_DIED.
         """
+        if self._overdue is not None:
+            within = min(within, _BUSY_S)
         response = self.post(command, arguments)
         try:
             async with asyncio.timeout(within):
                 return await response
         except TimeoutError:
-            raise DebuggerError(
-                Code.TIMEOUT,
-                f"{self._adapter} did not answer {command} within {within:g} s",
-                hint="debugger status shows the session; debugger stop ends it",
-            ) from None
+            raise self._timed_out(command, within) from None
+        except asyncio.CancelledError:
+            self._overdue = self._overdue or command
+            raise
+
+    def _timed_out(self, command: str, within: float) -> DebuggerError:
+        said = f"{self._adapter} did not answer {command} within {within:g} s"
+        if self._overdue is not None:
+            said += f": since {self._overdue}, which took too long, it has answered nothing"
+        self._overdue = self._overdue or command
+        hint = "debugger stop ends the session; debugger status shows it"
+        return DebuggerError(Code.TIMEOUT, said, hint=hint)
 
     def post(
         self, command: str, arguments: msgspec.Struct | dict[str, Any]
@@ -203,6 +222,7 @@ class Client:
                 Code.PROTOCOL, f"{self._adapter} sent a broken message: {error}"
             ) from error
         if message.type == "response":
+            self._overdue = None
             waiting = self._pending.get(message.request_seq)
             if waiting is not None and not waiting.done():
                 waiting.set_result(message)
@@ -243,7 +263,7 @@ class Client:
 
 _HINTS = {
     Code.ADAPTER_FAILED: "debugger daemon logs shows what the adapter said",
-    Code.EVALUATION_FAILED: "debugger locals lists what is here",
+    Code.EVALUATION_FAILED: LOCALS,
 }
 
 

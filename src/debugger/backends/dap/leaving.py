@@ -53,7 +53,13 @@ async def _leave(inside: Inside, talk: Conversation, profile: Profile, *, kill: 
     # A server that goes on for others would leave it standing.
     is_server = attached is not None and attached.connect is not None
     let_go = profile.let_go if not is_server else None
-    if kill or not (profile.clears or let_go) or is_past or talk.client.is_lost:
+    if (
+        kill
+        or not (profile.clears or let_go)
+        or is_past
+        or talk.client.is_lost
+        or talk.client.is_busy
+    ):
         return
     talk.events.mute()
     with suppress(DebuggerError, TimeoutError):

@@ -116,6 +116,12 @@ class Console:
                 f"lldb took longer than {seconds:g} s to answer ({do}), and was interrupted",
                 hint="debugger status; debugger config shows dap_request_secs, the bound",
             ) from None
+        except asyncio.CancelledError:
+            # Whoever asks next must not find it busy with this.
+            if not self._is_closing and self._lost is None:
+                with contextlib.suppress(DebuggerError):
+                    await self._interrupt(do, answered, seconds)
+            raise
         finally:
             self._waiting.pop(number, None)
             answered.cancel()

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from debugger.backends.dap import client
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.client import Client, decode, error_text
 from debugger.errors import Code, DebuggerError
@@ -84,6 +85,20 @@ async def test_a_late_response_is_a_time_out_and_then_nothing(end):
     end.respond(1)
     following = await asked(end)
     end.respond(2)
+    assert (await following).threads == ()
+
+
+async def test_what_follows_a_request_that_was_given_up_does_not_wait_as_long(end, monkeypatch):
+    monkeypatch.setattr(client, "_BUSY_S", 0.01)
+    with pytest.raises(DebuggerError, match="did not answer evaluate within"):
+        await (await asked(end, "evaluate", within=0.01))
+    assert end.client.is_busy
+    with pytest.raises(DebuggerError, match="since evaluate, which took too long"):
+        await (await asked(end))
+    end.respond(1)
+    assert not end.client.is_busy
+    following = await asked(end)
+    end.respond(3)
     assert (await following).threads == ()
 
 

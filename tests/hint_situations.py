@@ -1,0 +1,194 @@
+"""The situations that hints are for: a state, a command that fails in it, and the hint it gets."""
+
+from __future__ import annotations
+
+from typing import Final
+
+RESTART: Final = "debugger restart runs it again; debugger output shows what it printed"
+PAUSE: Final = "debugger pause stops it; debugger await waits for the next stop"
+LOCALS: Final = "debugger locals lists what is here"
+START: Final = "debugger start PROGRAM begins one"
+
+# In any session that is stopped in `calculate`, called by `sum_to`.
+STOPPED: Final = {
+    "print nope": LOCALS,
+    "print --format nope i": "debugger print --help",
+    "print '1 +'": "one whole expression of the program's language: debugger print 'a[0] + b'",
+    "print ''": "debugger print EXPR",
+    "set": "debugger set --help",
+    "vars v999": "refs look like v3 and come with debugger locals and debugger print",
+    "frame 99": "debugger backtrace",
+    "down": "debugger up goes to its caller",
+    "thread 1234567": "debugger threads",
+    "backtrace --thread 1234567": "debugger threads",
+    "backtrace --limit 0": "debugger backtrace",
+    "context --context -1": "debugger context",
+    "source calculate.": "debugger source FILE:LINE",
+    "until 'nofile.c:9'": "debugger source shows the lines",
+    "next 0": "debugger until LOC runs to a place",
+    "continue --timeout -1": "without it, debugger config shows the default",
+    "await": "debugger continue lets it run",
+    "break calculate --hit-count 0": "debugger break --help",
+    "breakpoint remove 99": "debugger breakpoint list",
+    "breakpoint remove": "debugger breakpoint list",
+    "watch remove 99": "debugger watch list",
+    "watch remove": "debugger watch list",
+    "watch remove 1": "debugger breakpoint remove 1",
+    "catch remove 99": "debugger catch list",
+    "catch nope": "debugger catch ",
+    "exception": "debugger catch ",
+    "input": "debugger input --help",
+    "input --file nofile": "debugger input --file F",
+    "output --tail -1": "debugger output",
+    "events --kind nope": "debugger events",
+    "events --until zz": "debugger events",
+    "trace remove 99": "debugger trace list",
+    "read": "debugger read --help",
+    "use nope": "debugger sessions",
+    "stop --session nope": "debugger sessions",
+    "evidence show e99": "debugger evidence list",
+    "raw ''": "debugger raw help lists some",
+    "raw --within -1 help": "debugger raw --within 10 COMMAND",
+    "--budget 1 status": "debugger --budget 500 COMMAND",
+    "setup nope": "debugger setup --list",
+    "try nope --until 3 --expect 1": "debugger try 'x=3' 'order->total=0' --until LOC",
+}
+# In a native program's, on top of these.
+NATIVE: Final = {
+    "memory read nope": "debugger locals",
+    "memory read 0x0": "debugger print shows a pointer's value; debugger modules what is loaded",
+    "memory read 0x10 --count 0": "debugger memory read --help",
+    "memory read 0x10 --format xx": "debugger memory read --help",
+    "memory write 0x10 zz": "debugger memory write 0xADDR de ad be ef",
+    "registers nope": "debugger registers all",
+    "disassemble 0x1": "debugger disassemble",
+    "disassemble --count 0": "debugger disassemble --help",
+    "jump 9999": "debugger source shows the ",
+    "jump nope": "debugger jump LINE",
+    "read 0x10:nope": "debugger read 0xADDR:TYPE; one of ",
+    "watch nope": "debugger locals",
+}
+_NEED_A_STOP = "next|locals|print 1|set counter 3|backtrace|context|thread|until 10|exception"
+RUNNING: Final = dict.fromkeys(_NEED_A_STOP.split("|"), PAUSE) | {
+    "read nope": "debugger pause; --backend frida reads and writes globals"
+}
+_NEED_A_PROGRAM = "next|locals|print 1|backtrace|threads|pause|await|input hi"
+ENDED: Final = dict.fromkeys(_NEED_A_PROGRAM.split("|"), RESTART)
+NONE: Final = {
+    "next": START,
+    "locals": START,
+    "output": START,
+    "break main": START,
+    "start /nowhere/program": "debugger start PROGRAM",
+    "attach 999999999": "ps -e lists the processes",
+    "use nope": "debugger sessions",
+    "nope": "debugger --help",
+    "status --nope": "debugger status --help",
+    "crash": "debugger crash -- ./program ARGUMENTS",
+    "hang": "debugger hang -- ./program ARGUMENTS",
+    "who-wrote": "debugger who-wrote --help",
+    "runs remove nope": "debugger path --save NAME -- CMD",
+    "evidence export": "debugger crash -- PROGRAM",
+}
+BY_ADAPTER: Final = {
+    "gdb": {
+        "disassemble 0x1": "debugger disassemble shows the current function",
+        "step --into nope": "debugger step goes into the next call",
+        "trace add 'nope*'": "debugger start PROGRAM --backend frida traces patterns",
+        "raw nope": "debugger raw help lists the commands",
+    },
+    "lldb-dap": {
+        "raw nope": "debugger raw help lists the commands",
+        "raw 'process detach'": "debugger detach ends the session and lets the program go on",
+        "raw kill": "debugger stop ends program and session; debugger restart begins anew",
+        "raw 'shell ls'": 'debugger config: [security] shell = "allow" permits it',
+    },
+    "debugpy": {
+        "set nope 3": "debugger locals; debugger eval 'nope = …' makes a new one",
+        "set 3 3": "debugger eval runs any statement",
+        "step --instruction": "debugger next and debugger step go by lines",
+        "break '*0x1'": "debugger break FILE:LINE, or a function's name",
+        "watch i": "debugger who-wrote EXPR --at FILE:LINE -- CMD names the lines that wrote it",
+        "memory read 0x0": "debugger print EXPR shows a value, debugger set changes it",
+        "registers": "debugger locals shows the variables",
+        "disassemble": "shows Python's own instructions",
+        "continue --thread 1": "debugger break FILE:LINE --thread N stops one thread only",
+        "jump 'nofile.c:3'": "debugger jump takes a line of calculate",
+        "jump 9999": "debugger source shows the ",
+    },
+    "js-debug": {
+        "watch i": "debugger break LINE --condition EXPR stops where a value is so",
+        "memory read 0x0": "debugger print BUFFER shows the bytes of a Buffer or a typed array",
+        "jump 9999": "debugger set NAME VALUE changes what comes next",
+    },
+    "delve": {
+        "watch nope": LOCALS,
+        "watch i --read": "debugger watch EXPR --access stops at reads and writes",
+    },
+    "frida": {
+        "print nope": "debugger locals",
+        "print '1 +'": "debugger print --help",
+        "set 3 3": "debugger set NAME VALUE",
+        "disassemble 0x1": "debugger disassemble",
+        "try 'return 3'": "debugger start PROGRAM --adapter lldb-dap, or gdb, can",
+    },
+}
+BY_ADAPTER_RUNNING: Final = {
+    "lldb-dap": {"watch counter": PAUSE},
+    "gdb": {"raw help": PAUSE},
+    "delve": {"raw help": PAUSE},
+    "frida": {"read nope": "debugger read NAME; debugger read 0xADDR --type i32"},
+}
+
+# Hints of the commands and sessions that have no situation here, and why.
+_SLOW = "the question runs a program first; its own tests read the hint"
+_STATE = "the state lasts for a moment"
+REASONS: Final = {
+    "commands/asking.py": _SLOW,
+    "commands/diff": _SLOW,
+    "commands/hang.py": _SLOW,
+    "commands/path.py": _SLOW,
+    "commands/prob": _SLOW,
+    "commands/questions.py": _SLOW,
+    "commands/recorded.py": _SLOW,
+    "commands/test.py": _SLOW,
+    "commands/who_wrote.py": _SLOW,
+    "commands/setup.py": "an installation that was cut off: tests/unit/setup",
+    "commands/attach.py": "tests/unit/setup/test_attaching.py",
+    "commands/call.py": "a line without a file, before any stop: tests/e2e/test_bad_places.py",
+    "commands/looking.py: debugger config": "a configuration that denies raw commands",
+    "commands/output.py: debugger start --stdin": "more input than is taken at once",
+    "commands/breakpoints.py: debugger break FILE:LINE": "tests/e2e/test_bad_words.py",
+    "commands/live.py": "tests/e2e/test_live.py",
+    "commands/running.py": "two options that exclude each other",
+    "commands/watching.py: debugger watch --help": "two options that exclude each other",
+    "core/breakpoints.py: debugger breakpoint remove --all": "a thousand breakpoints",
+    "core/memory.py: debugger write": "a number that its type cannot hold: tests/unit/core",
+    "core/source_map.py": "a configuration with a wrong folder: tests/unit/core",
+    "core/state.py": _STATE,
+    "core/words.py: debugger eval": "control characters: tests/property/test_words.py",
+    "session/breaking.py": "a command that cannot be broken off: tests/e2e/test_raw_timeout.py",
+    "session/live.py: debugger read 0xADDR:TYPE": "tests/unit/session/test_live.py",
+    "session/machine.py: debugger memory read": "tests/e2e/test_machine.py",
+    "session/report.py": "a program that its adapter left: tests/faults",
+    "session/session.py": "a process of several that ended: tests/e2e/test_children.py",
+    "session/sessions.py: debugger stop --session": "as many sessions as there may be",
+    "session/source.py": "functions of several files: tests/e2e/test_sources.py",
+    "session/standing.py": "an adapter that died: tests/faults",
+    "session/stepping.py: debugger step --into": "tests/contract/test_steps.py",
+    "session/stepping.py: debugger until": "tests/e2e/test_bad_places.py",
+    "session/texts.py": "tests/e2e/test_bad_values.py",
+    "session/values.py": "values of Rust, large or without a place: tests/contract",
+    "session/worker.py": "a hundred commands at once: tests/unit/session",
+    # What depends on the machine, the adapter or the program; read by the tests beside them.
+    "backends/": "those of each adapter are in BY_ADAPTER; the rest is of its own tests",
+    "client.py": "tests/unit/test_client.py",
+    "config.py": "tests/unit/test_config.py",
+    "daemon/": "tests/unit/daemon",
+    "mcp/": "tests/unit/mcp",
+    "questions/": "tests/questions",
+    "render/": "tests/unit/render",
+    "setup/": "tests/unit/setup",
+    "surface/": "tests/test_skill.py",
+    "targets/": "tests/unit/targets",
+}

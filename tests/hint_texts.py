@@ -1,0 +1,90 @@
+"""Collects the hints of the source, and takes the commands out of one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import debugger
+from debugger import commands
+from debugger.core.command import COMMANDS, Arg
+from debugger.surface.reference import paths
+
+ROOT = Path(debugger.__file__).parent
+PLACEHOLDER = "X"
+# Where the name of a command may follow.
+COMMAND = re.compile(r"\bdebugger (?=[a-z-])([^;,:()`'\"]*)")
+_WITH_QUOTES = re.compile(r"\bdebugger (?=[a-z-])((?:'[^']*'|\"[^\"]*\"|\w:\w|[^;,:()`'\"])*)")
+_WORD = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+")
+_IS_ARGUMENT = re.compile(r"--?\w|[A-Z]|['\"\d*/]|\w+[:.]\w")
+_KEYWORDS = {"hint", "remedy", "fix"}
+
+
+def texts(node: ast.expr, names: Mapping[str, ast.expr] | None = None) -> Iterator[str]:
+    """Yield the texts of an expression, a placeholder for each value that is put into one.
+
+    `names` are constants that the expression may name.
+    """
+    names = names or {}
+    parts: list[ast.expr] = []
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.JoinedStr(values=values):
+            yield "".join(
+                str(one.value) if isinstance(one, ast.Constant) else PLACEHOLDER for one in values
+            )
+        case ast.IfExp(body=body, orelse=other):
+            parts = [body, other]
+        case ast.BinOp(left=left, right=right):
+            parts = [left, right]
+        case ast.BoolOp(values=values) | ast.Dict(values=values) | ast.Tuple(elts=values):
+            parts = list(values)
+        case ast.Subscript(value=ast.Name(id=name)) | ast.Name(id=name) if name in names:
+            parts = [names[name]]
+    for one in parts:
+        yield from texts(one, names)
+
+
+def hints() -> Iterator[tuple[str, int, str]]:
+    """Yield each text of the source that is a hint: its file, its line and itself."""
+    for path in sorted(ROOT.rglob("*.py")):
+        module = ast.parse(path.read_text("utf-8"))
+        names = dict(_constants(module))
+        for node in ast.walk(module):
+            if isinstance(node, ast.keyword) and node.arg in _KEYWORDS:
+                for text in texts(node.value, names):
+                    yield str(path.relative_to(ROOT)), node.value.lineno, text
+
+
+def _constants(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    for node in module.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield name, value
+
+
+def commands_in(hint: str) -> Iterator[str]:
+    """Yield the commands that a hint names, without the prose that follows them."""
+    commands.load()
+    known = paths(COMMANDS)
+    for named in _WITH_QUOTES.findall(hint):
+        words = _WORD.findall(named)
+        sizes = [size for size in (3, 2, 1) if tuple(words[:size]) in known]
+        if not sizes:
+            continue
+        kept, rest = words[: sizes[0]], words[sizes[0] :]
+        needed = sum(
+            isinstance(one.about, Arg) and one.is_required for one in known[tuple(kept)].parameters
+        )
+        for word in rest:
+            is_value = kept[-1].startswith("--") and "=" not in kept[-1]
+            is_needed = len(kept) < sizes[0] + needed
+            if not (_IS_ARGUMENT.match(word) or is_value or is_needed):
+                break
+            kept.append(word)
+        yield " ".join(kept)
