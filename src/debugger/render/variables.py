@@ -20,6 +20,9 @@ from debugger.render.values import (
 )
 
 _EXPRESSION = 100
+_INDENT = "  "
+_LINE = 400  # characters of one line of a table
+_BESIDE = 200  # characters of a value whose parts are listed below it
 _AROUND = 120  # characters beside the one value of a page
 
 
@@ -46,12 +49,28 @@ def value(answer: Value, page: Page) -> list[Section]:
         return [fixed(f"{name}: done")]  # a statement has no value
 
     def lay(kept: int) -> str:
-        line = f"{name}{kind} = {shorten(whole, kept, hint=hint)}"
+        line = f"{name}{kind} = {_laid(whole, kept, hint=hint)}".replace(" = \n", " =\n")
         return line if views else line + _ref_beside(line, ref)
 
-    # Escaping may lengthen a character to six.
-    own = Section(lay, count=len(whole) * 6)
+    # Escaping may lengthen a character to six. What is listed below is not said twice.
+    own = Section(lay, count=_BESIDE if views and "\n" not in whole else len(whole) * 6)
     return [own, *_inside(views, total, ref)]
+
+
+def _laid(text: str, limit: int, *, hint: str) -> str:
+    """Return a value; the lines of one that has several, as a table, are indented."""
+    lines = text.split("\n")
+    if len(lines) == 1:
+        return shorten(text, limit, hint=hint)
+    kept: list[str] = []
+    for line in lines:
+        limit -= len(line) + len(_INDENT)
+        if limit < 0 and kept:
+            kept.append(f"… {counted(len(lines) - len(kept), 'more line')}: {hint}")
+            break
+        kept.append(shorten(line, _LINE))
+    first = "" if kept[0].startswith(" ") else kept.pop(0)  # its columns stand above the next
+    return "".join([first, *(f"\n{_INDENT}{line}" for line in kept)])
 
 
 def _inside(views: Sequence[VariableView], total: int, ref: str) -> list[Section]:

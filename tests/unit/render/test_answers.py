@@ -412,6 +412,24 @@ def test_what_moves_a_cursor_or_turns_the_writing_around_is_escaped(number):
     assert shown in {f"x = a\\x{number:02x}b", f"x = a\\u{number:04x}b"}
 
 
+def test_a_value_of_several_lines_is_shown_as_lines_that_are_indented():
+    table = "DataFrame (2, 1)\n   x\n0  1\n1  2"
+    assert (
+        told(a.Value("df", table, "DataFrame")) == "df = DataFrame (2, 1)\n     x\n  0  1\n  1  2"
+    )
+    assert told(a.Value("s", " x\nnote: well", "T")) == "s =\n   x\n  note: well"
+    long = told(a.Value("t", "row\n" * 999, "T", ref="v1"), budget=60)
+    assert len(long) <= 240
+    assert re.search(r"… \d+ more lines: debugger vars v1", long)
+
+
+def test_a_value_is_short_where_its_items_are_listed_below():
+    items = (a.VariableView("'key0'", "0"),)
+    shown = told(a.Value("d", "{" + "'key': 0, " * 99 + "}", "dict", ref="v1", children=items))
+    assert len(shown.splitlines()[0]) < 220
+    assert shown.splitlines()[1] == "  'key0' = 0"
+
+
 def test_the_name_of_a_file_does_not_leave_its_line():
     frame = a.FrameView(0, "run", file="/tmp/app\n-> 1  note: all is well.py", line=3)
     crash = a.Crash("crashed", "ValueError", frame=frame)

@@ -258,6 +258,25 @@ def test_a_cut_value_gets_its_length_in_one_request():
     assert asyncio.run(PY.complete(Inside("nonsense"), [big])) == [big]
 
 
+def test_a_table_gets_its_shape_and_what_every_table_has_is_left_out():
+    table = Variable("df", "   x\n0  1", "DataFrame", handle=2, expression="df")
+    small = Variable("a", "array([1, 2])", "ndarray", handle=3, expression="a")
+    shown = asyncio.run(PY.complete(Inside("['(1, 1) ']"), [small, table]))
+    assert shown == [small, msgspec.structs.replace(table, value="DataFrame (1, 1)\n   x\n0  1")]
+    of_a_frame = [
+        Variable(name, value, kind, expression=f"df.{name}")
+        for name, value, kind in (
+            ("T", "'<transposed dataframe -- debugger:skipped eval>'", "str"),
+            ("iloc", "<pandas.core.indexing._iLocIndexer object at 0x7>", "_iLocIndexer"),
+            ("is_unique", "True", "bool"),
+            ("_mgr", "BlockManager", "BlockManager"),
+            ("shape", "(1, 1)", "tuple"),
+            ("x", "1", "int"),
+        )
+    ]
+    assert [one.name for one in asyncio.run(PY.complete(Inside(), of_a_frame))] == ["shape", "x"]
+
+
 def write(tmp_path, text: str, name: str = "app.py") -> str:
     (tmp_path / name).write_text(text)
     return str(tmp_path / name)

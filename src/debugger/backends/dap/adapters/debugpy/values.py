@@ -24,6 +24,12 @@ _TEXT_MAX = 1000
 _LENGTH = "len()"  # pydevd's own child of every container
 _RETURNED = "(return) "
 _METHODS = {"method", "function", "builtin_function_or_method", "method-wrapper"}
+_TABLES = {"ndarray", "DataFrame", "Series", "Tensor"}
+_INDEXER = "_iLocIndexer"  # the type of an attribute that pandas' tables have
+_OF_EVERY_FRAME = {
+    *("T", "array", "attrs", "axes", "empty", "flags", "hasnans", "nbytes", "ndim", "size"),
+    *("style", "values", "dtypes", "plot"),
+}
 _SEQUENCES = {"list", "tuple", "deque"}
 
 
@@ -84,24 +90,61 @@ async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variab
         for one in variables
         if one.name != _LENGTH and not _is_no_return(one) and not _is_method(one)
     ]
+    if any(one.type == _INDEXER for one in variables):
+        variables = [one for one in variables if not _is_of_every_frame(one)]
+    return await _shaped(inside, await _with_sizes(inside, variables))
+
+
+async def _with_sizes(inside: Inside, variables: list[Variable]) -> list[Variable]:
     cut = [one for one in variables if one.type in _CUT and one.expression and "..." in one.value]
     if not cut:
-        return list(variables)
+        return variables
     asked = ",".join(
         f"(len({one.expression}),type(next(iter({one.expression}),None)).__name__)" for one in cut
     )
     try:
         answer = (await inside.evaluate(f"[{asked}]", inside.looked_at, Purpose.PRINT)).value
     except DebuggerError:
-        return list(variables)
+        return variables
     sizes = re.findall(r"\((\d+), '([^']*)'\)", answer)
     if len(sizes) != len(cut):
-        return list(variables)
+        return variables
     improved: Mapping[int, Variable] = {
         id(one): _sized(one, int(size), element)
         for one, (size, element) in zip(cut, sizes, strict=True)
     }
     return [improved.get(id(one), one) for one in variables]
+
+
+async def _shaped(inside: Inside, variables: list[Variable]) -> list[Variable]:
+    """Add the shape to arrays and tables that are written in several lines, or cut."""
+    tables = [
+        one
+        for one in variables
+        if one.type in _TABLES and one.expression and ("\n" in one.value or "..." in one.value)
+    ]
+    if not tables:
+        return variables
+    asked = ",".join(
+        f"str(tuple({one.expression}.shape))+' '+str(getattr({one.expression},'dtype',''))"
+        for one in tables
+    )
+    try:
+        answer = await inside.evaluate(f"[{asked}]", inside.looked_at, Purpose.PRINT)
+        shapes = ast.literal_eval(answer.value)
+    except (DebuggerError, ValueError, SyntaxError):
+        return variables
+    shaped = {
+        id(one): msgspec.structs.replace(one, value=f"{one.type} {shape.strip()}\n{one.value}")
+        for one, shape in zip(tables, shapes, strict=False)
+    }
+    return [shaped.get(id(one), one) for one in variables]
+
+
+def _is_of_every_frame(one: Variable) -> bool:
+    """Tell what every DataFrame and Series of pandas has, and says nothing of this one."""
+    is_accessor = one.name.startswith("_") or one.value.startswith(("'<unable to get", "<pandas."))
+    return is_accessor or one.name in _OF_EVERY_FRAME or one.name.startswith("is_")
 
 
 def _is_no_return(one: Variable) -> bool:
