@@ -104,6 +104,42 @@ def test_whatever_it_does_there_is_an_answer(
     assert len(answer.out) < 4000
 
 
+RECURSION = """
+fn fact(n: u64, name: &str) -> u64 {
+    let pad = [n; 32];
+    fact(n + 1, name) * pad[3]
+}
+fn main() {
+    println!("{}", fact(1, "start"));
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        pytest.param(("--adapter", "lldb-dap"), marks=pytest.mark.adapter("lldb-dap")),
+        pytest.param(("--adapter", "gdb"), marks=pytest.mark.adapter("gdb")),
+        pytest.param(("--backend", "frida"), marks=pytest.mark.adapter("frida")),
+    ],
+)
+def test_a_deep_recursion_of_rust_is_a_stack_overflow_with_its_first_arguments(
+    cli: Callable[..., Any], tmp_path: Path, by: tuple[str, str]
+) -> None:
+    source, program = tmp_path / "deep.rs", tmp_path / "deep"
+    source.write_text(RECURSION)
+    subprocess.run(["rustc", "-g", source, "-o", program], check=True, capture_output=True)
+    answer = cli("crash", "--json", *by, "--", program, check=0, timeout=120).data["data"]
+    assert (answer["kind"], answer["signal"]) == ("stack_overflow", "SIGSEGV")
+    assert "frames of deep::fact" in answer["cause"]
+    assert 'name="start"' in [f"{one['name']}={one['value']}" for one in answer["locals"]]
+    if "frida" not in by:  # it gives the innermost 10,000 frames
+        assert 'the recursion began with deep::fact(n=1 name="start")' in answer["notes"]
+        assert answer["callers"][-1]["frame"]["function"] == "deep::main"
+    else:
+        assert "at least 10,000" in answer["cause"]
+
+
 DAEMON = """
 import os, time
 if os.fork():

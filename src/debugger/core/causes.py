@@ -72,6 +72,8 @@ class Facts(Struct, frozen=True):
     runtime: tuple[str, ...] = ()
     recursion: tuple[str, int] | None = None
     is_panic: bool = False
+    # The outermost frame that the debugger gives is one of the recursion: there are more.
+    is_recursion_cut: bool = False
 
 
 def cause(facts: Facts) -> Cause:
@@ -138,7 +140,8 @@ def _recursion(facts: Facts) -> Cause | None:
         return Cause("stack_overflow", "stack overflow")
     function, count = facts.recursion
     # V8 keeps only the innermost frames.
-    least = "at least " if facts.exception == "RangeError" else ""
+    is_cut = facts.is_recursion_cut or facts.exception == "RangeError"
+    least = "at least " if is_cut else ""
     return Cause("stack_overflow", f"stack overflow: {least}{count:,} frames of {function}")
 
 

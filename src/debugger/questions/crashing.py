@@ -30,6 +30,7 @@ _COMPILED = (
 )
 _EMPTY = "its input is empty: --stdin FILE gives it one"
 _LAST_RAISED = "before it ended this was raised, and caught as far as its output shows"
+_RUST_OVERFLOW = "has overflowed its stack"
 _PANICKED = 101  # what Rust's runtime exits with
 
 
@@ -91,6 +92,7 @@ def _answer(
     # A sanitizer tells of a fault again that was seen when it happened.
     seen = [one for one in seen if one.cause.kind != "sanitizer" or one is seen[0]]
     seen = [one for one in seen if one is seen[0] or not _is_sent_again(one, seen[0])]
+    seen = _without_runtime_abort(seen)
     chosen = seen[0] if is_over and last.exit_code == 0 else seen[-1]
     is_well, told_of_it = _survived(run, chosen, last)
     notes += told_of_it
@@ -140,9 +142,18 @@ def _answer(
         exit_signal=signal,
         earlier=earlier,
         adapter=run.session.adapter,
-        notes=(*told.notes, *dict.fromkeys(notes)),
+        notes=(*told.notes, *scene.notes, *dict.fromkeys(notes)),
         session=run.session.name if run.is_kept else UNSET,
     )
+
+
+def _without_runtime_abort(seen: Sequence[Seen]) -> Sequence[Seen]:
+    """Leave out the abort by which Rust's runtime ends a program for a stack overflow."""
+    if len(seen) < 2 or seen[-1].scene.facts.signal != "SIGABRT":  # noqa: PLR2004
+        return seen
+    is_overflow = seen[-2].cause.kind == "stack_overflow"
+    is_told = any(_RUST_OVERFLOW in line for line in seen[-1].scene.facts.said)
+    return seen[:-1] if is_overflow and is_told else seen
 
 
 def _is_sent_again(one: Seen, first: Seen) -> bool:

@@ -13,6 +13,7 @@ from debugger.session.session import Session
 from debugger.session.standing import runs
 
 _FAULT = re.compile(r"(?:fault address(?:: |=)|\(address )(0x[0-9a-fA-F]+)")
+_NUMBER = re.compile(r"0x[0-9a-f]+|-?\d+\Z")
 _NOT_CANONICAL = ("invalid address", "not canonical")  # as LLDB and the Frida engine say
 _SENT = "sent by a process"  # as the Frida engine says
 _SENDERS = frozenset(
@@ -63,8 +64,10 @@ async def _is_sent(session: Session, signal: str, described: str, stack: Stack) 
 
 async def _told_by_the_kernel(session: Session, stack: Stack) -> int | None:
     """Ask gdb what LLDB says in its description."""
-    value = await _ask(session, stack, "(long) $_siginfo._sifields._sigfault.si_addr")
-    return int(value) & (1 << 64) - 1 if value and value.lstrip("-").isdigit() else None
+    # Without a cast: what is one differs in C and in Rust.
+    value = await _ask(session, stack, "$_siginfo._sifields._sigfault.si_addr")
+    match = _NUMBER.search(value or "")
+    return int(match[0], 0) & (1 << 64) - 1 if match else None
 
 
 async def _is_general(session: Session, stack: Stack) -> bool:

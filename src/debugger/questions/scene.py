@@ -27,6 +27,7 @@ from debugger.session.session import Session
 _LEVELS = 40
 _DEPTH_MAX = 100_000
 _RECURSIVE = 8  # frames of one function among the innermost: it calls itself
+_TOO_DEEP = ("call stack size", "stack overflow")  # of V8, of Go
 _CYCLE_SHOWN = 4  # functions that call one another
 _EVALUATED_MAX = 16
 _EVALUATE_S = 5.0
@@ -60,6 +61,7 @@ class Scene(Struct, frozen=True):
     frames_total: int | None
     threads: tuple[answers.ThreadGroup, ...] = ()
     threads_total: int = 0
+    notes: tuple[str, ...] = ()
 
 
 async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Scene:
@@ -86,9 +88,10 @@ async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Sce
     is_seen = frame is None or seen == views.frame(frame)
     own, total_locals = await _locals(session, frame if is_seen else None, read)
     recursion = await _recursion(session, thread, stack)
-    around = stack
+    around, first = stack, None
     if recursion is not None and is_deep:
-        around = await _outermost(session, thread, stack, recursion[1])
+        around, first = await _outermost(session, thread, stack, recursion[1])
+        recursion = (recursion[0], _count_recursing(stack, first) or recursion[1])
     groups, total = await _threads(session, thread)
     runtime = [one.function for one in stack.frames if frame is None or one.index < frame.index]
     named = (*(one.base for one in read.accesses), *read.operands)
@@ -107,6 +110,7 @@ async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Sce
         said=tuple(said),
         runtime=tuple(runtime),
         recursion=recursion,
+        is_recursion_cut=is_deep and recursion is not None and first is None,
     )
     return Scene(
         stop=stop,
@@ -132,6 +136,7 @@ async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Sce
         frames_total=stack.total if recursion is None else recursion[1],
         threads=groups,
         threads_total=total,
+        notes=await _began_with(session, first),
     )
 
 
@@ -242,7 +247,10 @@ async def _evaluated(
 def _is_too_deep(stop: answers.Stop) -> bool:
     """Tell whether an exception says that there were too many calls, of Python or of V8."""
     told = stop.exception
-    return told is not None and (told.type == "RecursionError" or "call stack size" in told.message)
+    if told is None:
+        return False
+    message = told.message.lower()
+    return told.type == "RecursionError" or any(words in message for words in _TOO_DEEP)
 
 
 def _recursing(stack: Stack, frame: Frame | None) -> Frame | None:
@@ -285,15 +293,47 @@ async def _recursion(session: Session, thread: int, stack: Stack) -> tuple[str, 
     return function, total or len(stack.frames)
 
 
-async def _outermost(session: Session, thread: int, innermost: Stack, total: int) -> Stack:
-    """Return the frames from which a recursion began."""
+async def _outermost(
+    session: Session, thread: int, innermost: Stack, total: int
+) -> tuple[Stack, Frame | None]:
+    """Return the frames from which a recursion began, and the recursion's own first.
+
+    The first is None where the debugger does not give it.
+    """
     cycle = _cycle(innermost)
     try:
-        start = max(0, total - _CALLERS - 4)
+        start = max(0, total - _LEVELS)
         stack = await session.backend.stack(thread, start=start, levels=_LEVELS)
     except DebuggerError:
-        return Stack(())
-    return Stack(tuple(one for one in stack.frames if one.function not in cycle), total)
+        return Stack(()), None
+    recursing = [one for one in stack.frames if one.function in cycle]
+    outer = tuple(one for one in stack.frames if one.function not in cycle)
+    if not recursing or recursing[-1] is stack.frames[-1]:
+        return Stack(()), None
+    first = recursing[-1]
+    return Stack(tuple(one for one in outer if one.index > first.index), total), first
+
+
+def _count_recursing(innermost: Stack, first: Frame | None) -> int:
+    """Count the frames of a recursion without those within and outside it; 0: not known."""
+    cycle = _cycle(innermost)
+    inner = next((one.index for one in innermost.frames if one.function in cycle), 0)
+    return first.index - inner + 1 if first is not None else 0
+
+
+async def _began_with(session: Session, first: Frame | None) -> tuple[str, ...]:
+    """Name a recursion's first call, with its arguments."""
+    if first is None:
+        return ()
+    shown: list[str] = []
+    with suppress(DebuggerError):
+        names = await session.backend.arguments(first) or []
+        own = {one.name: one for one in await report.frame_locals(session, first)}
+        for name in names[:_OF_A_CALLER]:
+            if name in own and not values.is_dull(own[name]):
+                value = await values.expanded(session, own[name])
+                shown.append(f"{name}={value.value}")
+    return (f"the recursion began with {first.function}({' '.join(shown)})",)
 
 
 async def _locals(

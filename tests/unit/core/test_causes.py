@@ -73,6 +73,8 @@ def test_a_recursion_is_told_by_its_depth() -> None:
         "stack_overflow",
         "stack overflow: 8,730 frames of walk",
     )
+    _, text = told("return walk(n);", recursion=("walk", 10000), is_recursion_cut=True, **facts)
+    assert text == "stack overflow: at least 10,000 frames of walk"
 
 
 @pytest.mark.parametrize(

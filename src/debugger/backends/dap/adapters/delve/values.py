@@ -158,6 +158,8 @@ async def _with_address(inside: Inside, value: Variable, frame: Frame | None) ->
 
 def _plain(value: Variable) -> Variable:
     """Leave out the second form of unsigned numbers: `5 = 0x5`; of an address, the first."""
+    if value.value.startswith(_UNREADABLE):
+        return msgspec.structs.replace(value, value="<optimized out>")
     match = _UNSIGNED.match(value.value)
     if match is None or value.handle:
         return value
