@@ -364,3 +364,21 @@ def test_a_connection_knows_whose_it_is(runtime_dir):
     assert connection is not None
     assert connection.peer() == pid
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("imported", "shown"), [("os", ["shown"]), ("threading", ["shown", "end"])]
+)
+def test_a_process_ends_without_cleaning_up_where_nothing_else_may_wait_for_it(imported, shown):
+    script = f"""
+import {imported}
+import atexit
+from debugger import client
+atexit.register(print, "end")
+client.main = lambda: print("shown") or 3
+raise SystemExit(client.run())
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (ran.stdout.split(), ran.returncode) == (shown, 3)

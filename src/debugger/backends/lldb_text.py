@@ -191,6 +191,17 @@ def body(text: str) -> int | None:
     return second if second < function[1] else None
 
 
+def past_entry(text: str) -> range | None:
+    """Read `image lookup --verbose --address`: from that line's code to the end of the function.
+
+    None where the address is in the function's first line entry.
+    """
+    function, line = function_range(text), _LINE_BOUNDS.search(text)
+    if function is None or line is None or int(line["start"], 16) <= function[0]:
+        return None
+    return range(int(line["start"], 16), function[1])
+
+
 def breakpoint_locations(text: str) -> list[BreakpointLocation]:
     """Read `breakpoint list`: the locations."""
     return [

@@ -24,6 +24,8 @@ class Kind(Enum):
     EXIT = "exit"
     ADAPTER = "adapter"
 
+    __hash__ = object.__hash__  # Enum's own is written in Python: a flood of output asks for it
+
 
 TRACE_KINDS = frozenset(
     {Kind.LOGPOINT, Kind.FUNCTION_ENTER, Kind.FUNCTION_EXIT, Kind.VARIABLE_SNAPSHOT}
@@ -40,6 +42,8 @@ class Stream(Enum):
     STDOUT = "stdout"
     STDERR = "stderr"
     CONSOLE = "console"
+
+    __hash__ = object.__hash__  # as above
 
 
 class OutputData(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -66,14 +66,17 @@ class Peer:
 
     async def send(self, message: Mapping[str, Any]) -> None:
         """Send a message, and wait until it is on its way."""
-        line = as_line(message)
+        await self.send_line(as_line(message), message.get("id"))
+
+    async def send_line(self, line: bytes, request_id: object) -> None:
+        """Send the line that an answer to a request is, and wait until it is on its way."""
         if len(line) > protocol.MAX_BYTES:
             error = DebuggerError(
                 Code.PROTOCOL,
                 f"the answer has {len(line)} bytes, a message at most {protocol.MAX_BYTES}",
                 hint="ask for less: --limit, --count or --tail",
             )
-            line = as_line(as_answer(message.get("id"), Reply.failed(error)))
+            line = as_line(as_answer(request_id, Reply.failed(error)))
         self._writer.write(line)
         # No bound: who does not read waits, and is cancelled when it hangs up.
         await self._writer.drain()

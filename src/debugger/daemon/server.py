@@ -201,8 +201,13 @@ class Server:
                 raise
             reply = Reply.failed(_stopped())
         answer = as_answer(request.id, reply)
+        try:
+            line = as_line(answer if note is None else {**answer, "note": note})
+        except (TypeError, ValueError) as error:  # JSON cannot hold it
+            reply = self._faulty(request, error)
+            line = as_line(as_answer(request.id, reply))
         with suppress(OSError):
-            await peer.send(answer if note is None else {**answer, "note": note})
+            await peer.send_line(line, request.id)
         if reply.stop_daemon:
             self.stop()
 
@@ -215,16 +220,17 @@ class Server:
                 return _own_reply(request, *await self._end(peer))
             reply = await self._handler.handle(request)
             self._publish(self._handler.sessions())
-            # Here, so that an answer that JSON cannot hold is an INTERNAL error like any other.
-            as_line(as_answer(request.id, reply))
         except DebuggerError as error:
             return Reply.failed(error)
         except Exception as error:  # noqa: BLE001 - the server loop
-            _log.exception("a request failed: %s", request.argv or request.command)
-            what = f"{type(error).__name__}: {error}"
-            hint = f"this is a fault of the debugger; see {self._presence.log}"
-            return Reply.failed(DebuggerError(Code.INTERNAL, what, hint=hint))
+            return self._faulty(request, error)
         return reply
+
+    def _faulty(self, request: Request, error: Exception) -> Reply:
+        _log.error("a request failed: %s", request.argv or request.command, exc_info=error)
+        what = f"{type(error).__name__}: {error}"
+        hint = f"this is a fault of the debugger; see {self._presence.log}"
+        return Reply.failed(DebuggerError(Code.INTERNAL, what, hint=hint))
 
     def _publish(self, sessions: Sequence[Mapping[str, Any]]) -> None:
         try:

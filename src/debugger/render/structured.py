@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from debugger.core.answers import Answer, Children, VariableView
@@ -20,6 +21,7 @@ _FOR_TEXT_ONLY = frozenset({"noun", "show_type", "stack_own"})
 _SHORTEST = 20  # characters of a string, before whole keys are left out
 _ITEM = 20  # characters of a string are cut for each item of a list
 _PATHS = 10
+_TOGETHER = 50  # items of a list that are measured at once
 
 
 def to_data(answer: Answer, *, budget: int | None) -> dict[str, Any]:
@@ -50,19 +52,25 @@ def _fits(value: Mapping[str, Any], limit: int) -> bool:
     # In parts, so that what is far too long is not written to its end.
     size = len("{}") + max(len(value) - 1, 0)
     for key, inner in value.items():
-        parts = inner if isinstance(inner, list) else (inner,)
-        around = len("[]") + max(len(inner) - 1, 0) if isinstance(inner, list) else 0
-        size += len(_encoded(key)) + len(":") + around
-        for part in parts:
-            size += len(_encoded(part))
-            if size > limit:
+        is_long = isinstance(inner, list) and len(inner) > _TOGETHER
+        for start in range(0, len(inner), _TOGETHER) if is_long else ():
+            # Of each part the brackets are left out, and the comma after it is put in.
+            size += len(_encoded(inner[start : start + _TOGETHER])) - len("[]") + len(",")
+            if size > limit + len(","):
                 return False
+        around = len("{}") + (len(",") if is_long else 0)
+        size += len(_encoded({key: [] if is_long else inner})) - around
+        if size > limit:
+            return False
     return size <= limit
 
 
 def _plain(value: Any) -> Any:
     # Most values are these; asking them for their protocols takes longer than all the rest.
-    if value is None or type(value) in _LEAVES:
+    kind = type(value)
+    if value is None or kind is bool or kind is int or (kind is str and value.isascii()):
+        return value
+    if kind in _LEAVES:
         return _leaf(value)
     if isinstance(value, Children):
         value = value.to_keys()
@@ -88,10 +96,16 @@ def _leaf(value: Any) -> Any:
 
 
 def _fields(value: Any) -> Iterable[tuple[str, Any]]:
-    for name in value.__struct_fields__:
+    kind: Any = type(value)
+    for name in _names(kind):
         inner = getattr(value, name)
-        if inner is not _UNSET and name not in _FOR_TEXT_ONLY:
+        if inner is not _UNSET:
             yield name, inner
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(name for name in kind.__struct_fields__ if name not in _FOR_TEXT_ONLY)
 
 
 def _shrunk(whole: dict[str, Any], budget: int, limit: int) -> dict[str, Any]:

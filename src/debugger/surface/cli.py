@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import click
@@ -90,7 +90,7 @@ def parse(argv: Sequence[str], registry: Registry) -> Invocation:
     Raises:
         DebuggerError: USAGE, with near names or the help to read.
     """
-    root = _Group(paths(registry), ())
+    root = _root(registry)
     try:
         invocation: Invocation = root.invoke(root.make_context(PROGRAM, list(argv)))
     except click.UsageError as error:
@@ -229,6 +229,11 @@ class _Leaf(click.Command):
 
 
 _leaf = cache(_Leaf)  # click keeps nothing between two parses
+
+
+@lru_cache(maxsize=1)
+def _root(registry: Registry) -> _Group:
+    return _Group(paths(registry), ())
 
 
 def _click_type(parameter: Parameter) -> click.ParamType[Any]:

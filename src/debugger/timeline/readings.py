@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import msgspec
 
 from debugger.core.events import Event, OutputData, Stream
@@ -45,9 +47,14 @@ class Lines(msgspec.Struct, frozen=True):
     dropped: int
 
 
+@cache
+def _output_data(data: bytes) -> OutputData:
+    return msgspec.json.decode(data, type=OutputData)
+
+
 def join(line: Line | None, seq: int, text: str, data: bytes) -> Line:
     """Return the line that a piece of it goes on with."""
-    shown = msgspec.json.decode(data, type=OutputData)
+    shown = _output_data(data)
     if line is None:
         return Line(shown.stream, text, seq, shown.continues, shown.open)
     return Line(shown.stream, line.text + text, seq, line.continues, shown.open)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from debugger.core.events import Event, Kind, OutputData
+from debugger.core.events import Event, Kind, OutputData, Stream
 from debugger.core.model import Passage
 from debugger.timeline.lines import Piece
 
@@ -103,8 +103,8 @@ def number_of(text: str) -> int | float | None:
 
 
 @cache
-def _output_data(data: OutputData) -> bytes:
-    return msgspec.json.encode(data)
+def _output_data(stream: Stream, continues: bool, is_open: bool) -> bytes:  # noqa: FBT001 - positional for speed
+    return msgspec.json.encode(OutputData(stream, continues, is_open))
 
 
 def output_row(piece: Piece) -> Row:
@@ -119,7 +119,7 @@ def output_row(piece: Piece) -> Row:
         file=None,
         line=None,
         text=piece.text,
-        data=_output_data(OutputData(piece.stream, piece.continues, piece.open)),
+        data=_output_data(piece.stream, piece.continues, piece.open),
         head=piece.head,
     )
 

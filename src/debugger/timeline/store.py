@@ -66,6 +66,8 @@ class Timeline:
         self._rows: dict[int, Row] = {}
         self._rows_size = 0
         self._lost: list[int] = []
+        self._written_floor = 0  # the output up to it is deleted from the database
+        self._newest: dict[Kind, int] = {}  # of all kinds but calls and returns
         self._waiters = Waiters()
         self._is_closed = False
         # What was logged up to here is no output any more, but stays an event.
@@ -111,6 +113,7 @@ class Timeline:
         self._seq = seq
         self._times.add(seq, seq, time_ns, time_ns)
         self._rows[seq] = row
+        self._newest[kind] = seq
         self._rows_size += row.size
         for lost in self._records.add(seq, kind, row.size):
             if lost in self._rows:
@@ -233,6 +236,9 @@ class Timeline:
         """
         self._settle(filters.kinds)
         since = min(max(since, 0), self._seq)
+        if before is None and filters.kinds and self._is_nothing_after(since, filters.kinds):
+            dropped = self._drops.count(filters.kinds, after=since, upto=self._seq)
+            return Page([], next=self._seq, dropped=dropped, total=0)
         before = self._seq + 1 if before is None else min(max(before, 0), self._seq + 1)
         plan = self._plan(filters, since, before)
         found = self._database.events(plan, limit=min(max(limit, 0), MAX_PAGE), newest=newest)
@@ -271,6 +277,8 @@ class Timeline:
             raise ValueError("either the first lines or the last, not both")
         self._settle({Kind.OUTPUT})
         start = since = min(max(since, self._cleared), self._seq)
+        if self._is_nothing_after(since, _LINES):
+            return Lines([], self._seq, self._drops.count(_LINES, after=since, upto=self._seq))
         if tail is not None:
             start = self._database.before_last_lines(min(tail, self._seq), since=since)
         found: dict[int, Line] = {}
@@ -312,9 +320,16 @@ class Timeline:
         self._database.close()
 
     def _first(self, after: int, kinds: frozenset[Kind]) -> Event | None:
+        self._show_unfinished()
+        if self._is_nothing_after(after, kinds):
+            return None
         self._settle(kinds)
         plan = self._plan(Filters(kinds=kinds), after, self._seq + 1)
         return next(iter(self._database.events(plan, limit=1, newest=False)), None)
+
+    def _is_nothing_after(self, seq: int, kinds: Collection[Kind]) -> bool:
+        """Tell whether it is known without the database that no such event is newer."""
+        return _CALLS.isdisjoint(kinds) and all(self._newest.get(one, 0) <= seq for one in kinds)
 
     def _show_unfinished(self) -> None:
         for block in self._splitter.show(first=self._seq + 1, time_ns=self._clock()):
@@ -323,6 +338,7 @@ class Timeline:
     def _add(self, block: Block) -> None:
         self._times.add(block.first, self._seq + block.count, block.time_ns, block.time_ns)
         self._seq += block.count
+        self._newest[Kind.OUTPUT] = self._seq
         self._output.add(block)
 
     def _settle(self, kinds: Collection[Kind] | None = None) -> None:
@@ -336,6 +352,9 @@ class Timeline:
         self._writer.rest()
         rows = [output_row(piece) for piece in self._output.take()]
         rows += self._rows.values()
+        if not rows and not self._lost and self._output.floor == self._written_floor:
+            return
+        self._written_floor = self._output.floor
         self._database.write(rows, without=self._lost, output_upto=self._output.floor)
         self._rows.clear()
         self._lost.clear()

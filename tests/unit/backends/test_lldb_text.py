@@ -221,6 +221,18 @@ def test_a_function_without_a_prologue_has_no_other_body(words, instead):
     assert lldb_text.body(_LOOKED_UP.replace(words, instead)) is None
 
 
+@pytest.mark.parametrize(
+    ("start", "past"), [("1139", None), ("1150", range(0x1150, 0x1177)), ("1140", None)]
+)
+def test_an_address_is_past_the_entry_where_another_line_entry_begins_before_it(start, past):
+    text = _LOOKED_UP.replace(
+        "LineEntry: [0x0000000000001139", f"LineEntry: [0x000000000000{start}"
+    )
+    if start == "1140":
+        text = text.replace("Function:", "Nothing:")
+    assert lldb_text.past_entry(text) == past
+
+
 def test_the_locations_of_a_breakpoint_are_read_with_their_module_before_it_is_loaded():
     text = (
         "1: name = 'get', locations = 2\n"

@@ -465,6 +465,7 @@ class DapBackend:
 
     def post(self, command: str, arguments: msgspec.Struct) -> asyncio.Future[dap.Message]:
         """Send a request without waiting for its response."""
+        self._stacks.requested(command)
         return self._talk.client.post(command, arguments)
 
     async def request(
@@ -476,4 +477,5 @@ class DapBackend:
         failure: Code = Code.ADAPTER_FAILED,
     ) -> Any:
         """Send a request and return its response's body (see Client.request)."""
+        self._stacks.requested(command)
         return await self._talk.request(command, arguments, body, failure=failure)

@@ -12,6 +12,8 @@ from debugger.backends.dap import requests as ask
 from debugger.backends.dap.profile import Inside, Profile
 from debugger.core.model import Stack, Stopped
 
+# What may be requested while a stack is kept: anything else may change it.
+_CHANGES_NOTHING = {"scopes", "stackTrace", "threads", "variables"}
 _TAIL = 32  # more than any adapter's own frames, save the copies of long causes
 
 
@@ -33,8 +35,9 @@ class Stacks:
             stack, self._kept = self._kept[1], None
             return stack
         if self._is_outside is None:
-            return await _as_it_is(self._inside, *asked)
-        stack = await window(self._inside, self._is_outside, *asked)
+            stack = await _as_it_is(self._inside, *asked)
+        else:
+            stack = await window(self._inside, self._is_outside, *asked)
         if self._handles_are_calls:
             calls = (msgspec.structs.replace(one, call=one.handle) for one in stack.frames)
             stack = msgspec.structs.replace(stack, frames=tuple(calls))
@@ -50,6 +53,11 @@ class Stacks:
         finally:
             self._is_judging = False
         return self._stop
+
+    def requested(self, command: str) -> None:
+        """Forget what was kept where a request may change the stack, a jump for example."""
+        if not self._is_judging and command not in _CHANGES_NOTHING:
+            self._kept = None
 
     def told(self, stop: Stopped) -> None:
         """Forget what was kept of any other stop."""

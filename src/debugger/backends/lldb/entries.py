@@ -44,6 +44,7 @@ class Entries:
         self._inside = inside
         self._on_moved = on_moved
         self._made: dict[str, dict[tuple[int, Moved], int]] = {}
+        self._past: tuple[str, range] | None = None
 
     @property
     def owners(self) -> dict[int, int]:
@@ -116,10 +117,16 @@ class Entries:
         if frame.address is None or frame.line is None:
             return 0
         here = int(frame.address, 16)
+        past, self._past = self._past, None
+        if past is not None and past[0] == frame.function and here in past[1]:
+            self._past = past  # a step within the function of the stop before
+            return 0
         try:
             text = await self._inside.raw(f"image lookup --verbose --address {here:#x}", None)
             body = lldb_text.body(text)
             if body is None:
+                addresses = lldb_text.past_entry(text)
+                self._past = None if addresses is None else (frame.function, addresses)
                 return 0
             code = f"disassemble --start-address {here:#x} --end-address {body:#x}"
             return len(lldb_text.functions(await self._inside.raw(code, None)))

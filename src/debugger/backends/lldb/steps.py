@@ -305,7 +305,8 @@ class Steps:
             return before if is_done else stop
         if stop.thread is None or stop.reason not in _ENTERING or self._is_by_address(stop):
             return stop
-        frames = (await self._inside.stack(stop.thread, levels=1)).frames
+        # As many frames as a report shows: it need not request them again.
+        frames = (await self._inside.stack(stop.thread)).frames
         count = await self._entries.left(frames[0]) if frames else 0
         if not count:
             return stop

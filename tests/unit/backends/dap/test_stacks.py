@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import stacks
+from debugger.core.model import Reason, Stopped
 
 
 class Adapter:
@@ -62,3 +65,20 @@ async def test_the_end_is_asked_for_only_where_the_window_does_not_show_it():
 async def test_without_a_total_a_full_window_has_no_known_end():
     assert await names(Adapter("...xx", tells_total=False), 0, 3) == ([".0", ".1", ".2"], None)
     assert await names(Adapter("...xx", tells_total=False), 0, 20) == ([".0", ".1", ".2"], 3)
+
+
+@pytest.mark.parametrize(("command", "count"), [("scopes", 1), ("evaluate", 2), ("goto", 2)])
+async def test_a_stack_that_a_stop_was_judged_by_serves_until_it_may_have_changed(command, count):
+    adapter = Adapter("...")
+    read = stacks.Stacks(adapter, SimpleNamespace(is_outside=None, handles_are_calls=False))
+    stop = Stopped(Reason.STEP, "step", thread=1)
+
+    async def judge():
+        await read.read(1, 0, 20)
+        read.requested("evaluate")
+        return stop
+
+    read.told(await read.judged(judge()))
+    read.requested(command)
+    assert len((await read.read(1, 0, 20)).frames) == 3
+    assert adapter.asked == count
