@@ -58,6 +58,16 @@ FILTERS = [
 ]
 
 
+def test_a_stop_is_found_by_the_function_in_which_the_program_stopped(cli) -> None:
+    cli("start", program("loop.c"), "--break", at("loop.c", "start"), check=0)
+    cli("watch", "sum", check=0)
+    cli("continue", check=0)
+    stops = data(cli("--json", "events", "--kind", "stop", "--function", "sum_to", check=0))
+    reasons = [one["data"]["reason"] for one in stops["events"]]
+    assert reasons == ["breakpoint", "watchpoint"]
+    assert {one["file"] for one in stops["events"]} == {str(source("loop.c"))}
+
+
 def test_each_filter_is_kept(logged) -> None:
     for words, expected in FILTERS:
         assert texts(logged, "--kind", "logpoint", *words) == expected, words

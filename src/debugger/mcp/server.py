@@ -20,6 +20,7 @@ from debugger.mcp import instructions, logs, resources
 from debugger.mcp.call import Memory, Told, ToolCall
 from debugger.mcp.daemon import Daemon, Reply
 from debugger.mcp.envelope import enveloped
+from debugger.mcp.hints import name_tools
 from debugger.mcp.prompts import PROMPTS
 from debugger.mcp.tool import Tool, Toolset
 
@@ -101,7 +102,7 @@ class Answers:
             )
             told = await tool.run(call, **arguments)
         except DebuggerError as error:
-            told = failed(tool, error)
+            told = failed(tool, self._fit_hint(error))
         except Exception as error:  # noqa: BLE001 - one call's fault must not end the server
             _log.exception("%s failed", tool.name)
             message = f"{type(error).__name__}: {error}"
@@ -111,6 +112,11 @@ class Answers:
             structured_content=dict(told.data) if not told.is_error else None,
             is_error=told.is_error,
         )
+
+    def _fit_hint(self, error: DebuggerError) -> DebuggerError:
+        if error.hint is not None:
+            error.hint = name_tools(error.hint, {one.name for one in self._tools})
+        return error
 
     def _memory(self, context: Context) -> Memory:
         # Over standard streams there is one client. Over HTTP only the protocol's versions before

@@ -11,7 +11,7 @@ from debugger.core.answers import Crashed
 from debugger.core.breakpoints import Breakpoints
 from debugger.core.breakpoints import Kind as BreakpointKind
 from debugger.core.events import Kind, Stream
-from debugger.core.model import Exited, Passage, Reason, Stopped
+from debugger.core.model import Exited, Frame, Passage, Reason, Stopped
 from debugger.timeline import Timeline
 
 
@@ -48,6 +48,8 @@ class Record:
         self._timeline = timeline
         self._name = name
         self._breakpoints = breakpoints
+        # The numbers of the last stop's events that do not name a function yet.
+        self._unlocated: list[int] = []
 
     def printed(self, stream: Stream, text: str) -> None:
         """Write what the program printed; what the debugger says of itself is another kind."""
@@ -95,12 +97,25 @@ class Record:
             seq = self._append(Kind.CRASH, text, told, thread=stop.thread)
             crashed = Crashed(stop.signal, text[:_DESCRIPTION_MAX], stop.thread, seq)
         places = [self._place(number) for number in hits]
-        for number, place in zip(hits, places, strict=True):
-            words = f"breakpoint {number}"
-            self._append(Kind.BREAKPOINT_HIT, words, data, thread=stop.thread, place=place)
+        written = [
+            self._append(
+                Kind.BREAKPOINT_HIT, f"breakpoint {number}", data, thread=stop.thread, place=place
+            )
+            for number, place in zip(hits, places, strict=True)
+        ]
         where = places[0] if places else _UNKNOWN
-        self._append(Kind.STOP, text, data, thread=stop.thread, place=where)
+        written.append(self._append(Kind.STOP, text, data, thread=stop.thread, place=where))
+        self._unlocated = written
         return crashed
+
+    def locate_stop(self, frame: Frame | None) -> None:
+        """Write where the last stop was, which is known once its stack was read."""
+        if frame is not None:
+            for seq in self._unlocated:
+                self._timeline.locate(
+                    seq, function=frame.function, file=frame.file, line=frame.line
+                )
+        self._unlocated = []
 
     def resumed(self) -> None:
         """Write that the program runs again."""

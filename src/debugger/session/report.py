@@ -73,6 +73,8 @@ async def stop(
     if session.look.frame is None:
         session.look.frame = shown = users_frame(stack, happened, session.target.cwd)
         session.look.shown_index = shown.index if shown is not None else 0
+        if thread == happened.thread:
+            session.locate_stop(shown)
     frame = session.look.frame
     variables = await _variables(session, frame)
     returned = [one for one in variables if one.name.startswith(_RETURNED)]

@@ -30,7 +30,7 @@ from debugger.backends.base import (
 from debugger.core.answers import Crashed
 from debugger.core.breakpoints import Breakpoint, Breakpoints
 from debugger.core.events import Stream
-from debugger.core.model import Exited, Reason, Resume, Stopped, Traced
+from debugger.core.model import Exited, Frame, Reason, Resume, Stopped, Traced
 from debugger.core.refs import Refs
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
@@ -403,6 +403,10 @@ class Session(Standing):
                 self._set(State.STOPPED)
                 self.is_reported = True
             raise
+
+    def locate_stop(self, frame: Frame | None) -> None:
+        """Note in the timeline where the last stop was."""
+        self._record.locate_stop(frame)
 
     def moved(self) -> None:
         """Note that the program is elsewhere though nothing ran: a jump."""

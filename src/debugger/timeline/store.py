@@ -175,6 +175,32 @@ class Timeline:
         )
         self._database.amend(seq, row)
 
+    def locate(self, seq: int, *, function: str | None, file: str | None, line: int | None) -> None:
+        """Note where an event was, once that is known; one that was dropped stays away."""
+        place = {
+            "function": None if function is None else storable(function),
+            "file": None if file is None else storable(file),
+            "line": line,
+        }
+        if seq in self._rows:
+            self._rows[seq] = self._rows[seq]._replace(**place)  # type: ignore[arg-type]
+            return
+        for known in self._database.events(
+            self._plan(_ALL, seq - 1, seq + 1), limit=1, newest=False
+        ):
+            row = Row(
+                seq=seq,
+                time_ns=known.time_ns,
+                kind=known.kind,
+                session=known.session,
+                thread=known.thread,
+                text=known.text,
+                data=msgspec.json.encode(known.data),
+                head=seq,
+                **place,  # type: ignore[arg-type]
+            )
+            self._database.amend(seq, row)
+
     def append_output(self, stream: Stream, text: str, *, session: str) -> None:
         """Add a chunk of output: an event for each line that it completes.
 

@@ -132,7 +132,7 @@ async def debug_command(call: ToolCall, command: Annotated[str, "as after `debug
         raise DebuggerError(
             Code.DENIED,
             f"{words[0]} is for a shell, not for a session",
-            hint=f"debugger {words[0]}",
+            hint=f"a person gives it in a shell: debugger {words[0]}",
         )
     if "--follow" in words:
         raise DebuggerError(

@@ -1,0 +1,53 @@
+"""Hints name tools of the client's toolset, whatever command of a shell they are made of."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from debugger.mcp.hints import name_tools
+from debugger.mcp.tools import TOOLSETS
+from hint_texts import hints
+
+NAMES = {kind: {one.name for one in tools} for kind, tools in TOOLSETS.items()}
+
+
+@pytest.mark.parametrize(
+    ("hint", "core", "xcode"),
+    [
+        (
+            "debugger pause stops it; debugger await waits",
+            "debug_command `pause` stops it; debug_command `await` waits",
+            'debug_session {"action": "pause"} stops it; debug_session {"action": "wait"} waits',
+        ),
+        ("debugger locals lists what is here", "debug_command `locals` lists what is here", None),
+        ("debugger watch list; debugger watch remove ID frees one", None, None),
+        ("debugger break main.c:42", "debug_command `break main.c:42`", "debug_breakpoint_add"),
+        ("give --x", "give --x", "give --x"),
+    ],
+)
+def test_a_hint_names_tools_that_are_there(hint, core, xcode):
+    if core is not None:
+        assert name_tools(hint, NAMES["core"]) == core
+    if xcode is not None:
+        assert name_tools(hint, NAMES["xcodebuildmcp"]) == xcode
+
+
+def test_a_clause_without_a_tool_is_left_out():
+    hint = "debugger crash -- CMD; debugger detach ends the session"
+    assert name_tools(hint, NAMES["xcodebuildmcp"]) == "debug_detach ends the session"
+    assert name_tools("debugger daemon logs", NAMES["xcodebuildmcp"]) is None
+    assert name_tools("debugger daemon logs", NAMES["core"]) == "in a shell, debugger daemon logs"
+
+
+def test_no_hint_of_the_source_names_a_command_or_a_missing_tool():
+    wrong = []
+    for path, line, text in hints():
+        for kind in ("core", "xcodebuildmcp"):
+            fitted = name_tools(text, NAMES[kind]) or ""
+            bad = re.findall(r"(?<!shell, )\bdebugger (?!behind|itself)[\w-]+", fitted)
+            tools = set(re.findall(r"\bdebug_\w+", fitted)) - NAMES[kind]
+            if kind == "xcodebuildmcp" or path.split("/")[0] in {"session", "core"}:
+                wrong += [f"{path}:{line}: {fitted}"] if bad or tools else []
+    assert wrong == []
