@@ -23,7 +23,7 @@ STOPPED: Final = {
     "backtrace --thread 1234567": "debugger threads",
     "backtrace --limit 0": "debugger backtrace",
     "context --context -1": "debugger context",
-    "source calculate.": "debugger source FILE:LINE",
+    "source nosuch": "debugger source FILE:LINE",
     "until 'nofile.c:9'": "debugger source shows the lines",
     "next 0": "debugger until LOC runs to a place",
     "continue --timeout -1": "without it, debugger config shows the default",

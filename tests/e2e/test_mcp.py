@@ -144,7 +144,11 @@ async def test_values_are_written_and_told_before_and_after(runtime_dir) -> None
             "debug_write",
             targets=[{"variable": "local", "value": 40}, {"variable": "counter", "value": 9}],
         )
-        assert told.data["results"] == [
+        results = [
+            {name: one[name] for name in ("variable", "previousValue", "newValue")}
+            for one in told.data["results"]
+        ]
+        assert results == [
             {"variable": "local", "previousValue": "5", "newValue": "40"},
             {"variable": "counter", "previousValue": "3", "newValue": "9"},
         ]

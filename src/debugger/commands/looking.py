@@ -42,20 +42,25 @@ async def context(call: Call, *, lines: _Context = 3) -> answers.Answer:
 @command("source", aliases=("list",), group=GROUP, reads_only=True)
 async def source(
     call: Call,
-    place: Annotated[str | None, Arg("LOC", "FILE:LINE or LINE of the current file")] = None,
+    place: Annotated[
+        str | None, Arg("LOC", "FILE:LINE, LINE of the current file, or a function")
+    ] = None,
     *,
     lines: _Context = 5,
-    function: Annotated[bool, Opt("--function", help="the current function")] = False,
+    function: Annotated[bool, Opt("--function", help="the whole current function")] = False,
 ) -> answers.Answer:
-    """Show source around a place, or around where the program is."""
-    del function  # without a place it is the current function's source either way
+    """Show source around a place, a function's, or around where the program is."""
     session = call.session()
     around = _context(lines)
     if place is None:
-        return await session.do(lambda: looking.listing(session, None, None, context=around))
+        return await session.do(
+            lambda: looking.listing(session, None, None, context=around, is_whole=function)
+        )
     spec = spec_of(call, session, place)
     if spec.function is not None and os.path.isfile(os.path.join(call.cwd, spec.function)):
         spec = spec_of(call, session, f"{spec.function}:1")
+    if spec.function is not None:
+        return await session.do(lambda: looking.function_listing(session, spec, context=around))
     if spec.file is None or spec.line is None:
         raise DebuggerError(
             Code.USAGE, f"not a line of a file: {place}", hint="debugger source FILE:LINE"

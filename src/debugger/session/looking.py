@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from debugger.backends.abilities import Exceptions, PauseAll
 from debugger.core import answers
 from debugger.core.answers import ExceptionInfo
+from debugger.core.breakpoints import Spec
 from debugger.core.model import Frame, Reason, ScopeKind, Stack, Variable
 from debugger.core.state import State
 from debugger.core.traces import fold_libraries
@@ -281,9 +283,17 @@ async def known_thread(session: Session, number: int) -> int:
 
 
 async def listing(
-    session: Session, file: str | None, line: int | None, *, context: int
+    session: Session,
+    file: str | None,
+    line: int | None,
+    *,
+    context: int,
+    is_whole: bool = False,
 ) -> answers.Source:
-    """Show the source around a line, of the current frame if none is given."""
+    """Show the source around a line, of the current frame if none is given.
+
+    With `is_whole` all lines of the frame's function, where its text tells which they are.
+    """
     function = None
     if file is None or line is None:
         frame = await frame_of(session)
@@ -298,8 +308,34 @@ async def listing(
             return _from_text(own_text, frame, context)
         function = frame.function
         file, line = file or frame.file, line or frame.line
+    whole = source.whole_function(file, line, function) if is_whole and function else None
     shown, total = source.listing(file, line, context=context)
-    return answers.Source(file=file, lines=shown, total=total, function=function)
+    return answers.Source(file=file, lines=whole or shown, total=total, function=function)
+
+
+async def function_listing(session: Session, spec: Spec, *, context: int) -> answers.Source:
+    """Show the source of a function, which the debugger finds as for a breakpoint (a job).
+
+    Raises:
+        DebuggerError: NOT_FOUND if it has none.
+    """
+    session.require(State.STOPPED, to="find a function")
+    ours = await session.binding.add(spec, internal=True)
+    await session.binding.drop(ours)
+    bound = ours.bound
+    if bound is None or bound.file is None or bound.line is None:
+        near = ", ".join(bound.near_names) if bound is not None else ""
+        why = bound.why if bound is not None else None
+        raise DebuggerError(
+            Code.NOT_FOUND,
+            why or f"no source of {spec.function} is known",
+            hint=f"names like it: {near}" if near else "debugger source FILE:LINE",
+        )
+    whole = source.whole_function(bound.file, bound.line, spec.function or "")
+    shown, total = source.listing(bound.file, bound.line, context=context)
+    if whole is not None:
+        shown = tuple(msgspec.structs.replace(one, current=False) for one in whole)
+    return answers.Source(file=bound.file, lines=shown, total=total, function=spec.function)
 
 
 def _from_text(text: str, frame: Frame, context: int) -> answers.Source:

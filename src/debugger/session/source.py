@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from debugger.core.answers import SourceLine
+from debugger.core.function_span import find_span
 from debugger.core.locate import absolute, matching
 from debugger.core.source_map import SourceMap
 from debugger.errors import Code, DebuggerError
@@ -94,6 +95,15 @@ def around(
         )
         for number in range(first, last + 1)
     )
+
+
+def whole_function(path: str, line: int, name: str) -> tuple[SourceLine, ...] | None:
+    """Return all lines of the function that a line is in; None where they are not known."""
+    text = lines(path)
+    found = find_span(path, text, line, name) if text is not None else None
+    if found is None:
+        return None
+    return around(path, line, before=line - found[0], after=found[1] - line)
 
 
 def listing(path: str, line: int, *, context: int) -> tuple[tuple[SourceLine, ...], int]:
