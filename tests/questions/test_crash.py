@@ -215,7 +215,7 @@ def living(program: Path, alive: Callable[..., Any]) -> subprocess.Popen[bytes]:
 def test_a_process_that_hangs_on_is_left_running(
     cli: Callable[..., Any], living: subprocess.Popen[bytes]
 ) -> None:
-    answer = cli("crash", "--pid", str(living.pid), "--timeout", "1", check=3)
+    answer = cli("crash", "--pid", str(living.pid), "--timeout", "1")
     assert "it runs on, without the debugger" in answer.out
     assert living.poll() is None
 
@@ -294,6 +294,54 @@ def test_a_command_that_cannot_be_meant_is_refused(
     answer = cli("crash", "--", *words, cwd=tmp_path, check=status)
     assert says in answer.err
     assert "hint: debugger crash" in answer.err
+
+
+CAUGHT = """
+import time
+RATES = {"DE": 1}
+def rate(land):
+    return RATES[land]
+def main(land, stays):
+    while True:
+        try:
+            int("3"); rate(land)
+        except KeyError:
+            pass
+        if not stays: break
+        time.sleep(0.01)
+if __name__ == "__main__":
+    import sys
+    print("here", flush=True)
+    main("XX", len(sys.argv) > 1)
+"""
+
+
+@pytest.mark.adapter("debugpy")
+def test_the_first_exception_in_its_own_code_can_be_asked_for(
+    cli: Callable[..., Any], tmp_path: Path, alive: Callable[..., subprocess.Popen[bytes]]
+) -> None:
+    (tmp_path / "caught.py").write_text(CAUGHT)
+    words = (sys.executable, tmp_path / "caught.py")
+    answer = cli("crash", "--raised", "--", *words, check=0)
+    said = "raised: key 'XX' is not in RATES (KeyError)"
+    assert answer.out.startswith(said), str(answer)
+    assert "in rate caught.py:5" in answer.out
+    assert "note: the program was ended then" in answer.out
+    assert cli("crash", "--", *words, check=0).out.startswith("no crash: exited with status 0")
+    living = alive(*words, "stays")
+    answer = cli("crash", "--raised", "--pid", str(living.pid), check=0)
+    assert answer.out.startswith(said), str(answer)
+    assert "note: it runs on, without the debugger" in answer.out
+    assert living.poll() is None
+    answer = cli("crash", "--pid", str(living.pid), "--timeout", "1")
+    assert answer.exit == 3
+    assert "debugger crash --raised --pid N waits for the first" in answer.out
+
+
+def test_a_language_whose_exceptions_cannot_be_stopped_at_is_told(
+    cli: Callable[..., Any], program: Path
+) -> None:
+    assert "--raised is for programs in Python" in cli("crash", "--raised", "--", program).err
 
 
 @pytest.mark.adapter("debugpy")

@@ -123,6 +123,7 @@ async def question(call: Call, asked: Asked, breakpoints: Breakpoints = nowhere)
         breakpoints=breakpoints(language, keep=asked.keep),
         adapter=profile.name,
         language=language,
+        languages=tuple(profile.languages),
     )
 
 

@@ -49,6 +49,9 @@ async def crash(
     adapter: Adapter = None,
     backend: Backend = None,
     keep: Annotated[bool, Opt("--keep", help="leave it stopped where it crashed")] = False,
+    raised: Annotated[
+        bool, Opt("--raised", help="stop at the first exception in its own code, also a caught one")
+    ] = False,
     test: Annotated[bool, Opt("--test", help="CMD runs tests: the same as debugger test")] = False,
 ) -> answers.Answer:
     """Run a command to its crash, and say why it crashed.
@@ -59,7 +62,7 @@ async def crash(
     was started is ended; what was attached to runs on.
     """
     if test:
-        if core is not None or pid is not None or adapter is not None or backend is not None:
+        if any(one is not None for one in (core, pid, adapter, backend)) or raised:
             raise DebuggerError(
                 Code.USAGE, "--test takes a command alone", hint="debugger test -- CMD"
             )
@@ -80,10 +83,12 @@ async def crash(
         backend=backend,
         keep=keep,
     )
-    answer = await crashing.crash(await question(call, asked, found.breakpoints))
+    asking = await question(call, asked, found.breakpoints)
+    answer = await crashing.crash(asking, takes_raised=raised)
     frames = [answer.frame, *(one.frame for one in answer.callers)]
     summary = answer.cause or answer.outcome
-    return kept(call, asked.command(), answer, summary=summary, files=files_of(frames))
+    own = ["--raised"] if raised else []
+    return kept(call, asked.command(own), answer, summary=summary, files=files_of(frames))
 
 
 @command("evidence list", group=GROUP, aliases=("evidence",), reads_only=True)

@@ -52,6 +52,7 @@ class Question:
     breakpoints: tuple[Spec, ...] = ()
     adapter: str = ""
     language: str = ""
+    languages: tuple[str, ...] = ()  # those of the adapter
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 from msgspec import UNSET
@@ -15,7 +16,7 @@ from debugger.core.traces import without_traces
 from debugger.errors import Code, DebuggerError
 from debugger.questions import asking, unseen
 from debugger.questions.asking import Question, Run
-from debugger.questions.found import CRASHES, Found, Seen
+from debugger.questions.found import CRASHES, RAISED, Found, Seen, raised_breakpoints
 from debugger.session.standing import runs
 from debugger.targets.program import may_fork
 
@@ -31,25 +32,55 @@ _COMPILED = (
 _EMPTY = "its input is empty: --stdin FILE gives it one"
 _LAST_RAISED = "before it ended this was raised, and caught as far as its output shows"
 _RUST_OVERFLOW = "has overflowed its stack"
+_RUNS_ON = "it runs on, without the debugger"
+_ENDED_THEN = "the program was ended then"
+_HANDLED = (
+    "an exception that the program handles, as a server does, is no crash: "
+    "debugger crash --raised --pid N waits for the first in its own code"
+)
 _PANICKED = 101  # what Rust's runtime exits with
 
 
-async def crash(question: Question) -> answers.Crash:
+async def crash(question: Question, *, takes_raised: bool = False) -> answers.Crash:
     """Run a program to its crash or its end, and say why it crashed.
 
+    With `takes_raised` to its first exception in code of its own, whoever catches it.
+
     Raises:
-        DebuggerError: What starting the program raises; ADAPTER_DIED.
+        DebuggerError: What starting the program raises; ADAPTER_DIED; NOT_SUPPORTED for exceptions
+            of a language that cannot be stopped at.
     """
+    if takes_raised:
+        breakpoints = raised_breakpoints(question.languages)
+        question = replace(question, breakpoints=breakpoints)
     async with asking.running(question) as run:
-        found = Found()
+        found = Found(takes_raised)
         seen, last, lost = await _seen(run, question, found)
         if question.keep and seen and last.state == State.STOPPED.value:
             run.is_kept = True
         if last.timed_out and not seen and isinstance(question.target, Launch):
             return await _partial(run, last)
         if not seen:
-            return _calm(run, last, run.output(), [*run.notes_of(last), *lost], found.last_raised)
+            handled = _handled(question, last) if not takes_raised else []
+            notes = [*run.notes_of(last), *lost, *handled]
+            return _calm(run, last, run.output(), notes, found.last_raised)
+        if takes_raised and last.state == State.STOPPED.value:
+            return _raised(_answer(run, seen, last, lost, waits=False), question)
         return _answer(run, seen, last, lost)
+
+
+def _raised(answer: answers.Crash, question: Question) -> answers.Crash:
+    is_attached = isinstance(question.target, Attach)
+    notes = () if question.keep else (_RUNS_ON,) if is_attached else (_ENDED_THEN,)
+    return msgspec.structs.replace(answer, outcome="raised", notes=(*answer.notes, *notes))
+
+
+def _handled(question: Question, last: answers.Stop) -> list[str]:
+    """Say how the exceptions of a process are found that it handles itself."""
+    is_over = last.state == State.TERMINATED.value
+    target = question.target
+    can_catch = not RAISED.keys().isdisjoint(question.languages)
+    return [_HANDLED] if can_catch and not is_over and isinstance(target, Attach) else []
 
 
 async def _seen(
@@ -67,7 +98,7 @@ async def _seen(
             stop = left
         if await found.take(run, stop):
             is_full = len(found.seen) == _SEEN_MAX
-            if question.keep or not runs(question.target) or is_full:
+            if question.keep or found.takes_raised or not runs(question.target) or is_full:
                 return found.seen, stop, []
         within = _END_S if found.seen and found.seen[-1].is_fatal else run.left_s
         try:
@@ -84,7 +115,7 @@ async def _seen(
 
 
 def _answer(
-    run: Run, seen: Sequence[Seen], last: answers.Stop, lost: Sequence[str]
+    run: Run, seen: Sequence[Seen], last: answers.Stop, lost: Sequence[str], *, waits: bool = True
 ) -> answers.Crash:
     output = run.output()
     is_over = last.state == State.TERMINATED.value
@@ -103,7 +134,7 @@ def _answer(
         told = chosen.cause
     others = dict.fromkeys(one.cause.text for one in seen)  # a fault may be told twice
     earlier = tuple(text for text in others if text != chosen.cause.text)
-    if not is_over and runs(run.session.target) and not run.is_kept:
+    if waits and not is_over and runs(run.session.target) and not run.is_kept:
         notes.append(f"{_END_S:g} s later it had not ended")
     scene, facts = chosen.scene, chosen.scene.facts
     code, signal = (last.exit_code, last.signal) if is_over else (None, None)
@@ -237,7 +268,7 @@ def _calm(
     if is_doubtful:
         notes.append(f"{_LAST_RAISED}: {last_raised}")
     if not is_over and isinstance(target, Attach) and runs(target):
-        notes.append("it runs on, without the debugger")
+        notes.append(_RUNS_ON)
     return answers.Crash(
         outcome="failed" if is_doubtful else "exited" if is_over else "running",
         signal=last.signal if is_over else None,

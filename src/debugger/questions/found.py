@@ -9,12 +9,15 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec import Struct
 
+from debugger.backends.base import Launch
 from debugger.core import answers
 from debugger.core.breakpoints import Spec
 from debugger.core.causes import Cause, cause
 from debugger.core.model import Reason
+from debugger.core.origin import is_library
 from debugger.core.thrown import panic_message, uncaught
 from debugger.core.tracebacks import is_cut
+from debugger.errors import Code, DebuggerError
 from debugger.questions.asking import Run
 from debugger.questions.scene import Scene, look
 from debugger.session import family
@@ -25,6 +28,7 @@ _SIGNALS_MAX = 5
 _RAISED_MAX = 40  # stops for what is thrown: 50 ms each
 _GUESSES = "js-debug"  # that a promise is rejected, where it will be caught
 _RAISED_KEPT = 10
+RAISED = {"python": "raised", "javascript": "throw"}  # stops at all exceptions
 _UNCAUGHT = re.compile(r"Node\.js v\d|\s+triggerUncaughtException|Uncaught ")
 CRASHES = frozenset(
     {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGSYS", "SIGTRAP", "SIGSTKFLT"}
@@ -53,10 +57,30 @@ def breakpoints(language: str, *, keep: bool) -> tuple[Spec, ...]:
     return (Spec(function=_PANIC),) if language == "rust" else ()
 
 
+def raised_breakpoints(languages: Sequence[str]) -> tuple[Spec, ...]:
+    """Return what stops at every exception of a language, whoever catches it.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED.
+    """
+    word = next((RAISED[one] for one in languages if one in RAISED), None)
+    if word is None:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            "--raised is for programs in Python and JavaScript",
+            hint="debugger start PROGRAM, then debugger catch throw, stops at what is thrown",
+        )
+    return (Spec(catch=word),)
+
+
 @dataclass
 class Found:
-    """What a run has stopped for: faults, other signals, and what was thrown and may be caught."""
+    """What a run has stopped for: faults, other signals, and what was thrown and may be caught.
 
+    With `takes_raised` the first exception in the program's own code is what is looked for.
+    """
+
+    takes_raised: bool = False
     seen: list[Seen] = field(default_factory=list)
     signalled: list[Seen] = field(default_factory=list)
     raised: list[Seen] = field(default_factory=list)
@@ -66,6 +90,8 @@ class Found:
         """Look at a stop; tell whether it may be a crash."""
         session = run.at(stop)
         if stop.reason == Reason.EXCEPTION.value and _catches(session):
+            if self.takes_raised:
+                return await self._take_raised(run, stop)
             self.count += 1
             if self.count > _RAISED_MAX:
                 await _catch_no_more(session)
@@ -82,6 +108,14 @@ class Found:
         if stop.signal is not None and len(self.signalled) < _SIGNALS_MAX:
             self.signalled.append(await _looked_at(run, stop))
         return False
+
+    async def _take_raised(self, run: Run, stop: answers.Stop) -> bool:
+        """Take the first exception that comes to a frame of the program's own."""
+        cwd = run.session.target.cwd if isinstance(run.session.target, Launch) else ""
+        if stop.frame is None or is_library(stop.frame.file, cwd):
+            return False
+        self.seen.append(await _looked_at(run, stop))
+        return True
 
     def at_the_end(self, last: answers.Stop, said: Sequence[str], adapter: str) -> list[Seen]:
         """Return what it has crashed by, knowing how it ended."""

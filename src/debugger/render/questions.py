@@ -49,6 +49,7 @@ _PANICKED = 101
 _HEADS = {
     "crashed": "crash",
     "survived": "survived",
+    "raised": "raised",
     "exited": "no crash",
     "failed": "no crash seen",
     "running": "no crash",

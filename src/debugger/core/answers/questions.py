@@ -29,7 +29,8 @@ class Crash(Struct, frozen=True):
 
     `outcome` is crashed, survived (something was reported, and it went on), exited (no crash),
     failed (it ended with a status other than 0 after an exception that was caught, as far as is
-    known), or running (the time was up first; `timed_out`). `kind` is a word for the cause.
+    known), raised (an exception, whoever would have caught it), or running (the time was up first;
+    `timed_out`). `kind` is a word for the cause.
     `values` are those of what the statement reads; `inside` is the library's function that it
     happened in, below `frame`; `earlier` what was reported before. `traces_left_out` counts lines
     of the output.

@@ -28,6 +28,7 @@ async def debug_crash(
     env: Env = {},  # noqa: B006 - msgspec copies it
     stdin: Stdin = None,
     adapter: Adapter = None,
+    raised: Annotated[bool, "the first exception, also a caught one", RARE] = False,
     keep: Annotated[bool, "leave it stopped there", RARE] = False,
     timeout_ms: TimeoutMs = None,
 ) -> Told:
@@ -42,6 +43,7 @@ async def debug_crash(
         env=pairs(env),
         stdin=stdin,
         adapter=adapter,
+        raised=raised,
         keep=keep,
         timeout=seconds(timeout_ms),
     )
