@@ -144,6 +144,26 @@ def test_what_only_starts_a_runner_is_refused(cli: Callable[..., Any], folder: P
     assert "--env wants KEY=VALUE, not 'NAME'" in bad.err
 
 
+TABLE = Path(__file__).parent.parent / "programs" / "table.test.js"
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize("keep", [False, True], ids=["answer", "kept"])
+def test_of_a_line_that_many_tests_pass_the_pass_that_failed_is_shown(
+    cli: Callable[..., Any], keep: bool
+) -> None:
+    options = ["--keep"] if keep else []
+    answer = cli("test", *options, "--json", "--", "node", "--test", TABLE, check=0).data["data"]
+    assert answer["test"] == 'then "that" (fails)'
+    values = {one["name"]: one["value"] for one in (*answer["values"], *answer["locals"])}
+    assert (values["n"], values["at"], values["expected"]) == ("3", "2", "6")
+    # What the functions around hold is known, too.
+    assert values["given"] == "(4) [1, 2, 3, 4]"
+    if keep:
+        assert cli("print", "n", check=0).out == "n = 3\n"
+        cli("stop", check=0)
+
+
 def test_a_session_is_kept_at_the_assertion(cli: Callable[..., Any], folder: Path) -> None:
     answer = cli("test", "--keep", "--", *PYTEST, "-k", "total", cwd=folder, check=0)
     assert "kept, stopped there" in answer.out

@@ -321,6 +321,14 @@ def _not_an_option(which: str, option: str, verb: str, instead: str) -> Debugger
     )
 
 
+def _quoted(option: str) -> str:
+    """Quote an option as NODE_OPTIONS has it; the words of one with a value of its own are two."""
+    if " " not in option or not option.startswith("--") or "=" not in option.partition(" ")[0]:
+        return option
+    escaped = option.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 def _node(node: str, words: Sequence[str], look: Look, verb: str) -> Command:
     left, options = list(words), []
     while left and left[0].startswith("-"):
@@ -337,7 +345,7 @@ def _node(node: str, words: Sequence[str], look: Look, verb: str) -> Command:
             hint=f"debugger {verb} -- node SCRIPT",
         )
     script, *args = left
-    env = [("NODE_OPTIONS", " ".join(options))] if options else []
+    env = [("NODE_OPTIONS", " ".join(map(_quoted, options)))] if options else []
     return Command(
         program=_there(script, look, verb, before="node "),
         args=tuple(args),

@@ -113,7 +113,7 @@ def _at(named: Named) -> tuple[Spec, ...]:
 
 
 async def _node(setting: Setting, named: Named) -> Again:
-    """Run the file itself: Node's tests then run in its own process."""
+    """Run the test's file itself: Node's tests then run in its own process."""
     if not named.of or not Path(named.of).is_file():
         raise DebuggerError(Code.NOT_FOUND, f"the file of {named.name} is not known")
     options = [
@@ -121,7 +121,9 @@ async def _node(setting: Setting, named: Named) -> Again:
         for one in setting.words[1:]
         if one.startswith("-") and not one.startswith(("--test", "--watch", "--experimental-test"))
     ]
-    words = (setting.words[0], *options, named.of)
+    # Of a test in a suite Node's pattern is of its own name; what is not chosen is passed over.
+    own = re.escape(named.name.rpartition(" > ")[2])
+    words = (setting.words[0], *options, f"--test-name-pattern={own}$", named.of)
     return Again(words, setting.cwd, specs=_at(named))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import msgspec
 from msgspec import Struct
 
@@ -19,8 +21,7 @@ from debugger.questions.testing import runners
 from debugger.questions.testing.report import Named, thrown
 from debugger.session import source
 
-_STOPS_MAX = 200
-_PASSED_MAX = 20
+_STOPS_MAX = 500
 _BREAKS = "SIGTRAP"  # googletest's way to stop at a failure
 _JAVASCRIPT = frozenset({runners.NODE, *runners.SCRIPTS})
 _SPAN = 40  # lines in which the condition is that an assertion stands under
@@ -40,26 +41,52 @@ class Seen(Struct, frozen=True):
 async def see(question: Question, runner: str, named: Named) -> tuple[Seen | None, answers.Stop]:
     """Run a test to its failure; return what was seen, or None, and the last stop.
 
+    A test of JavaScript passes its assertion's line often where that is in a loop. It is the last
+    time that failed: what is thrown there ends the test, which runs alone.
+
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
+    if runner not in _JAVASCRIPT:
+        return await _first_seen(question, runner, named)
+    found, stop, hits = await _last_seen(question, runner, named)
+    if found is None or not question.keep:
+        return found, stop
+    specs = [msgspec.structs.replace(one, hit_count=hits) for one in question.breakpoints]
+    kept = dataclasses.replace(question, breakpoints=tuple(specs))
+    return await _first_seen(kept, runner, named)
+
+
+async def _last_seen(
+    question: Question, runner: str, named: Named
+) -> tuple[Seen | None, answers.Stop, int]:
+    """Return what was seen the last time, the last stop, and how often it was stopped."""
     async with asking.running(question) as run:
         stop = await run.first()
-        passed: list[Seen] = []
+        last, hits = None, 0
+        while hits < _STOPS_MAX and stop.state == State.STOPPED.value:
+            found = await _seen(run, stop, runner, named)
+            if found is not None:
+                last, hits = found, hits + 1
+            stop = await run.go_on(run.at(stop))
+        return last, stop, hits
+
+
+async def _first_seen(
+    question: Question, runner: str, named: Named
+) -> tuple[Seen | None, answers.Stop]:
+    async with asking.running(question) as run:
+        stop = await run.first()
         for _ in range(_STOPS_MAX):
             if stop.state != State.STOPPED.value:
                 break
             found = await _seen(run, stop, runner, named)
-            if found is not None and runner in _JAVASCRIPT and not question.keep:
-                # The line may be passed many times: which of them failed is told by the values.
-                passed = [*passed[1 - _PASSED_MAX :], found]
-            elif found is not None:
+            if found is not None:
                 run.is_kept = question.keep
                 name = run.session.name if question.keep else None
                 return msgspec.structs.replace(found, session=name), stop
             stop = await run.go_on(run.at(stop))
-        best = max(reversed(passed), key=lambda one: _fits(one, named), default=None)
-        return best, stop
+        return None, stop
 
 
 async def _seen(run: Run, stop: answers.Stop, runner: str, named: Named) -> Seen | None:
@@ -83,13 +110,6 @@ def _is_assertion(stop: answers.Stop, runner: str) -> bool:
         return stop.signal == _BREAKS
     is_crash = stop.reason == Reason.EXCEPTION.value or stop.signal is not None
     return runner in {runners.GO, *_JAVASCRIPT} and not is_crash
-
-
-def _fits(seen: Seen, named: Named) -> int:
-    """Count the values of what an assertion reads that the runner's words hold."""
-    read = set(seen.facts.operands)
-    held = [one.value for one in (*seen.scene.values, *seen.scene.locals) if one.name in read]
-    return sum(one in named.message for one in held)
 
 
 def _asserted(run: Run, scene: Scene, runner: str, named: Named) -> Seen:

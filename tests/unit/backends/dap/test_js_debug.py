@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from debugger.backends.base import Attach, ConditionFailed, Launch, Printed
 from debugger.backends.dap import convert, nodelay
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.adapters.js_debug import attach as js_debug_attach
+from debugger.backends.dap.adapters.js_debug import node_options
 from debugger.backends.dap.adapters.js_debug import profile as js_debug
 from debugger.backends.dap.adapters.js_debug import texts as js_debug_texts
 from debugger.backends.dap.adapters.js_debug import values as js_debug_values
@@ -240,27 +242,45 @@ def test_what_is_wrong_with_an_expression_is_said_once(said: str, problem: str):
     assert PROFILE.problem(said) == problem
 
 
-def closures(names: list[str], file: Path | None = None, line: int = 1) -> list[ScopeKind]:
-    origin = dap.Source(path=str(file)) if file is not None else None
+def closures(scopes: list[tuple[str, dap.Source | None, int, int]]) -> list[bool]:
     bodies = [
-        dap.Scope(name=name, variables_reference=at, source=origin, line=line, column=12)
-        for at, name in enumerate(names)
+        dap.Scope(name=name, variables_reference=1, source=origin, line=line, column=column)
+        for name, origin, line, column in scopes
     ]
-    return [one.kind for one in js_debug_values.scopes(bodies) if one.name.startswith("Closure")]
+    found = [one for one in js_debug_values.scopes(bodies) if one.name.startswith("Closure")]
+    return [one.kind is ScopeKind.LOCALS for one in found]
 
 
 def test_a_closure_is_local_unless_it_is_the_modules():
     names = ["Block: f", "Local: f", "Closure (outer)", "Closure", "Global"]
-    assert closures(names) == [ScopeKind.LOCALS, ScopeKind.GLOBALS]
+    assert closures([(name, None, 1, 1) for name in names]) == [True, False]
 
 
-def test_what_the_source_has_no_function_for_is_a_bundlers(tmp_path: Path):
+def test_a_closure_is_local_where_its_function_is_in_the_source(tmp_path: Path):
     file = tmp_path / "a.ts"
-    file.write_text("function outer() {\n  function inner() {}\n}\n")
-    made = ["Closure (./a.ts)", "Closure"]
-    own, shared = ScopeKind.LOCALS, ScopeKind.GLOBALS
-    assert closures(["Local: outer", *made], file) == [shared, shared]
-    assert closures(["Local: inner", "Closure (outer)", *made], file, 2) == [own, shared, shared]
+    file.write_text("run((a) => {\n  run((b) => {\n    run(a, b);\n  });\n});\n")
+    here = dap.Source(path=str(file))
+    made = dap.Source(path=str(file), source_reference=7)
+    inner, outer = ("Local", here, 2, 7), ("Local", here, 1, 5)
+    assert closures([inner, ("Closure", here, 1, 5)]) == [True]
+    assert closures([inner, ("Closure", here, 1, 5), ("Closure", here, 1, 1)]) == [True, False]
+    # A bundler's functions around a module have no place in its source.
+    bundled = [("Closure (./a.ts)", made, 3, 1), ("Closure", made, 1, 1)]
+    assert closures([outer, *bundled]) == [False, False]
+    assert closures([inner, ("Closure", here, 1, 5), *bundled]) == [True, False, False]
+
+
+def test_options_that_the_environment_may_not_hold_are_put_on_the_command_line(
+    require_tool: Callable[[str], str],
+):
+    node = require_tool("node")
+    env = {"PATH": os.environ["PATH"]}
+    usual = '--require "/a b/x.cjs" --max-old-space-size=100'
+    assert node_options.split(usual, node, env) == (usual, [])
+    own = r'"--test-name-pattern=a \"b\" c$" --stack_size=900'
+    found = node_options.split(f"{usual} --expose-internals {own}", node, env)
+    assert found[0] == usual
+    assert found[1] == ["--expose-internals", '--test-name-pattern=a "b" c$', "--stack_size=900"]
 
 
 STACK = "\n    at make (/tmp/a b/v.js:1:2)\n    at async node:internal/main:28:49"

@@ -14,7 +14,7 @@ from typing import Any
 from debugger.backends import abilities
 from debugger.backends.base import ConditionFailed, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.js_debug import attach, functions, values
+from debugger.backends.dap.adapters.js_debug import attach, functions, node_options, values
 from debugger.backends.dap.adapters.js_debug.breakpoints import FAILED, UNBOUND, Lines, column_of
 from debugger.backends.dap.delegated import Delegating, Held
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
@@ -95,8 +95,8 @@ def _version(server: Path) -> str | None:
 
 def _launch(launch: Launch, files: Files) -> dict[str, Any]:
     del files  # the program is run by us, on request (runInTerminal)
-    own = launch.env.get("NODE_OPTIONS")
     node = shutil.which("node", path=launch.env.get("PATH", os.defpath))
+    own, others = node_options.split(launch.env.get("NODE_OPTIONS") or "", node, launch.env)
     return {
         "type": "pwa-node",
         "request": "launch",
@@ -106,6 +106,7 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
         # js-debug adds its own to these.
         "env": {"NODE_OPTIONS": own} if own else {},
         "runtimeExecutable": node or "node",
+        "runtimeArgs": others,
         # Else js-debug runs it once more, to ask; from 12.8 on it makes no difference.
         "nodeVersionHint": 20,
         "console": "integratedTerminal",

@@ -57,29 +57,32 @@ def scopes(bodies: Sequence[dap.Scope]) -> list[Scope]:
     are all that the source has no function for, as those that a bundler made.
     """
     closures = [at for at, one in enumerate(bodies) if one.name.startswith(_CLOSURE)]
-    around = _count_enclosing(bodies)
-    own = closures if around is None else closures[:around]
-    if own and own[-1] == closures[-1] and bodies[own[-1]].name == _CLOSURE:
-        own = own[:-1]
+    local = next((one for one in bodies if one.name.startswith(_LOCAL)), None)
+    depth = _depth(local) if local is not None else None
+    most = len(closures) if depth is None else max(depth - 1, 0)
     found: list[Scope] = []
     for at, body in enumerate(bodies):
         one = convert.scope(body)
         if at in closures:
-            kind = ScopeKind.LOCALS if at in own else ScopeKind.GLOBALS
+            is_last = at == closures[-1] and body.name == _CLOSURE
+            own = _depth(body)
+            is_own = own > 0 if own is not None else closures.index(at) < most and not is_last
+            kind = ScopeKind.LOCALS if is_own and most else ScopeKind.GLOBALS
             one = msgspec.structs.replace(one, kind=kind)
         found.append(one)
     return found
 
 
-def _count_enclosing(bodies: Sequence[dap.Scope]) -> int | None:
-    """Count the functions around a frame's own, as its source has them; None if not known."""
-    local = next((one for one in bodies if one.name.startswith(_LOCAL)), None)
-    if local is None or local.source is None or local.source.path is None:
+def _depth(body: dap.Scope) -> int | None:
+    """Count the functions that a scope begins in, its own too; None if that is not known."""
+    if body.source is None or body.source.path is None or body.source.source_reference:
         return None
-    found = source.outline(local.source.path)
-    if found is None or local.source.source_reference or not (local.line and local.column):
+    found = source.outline(body.source.path)
+    if found is None or not (body.line and body.column):
         return None
-    return max(found.nesting(local.line, local.column) - 1, 0)
+    # What begins with the file is Node's function around it.
+    is_whole = (body.line, body.column) == (1, 1)
+    return 0 if is_whole else found.nesting(body.line, body.column)
 
 
 async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
