@@ -98,6 +98,11 @@ def test_a_program_whose_main_thread_has_left_ends_with_its_last_thread(cli: Cli
     assert [one["text"] for one in output["lines"]] == ["worked", "exit handler"]
 
 
+def test_a_program_that_seccomp_kills_ends_by_its_signal(cli: Cli):
+    told = data(cli("--json", "start", build("strict.c"), *FRIDA, check=0))
+    assert (told["reason"], told["signal"]) == ("exit", "SIGKILL")
+
+
 def host_of(runtime_dir: Path) -> int:
     """Find the process that holds Frida, below the daemon and its guard."""
     daemon = json.loads((runtime_dir / "daemon.json").read_text())["pid"]

@@ -160,10 +160,20 @@ function restartCall(view, [number, ...rest]) {
 // Frida's threads would keep it for ever, so once no other is left a new one exits as libc does.
 const endingThread = EXPORTS.get('pthread_create') && native('pthread_create', 'int',
   ['pointer', 'pointer', 'pointer', 'pointer']);
+// One that a signal of seccomp's has killed would have ended the process by that signal.
+const KILL = 62, RT_SIGACTION = 13;
 let isEnding = false;
 function endAfterLastThread() {
-  if (isEnding || !endingThread || !/\) Z /.test(threadFile(Process.id, 'stat'))) return;
+  if (isEnding || !endingThread) return;
+  const fields = threadFile(Process.id, 'stat');
+  if (!/\) Z /.test(fields)) return;
   if (threadsNow().some((thread) => thread !== Process.id && !isOurs(thread))) return;
   isEnding = true;
+  const signal = Number(fields.trim().split(' ').pop()) & 0x7f;
+  if (signal) {
+    systemCall(RT_SIGACTION, ptr(signal), Memory.alloc(32), NULL, ptr(8), NULL, NULL);
+    systemCall(KILL, ptr(Process.id), ptr(signal), NULL, NULL, NULL, NULL);
+    return;
+  }
   endingThread(Memory.alloc(8), NULL, exported('exit'), NULL);
 }
