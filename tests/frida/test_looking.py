@@ -142,6 +142,12 @@ async def test_locals_and_arguments_are_told_apart_and_have_children(start):
     assert again.value == "2"
 
 
+async def test_a_parameter_that_is_gone_is_known_as_its_caller_passed_it(start):
+    program = build("called_with.c", "-O2")
+    seen = await seen_of(start, program, "middle", source="called_with.c")
+    assert (await seen.locals(1))["b"].value == "<not saved; 30 at the call>"
+
+
 async def test_globals_and_registers_are_scopes_of_a_frame(start):
     seen = await seen_at(start, "expressions.c", "@here")
     scopes = {one.name: one.handle for one in await seen.looking.scopes(await seen.frame())}

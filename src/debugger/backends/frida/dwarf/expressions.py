@@ -82,6 +82,7 @@ class Context:
     frame_base: Callable[[], int] | None = None
     thread_local: Callable[[int], int] | None = None
     address_at: Callable[[int], int] | None = None
+    entry_value: Callable[[bytes], int] | None = None
 
 
 def evaluate(operations: tuple[Operation, ...], context: Context, *start: int) -> Site:
@@ -163,8 +164,7 @@ _ONE: Final[Mapping[str, Callable[[int], int]]] = {
 }
 # What is between pieces, or ends an expression, and says what the stack's top was.
 _PLACES: Final = frozenset({
-    "reg", "stack_value", "implicit_value", "entry_value", "parameter_ref", "implicit_pointer",
-    "unknown",
+    "reg", "stack_value", "implicit_value", "parameter_ref", "implicit_pointer", "unknown",
 })  # fmt: skip
 
 
@@ -208,7 +208,7 @@ class _Machine:
                 self._site = Known(self._stack.pop().to_bytes(8, "little"))
             case "implicit_value":
                 self._site = Known(one.block)
-            case "entry_value" | "parameter_ref" | "implicit_pointer":
+            case "parameter_ref" | "implicit_pointer":
                 # Only the caller knew it, and it may have changed it since.
                 raise Unavailable("optimized out")
             case "unknown":
@@ -248,7 +248,7 @@ class _Machine:
             case _:
                 stack[-1], stack[-2], stack[-3] = stack[-2], stack[-3], stack[-1]
 
-    def _pushed(  # noqa: C901, PLR0911 - one case for each operation that pushes
+    def _pushed(  # noqa: C901, PLR0911, PLR0912 - one case for each operation that pushes
         self, one: Operation
     ) -> int | None:
         context = self._context
@@ -276,6 +276,10 @@ class _Machine:
                 return context.address_at(one.first) + bias
             case "form_tls_address" if context.thread_local is not None:
                 return context.thread_local(self._stack.pop())
+            case "entry_value":
+                if context.entry_value is None:
+                    raise Unavailable("optimized out")
+                return context.entry_value(one.block)
             case "nop" | "uninit" | "convert" | "reinterpret":
                 return None
         why = "thread-local" if one.name == "form_tls_address" else f"{one.name} is not supported"

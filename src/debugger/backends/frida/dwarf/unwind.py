@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Final
 
-from debugger.backends.frida.dwarf import callframes
+from debugger.backends.frida.dwarf import callframes, locations, showing, spans
+from debugger.backends.frida.dwarf import codes as dw
 from debugger.backends.frida.dwarf.callframes import FS_BASE, RBP, RIP, RSP, Row
+from debugger.backends.frida.dwarf.entries import Entry
 from debugger.backends.frida.dwarf.expressions import (
     MASK,
     Context,
@@ -19,10 +22,16 @@ from debugger.backends.frida.dwarf.expressions import (
     evaluate,
 )
 from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.scopes import Variable
+from debugger.backends.frida.dwarf.operations import parse
+from debugger.backends.frida.dwarf.scopes import Role, Variable
 from debugger.backends.frida.dwarf.spans import Span, around
 from debugger.backends.frida.dwarf.symbols import readable
 from debugger.backends.frida.dwarf.values import Memory, Value, located
+
+_CALL_SITES: Final = (dw.TAG_CALL_SITE, dw.TAG_GNU_CALL_SITE)
+_CALL_PARAMETERS: Final = (dw.TAG_CALL_SITE_PARAMETER, dw.TAG_GNU_CALL_SITE_PARAMETER)
+_REGISTER_0, _REGISTERS, _WORD = 0x50, 32, 8  # DW_OP_reg0, and how many have such an operation
+_ENTRY_VALUES_MAX: Final = 8  # callers that are asked one after the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +226,10 @@ def _frames(
         file, line = image.lines.file_of(unit.offset, span.call_file), span.call_line
 
 
-def _one_function(spans: list[Span]) -> list[Span]:
+def _one_function(known: list[Span]) -> list[Span]:
     """Leave out the other names of a function: assembly declares one for each alias."""
-    outer = next((at for at, one in enumerate(spans) if not one.is_inlined), len(spans))
-    return spans[: outer + 1]
+    outer = next((at for at, one in enumerate(known) if not one.is_inlined), len(known))
+    return known[: outer + 1]
 
 
 def variables(frame: Frame) -> tuple[Variable, ...]:
@@ -240,10 +249,30 @@ def value(variable: Variable, frame: Frame, memory: Memory) -> Value:
         site = evaluate(variable.place, context(frame, memory.read))
     except Unreadable as error:
         return Value(variable.type, problem=str(error))
-    return located(variable.type, site, frame.registers, memory)
+    found = located(variable.type, site, frame.registers, memory)
+    if found.problem and variable.role is Role.ARGUMENT and not frame.is_inlined:
+        return replace(found, problem=_with_entry_value(found.problem, variable, frame, memory))
+    return found
 
 
-def context(frame: Frame, read: Reader) -> Context:
+def _with_entry_value(problem: str, variable: Variable, frame: Frame, memory: Memory) -> str:
+    """Add what an argument was at the call, where the caller says that: it may be another now."""
+    assert frame.module is not None
+    functions = frame.module.image.functions.at(frame.lookup - frame.module.bias)
+    start = next((one.address for one in functions if not one.is_inlined), 0)
+    place = locations.operations(variable.entry, start)
+    if len(place) != 1 or place[0].name != "reg" or place[0].first >= _REGISTERS:
+        return problem
+    try:
+        number = _value_at_entry(frame, memory.read, 0, bytes([_REGISTER_0 + place[0].first]))
+    except (Unavailable, Unreadable):
+        return problem
+    content = number.to_bytes(_WORD, "little")[: variable.type.size]
+    shown = showing.text(Value(variable.type, content=content), memory)
+    return f"{problem.removesuffix('>')}; {shown} at the call>"
+
+
+def context(frame: Frame, read: Reader, depth: int = 0) -> Context:
     """Give what a frame's expressions may ask for."""
     module = frame.module
     bias = module.bias if module is not None else 0
@@ -261,4 +290,70 @@ def context(frame: Frame, read: Reader) -> Context:
             raise Unavailable("thread-local in a library, which is not read")
         return frame.registers[FS_BASE] - below + offset & MASK
 
-    return Context(frame.registers, read, bias, frame.cfa, base, thread_local)
+    return Context(
+        frame.registers,
+        read,
+        bias,
+        frame.cfa,
+        base,
+        thread_local,
+        entry_value=partial(_value_at_entry, frame, read, depth),
+    )
+
+
+def _value_at_entry(frame: Frame, read: Reader, depth: int, location: bytes) -> int:
+    """Find what a register had at a function's entry, as its caller says (DWARF 5, 3.4).
+
+    Raises:
+        Unavailable: The caller does not say it, or a tail call came between.
+    """
+    caller = _calling(frame, read) if depth < _ENTRY_VALUES_MAX else None
+    site = _call_site(caller, frame) if caller is not None else None
+    for one in site.children if site is not None else ():
+        if one.tag in _CALL_PARAMETERS and one.block(dw.AT_LOCATION) == location:
+            value = one.block(dw.AT_CALL_VALUE) or one.block(dw.AT_GNU_CALL_SITE_VALUE)
+            if value is not None and caller is not None:
+                return address(parse(value), context(caller, read, depth + 1)) & MASK
+    raise Unavailable("optimized out")
+
+
+def _calling(frame: Frame, read: Reader) -> Frame | None:
+    """Unwind to the caller, where it is in the same binary and has debug information."""
+    module = frame.module
+    if module is None:
+        return None
+    try:
+        row = module.image.frames.row(frame.lookup - module.bias)
+        registers = callframes.caller(row, frame.registers, read) if row is not None else {}
+    except Unreadable:
+        return None
+    pc = registers.get(RIP, 0)
+    if not module.base < pc <= module.end:
+        return None
+    own = module.image.frames.row(pc - 1 - module.bias)
+    base = _cfa(own, registers, read)
+    return next(_frames(0, registers, module, base, own, is_exact=False), None)
+
+
+def _call_site(caller: Frame, frame: Frame) -> Entry | None:
+    """Find the call of a caller's that returns to where a frame does, and is of its function."""
+    assert caller.module is not None
+    assert frame.module is not None
+    image, bias = caller.module.image, caller.module.bias
+    for function in image.functions.at(caller.lookup - bias):
+        entry = image.units.entry(function.entry)
+        for one in entry.walk() if entry is not None and not function.is_inlined else ():
+            if one.tag not in _CALL_SITES:
+                continue
+            after = one.address(dw.AT_CALL_RETURN_PC) or one.address(dw.AT_LOW_PC)
+            called = one.reference(dw.AT_CALL_ORIGIN) or one.reference(dw.AT_ABSTRACT_ORIGIN)
+            if after == caller.pc - bias and called is not None:
+                return one if _outer_name(frame) == spans.qualified(called) else None
+    return None
+
+
+def _outer_name(frame: Frame) -> str:
+    """Name the function that a frame's code is of, which others may be inlined into."""
+    assert frame.module is not None
+    found = frame.module.image.functions.at(frame.lookup - frame.module.bias)
+    return next((one.name for one in found if not one.is_inlined), frame.function)

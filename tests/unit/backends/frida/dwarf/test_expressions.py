@@ -66,6 +66,13 @@ def test_a_register_that_was_not_saved_is_said():
     assert where([0x70, 0]) == Gone("in a register that was not saved")
 
 
+def test_a_value_at_the_entry_is_asked_of_the_caller():
+    code = [0xA3, 1, 0x55, 0x23, 1, 0x9F]  # entry_value(reg5) plus_uconst 1 stack_value
+    known = {bytes([0x55]): 41}
+    assert where(code, entry_value=known.__getitem__) == Known((42).to_bytes(8, "little"))
+    assert where(code) == Gone("optimized out")
+
+
 def test_a_loop_ends():
     assert isinstance(where([0x31, 0x2F, 0xFC, 0xFF]), InMemory)
 

@@ -161,7 +161,8 @@ function takeSignals() {
   if (begins) ask(234, Process.id, begins, PAUSE);
 }
 
-// The trap and the wish to pause stay ours: a thread may be on its way there.
+// The trap stays ours until Frida is unloaded, which puts its own back, and the wish to pause for
+// good: a thread may be on its way there (idle waits for those that are at a trap).
 function leaveSignals() {
   CRASH.add(8).writeU64(0);
   TABLE.add(24).writeU64(0);

@@ -49,8 +49,17 @@ function giveBack() {
 
 function isLeft() {
   if (sites.some((site) => threadsIn(site) !== 0)) return false;
+  if (threadsOfProgram().some(hasPendingTrap)) return false;
   return threadsOfProgram().every((thread) => !isBusy(thread)) && threadsInFrida().length === 0;
 }
+
+// With Frida goes the handler of SIGTRAP. A thread that met an int3 of ours, and has not had a
+// processor since, would die of it.
+const PENDING_TRAP = 0x10n;
+const hasPendingTrap = (thread) => {
+  const found = /^SigPnd:\s*(\w+)/m.exec(threadFile(thread, 'status'));
+  return found !== null && (BigInt(`0x${found[1]}`) & PENDING_TRAP) !== 0n;
+};
 
 const threadsOfProgram = () => threadsNow().filter((thread) => !isOurs(thread));
 
