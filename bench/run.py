@@ -1,8 +1,15 @@
-"""How much does the debugger add to what it stands on? Ratios, measured in one run.
+"""Measures what the debugger adds to what it stands on, as ratios of one run, with their aims.
 
     python bench/run.py [--json]
 
 Each pair is measured in turns, so that what else the machine does falls on both.
+
+- `status_ratio`: `debugger daemon status` over a Python that does nothing.
+- `ADAPTER.start_ratio`: from `start` to the report of the first stop, over a client that speaks
+  to the adapter itself and asks for the same stop's stack and locals.
+- `ADAPTER.next_added_ms`: a `next` with its report, less the same client's.
+- `flood_ratio`: what a million lines of output take, over `script`, which reads the same terminal;
+  less, on both sides, what the program takes with one line. `flood_whole_ratio` is with the start.
 """
 
 from __future__ import annotations
@@ -41,10 +48,16 @@ PY_PROGRAM = """def work(n):
     return total
 work(100000)
 """
-FLOOD = f"""#include <stdio.h>
-int main(void) {{ for (int i = 0; i < {LINES}; i++) printf("line %d\\n", i); return 0; }}
+FLOOD = """#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **words) {
+    for (long i = 0, lines = atol(words[1]); i < lines; i++) printf("line %ld\\n", i);
+    return 0;
+}
 """
 BREAK = {"lldb-dap": 5, "debugpy": 4}
+AIMS = {"status_ratio": 1.5, "start_ratio": 1.15, "next_added_ms": 2.0, "flood_ratio": 1.1}
+FLOODS = 3
 
 
 def once(action: Callable[[], object]) -> float:
@@ -147,9 +160,8 @@ def measure_adapter(daemon: Daemon, adapter: str, program: str, source: str) -> 
 
     def start_ours() -> None:
         daemon.ask("start", program, "--break", place, *python)
-        daemon.ask("stop")
 
-    start = turns(5, start_bare, start_ours)
+    start = turns(7, start_bare, start_ours, lambda: daemon.ask("stop"))
     bare = Bare(adapter)
     thread = bare.start(launch(adapter, program), source, line)
     first = daemon.ask("start", program, "--break", place, *python)["text"]
@@ -168,11 +180,30 @@ def measure_adapter(daemon: Daemon, adapter: str, program: str, source: str) -> 
     daemon.ask("stop")
     return {
         "start_ratio": start[1] / start[0],
+        "stop_ms": start[2],
         "next_ratio": step[1] / step[0],
         "next_added_ms": step[1] - step[0],
         "print_ms": evaluate,
         "first_stop_chars": len(first),
         "repeated_stop_chars": len(again),
+    }
+
+
+def measure_flood(daemon: Daemon, program: str) -> dict[str, float]:
+    """Measure a flood of output, and the same program with one line of it."""
+
+    def ours(lines: int) -> Callable[[], object]:
+        return lambda: daemon.ask("start", program, "--", str(lines))
+
+    def drained(lines: int) -> Callable[[], object]:
+        words = ["/usr/bin/script", "-qec", f"{program} {lines}", "/dev/null"]
+        return lambda: subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
+
+    ours_ms, bare_ms = turns(FLOODS, ours(LINES), drained(LINES))
+    our_least, bare_least = turns(FLOODS, ours(1), drained(1))
+    return {
+        "flood_ratio": (ours_ms - our_least) / (bare_ms - bare_least),
+        "flood_whole_ratio": ours_ms / bare_ms,
     }
 
 
@@ -205,23 +236,15 @@ def main() -> None:
             found = measure_adapter(daemon, adapter, str(folder / program), str(folder / source))
             figures |= {f"{adapter}.{key}": value for key, value in found.items()}
 
-        def drained() -> None:
-            subprocess.run(
-                ["/usr/bin/script", "-qec", str(folder / "flood"), "/dev/null"],
-                stdout=subprocess.DEVNULL,
-                check=True,
-            )
-
-        figures["flood_ratio"] = once(lambda: daemon.ask("start", str(folder / "flood"))) / once(
-            drained
-        )
+        figures |= measure_flood(daemon, str(folder / "flood"))
         figures["after_flood_mb"] = daemon.memory_mb()
         daemon.run("stop", "--all")
     if "--json" in sys.argv:
         print(json.dumps(figures))
         return
     for key, value in figures.items():
-        print(f"{key:32} {value:10.2f}")
+        aim = AIMS.get(key.rpartition(".")[2])
+        print(f"{key:32} {value:10.2f}" + (f"   (at most {aim})" if aim else ""))
 
 
 if __name__ == "__main__":
