@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,6 +23,7 @@ _LINES = 400
 _LINE_MAX = 2000
 _VALUE_MAX = 400  # characters of one that is compared
 _ITEMS_MAX = 24  # of its
+_SLOW_S = 2.0  # a run that took less has not lost much
 
 
 class Recorded(Struct, frozen=True):
@@ -86,6 +87,7 @@ async def recorded(
         ]
     if len(ran.recordings) > 1:
         notes.append(f"hits of {len(ran.recordings)} processes, numbered one after the other")
+    notes += slow_tracing((one.process.interpreter for one in ran.recordings), ran.took_s)
     if ran.killed and not ran.is_limited:
         notes.append(f"ended what the program left running: {', '.join(ran.killed[:5])}")
     return Recorded(
@@ -118,6 +120,21 @@ class _Places:
         """Take what one process saw of a place."""
         known = self.seen.get(number)
         self.seen[number] = one if known is None else _both(known, one)
+
+
+def slow_tracing(interpreters: Iterable[str], took_s: float) -> list[str]:
+    """Say why a run took long whose Python traces by sys.settrace; `interpreters` are versions.
+
+    Python 3.11 under a tracer that does nothing takes 3 times as long for a program of calls, and
+    4 times under ours (bench/asking.py): only a run without the probe tells how much it was here.
+    """
+    for version in interpreters:
+        major, minor = ([int(part) for part in version.split(".")[:2]] + [0, 0])[:2]
+        if took_s >= _SLOW_S and (major, minor) < (3, 12):
+            told = f"Python {version} traces the calls of all functions while there is a probe: "
+            told += "a program of many small calls takes several times as long; from 3.12 on not"
+            return [told]
+    return []
 
 
 def _probe(one: Wanted, within: Range, *, is_split: bool) -> Probe:
