@@ -7,7 +7,7 @@ import pytest
 
 from debugger.core.feeding import feeding
 from debugger.errors import DebuggerError
-from debugger.questions.testing import report, runners
+from debugger.questions.testing import report, runners, seen
 
 GO = """\
 --- FAIL: TestTotal (0.00s)
@@ -214,3 +214,17 @@ def test_mocha_is_a_runner_and_one_whose_results_are_not_read_is_refused() -> No
         with pytest.raises(DebuggerError, match="what ava reports is not read here") as error:
             runners.read(words)
         assert error.value.hint == "debugger start npx --break FILE:LINE -- ava"
+
+
+@pytest.mark.parametrize(
+    ("line", "goes_on"),
+    [
+        ("  t.notOk(satisfies(ver), `x`)", True),
+        ("expect.soft(a).toBe(1)", True),
+        ("assert.equal(a, b)", False),
+        ("t.assert.equal(a, b)", False),
+        ("expect(t.total).toBe(1)", False),
+    ],
+)
+def test_an_assertion_that_lets_its_test_go_on_is_known(line: str, goes_on: bool) -> None:
+    assert bool(seen._GOES_ON.search(line)) is goes_on

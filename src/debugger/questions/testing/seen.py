@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +25,8 @@ from debugger.session import source
 _STOPS_MAX = 500
 _BREAKS = "SIGTRAP"  # googletest's way to stop at a failure
 _JAVASCRIPT = frozenset({runners.NODE, *runners.SCRIPTS})
+# tap's and tape's assertions, and vitest's soft ones.
+_GOES_ON = re.compile(r"(?<![\w.])(?:t|tap|st|tt)\.(?!assert\b|test\b)\w+\(|\bexpect\.soft\(")
 _SPAN = 40  # lines in which the condition is that an assertion stands under
 
 
@@ -60,16 +63,34 @@ async def see(question: Question, runner: str, named: Named) -> tuple[Seen | Non
 async def _last_seen(
     question: Question, runner: str, named: Named
 ) -> tuple[Seen | None, answers.Stop, int]:
-    """Return what was seen the last time, the last stop, and how often it was stopped."""
+    """Return what was seen the time that failed, the last stop, and which time it was."""
     async with asking.running(question) as run:
         stop = await run.first()
-        last, hits = None, 0
+        best, hit, hits = None, 0, 0
         while hits < _STOPS_MAX and stop.state == State.STOPPED.value:
             found = await _seen(run, stop, runner, named)
             if found is not None:
-                last, hits = found, hits + 1
+                hits += 1
+                if best is None or _is_later(found, best, named):
+                    best, hit = found, hits
             stop = await run.go_on(run.at(stop))
-        return last, stop, hits
+        return best, stop, hit
+
+
+def _is_later(seen: Seen, best: Seen, named: Named) -> bool:
+    """Tell whether a later pass of a line may be the one that failed.
+
+    An assertion that does not throw lets its test go on: there the values tell.
+    """
+    line = next((one.text for one in seen.scene.source if one.current), "")
+    return not _GOES_ON.search(line) or _fits(seen, named) >= _fits(best, named)
+
+
+def _fits(seen: Seen, named: Named) -> int:
+    """Count the values of what an assertion reads that the runner's words hold."""
+    read = set(seen.facts.operands)
+    held = [one.value for one in (*seen.scene.values, *seen.scene.locals) if one.name in read]
+    return sum(one.strip("'\"") in named.message for one in held)
 
 
 async def _first_seen(
