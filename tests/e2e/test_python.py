@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -443,3 +444,23 @@ def test_a_function_of_a_module_that_an_entry_point_imports_is_found(
     _, dumps, nosuch = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
     assert Path(dumps["file"]).match("json/__init__.py")
     assert f"Python files below {tmp_path}" in nosuch["why_unbound"]
+
+
+def test_what_uv_runs_is_started_in_the_projects_environment_and_output_is_shown_once(
+    cli: Cli, tmp_path: Path
+) -> None:
+    venv = [sys.executable, "-m", "venv", "--without-pip", str(tmp_path / ".venv")]
+    subprocess.run(venv, check=True, timeout=60)
+    (tmp_path / "app.py").write_text("print('one')\nx = 1\nprint('two')\ny = 2\n")
+    breaks = ("--break", "app.py:2", "--break", "app.py:4")
+    stopped = cli("start", "uv", *breaks, "--", "run", "app.py", cwd=tmp_path, check=0)
+    assert "<module> at app.py:2" in stopped.out
+    assert "output: +1 line\n  one" in stopped.out
+    cli("eval", "print('three', flush=True)", check=0)
+    assert "three" in cli("output", check=0).out
+    assert "three" not in cli("continue", check=0).out
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "app.py").write_text("x = 1\n")
+    refused = cli("start", "poetry", "--", "run", "app.py", cwd=other)
+    assert "poetry env info --executable" in refused.err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Annotated, Protocol, TypeVar
@@ -13,7 +12,7 @@ from msgspec import Struct
 from debugger.backends import choose
 from debugger.backends.base import Attach, Launch
 from debugger.backends.dap.profile import Profile
-from debugger.commands.begin import held, located, maker, with_default
+from debugger.commands.begin import held, located, machine, maker, with_default
 from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.breakpoints import Spec
@@ -169,10 +168,7 @@ def options_of(*pairs: tuple[str, str | float | None]) -> list[str]:
 
 def _wanted(call: Call, asked: Asked) -> launching.Wanted:
     env = call.env
-    path = env.get("PATH", os.defpath).split(os.pathsep)
-    folders = [os.path.join(call.cwd, folder) for folder in path]
-    machine = commands.Machine(call.cwd, lambda name: launching.which(name, env, call.cwd), folders)
-    read = commands.read(asked.words, machine, verb=asked.verb)
+    read = commands.read(asked.words, machine(call), verb=asked.verb)
     changed = [*(f"{name}={value}" for name, value in read.env), *asked.env]
     program, module, args, python = read.program, read.module, read.args, read.python
     profiles = choose.profiles(call.config.adapters)

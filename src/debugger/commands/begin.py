@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 import msgspec
 from msgspec import UNSET
@@ -17,6 +18,7 @@ from debugger.errors import Code, DebuggerError
 from debugger.session import views
 from debugger.session.session import MakeBackend, Session
 from debugger.setup import attaching, launching
+from debugger.targets import command as commands
 
 _REQUEST_MS = "XCODEBUILDMCP_DAP_REQUEST_TIMEOUT_MS"
 _YES = frozenset({"1", "true", "TRUE", "yes"})
@@ -38,6 +40,34 @@ def with_default(call: Call, wanted: launching.Wanted) -> launching.Wanted:
     except DebuggerError:
         return wanted
     return configured
+
+
+def machine(call: Call) -> commands.Machine:
+    """Return what is on this machine for the caller's directory and environment."""
+    path = call.env.get("PATH", os.defpath).split(os.pathsep)
+    folders = [os.path.join(call.cwd, folder) for folder in path]
+    return commands.Machine(
+        call.cwd, lambda name: launching.which(name, call.env, call.cwd), folders
+    )
+
+
+def unmanaged(call: Call, wanted: launching.Wanted) -> launching.Wanted:
+    """Take `uv run CMD` and its like for CMD in the project's environment.
+
+    Raises:
+        DebuggerError: USAGE where that environment is not known; LAUNCH_FAILED for no such CMD.
+    """
+    if wanted.program is None or not commands.is_managed(wanted.program, wanted.args):
+        return wanted
+    read = commands.read([wanted.program, *wanted.args], machine(call), verb="start")
+    return msgspec.structs.replace(
+        wanted,
+        program=read.program if read.module is None else None,
+        module=read.module,
+        args=read.args,
+        python=wanted.python or read.python,
+        changed_env=(*(f"{name}={value}" for name, value in read.env), *wanted.changed_env),
+    )
 
 
 def held(call: Call) -> dict[int, str]:

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from debugger.backends import choose
 from debugger.backends.base import Attach, Launch
-from debugger.commands.begin import begin, maker, unbound_notes, with_default
+from debugger.commands.begin import begin, maker, unbound_notes, unmanaged, with_default
 from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.command import Arg, Opt, command
@@ -74,6 +74,7 @@ async def start(
         changed_cwd=cwd,
         adapters=call.config.adapters,
     )
+    wanted = unmanaged(call, wanted)
     launch, profile = launching.prepare(with_default(call, wanted))
     if python is not None and launch.python is not None:
         await launching.check_python(launch)

@@ -50,6 +50,8 @@ async def output(
         return answers.Output(lines=(), dropped=0, total=cleared, cleared=True)
     page = timeline.lines(since=0 if every or tail is not None else cursors.asked, tail=tail)
     cursors.asked = page.next
+    if tail is None:  # the next stop does not show again what was all shown here
+        cursors.reported = max(cursors.reported, page.next)
     if follow:
         return await _follow(call, session, list(page.lines))
     return answers.Output(
@@ -81,6 +83,7 @@ async def _follow(call: Call, session: Session, lines: list[Line]) -> answers.Ou
             return answers.Output(lines=(), dropped=0, total=total)
         page = timeline.lines(since=cursors.asked)
         cursors.asked, lines = page.next, list(page.lines)
+        cursors.reported = max(cursors.reported, page.next)
 
 
 async def _something(call: Call, session: Session, after: int, kinds: set[Kind]) -> None:

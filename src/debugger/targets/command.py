@@ -129,6 +129,11 @@ def read(words: Sequence[str], look: Look, *, verb: str) -> Command:
     )
 
 
+def is_managed(program: str | None, args: Sequence[str]) -> bool:
+    """Tell whether it is `uv run CMD` or its like, whose command is run by itself."""
+    return program in _MANAGERS and list(args[:1]) == ["run"]
+
+
 def _check_no_shell(words: Sequence[str], look: Look, verb: str) -> None:
     first, *rest = words
     within = [] if look.is_there(first) else first.split()

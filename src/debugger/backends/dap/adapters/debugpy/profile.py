@@ -125,11 +125,15 @@ def _words_of_helper(process: Process, kind: str) -> tuple[str, ...]:
     return (f"multiprocessing.{kind}",)
 
 
+# What debugpy's adapter prints each second while gdb enters a process for it.
+_WAITING = "Attaching to PID: "
+
+
 def _printed(body: dap.OutputBody) -> Printed | Logged | ConditionFailed | None:
     # The program writes to files of ours; what comes as stdout is a logpoint's, or its complaint.
     if body.category == "stdout":
         return Logged(None, body.output.rstrip("\n"))
-    if body.category == "telemetry":
+    if body.category == "telemetry" or body.output.startswith(_WAITING):
         return None
     failed = _FAILED_CONDITION.match(body.output)
     if failed:
