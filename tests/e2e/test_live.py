@@ -187,6 +187,9 @@ def test_two_threads_stop_each_on_its_own_and_go_on_each_by_itself(cli, live, wa
     wait_until(both_wait, what="both threads to wait")
     states = data(cli("--json", "threads", check=0))["threads"]
     assert sorted(one["state"] for one in states) == ["running", "stopped", "stopped"]
+    for one in states:
+        assert one.get("breakpoints") == ([1] if one["state"] == "stopped" else None)
+        assert (one.get("stopped_s", -1) >= 0) is (one["state"] == "stopped")
     assert ": running" in cli("threads", check=0).out
     second = goes_on(cli)
     assert second["thread"] != first["thread"]

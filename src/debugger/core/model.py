@@ -43,11 +43,15 @@ class Thread(Struct, frozen=True):
     """A thread of the program, by the number the debugger gives it.
 
     `is_running`: it goes on while others have stopped, where a debugger stops each on its own.
+    Then `hits` are the backend's ids of the breakpoints that it stopped at, and `stopped_s` says
+    for how long it has stood there.
     """
 
     id: int
     name: str
     is_running: bool = False
+    hits: tuple[int, ...] = ()
+    stopped_s: float | None = None
 
 
 class Frame(Struct, frozen=True):

@@ -153,7 +153,16 @@ def _mark(view: ThreadView) -> str:
 
 def _thread(view: ThreadView) -> tuple[str, str, str]:
     place = in_stack(view.frame) if view.frame is not None else ""
-    return short_name(view.name), short_name(view.state), place
+    return short_name(view.name), _state(view), place
+
+
+def _state(view: ThreadView) -> str:
+    state = short_name(view.state)
+    if isinstance(view.stopped_s, float):
+        state += f" for {view.stopped_s:.1f} s"
+    if isinstance(view.breakpoints, tuple):
+        state += f" at breakpoint {', '.join(map(str, view.breakpoints))}"
+    return state
 
 
 def _thread_line(view: ThreadView) -> str:

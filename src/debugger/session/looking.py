@@ -16,7 +16,7 @@ from debugger.backends.abilities import Exceptions, PauseAll
 from debugger.core import answers
 from debugger.core.answers import ExceptionInfo
 from debugger.core.breakpoints import Spec
-from debugger.core.model import Frame, Reason, ScopeKind, Stack, Variable
+from debugger.core.model import Frame, Reason, ScopeKind, Stack, Thread, Variable
 from debugger.core.state import State
 from debugger.core.traces import fold_libraries
 from debugger.errors import Code, DebuggerError
@@ -232,9 +232,16 @@ async def threads(session: Session) -> answers.Threads:
                 state=(State.STOPPED if is_stopped else State.RUNNING).value,
                 frame=frame,
                 current=one.id == session.look.thread,
+                breakpoints=_breakpoints_of(session, one) or UNSET,
+                stopped_s=round(one.stopped_s, 1) if one.stopped_s is not None else UNSET,
             )
         )
     return answers.Threads(threads=tuple(shown), total=len(found))
+
+
+def _breakpoints_of(session: Session, thread: Thread) -> tuple[int, ...]:
+    known = [session.breakpoints.by_backend_id(number) for number in thread.hits]
+    return tuple(one.id for one in known if one is not None and not one.internal)
 
 
 def paused_alone(session: Session) -> tuple[int, ...] | None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from debugger.backends import abilities
 from debugger.backends.base import (
@@ -20,7 +23,7 @@ from debugger.backends.base import (
     Sink,
     Started,
 )
-from debugger.backends.frida import able, breakpoints, entering, hearing, parts, thrown
+from debugger.backends.frida import able, breakpoints, entering, hearing, parts, reasons, thrown
 from debugger.backends.frida.children import Children, Held
 from debugger.backends.frida.dwarf import cache
 from debugger.backends.frida.dwarf.unwind import Modules
@@ -314,8 +317,16 @@ class FridaBackend:
     # -- looking --------------------------------------------------------------------------------
 
     async def threads(self) -> list[Thread]:
-        """Return the threads."""
-        return await self.looking.threads()
+        """Return the threads; of those that have stopped, at which breakpoints and for how long."""
+        return [self._with_stop(one) for one in await self.looking.threads()]
+
+    def _with_stop(self, thread: Thread) -> Thread:
+        paused = self.engine.paused.get(thread.id)
+        if paused is None:
+            return thread
+        stop = reasons.stopped(paused, self.breakpoints)
+        stopped_s = max(time.monotonic() - paused.time / 1e6, 0.0)
+        return replace(thread, hits=stop.hits if stop is not None else (), stopped_s=stopped_s)
 
     async def stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
         """Return some frames of a thread, innermost first."""

@@ -152,13 +152,18 @@ class CurrentFrame(Struct, frozen=True):
 
 
 class ThreadView(Struct, frozen=True):
-    """A thread and where it is; `frame` is None while it runs or where nothing is known."""
+    """A thread and where it is; `frame` is None while it runs or where nothing is known.
+
+    `breakpoints` and `stopped_s`, where each thread stops on its own: at which, for how long.
+    """
 
     id: int
     name: str
     state: str
     frame: FrameView | None = None
     current: bool = False
+    breakpoints: tuple[int, ...] | UnsetType = UNSET
+    stopped_s: float | UnsetType = UNSET
 
 
 class Threads(Struct, frozen=True):
