@@ -449,11 +449,12 @@ def test_a_function_of_a_module_that_an_entry_point_imports_is_found(
 def test_what_uv_runs_is_started_in_the_projects_environment_and_output_is_shown_once(
     cli: Cli, tmp_path: Path
 ) -> None:
-    venv = [sys.executable, "-m", "venv", "--without-pip", str(tmp_path / ".venv")]
+    project = tmp_path / "project"
+    venv = [sys.executable, "-m", "venv", "--without-pip", str(project / ".venv")]
     subprocess.run(venv, check=True, timeout=60)
-    (tmp_path / "app.py").write_text("print('one')\nx = 1\nprint('two')\ny = 2\n")
+    (project / "app.py").write_text("print('one')\nx = 1\nprint('two')\ny = 2\n")
     breaks = ("--break", "app.py:2", "--break", "app.py:4")
-    stopped = cli("start", "uv", *breaks, "--", "run", "app.py", cwd=tmp_path, check=0)
+    stopped = cli("start", "uv", *breaks, "--", "run", "app.py", cwd=project, check=0)
     assert "<module> at app.py:2" in stopped.out
     assert "output: +1 line\n  one" in stopped.out
     cli("eval", "print('three', flush=True)", check=0)
