@@ -183,6 +183,7 @@ BY_PATH = frozenset(
         "debugger.backends.dap.adapters.gdb.inside.gdb_thrown",
         "debugger.backends.dap.adapters.gdb.inside.gdb_values",
         "debugger.backends.lldb.lldb_cpp",
+        "debugger.backends.lldb.lldb_holders",
         "debugger.backends.lldb.lldb_rust",
         "debugger.backends.lldb_cli.inside.lldb_breaks",
         "debugger.backends.lldb_cli.inside.lldb_events",

@@ -94,3 +94,60 @@ async def test_rusts_values_are_as_readable_after_an_attach(
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
+
+
+CPP_HOLDERS = {
+    "some": "std::optional(42)",
+    "none": "std::optional(empty)",
+    "op": 'std::optional({x:1, y:2.5, name:"pt"})',
+    "v": 'std::variant("hello")',
+    "vi": "std::variant(7)",
+    "a": "std::any(5)",
+    "ae": "std::any(empty)",
+    "sv": '"a view of text"',
+    "un": "nullptr",
+    "t": '(1, "tuple", 2.5)',
+    "arr": "size=3 {1, 2, 3}",
+    "at": "9",
+    "u16": 'u"u16 té"',
+}
+RUST_HOLDERS = {
+    "bm": 'size=2 {("one", 1), ("two", 2)}',
+    "big": "size=40 {(0, 0), (1, 1), (2, 4), (3, 9), (4, 16), ...}",
+    "bs": "size=3 {1, 2, 3}",
+    "rc": 'strong=2, weak=1 {x:1, name:"rc"}',
+    "arc": 'strong=1, weak=0 Mutex({x:2, name:"arc"})',
+    "rw": "RwLock(5)",
+    "cell": "Cell(4)",
+    "rcell": "borrow=0 size=3 {1, 2, 3}",
+    "rrc": 'strong=1, weak=0 borrow=0 {x:3, name:"rrc"}',
+    "bs2": '"boxed"',
+    "arr": "{1, 2, 3}",
+}
+
+
+@_lldb_kits
+async def test_what_a_value_of_the_standard_library_holds_is_shown(
+    kit: Kit, drive: Callable[[Kit], Any]
+):
+    async with drive(kit) as one:
+        stop = await one.to_stop(native("standard.cpp")(Path()), _here("standard.cpp"))
+        found = await one.locals(await one.frame(stop))
+        assert {name: found[name].value for name in CPP_HOLDERS} == CPP_HOLDERS
+        for name in ("up", "sp", "sp2", "wp"):
+            assert found[name].value.endswith(f'name:"{name[:2].replace("w", "s")}"}}')
+
+
+@_lldb_kits
+async def test_what_a_collection_or_a_cell_of_rust_holds_is_shown(
+    kit: Kit, drive: Callable[[Kit], Any]
+):
+    async with drive(kit) as one:
+        stop = await one.to_stop(native("collections.rs")(Path()), _here("collections.rs"))
+        found = await one.locals(await one.frame(stop))
+        assert {name: found[name].value for name in RUST_HOLDERS} == RUST_HOLDERS
+        entries = await one.backend.variables(found["big"].handle, start=38, count=2)
+        assert [(entry.name, entry.value) for entry in entries] == [
+            ("[38]", "1444"),
+            ("[39]", "1521"),
+        ]

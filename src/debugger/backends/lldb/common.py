@@ -50,6 +50,9 @@ _RUST_NUMBERS = (
     "type format add -p -f 'unsigned decimal' 'unsigned char'",
 )
 _CPP_FORMATTERS = str(Path(__file__).with_name("lldb_cpp.py"))
+# Looked up before all others: a category of summaries that is enabled last comes first.
+CATEGORY_FIRST = ("type category disable debugger-cli", "type category enable debugger-cli")
+_HOLDERS = str(Path(__file__).with_name("lldb_holders.py"))
 _RUST_VARIANTS = str(Path(__file__).with_name("lldb_rust.py"))
 _RUSTC_S = 10
 _SIGNAL = re.compile(r"(?:signal )?\b(SIG[A-Z0-9]+)\b")
@@ -64,7 +67,8 @@ def init_commands(target: Launch | Attach) -> list[str]:
     language = language_of(target)
     if language == "rust":
         return [*plain_commands(is_of_rust=True), *_rust_commands(target.env.get("PATH", ""))]
-    more = [f"command script import {quoted(_CPP_FORMATTERS)}"] if language == "c++" else []
+    scripts = (_CPP_FORMATTERS, _HOLDERS) if language == "c++" else ()
+    more = (f"command script import {quoted(script)}" for script in scripts)
     return [*plain_commands(is_of_rust=False), *more]
 
 
@@ -111,6 +115,7 @@ def _rust_commands(path: str) -> tuple[str, ...]:
         f"command script import {quoted(str(scripts / 'lldb_lookup.py'))}",
         f"command source -s true {quoted(str(scripts / 'lldb_commands'))}",
         f"command script import {quoted(_RUST_VARIANTS)}",
+        f"command script import {quoted(_HOLDERS)}",
     )
 
 

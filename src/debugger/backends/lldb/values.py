@@ -17,9 +17,15 @@ _TEXT = re.compile(r'(?:0x[0-9a-f]+ )?[LuU8]{0,2}"')
 _PADDED = re.compile(r'"(?:[^"\\]|\\.)*"|0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])')
 # A character's number, before the character (char32_t, Rust's char).
 _CODE_POINT = re.compile(r"""(?:\b[uU]\+0x[0-9a-f]{4,8} )+(?=[uU]')""")
+_ADDRESS = re.compile(r"0x[0-9a-f]+ (?=\{)")
 _POINTED = re.compile(r" \{\*\*.*\}\Z")  # argv=0x… {**argv:'/'}
 # A null pointer to a struct, with the names of fields that are nowhere.
 _NULL = re.compile(r"0x0 \{.*\}\Z", re.DOTALL)
+# What LLDB says of a variable that the compiler keeps nowhere at an address.
+_OPTIMIZED = re.compile(
+    r"<(?:error: )?(?:variable not available|no location, value may have been optimized out"
+    r"|could not evaluate DW_OP_entry_value: [^>]*)>\Z"
+)
 _OWNERS = ("std::unique_ptr<", "std::shared_ptr<")
 _RETURNED = re.compile(r"^Return value: \((?P<type>.*?)\) (?:\$\d+ = )?(?P<value>.*)", re.MULTILINE)
 RAW = "[raw]"
@@ -34,8 +40,9 @@ def is_cut_early(one: Variable) -> bool:
     """Tell what was cut by time, after 10 ms, from what was cut because it became too long."""
     if one.value.startswith(f"{one.type} @ 0x"):
         return True  # there was no time for anything
-    is_short = len(one.value) - len(_CUT) <= _SHORT
-    return one.value.startswith("{") and one.value.endswith(_CUT) and is_short
+    value = _ADDRESS.sub("", one.value)
+    is_short = len(value) - len(_CUT) <= _SHORT
+    return value.startswith("{") and value.endswith(_CUT) and is_short
 
 
 async def complete(
@@ -71,6 +78,8 @@ def _shown(children: Sequence[Variable]) -> list[Variable]:
 def _short(variable: Variable) -> Variable:
     value = _PADDED.sub(lambda match: match[0] if match[0][0] == '"' else "0x", variable.value)
     value = _NULL.sub("0x0", value)
+    if _OPTIMIZED.match(value):
+        value = "<optimized out>"
     is_leaf = bool(_TEXT.match(value)) or value in {"nullptr", "0x0"}
     return msgspec.structs.replace(
         variable,
@@ -86,16 +95,17 @@ async def _rebuilt(inside: Inside, one: Variable) -> Variable:
         children = await inside.fetch(one.handle, start=0, count=_SHORT)
     except DebuggerError:
         return one
-    value = "{"
+    address = _ADDRESS.match(one.value)
+    before, value = address[0] if address else "", "{"
     for at, child in enumerate(_shown(children)):
         separator = ", " if at else ""
         if len(value) > _SHORT:
-            return msgspec.structs.replace(one, value=value + _CUT)
+            return msgspec.structs.replace(one, value=before + value + _CUT)
         inner = "{...}" if child.value.startswith("{") else child.value
         name = "" if child.name.startswith("[") else f"{child.name}:"
         value += separator + name + inner
     more = _CUT if (one.indexed or 0) > len(children) else "}"
-    return msgspec.structs.replace(one, value=value + more)
+    return msgspec.structs.replace(one, value=before + value + more)
 
 
 async def _looked_into(inside: Inside, one: Variable, *, is_owner: bool) -> Variable:
@@ -103,7 +113,9 @@ async def _looked_into(inside: Inside, one: Variable, *, is_owner: bool) -> Vari
         found = await inside.fetch(one.handle, start=0, count=_ELEMENTS)
     except DebuggerError:
         return one
-    values = [child.value for child in _shown(found)[:_ELEMENTS]]
+    elements = _shown(found)[:_ELEMENTS]
+    whole = [await _rebuilt(inside, each) if is_cut_early(each) else each for each in elements]
+    values = [child.value for child in whole]
     if is_owner:
         is_struct = bool(values) and "{" in values[0]
         return msgspec.structs.replace(one, value=values[0]) if is_struct else one

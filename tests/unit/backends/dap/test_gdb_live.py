@@ -43,6 +43,14 @@ def _hard(*args: str) -> Launch:
     return launch(build("hard.cpp"), *args)
 
 
+async def test_a_text_of_rust_is_whole(drive: Drive):
+    async with drive() as one:
+        at = Spec(file=str(source("collections.rs")), line=marker("collections.rs", "here"))
+        stop = await one.to_stop(launch(build("collections.rs")), at)
+        seen = await one.locals(await one.frame(stop))
+        assert seen["st"].value == '"static é str"'
+
+
 async def test_values_are_written_and_opened_as_far_as_they_can_be(drive: Drive):
     async with drive() as one:
         stop = await one.to_stop(_hard(), _at("try"))

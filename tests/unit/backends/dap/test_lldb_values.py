@@ -50,6 +50,10 @@ NAME = Variable("name", '"a long enough name for this"', "std::string", handle=6
     ("value", "whole"),
     [
         ("{number:0, ...}", '{number:1, inner:{...}, name:"a long enough name for this", ...}'),
+        (
+            "0x7fff0010 {number:0, ...}",
+            '0x7fff0010 {number:1, inner:{...}, name:"a long enough name for this", ...}',
+        ),
         ("T @ 0x7fff0010", '{number:1, inner:{...}, name:"a long enough name for this", ...}'),
     ],
 )
@@ -76,6 +80,19 @@ def test_the_value_in_memory_that_codelldb_adds_is_no_element():
     raw = Variable(lldb_values.RAW, "std::vector<int>", handle=9)
     told = completed(Variable("v", "size=1", "std::vector<int>", handle=4), NUMBER, raw)
     assert told == ("size=1 {1}", 1)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "variable not available",
+        "no location, value may have been optimized out",
+        "could not evaluate DW_OP_entry_value: no parent function",
+    ],
+)
+def test_what_the_compiler_kept_nowhere_is_said_to_be_optimized_out(said):
+    told = completed(Variable("n", f"<error: {said}>", "int"))
+    assert told == ("<optimized out>", 0)
 
 
 def read(kind: Any, **body: Any) -> Any:

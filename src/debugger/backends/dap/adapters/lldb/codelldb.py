@@ -97,6 +97,8 @@ def _common(target: Launch | Attach, *more: str) -> dict[str, Any]:
     return {
         "type": "lldb",
         "initCommands": [*common.init_commands(target), *more],
+        # Its own formatters are loaded behind those.
+        "preRunCommands": list(common.CATEGORY_FIRST),
         "expressions": "native",
         "terminal": "console",
         "sourceLanguages": ["rust"] if is_rust else [],

@@ -19,12 +19,15 @@ varref: Any = importlib.import_module("gdb.dap.varref")
 
 _ELEMENTS = 10  # of an array or a container in one line
 _CHARACTERS = 16384
+_INNER_CHARACTERS = 200  # of a text in a struct or a container
 _DEPTH = 3
 _KEY_MAX = 60
 _WALK_MAX = 100_000  # children of what does not say how many it has
 _LENGTH = re.compile(r"\b(?:of length|with) (\d+)\b")
 _STRUCTURES = (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION, gdb.TYPE_CODE_ARRAY)
-_STRING = re.compile(r"std::(?:__\w+::)?basic_string(?:_view)?<")
+_STRING = re.compile(
+    r"std::(?:__\w+::)?basic_string(?:_view)?<|&(?:mut )?str\Z|alloc::(?:\w+::)+String\Z"
+)
 _VECTOR = re.compile(r"std::(?:__\w+::)?vector<(?!bool\b)")
 _REFERENCES = (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF)
 _POINTERS = (gdb.TYPE_CODE_PTR, *_REFERENCES)
@@ -35,10 +38,14 @@ def written(value: Any) -> str:
     plain = value.type.strip_typedefs()
     if plain.code in _REFERENCES:
         return written(value.referenced_value())
-    limit = _CHARACTERS if _is_text(plain) else _ELEMENTS
+    is_text = _is_text(plain)
     try:
         text: str = value.format_string(
-            max_elements=limit, max_depth=_DEPTH, repeat_threshold=0, symbols=_shows_symbol(plain)
+            max_elements=_CHARACTERS if is_text else _ELEMENTS,
+            max_characters=_CHARACTERS if is_text else _INNER_CHARACTERS,
+            max_depth=_DEPTH,
+            repeat_threshold=0,
+            symbols=_shows_symbol(plain),
         )
     except gdb.error as error:
         if "max-value-size" not in str(error):

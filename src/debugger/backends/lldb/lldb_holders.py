@@ -1,0 +1,411 @@
+"""Writes what is in values that hold another one: std::optional, Rc, BTreeMap; runs inside LLDB.
+
+LLDB 19.1.7 and 20.1 say of these that they have a value, or show their implementation's fields.
+Each gets a summary of one line; the children stay as they are, but for BTreeMap and BTreeSet.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from typing import Any
+
+lldb: Any = importlib.import_module("lldb")
+
+_CATEGORY = "debugger-cli"
+_ELEMENTS_MAX = 5
+_MEMBERS_MAX = 8
+_DEPTH_MAX = 3
+_TEXT_MAX = 160
+_BYTES_MAX = 16384  # as target.max-string-summary-length
+_NODES_MAX = 10_000
+_NODE_ENTRIES = 11  # at most, of a BTreeMap's node
+_HEIGHT_MAX = 16
+_POINTER = 8
+_SIZE = re.compile(r"size=(\d+)\Z")
+_MANAGER = re.compile(r"_Manager_(?P<where>internal|external)<(?P<type>.+)>::_S_manage")
+_PADDED = re.compile(r"0x0+(?=[0-9a-f]{1,16}\b)")
+_WIDE = {"char16_t": ("utf-16-le", 2), "char32_t": ("utf-32-le", 4)}
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+_depth = [0]
+
+
+def brief(value: Any) -> str:
+    """Return a value's text in one line, with what is in it, down to a few levels."""
+    if value.GetError().Fail():
+        return "?"
+    _depth[0] += 1
+    try:
+        return _brief(value)[:_TEXT_MAX]
+    finally:
+        _depth[0] -= 1
+
+
+def _brief(value: Any) -> str:
+    plain, summary = str(value.GetValue() or ""), str(value.GetSummary() or "").strip()
+    if summary and not _SIZE.match(summary):
+        is_text = summary[-1:] in {'"', "'"}
+        return summary if is_text or not plain else f"{_PADDED.sub('0x', plain)} {summary}"
+    if plain:
+        return _PADDED.sub("0x", plain)
+    if not value.MightHaveChildren():
+        return summary or "{}"
+    if _depth[0] > _DEPTH_MAX:
+        return summary or "{...}"
+    return f"{summary} {_members(value)}".strip()
+
+
+def _members(value: Any) -> str:
+    count = value.GetNumChildren(_MEMBERS_MAX + 1)
+    first = value.GetChildAtIndex(0).GetName() or "" if count else ""
+    most = _ELEMENTS_MAX if first.startswith("[") else _MEMBERS_MAX
+    pieces = []
+    for at in range(min(count, most)):
+        child = value.GetChildAtIndex(at)
+        name = child.GetName() or ""
+        pieces.append(brief(child) if name.startswith("[") else f"{name}:{brief(child)}")
+    return "{" + ", ".join(pieces) + (", ..." if count > most else "") + "}"
+
+
+def quote(text: str) -> str:
+    """Return a text in quotes."""
+    shown = (_ESCAPES.get(one, one if one.isprintable() else f"\\x{ord(one):02x}") for one in text)
+    return '"' + "".join(shown) + '"'
+
+
+def _read(value: Any, address: int, size: int) -> bytes | None:
+    error = lldb.SBError()
+    content = value.GetProcess().ReadMemory(address, min(size, _BYTES_MAX), error) if size else b""
+    return content if not size or error.Success() else None
+
+
+def _pointed_text(
+    value: Any, start: Any, count: Any, encoding: str = "utf-8", unit: int = 1
+) -> str:
+    address, size = int(start.GetValueAsUnsigned()), int(count.GetValueAsUnsigned()) * unit
+    content = _read(value, address, size)
+    if content is None:
+        return f"<not a string: {size} bytes at {address:#x} cannot be read>"
+    return quote(content.decode(encoding, "backslashreplace")) + "..." * (size > _BYTES_MAX)
+
+
+def _held(name: str, value: Any, empty: str) -> str:
+    return f"{name}({brief(value.GetChildAtIndex(0)) if value.GetNumChildren() else empty})"
+
+
+def optional(value: Any, _session: Any) -> str:
+    """Return `std::optional(VALUE)`."""
+    return _held("std::optional", value, "empty")
+
+
+def variant(value: Any, _session: Any) -> str:
+    """Return `std::variant(VALUE)` of the alternative that it has."""
+    return _held("std::variant", value, "valueless")
+
+
+def any_value(value: Any, _session: Any) -> str:
+    """Return `std::any(VALUE)`, whose type its manager function names."""
+    raw = value.GetNonSyntheticValue()
+    manager = raw.GetChildMemberWithName("_M_manager")
+    if not manager.IsValid() or not manager.GetValueAsUnsigned():
+        return "std::any(empty)" if manager.IsValid() else ""
+    function = value.GetTarget().ResolveLoadAddress(manager.GetValueAsUnsigned()).GetFunction()
+    match = _MANAGER.search(function.GetDisplayName() or function.GetName() or "")
+    if match is None:
+        return "std::any(...)"
+    kind = value.GetTarget().FindFirstType(match["type"])
+    if not kind.IsValid():
+        kind = value.GetTarget().GetBasicType(_basic(match["type"]))
+    storage = raw.GetChildMemberWithName("_M_storage")
+    address = storage.GetLoadAddress()
+    if match["where"] == "external":
+        address = storage.GetChildMemberWithName("_M_ptr").GetValueAsUnsigned()
+    if not kind.IsValid() or not kind.GetByteSize():
+        return f"std::any({match['type']})"
+    return f"std::any({brief(value.CreateValueFromAddress('value', address, kind))})"
+
+
+def _basic(name: str) -> Any:
+    names = {"int": "Int", "double": "Double", "bool": "Bool", "float": "Float", "long": "Long"}
+    names |= {"char": "Char", "unsigned int": "UnsignedInt", "unsigned long": "UnsignedLong"}
+    return getattr(lldb, f"eBasicType{names.get(name, 'Invalid')}")
+
+
+def owner(value: Any, _session: Any) -> str:
+    """Return where a smart pointer points to, and what is there."""
+    raw = value.GetNonSyntheticValue()
+    pointer = raw.GetChildMemberWithName("_M_ptr")
+    if not pointer.IsValid():  # std::unique_ptr
+        pointer = value.GetChildMemberWithName("pointer")
+    if not pointer.IsValid():
+        return ""
+    address = pointer.GetValueAsUnsigned()
+    count = raw.GetChildMemberWithName("_M_refcount").GetChildMemberWithName("_M_pi")
+    uses = count.GetChildMemberWithName("_M_use_count")
+    if address and uses.IsValid() and not uses.GetValueAsUnsigned():
+        return f"{address:#x} expired"
+    return f"{address:#x} {brief(pointer.Dereference())}" if address else "nullptr"
+
+
+def tuple_values(value: Any, _session: Any) -> str:
+    """Return a std::tuple's elements in parentheses."""
+    found: list[str] = []
+    part = value.GetNonSyntheticValue().GetChildAtIndex(0)
+    while part.IsValid() and len(found) < _MEMBERS_MAX:
+        bases = [part.GetChildAtIndex(at) for at in range(part.GetNumChildren())]
+        head = next((one for one in bases if "_Head_base<" in (one.GetName() or "")), None)
+        if head is None:
+            break
+        inner = head.GetChildMemberWithName("_M_head_impl")
+        found.append(brief(inner if inner.IsValid() else head))  # an empty class is its own base
+        part = next(
+            (one for one in bases if "_Tuple_impl<" in (one.GetName() or "")), lldb.SBValue()
+        )
+    return f"({', '.join(found)})" if found else ""
+
+
+def array(value: Any, _session: Any) -> str:
+    """Return a std::array's elements."""
+    elements = value.GetNonSyntheticValue().GetChildAtIndex(0)
+    return f"size={elements.GetNumChildren()} {_members(elements)}"
+
+
+def string_view(value: Any, _session: Any) -> str:
+    """Return the text of a std::string_view, which ends with its length."""
+    raw = value.GetNonSyntheticValue()
+    start, size = raw.GetChildMemberWithName("_M_str"), raw.GetChildMemberWithName("_M_len")
+    return _pointed_text(value, start, size) if start.IsValid() else ""
+
+
+def wide_string(value: Any, _session: Any) -> str:
+    """Return the text of a std::u16string or std::u32string."""
+    raw = value.GetNonSyntheticValue()
+    start = raw.GetChildMemberWithName("_M_dataplus").GetChildMemberWithName("_M_p")
+    size = raw.GetChildMemberWithName("_M_string_length")
+    kind = start.GetType().GetPointeeType().GetUnqualifiedType().GetCanonicalType().GetName()
+    if kind not in _WIDE:
+        return ""
+    encoding, unit = _WIDE[kind]
+    return ("u" if unit == 2 else "U") + _pointed_text(value, start, size, encoding, unit)  # noqa: PLR2004
+
+
+def atomic(value: Any, _session: Any) -> str:
+    """Return the number in a std::atomic."""
+    part = value.GetNonSyntheticValue()
+    for _ in range(_DEPTH_MAX):
+        inner = part.GetChildMemberWithName("_M_i")
+        if not inner.IsValid():
+            inner = part.GetChildMemberWithName("_M_p")
+        if inner.IsValid():
+            return brief(inner)
+        part = part.GetChildAtIndex(0)
+    return ""
+
+
+def counted(value: Any, session: Any) -> str:
+    """Return the counts of an Rc, an Arc or a RefCell, and what it holds."""
+    providers: Any = importlib.import_module("lldb_providers")
+    is_cell = value.GetTypeName().startswith("core::")
+    of = providers.StdRefSummaryProvider if is_cell else providers.StdRcSummaryProvider
+    counts = of(value, session)
+    held = value.GetChildAtIndex(0)
+    return (
+        f"{counts} {brief(held)}"
+        if held.IsValid() and "<str" not in value.GetTypeName()
+        else counts
+    )
+
+
+def cell(value: Any, _session: Any) -> str:
+    """Return what is in a Cell."""
+    return f"Cell({brief(value.GetChildAtIndex(0))})"
+
+
+def lock(value: Any, _session: Any) -> str:
+    """Return what a Mutex or an RwLock guards."""
+    data = value.GetNonSyntheticValue().GetChildMemberWithName("data")
+    name = "RwLock" if "::RwLock<" in value.GetTypeName() else "Mutex"
+    inner = data.GetChildMemberWithName("value")
+    return f"{name}({brief(inner)})" if inner.IsValid() else ""
+
+
+def box(value: Any, _session: Any) -> str:
+    """Return what is behind a Box; a Box of a text is the text."""
+    raw = value.GetNonSyntheticValue()
+    start, size = raw.GetChildMemberWithName("data_ptr"), raw.GetChildMemberWithName("length")
+    if start.IsValid() and size.IsValid():
+        is_text = value.GetTypeName().startswith("alloc::boxed::Box<str")
+        return _pointed_text(value, start, size) if is_text else f"size={size.GetValueAsUnsigned()}"
+    kind = value.GetType()
+    if not kind.IsPointerType() or kind.GetPointeeType().GetNumberOfFields() == 0:
+        return ""
+    return _members(value.Dereference()) if value.GetValueAsUnsigned() else ""
+
+
+def numbers(value: Any, _session: Any) -> str:
+    """Return the numbers of a Rust array of bytes, which LLDB takes for a text."""
+    return _members(value)
+
+
+class BTree:
+    """The entries of a BTreeMap or a BTreeSet, in their order."""
+
+    def __init__(self, value: Any, _session: Any) -> None:
+        self._value = value
+        self._entries: list[tuple[Any, Any]] = []
+
+    def update(self) -> bool:
+        """Read the tree anew."""
+        raw = self._value.GetNonSyntheticValue()
+        inner = raw.GetChildMemberWithName("map")
+        tree = inner.GetNonSyntheticValue() if inner.IsValid() else raw
+        self.size = tree.GetChildMemberWithName("length").GetValueAsUnsigned()
+        self.is_set = inner.IsValid()
+        self._entries = []
+        if self.size > 0:
+            root = _some(tree.GetChildMemberWithName("root").GetNonSyntheticValue())
+            if root is not None:
+                node = _pointer(root.GetChildMemberWithName("node"))
+                height = root.GetChildMemberWithName("height").GetValueAsUnsigned()
+                kind = node.GetType().GetPointeeType()
+                self._walk(node.GetValueAsUnsigned(), kind, min(height, _HEIGHT_MAX))
+        return False
+
+    def _walk(self, address: int, kind: Any, height: int) -> None:
+        """Add the entries of a node and of those below it (alloc::collections::btree::node).
+
+        LLDB finds no type of an inner node: a leaf, then pointers to its children (repr(C)).
+        """
+        leaf = self._value.CreateValueFromAddress("node", address, kind)
+        leaf = leaf.GetNonSyntheticValue()
+        count = min(leaf.GetChildMemberWithName("len").GetValueAsUnsigned(), _NODE_ENTRIES)
+        keys, held = leaf.GetChildMemberWithName("keys"), leaf.GetChildMemberWithName("vals")
+        edges = address + -(-kind.GetByteSize() // _POINTER) * _POINTER
+        for at in range(count + 1):
+            if len(self._entries) >= _NODES_MAX:
+                return
+            if height:
+                error = lldb.SBError()
+                process = self._value.GetProcess()
+                below = process.ReadPointerFromMemory(edges + at * _POINTER, error)
+                if error.Success():
+                    self._walk(below, kind, height - 1)
+            if at < count:
+                self._entries.append(
+                    (_plain(keys.GetChildAtIndex(at)), _plain(held.GetChildAtIndex(at)))
+                )
+
+    def num_children(self) -> int:
+        """Count the entries."""
+        return len(self._entries)
+
+    def has_children(self) -> bool:
+        """Tell that it can be looked into."""
+        return True
+
+    def get_child_index(self, name: str) -> int:
+        """Return which entry has a name, as `[3]`."""
+        number = name.strip("[]")
+        return int(number) if number.isdigit() else -1
+
+    def get_child_at_index(self, at: int) -> Any:
+        """Return an element of a set, or the value of a key."""
+        if not 0 <= at < len(self._entries):
+            return None
+        key, held = self._entries[at]
+        shown = key if self.is_set else held
+        name = f"[{at}]" if self.is_set else f"[{brief(key)}]"
+        return shown.CreateValueFromData(name, shown.GetData(), shown.GetType())
+
+    def texts(self, most: int) -> list[str]:
+        """Return the first entries as texts."""
+        return [
+            brief(key) if self.is_set else f"({brief(key)}, {brief(held)})"
+            for key, held in self._entries[:most]
+        ]
+
+
+def tree(value: Any, session: Any) -> str:
+    """Return the size of a BTreeMap or a BTreeSet, and its first entries."""
+    entries = BTree(value, session)
+    entries.update()
+    more = ", ..." if entries.size > _ELEMENTS_MAX else ""
+    if _depth[0] >= _DEPTH_MAX:
+        return f"size={entries.size}"
+    return f"size={entries.size} {{{', '.join(entries.texts(_ELEMENTS_MAX))}{more}}}"
+
+
+def _some(option: Any) -> Any | None:
+    """Return what is in an Option of a root: the one value with a node in it."""
+    pending = [option]
+    for _ in range(32):
+        if not pending:
+            return None
+        value = pending.pop(0)
+        if value.GetChildMemberWithName("node").IsValid():
+            return value
+        pending += [
+            value.GetChildAtIndex(at).GetNonSyntheticValue()
+            for at in range(min(value.GetNumChildren(), 8))
+        ]
+    return None
+
+
+def _pointer(value: Any) -> Any:
+    """Return the pointer in a NonNull."""
+    value = value.GetNonSyntheticValue()
+    while not value.GetType().IsPointerType() and value.GetNumChildren():
+        value = value.GetChildAtIndex(0).GetNonSyntheticValue()
+    return value
+
+
+def _plain(slot: Any) -> Any:
+    """Return what is in a MaybeUninit, which is a union of nothing and a ManuallyDrop."""
+    value = slot.GetNonSyntheticValue()
+    for name in ("value", "value", "__0"):
+        inner = value.GetChildMemberWithName(name)
+        if inner.IsValid():
+            value = inner.GetNonSyntheticValue() if name != "__0" else inner
+    return value
+
+
+_CPP = {
+    "optional<.+>": "optional",
+    "variant<.*>": "variant",
+    "any": "any_value",
+    "(unique_ptr|shared_ptr|weak_ptr)<.+>": "owner",
+    "tuple<.*>": "tuple_values",
+    "array<.+>": "array",
+    "(basic_string_view<char, ?.*>|string_view)": "string_view",
+    "(__cxx11::)?(basic_string<char(16|32)_t,.*>|u(16|32)string)": "wide_string",
+    "atomic<.+>": "atomic",
+}
+_RUST = {
+    r"(alloc::([a-z_]+::)+)(Rc|Arc)<.+>": "counted",
+    r"(core::([a-z_]+::)+)RefCell<.+>": "counted",
+    r"(core::([a-z_]+::)+)Cell<.+>": "cell",
+    r"std::sync::([a-z_]+::)+(Mutex|RwLock)<.+>": "lock",
+    r"alloc::boxed::Box<.+>": "box",
+    r"(alloc::([a-z_]+::)+)(BTreeMap|BTreeSet)<.+>": "tree",
+    # Of [u8; N] alone: CodeLLDB gives the texts of Python as `char [N]`, which is [i8; N] here.
+    r"unsigned char ?\[[0-9]+\]": "numbers",
+}
+
+
+def __lldb_init_module(debugger: Any, _session: Any) -> None:
+    is_rust = "lldb_providers" in sys.modules
+    debugger.HandleCommand(f"type category define {_CATEGORY}")
+    known = _RUST if is_rust else {f"std::{name}": of for name, of in _CPP.items()}
+    for pattern, function in known.items():
+        debugger.HandleCommand(
+            f'type summary add -e -w {_CATEGORY} -x "^{pattern}$" -F {__name__}.{function}'
+        )
+    if is_rust:
+        trees = next(pattern for pattern, function in known.items() if function == "tree")
+        debugger.HandleCommand(
+            f'type synthetic add -w {_CATEGORY} -x "^{trees}$" -l {__name__}.BTree'
+        )
+    else:
+        debugger.HandleCommand("type format add -f decimal wchar_t")
+    debugger.HandleCommand(f"type category enable {_CATEGORY}")
