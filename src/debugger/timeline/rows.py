@@ -69,6 +69,10 @@ class Row(NamedTuple):
         """The bytes of the text and the data."""
         return len(self.text.encode()) + len(self.data)
 
+    def event(self) -> Event:
+        """Return what a reader of the database would get."""
+        return Event(*self[:-2], data=msgspec.json.decode(self.data))
+
 
 class Calls(NamedTuple):
     """Calls and returns of traced functions, numbered in turn from `first`; not yet rows."""

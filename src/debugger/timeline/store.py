@@ -30,6 +30,7 @@ _MAX_WAITING_SIZE = 32 * 2**20
 _ALL = Filters()
 _LINES = frozenset({Kind.OUTPUT, Kind.LOGPOINT})
 _CALLS = frozenset({Kind.FUNCTION_ENTER, Kind.FUNCTION_EXIT})
+_STORED_APART = _CALLS | {Kind.OUTPUT}
 
 
 class Timeline:
@@ -66,6 +67,7 @@ class Timeline:
         self._rows: dict[int, Row] = {}
         self._rows_size = 0
         self._lost: list[int] = []
+        self._written = 0  # the number up to which no event is in `_rows` any more
         self._written_floor = 0  # the output up to it is deleted from the database
         self._newest: dict[Kind, int] = {}  # of all kinds but calls and returns
         self._waiters = Waiters()
@@ -260,11 +262,12 @@ class Timeline:
         `since` at `next`, or backwards with `before` at the first one's number. `dropped` counts
         up to `next`.
         """
-        self._settle(filters.kinds)
+        self._show_unfinished()
         since = min(max(since, 0), self._seq)
         if before is None and filters.kinds and self._is_nothing_after(since, filters.kinds):
             dropped = self._drops.count(filters.kinds, after=since, upto=self._seq)
             return Page([], next=self._seq, dropped=dropped, total=0)
+        self._settle(filters.kinds)
         before = self._seq + 1 if before is None else min(max(before, 0), self._seq + 1)
         plan = self._plan(filters, since, before)
         found = self._database.events(plan, limit=min(max(limit, 0), MAX_PAGE), newest=newest)
@@ -301,10 +304,11 @@ class Timeline:
         """
         if limit is not None and tail is not None:
             raise ValueError("either the first lines or the last, not both")
-        self._settle({Kind.OUTPUT})
+        self._show_unfinished()
         start = since = min(max(since, self._cleared), self._seq)
         if self._is_nothing_after(since, _LINES):
             return Lines([], self._seq, self._drops.count(_LINES, after=since, upto=self._seq))
+        self._settle({Kind.OUTPUT})
         if tail is not None:
             start = self._database.before_last_lines(min(tail, self._seq), since=since)
         found: dict[int, Line] = {}
@@ -349,6 +353,10 @@ class Timeline:
         self._show_unfinished()
         if self._is_nothing_after(after, kinds):
             return None
+        if after >= self._written and kinds.isdisjoint(_STORED_APART):
+            # All that came since waits in memory: a step need not wait for the database.
+            rows = (row for seq, row in self._rows.items() if seq > after)
+            return next((row.event() for row in rows if row.kind in kinds), None)
         self._settle(kinds)
         plan = self._plan(Filters(kinds=kinds), after, self._seq + 1)
         return next(iter(self._database.events(plan, limit=1, newest=False)), None)
@@ -385,6 +393,7 @@ class Timeline:
         self._rows.clear()
         self._lost.clear()
         self._rows_size = 0
+        self._written = self._seq
 
     def _limit_waiting(self) -> None:
         waiting = len(self._rows) + len(self._lost) + self._output.waiting

@@ -488,3 +488,14 @@ def test_what_a_logpoint_printed_is_one_event_and_a_line_of_output():
     assert timeline.lines().lines == []
     assert timeline.events(Filters(kinds={Kind.LOGPOINT})).total == 10
     timeline.close()
+
+
+async def test_an_event_that_waits_in_memory_is_told_as_the_database_tells_it(timeline):
+    timeline.append(Kind.RESUME, session="s")
+    cursor = timeline.cursor()
+    where = {"thread": 1, "function": "f", "file": "a.c", "line": 3}
+    timeline.append(Kind.STOP, "at \ud800", session="s", data={"hits": [1]}, **where)
+    told = await timeline.wait(cursor, {Kind.STOP}, 1)
+    assert told is not None
+    assert [told] == timeline.events(Filters(kinds={Kind.STOP})).events
+    assert await timeline.wait(cursor, {Kind.STOP}, 1) == told
