@@ -69,7 +69,9 @@ def prepare(wanted: Wanted) -> tuple[Launch, Profile]:
             )
         program = None
     elif wanted.program is None:
-        raise DebuggerError(Code.USAGE, "which program?", hint="debugger start PROGRAM [-- ARGS…]")
+        raise DebuggerError(
+            Code.USAGE, "which program?", hint=_program_hint(wanted.cwd, wanted.cwd)
+        )
     else:
         program = _program(wanted.program, wanted)
         profile = _profile(program, wanted)
@@ -141,6 +143,29 @@ def _input(wanted: Wanted) -> str | None:
     return file
 
 
+def _program_hint(folder: str, cwd: str) -> str:
+    """Name the command that starts the program of a project's folder."""
+    shown = os.path.relpath(folder, cwd)
+    if os.path.isfile(os.path.join(folder, "Cargo.toml")):
+        built = os.path.join(folder, "target", "debug")
+        names = [
+            os.path.join(built, one) for one in (os.listdir(built) if os.path.isdir(built) else ())
+        ]
+        programs = [one for one in names if os.path.isfile(one) and os.access(one, os.X_OK)]
+        newest = max(programs, key=os.path.getmtime, default=None)
+        if newest is None:
+            return "cargo build; then debugger start target/debug/NAME"
+        return f"debugger start {os.path.relpath(newest, cwd)}, which cargo build writes"
+    if gopackage.is_package(folder):
+        return f"debugger start {shown}"
+    commands = sorted(Path(folder).glob("cmd/*/main.go"))
+    if commands:
+        return f"debugger start ./{os.path.relpath(commands[0].parent, cwd)}"
+    if os.path.isfile(os.path.join(folder, "__main__.py")):
+        return f"debugger start -m {os.path.basename(folder)}"
+    return "debugger start PROGRAM [-- ARGS…]; debugger start -m MODULE runs a Python package"
+
+
 def _program(name: str, wanted: Wanted) -> str:
     """Find a program as a shell would, but a bare name first in the current directory."""
     path = os.path.normpath(os.path.join(wanted.cwd, os.path.expanduser(name)))
@@ -150,7 +175,7 @@ def _program(name: str, wanted: Wanted) -> str:
         raise DebuggerError(
             Code.LAUNCH_FAILED,
             f"{path} is a directory, and no Go package",
-            hint="debugger start -m MODULE runs a Python package",
+            hint=_program_hint(path, wanted.cwd),
         )
     if not os.path.exists(path):
         on_path = which(name, wanted.env, wanted.cwd) if "/" not in name else None
