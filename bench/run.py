@@ -106,6 +106,7 @@ class Daemon:
             "argv": list(words),
             "cwd": str(self.folder),
             "env": dict(self.env),
+            "result": False,
         }
         self.socket.sendall(json.dumps(request).encode() + b"\n")
         answer: dict[str, Any] = json.loads(self.answers.readline())

@@ -226,6 +226,7 @@ def _request(argv: list[str]) -> dict[str, Any]:
         "tty": tty,
         "progress": sys.stderr is not None and sys.stderr.isatty(),
         "client": __version__,
+        "result": False,  # it prints the text
     }
 
 

@@ -247,6 +247,7 @@ def test_a_request_carries_all_that_a_command_depends_on(answering, tmp_path, mo
         "tty": False,
         "progress": False,
         "client": __version__,
+        "result": False,
     }
 
 

@@ -154,7 +154,8 @@ class Dispatcher:
 
 
 def _reply(answer: Answer, request: Request, wanted: Invocation, *, stops_daemon: bool) -> Reply:
-    data = to_data(answer, budget=wanted.budget or _JSON_BUDGET)
+    needs_data = wanted.is_json or request.wants_result
+    data = to_data(answer, budget=wanted.budget or _JSON_BUDGET) if needs_data else None
     if wanted.is_json:
         shown = _dumps({"ok": True, "data": data})
     else:
@@ -166,7 +167,7 @@ def _reply(answer: Answer, request: Request, wanted: Invocation, *, stops_daemon
     # Of every answer that has it: the time was up before the question was answered.
     is_running = getattr(answer, "timed_out", False)
     return Reply(
-        result=data,
+        result=data if request.wants_result else None,
         text=shown if shown.endswith("\n") or not shown else shown + "\n",
         exit=int(Exit.STILL_RUNNING if is_running else Exit.DONE),
         stop_daemon=stops_daemon,

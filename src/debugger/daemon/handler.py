@@ -18,7 +18,7 @@ class Request:
 
     `interrupted` is set when the user wants the wait ended and an answer; `stream` writes text to
     the client before the answer, and waits while the client does not read. With `wants_progress` a
-    person sits at a terminal, and is shown what goes on.
+    person sits at a terminal, and is shown what goes on. Without `wants_result` the text is enough.
     """
 
     id: int
@@ -32,6 +32,7 @@ class Request:
     width: int = 80
     tty: bool = False
     wants_progress: bool = False
+    wants_result: bool = True
     interrupted: asyncio.Event = field(default_factory=asyncio.Event)
 
     def cancel_wait(self) -> None:

@@ -35,6 +35,7 @@ class Wire(msgspec.Struct, frozen=True):
     width: int = 80
     tty: bool = False
     progress: bool = False
+    result: bool = True
     client: str | None = None
     cancel: int | None = None
 
@@ -136,6 +137,7 @@ def as_request(wire: Wire, peer: Peer) -> Request:
         width=wire.width,
         tty=wire.tty,
         wants_progress=wire.progress,
+        wants_result=wire.result,
     )
 
 

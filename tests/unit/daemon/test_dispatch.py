@@ -38,6 +38,13 @@ async def test_text_and_json_tell_the_same(ask):
     assert told.text.endswith("}\n")
 
 
+@pytest.mark.parametrize("words", [("sessions",), ("sessions", "--json")])
+async def test_who_wants_the_text_alone_gets_the_same_text_without_the_result(ask, words):
+    alone = await ask(*words, wants_result=False)
+    assert alone.result is None
+    assert alone.text == (await ask(*words)).text
+
+
 async def test_a_command_by_its_name_on_the_socket_is_the_same(ask):
     assert (await ask(command="sessions")).result == (await ask("sessions")).result
 
