@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from debugger.core.template import parts
@@ -56,6 +58,29 @@ def test_an_error_is_told_from_a_value(adapter: str, said: str, error: str) -> N
 def test_a_text_with_other_parts_than_asked_for_is_an_error_of_all() -> None:
     cells = marks.cells("Traceback: NameError", 2, "debugpy")[1]
     assert cells == (Cell("Traceback: NameError", is_error=True),) * 2
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("v", "6"),
+        ("({ a: 1, b: ['x', null] })", '{"a":1,"b":["x",null]}'),
+        ("({ a: undefined, n: NaN })", "{ a: undefined, n: NaN }"),
+        ("new Map([['1', { a: 1n }]])", "Map(1) { '1' => { a: 1n } }"),
+        ("new Cart(2)", "Cart { qty: 2 }"),
+        ("[new Set(['1', 1])]", "[ Set(2) { '1', 1 } ]"),
+        ("-0", "-0"),
+        ("Object.assign(new Error('no'), { code: 1 })", "Error: no { code: 1 }"),
+        ("nosuch", "<ReferenceError: nosuch is not defined>"),
+    ],
+)
+@pytest.mark.adapter("js-debug")
+def test_values_of_javascript_are_written_as_they_are(expression: str, text: str) -> None:
+    said = marks.text([expression], "js-debug", "javascript")
+    asked = said[said.index("{") + 1 : said.rindex("}")]
+    program = f"const v=6;class Cart{{constructor(q){{this.qty=q}}}}console.log({asked})"
+    ran = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True)
+    assert ran.stdout == f"{text}\n"
 
 
 def test_hits_that_had_no_room_are_counted() -> None:

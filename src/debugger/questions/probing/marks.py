@@ -26,12 +26,26 @@ _DELVE_ERROR = re.compile(r"\{(could not .*|.* has no .*|unknown .*)\}\Z", re.DO
 # The address of a text says nothing that is the same in the next run.
 _POINTED = re.compile(r"0x[0-9a-f]+ (?=\")")
 _LLDB_ERROR = re.compile(r"(?:error: )+(?:<user expression \d+>:\d+:\d+: )?([^\n\\]+)")
+# JSON where it loses nothing, else what Node itself writes of a value (util.inspect). The user's
+# expression is outside of all functions that have names of ours.
+_JS_WHOLE = (
+    "let whole=1;const plain=x=>{const up=Object.getPrototypeOf(x);"
+    "return Array.isArray(x)||up===null||Object.getPrototypeOf(up)===null};let text;"
+    "try{text=plain(v)?JSON.stringify(v,function(k,x){const y=this[k],t=typeof y;"
+    "if(t!=='string'&&t!=='boolean'&&y!==null&&!(t==='number'&&isFinite(y)&&!Object.is(y,-0))&&"
+    "!(t==='object'&&plain(y)))whole=0;return whole?x:0}):(whole=0)}catch{whole=0}"
+    "const inspect=globalThis.process?.getBuiltinModule?.('util')?.inspect;"
+    "if(!whole)text=inspect?inspect(v,{depth:3,breakLength:Infinity,customInspect:false,"
+    "maxArrayLength:20,maxStringLength:200}):JSON.stringify(v);"
+)
 _JS = (
-    "(()=>{try{const v=(%s);return typeof v==='string'?JSON.stringify(v):"
-    "typeof v==='bigint'?String(v)+'n':typeof v==='function'?'function '+v.name:"
-    "typeof v==='object'&&v!==null?(v instanceof Map||v instanceof Set?"
-    "v.constructor.name+JSON.stringify([...v]).slice(0,300):"
-    "JSON.stringify(v).slice(0,300)):Object.is(v,-0)?'-0':String(v)}"
+    "(()=>{try{return(v=>{if(typeof v==='string')return JSON.stringify(v);"
+    "if(typeof v==='bigint')return String(v)+'n';"
+    "if(typeof v==='function')return 'function '+v.name;"
+    "if(typeof v!=='object'||v===null)return Object.is(v,-0)?'-0':String(v);"
+    f"{_JS_WHOLE}return text.replace(/\\n +(?:at|\\.{{3}}) .*?( \\x7b)?(?=\\n|$)/g,"
+    "'$1').replace(/\\n */g,' ')"
+    ".slice(0,300)})(%s)}"
     "catch(e){return '<'+e+'>'}})()"
 )
 

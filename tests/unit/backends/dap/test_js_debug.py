@@ -63,6 +63,8 @@ def test_a_breakpoint_without_a_condition_has_none():
         ({"condition": "n > 1"}, 4, [2, 3], []),
         ({"condition": "n > 1 // late"}, 3, [2], []),
         ({"hit_count": 3}, 4, [2, 3], []),
+        # What the program itself calls so is meant.
+        ({"condition": "s > 1", "log": "{s} {v} {e}"}, 3, [], ["[[log 7]] %O %O %O:2:6:7"]),
         ({"condition": "n % 2", "hit_count": 2}, 6, [3, 5], []),
         ({"log": "n {n}"}, 2, [], ["[[log 7]] n %O:0", "[[log 7]] n %O:1"]),
         ({"condition": "n", "log": "100% {n}"}, 2, [], ["[[log 7]] 100%% %O:1"]),
@@ -87,7 +89,7 @@ def test_a_condition_counts_logs_and_stops_as_it_is_asked_to(
     text = condition(_wanted(**spec))
     program = (
         "require('inspector').console.log=(...a)=>console.log('said '+a.join(':'));"
-        f"for(let n=0;n<{passes};n++)if({text})console.log('stop '+n);"
+        f"const v=6,e=7;for(let n=0,s=0;n<{passes};n++,s++)if({text})console.log('stop '+n);"
     )
     words = ["node", "-e", program]
     ran = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True)

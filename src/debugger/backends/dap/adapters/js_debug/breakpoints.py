@@ -29,6 +29,8 @@ from debugger.targets import javascript as source
 
 FAILED = "[[failed "
 UNBOUND = "Unbound breakpoint"
+# Beside the program's own names, which expressions of the user's read: none of them is called so.
+_OWN = "debuggerCliShared"
 _KEY = 'Symbol.for("debugger-cli")'
 # What the conditions share in a program: counters, and the way to speak. `getBuiltinModule` came
 # with Node 20.16; `process.binding` goes away some day.
@@ -46,21 +48,21 @@ def condition(wanted: Breakpoint) -> str | None:
     spec = wanted.spec
     if not (spec.condition or spec.hit_count or spec.log):
         return None
-    steps = [f"const s={SHARED};"]
+    steps = [f"const {_OWN}={SHARED};"]
     if spec.condition:
         failed = json.dumps(f"{FAILED}{wanted.id}]] %s")
         told = json.dumps(f"{spec.condition}: ")
         # On lines of its own, so that a comment in it ends with it.
         steps.append(
             f"try{{if(!(\n{spec.condition}\n))return false}}"
-            f"catch(e){{s.say({failed},{told}+(e?.message??e));return false}}"
+            f"catch(e){{{_OWN}.say({failed},{told}+(e?.message??e));return false}}"
         )
     if spec.hit_count:
         key = json.dumps(f"{wanted.id}:{spec.hit_count}:{spec.condition or ''}")
-        steps.append(f"if((s.n[{key}]=(s.n[{key}]??0)+1)<{spec.hit_count})return false;")
+        steps.append(f"if(({_OWN}.n[{key}]=({_OWN}.n[{key}]??0)+1)<{spec.hit_count})return false;")
     if spec.log:
         text, values = template(log_message(wanted.id, spec.log))
-        steps.append(f"s.say({','.join([json.dumps(text), *values])});return false")
+        steps.append(f"{_OWN}.say({','.join([json.dumps(text), *values])});return false")
     else:
         steps.append("return true")
     return f"(()=>{{{''.join(steps)}}})()"
