@@ -13,7 +13,7 @@ from debugger.backends.frida.engine.events import Exited, Paused
 from debugger.core.breakpoints import Access, Breakpoint, Spec
 from debugger.core.model import Purpose, Reason, Stopped
 from debugger.errors import Code, DebuggerError
-from engine_live import build
+from engine_live import PROGRAMS, Program, build, run
 from looking_live import gdb_prints, seen_at, seen_of
 
 _REAL = re.compile(r"-?\d+\.\d+")
@@ -146,6 +146,24 @@ async def test_a_parameter_that_is_gone_is_known_as_its_caller_passed_it(start):
     program = build("called_with.c", "-O2")
     seen = await seen_of(start, program, "middle", source="called_with.c")
     assert (await seen.locals(1))["b"].value == "<not saved; 30 at the call>"
+
+
+async def test_thread_locals_of_the_program_and_of_its_libraries_are_read_and_set(start, tmp_path):
+    source, library = str(PROGRAMS / "thread_locals.c"), tmp_path / "libshared.so"
+    run("gcc", "-g", "-shared", "-fPIC", "-DLIBRARY", "-o", str(library), source)
+    run("gcc", "-g", "-o", str(tmp_path / "program"), source, str(library))
+    seen = await seen_of(start, Program(tmp_path / "program"), "main")
+    calls = next(one for one in seen.modules if str(one.image.binary.path) == str(library))
+    address = calls.image.functions.named("bump")[0].body + calls.bias
+    assert not await seen.engine.add([Point(id="bump", address=address)])
+    seen.resume()
+    await seen.stopped()
+    names = ("shared", "hidden", "mine", "*&hidden + 1")
+    assert [(await seen.print(one)).value for one in names] == ["7", "70", "3", "71"]
+    await seen.looking.assign("hidden", "500", await seen.frame())
+    seen.resume()
+    await seen.stopped()
+    assert [(await seen.print(one)).value for one in names] == ["8", "501", "3", "502"]
 
 
 async def test_globals_and_registers_are_scopes_of_a_frame(start):

@@ -42,6 +42,9 @@ _NOTE_BUILD_ID: Final = 3
 _CLASS_64_LITTLE: Final = b"\x7fELF\x02\x01"
 _SYMBOL_INDIRECT: Final = 10  # GNU_IFUNC
 _SYMBOL_FUNCTIONS: Final = (2, _SYMBOL_INDIRECT)
+_SYMBOL_THREAD_LOCAL: Final = 6
+_RELOCATION: Final = struct.Struct("<QQq")
+_DTPMOD64: Final = 16  # the loader writes the number of the symbol's module here
 _SYMBOL_KINDS: Final = (1, *_SYMBOL_FUNCTIONS)  # an object, or a function
 # The name's offset, the kind, something, the section, the address, the size.
 _Raw: TypeAlias = tuple[int, int, int, int, int, int]
@@ -124,6 +127,30 @@ class Binary:
             return None
         size, align = self.thread_local
         return (size + align - 1) // align * align
+
+    @cached_property
+    def module_number_slot(self) -> int | None:
+        """Where the loader writes the number that a library's thread-locals are found by."""
+        symbols, raw = self.section(".dynsym"), self.section(".rela.dyn")
+        for at in range(0, len(raw) - _RELOCATION.size + 1, _RELOCATION.size):
+            place, info, _ = _RELOCATION.unpack_from(raw, at)
+            if info & 0xFFFFFFFF != _DTPMOD64:
+                continue
+            number = info >> 32
+            if not number or _SYMBOL.unpack_from(symbols, number * _SYMBOL.size)[3]:
+                return int(place)
+        return None
+
+    @cached_property
+    def thread_local_names(self) -> tuple[str, ...]:
+        """The linkage names of its thread-local variables."""
+        table, texts = (self.section(one) for one in self._symbol_tables)
+        whole = table[: len(table) // _SYMBOL.size * _SYMBOL.size]
+        return tuple(
+            _symbol(one, texts).name
+            for one in _SYMBOL.iter_unpack(whole)
+            if one[1] & 0xF == _SYMBOL_THREAD_LOCAL and one[3]
+        )
 
     @cached_property
     def _is_pie_program(self) -> bool:

@@ -285,10 +285,22 @@ def context(frame: Frame, read: Reader, depth: int = 0) -> Context:
         return address(found, plain) & MASK
 
     def thread_local(offset: int) -> int:
-        below = module.image.binary.block_below if module is not None else None
-        if below is None or FS_BASE not in frame.registers:
-            raise Unavailable("thread-local in a library, which is not read")
-        return frame.registers[FS_BASE] - below + offset & MASK
+        thread = frame.registers.get(FS_BASE)
+        if module is None or thread is None:
+            raise Unavailable("thread-local")
+        below, slot = module.image.binary.block_below, module.image.binary.module_number_slot
+        if below is not None:
+            return thread - below + offset & MASK
+        if slot is None:
+            raise Unavailable("thread-local in a library that was built without a number for them")
+
+        def word(place: int) -> int:
+            return int.from_bytes(read(place & MASK, _WORD), "little")
+
+        vector, number = word(thread + _WORD), word(slot + bias)
+        if number > word(vector - 2 * _WORD):
+            raise Unavailable("thread-local, and not used by this thread yet")
+        return word(vector + 2 * _WORD * number) + offset & MASK
 
     return Context(
         frame.registers,

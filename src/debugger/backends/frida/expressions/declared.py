@@ -18,7 +18,17 @@ from debugger.backends.frida.dwarf.operations import Operation
 from debugger.backends.frida.dwarf.scopes import Role
 from debugger.backends.frida.dwarf.scopes import Variable as Declaration
 from debugger.backends.frida.expressions import places
-from debugger.backends.frida.expressions.nodes import Const, Machine, Node, Register, plus
+from debugger.backends.frida.expressions.nodes import (
+    Binary,
+    Choose,
+    Compare,
+    Const,
+    Load,
+    Machine,
+    Node,
+    Register,
+    plus,
+)
 from debugger.backends.frida.expressions.scope import Absent, Computed, Variable
 from debugger.backends.frida.expressions.types import BASIC, Field, Guard, Kind, Type
 
@@ -163,10 +173,21 @@ class Declared:
     @cached_property
     def _block(self) -> Node | None:
         """Where thread-locals begin, for a thread that is stopped."""
-        below = self._image.binary.block_below
-        if below is None or not self._is_stopped:
+        if not self._is_stopped:
             return None
-        return plus(Register("fs_base", Machine.U64), -below)
+        below, slot = self._image.binary.block_below, self._image.binary.module_number_slot
+        thread = Register("fs_base", Machine.U64)
+        if below is not None:
+            return plus(thread, -below)
+        if slot is None:
+            return None
+        # The thread's vector of blocks (glibc's dtv): its length, and 16 bytes for each module.
+        vector = Load(plus(thread, _WORD), Machine.U64)
+        number = Load(Const(slot + self._bias, Machine.U64), Machine.U64)
+        offset = Binary("<<", number, Const(4, Machine.U64), Machine.U64)
+        block = Load(Binary("+", vector, offset, Machine.U64), Machine.U64)
+        is_there = Compare("<=", number, Load(plus(vector, -2 * _WORD), Machine.U64))
+        return Choose(is_there, block, Const(0, Machine.U64), Machine.U64)
 
     @cached_property
     def _canonical(self) -> Node | None:

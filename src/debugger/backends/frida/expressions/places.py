@@ -26,7 +26,7 @@ _STACK_MAX = 64
 _COPIES_MAX = 4  # each could double what is written for a location
 
 
-THREAD_LOCAL = "thread-local: it is read at a stop, for the thread that stopped in its program"
+THREAD_LOCAL = "thread-local: it is read at a stop, for the thread that stopped"
 
 
 class _NotHere(Exception):

@@ -52,7 +52,9 @@ class Names:
             return found
         is_constant = found is None and self.constant(name) is not None
         for module in self._others(name) if not is_constant else ():
-            if module.image.has_debug and _names(module.image.symbols.objects, name):
+            image = module.image
+            linkage = (*image.symbols.objects, *image.binary.thread_local_names)
+            if image.has_debug and _names(linkage, name):
                 found = Declared(
                     module.image, 0, bias=module.bias, is_stopped=self.level is not None
                 ).variable(name)
