@@ -102,3 +102,11 @@ def test_runs_that_do_the_same_have_no_divergence_but_their_values():
         ("total", "90", "91"),
         ("returned", "90", "91"),
     ]
+
+
+def test_what_differs_in_the_addresses_of_objects_alone_is_no_difference():
+    def run(text: str) -> list[Point]:
+        return [Point("line", F, 1, values=(Value("seen", text),)), Point("line", F, 2)]
+
+    assert align(run("{139813072906816}"), run("{140259368807872}")).differences == ()
+    assert len(align(run("{139813072906816}"), run("{7}")).differences) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msgspec import Struct, structs
@@ -21,6 +22,8 @@ from debugger.recording.model import (
 _COST_MAX = (
     400  # differences that are looked for before it is said that the runs have little in common
 )
+# Where mapped memory and the heap are on 64-bit systems, as code writes it and as id() gives it.
+_ADDRESS = re.compile(r"\b(?:0x[0-9a-f]{6,16}|1[34]\d{13}|9[345]\d{12})\b")
 _CONTEXT = 3
 _NEXT = 5
 _VALUES_MAX = 20
@@ -153,13 +156,20 @@ def align(left: Sequence[Point], right: Sequence[Point]) -> Alignment:
     )
 
 
+def _is_same(a: str | None, b: str | None) -> bool:
+    """Tell whether two values are the same but for addresses: id() of an object is one, too."""
+    if a == b or a is None or b is None:
+        return a == b
+    return _ADDRESS.sub("0x…", a) == _ADDRESS.sub("0x…", b)
+
+
 def _compare(left: Point, right: Point) -> list[Difference]:
     a = {value.name: value.text for value in left.values}
     b = {value.name: value.text for value in right.values}
     return [
         Difference(left, name, a.get(name), b.get(name))
         for name in dict.fromkeys([*a, *b])
-        if a.get(name) != b.get(name)
+        if not _is_same(a.get(name), b.get(name))
     ]
 
 
@@ -185,7 +195,7 @@ def _state_differences(
     return [
         Difference(at, name, a.get(name), b.get(name))
         for name in dict.fromkeys([*a, *b])
-        if a.get(name) != b.get(name)
+        if not _is_same(a.get(name), b.get(name))
     ]
 
 
