@@ -187,7 +187,7 @@ def test_a_map_is_shown_by_config(cli, runtime_dir):
 def test_the_source_of_a_function_is_all_of_it(cli):
     cli("start", debuggees.source("loop.py"), "--break", "calculate", check=0)
     whole = data(cli("--json", "source", "--function", check=0))
-    assert [one["text"].strip()[:4] for one in whole["lines"]] == ["def", "squa", "prin", "retu"]
+    assert [one["text"].strip()[:4] for one in whole["lines"]] == ["def ", "squa", "prin", "retu"]
     named = data(cli("--json", "source", "sum_to", check=0))
     assert named["lines"][0]["text"].startswith("def sum_to(")
     assert not any(one["current"] for one in named["lines"])

@@ -265,7 +265,11 @@ class Guarded:
                 self._started.set_result(pid)
             case {"event": "failed", "error": str(error)}:
                 self._started.set_exception(
-                    DebuggerError(Code.ADAPTER_FAILED, f"the adapter cannot be run: {error}")
+                    DebuggerError(
+                        Code.ADAPTER_FAILED,
+                        f"the adapter cannot be run: {error}",
+                        hint="debugger doctor names its file, and what to do about it",
+                    )
                 )
             case {"event": "adapter_exited", "code": code, "signal": number}:
                 ended = f"was killed by signal {number}" if number else f"exited with {code}"

@@ -74,14 +74,17 @@ async def _adapter(
     name = own or profile.name
     maker = "lldb-dap" if own == choose.LLDB_CLI else profile.name
     fix = f"debugger setup {maker} --yes" if maker in RECIPES else profile.install
+    section = configured.get(profile.name)
+    if section is not None and section.path is not None:
+        # What is installed elsewhere is not looked for.
+        fix = f"change [adapters.{profile.name}] path: debugger config shows the file"
     version: str | None
     try:
         found = choose.find(profile, env, configured)
     except DebuggerError as error:
         status = "error" if is_needed else "warning"
-        own_path = configured.get(profile.name)
-        if own_path is not None and own_path.path is not None:
-            fix = error.hint or fix  # what is installed elsewhere is not looked for
+        if section is not None and section.path is not None:
+            fix = error.hint or fix
         return answers.Check(name=name, status=status, message=error.message, fix=fix)
     path = found.argv[0]
     try:

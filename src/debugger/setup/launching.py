@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
+import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping, Sequence
@@ -22,6 +24,8 @@ from debugger.targets import gopackage
 from debugger.targets.program import Program, look
 
 _PYTHON_S = 10.0
+_INTERPRETER_S = 5.0
+_PYTHON = re.compile(r"python\d*(\.\d+)?\Z")
 _SCRIPTS = {gopackage.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"}
 
 
@@ -191,7 +195,28 @@ def _program(name: str, wanted: Wanted) -> str:
         path = os.path.abspath(on_path)
     if not os.access(path, os.R_OK):
         raise DebuggerError(Code.LAUNCH_FAILED, f"cannot read {path}", hint=f"chmod u+r {path}")
-    return path
+    return _interpreter(path, wanted)
+
+
+def _interpreter(path: str, wanted: Wanted) -> str:
+    """Return the Python that a script of that name runs, as pyenv's shims do; else the path."""
+    if not _PYTHON.match(os.path.basename(path)) or look(path).is_native:
+        return path
+    words = [path, "-c", "import sys; print(sys.executable)"]
+    try:
+        done = subprocess.run(
+            words,
+            cwd=wanted.cwd,
+            env=dict(wanted.env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_INTERPRETER_S,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return path
+    found = done.stdout.decode(errors="surrogateescape").strip()
+    return found if os.path.isabs(found) and os.path.isfile(found) else path
 
 
 def _like(name: str, near: str) -> str:
@@ -202,7 +227,8 @@ def _like(name: str, near: str) -> str:
 
 def _beside(path: str) -> list[str]:
     try:
-        return os.listdir(os.path.dirname(path))
+        with os.scandir(os.path.dirname(path)) as entries:
+            return [one.name for one in entries if not one.is_dir()]
     except (OSError, ValueError):
         return []
 

@@ -398,13 +398,14 @@ class Machine:
         return head.split(b"\n", 1)[0].decode(errors="replace") if head[:2] == b"#!" else ""
 
     def near(self, name: str) -> Sequence[str]:
-        """Return the names beside a path, and of commands for a name without a folder."""
+        """Return the files beside a path, and the commands for a name without a folder."""
         folder = os.path.dirname(name)
         places = [os.path.join(self._cwd, folder), *([] if folder else self._folders)]
         found: list[str] = []
         for place in places:
             try:
-                found += os.listdir(place)
+                with os.scandir(place) as entries:
+                    found += [one.name for one in entries if not one.is_dir()]
             except OSError:
                 continue
         return found

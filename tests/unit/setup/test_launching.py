@@ -166,3 +166,15 @@ def test_a_nul_in_a_word_is_a_usage_error(home, name):
 
 def test_no_program_is_a_usage_error(home):
     assert refused(home, program=None).code is Code.USAGE
+
+
+def test_a_shim_of_python_is_the_interpreter_that_it_runs(home):
+    shim = executable(home / "bin/python3")
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    launch, _ = prepare(wanted(home, program=str(shim), adapter="gdb"))
+    assert launch.program == sys.executable
+
+
+def test_a_folder_is_no_program_that_may_be_meant(home):
+    (home / "application").mkdir()
+    assert "there is" not in refused(home, program="applicatio").message
