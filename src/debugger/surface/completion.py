@@ -27,7 +27,10 @@ _debugger() {
     for ((index = 1; index < COMP_CWORD; index++)); do
         word="${COMP_WORDS[index]}"
         case "$word" in
-            --) return ;;
+            --)
+                # A command follows, then words of its own: files, by `-o default`.
+                ((index == COMP_CWORD - 1)) && COMPREPLY=($(compgen -c -f -- "$current"))
+                return ;;
             @TAKING@) ((index++)); continue ;;
         esac
         case "$place $word" in
@@ -59,7 +62,10 @@ _debugger() {
     for ((index = 2; index < CURRENT; index++)); do
         word="$words[index]"
         case "$word" in
-            --) _files; return ;;
+            --)
+                (( index == CURRENT - 1 )) && _command_names -e
+                _files
+                return ;;
             @TAKING@) ((index++)); continue ;;
         esac
         case "$place $word" in
