@@ -213,6 +213,7 @@ def _memory(facts: Facts) -> Cause:
             "null_pointer", f"null pointer: {null.whole}, {shown(facts, [null.base, *index])}"
         )
     if low and facts.address is not None:
+        through = [one for one in through if not _is_readable(facts.values.get(one.base, ""))]
         what = through[0].whole if len(through) == 1 else ""
         said = f"null pointer: {what}".rstrip(": ")
         offset = f", at {facts.address:#x}" if facts.address else ""
@@ -267,6 +268,12 @@ def _culprit(facts: Facts, through: Sequence[Read]) -> Read | None:
         return best
     # An array's value is no address: of what is indexed it is the one with an index.
     return next((one for one in through if one.how == "[]" and one.inner in facts.values), None)
+
+
+def _is_readable(value: str) -> bool:
+    """Tell whether a pointer's value is far from null: a text that was read, or an address."""
+    match = _NUMBER.match(value.strip())
+    return value.startswith('"') or (match is not None and int(match[1], 16) >= _NEAR)
 
 
 def _is_wild(value: str) -> bool:

@@ -67,6 +67,16 @@ def test_a_failed_assertion_is_told_with_its_operands() -> None:
     )
 
 
+@pytest.mark.parametrize("value", ['0x5555555ad798 "x"', '"x"'])
+def test_a_pointer_that_could_be_read_is_not_said_to_be_null(value: str) -> None:
+    facts = {"signal": "SIGSEGV", "address": 0, "address_kind": "null"}
+    text = "return s[0] == 'x' ? *(int *)0 : 0;"
+    assert told(text, values={"s": value, "s[0]": "'x'"}, **facts) == (
+        "null_pointer",
+        "null pointer",
+    )
+
+
 def test_a_recursion_is_told_by_its_depth() -> None:
     facts = {"signal": "SIGSEGV", "address": 0x7FFE0000, "address_kind": "stack_overflow"}
     assert told("return walk(n);", recursion=("walk", 8730), **facts) == (
