@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -35,6 +35,7 @@ from debugger.surface.reference import (
 )
 
 _GLOBAL: Final = "global_"
+_REMEMBERED_CHARACTERS: Final = 200
 _RESERVED: Final = {*HELP_FLAGS, *(flag for each in GLOBAL_OPTIONS for flag in flags(each))}
 _NUMBER: Final = re.compile(r"-\.?\d")
 # One word of these is as good as another, to who has used another debugger.
@@ -90,12 +91,21 @@ def parse(argv: Sequence[str], registry: Registry) -> Invocation:
     Raises:
         DebuggerError: USAGE, with near names or the help to read.
     """
+    is_short = sum(map(len, argv)) <= _REMEMBERED_CHARACTERS
+    found = (_remembered if is_short else _parsed)(tuple(argv), registry)
+    return replace(found, args=dict(found.args))
+
+
+def _parsed(argv: tuple[str, ...], registry: Registry) -> Invocation:
     root = _root(registry)
     try:
         invocation: Invocation = root.invoke(root.make_context(PROGRAM, list(argv)))
     except click.UsageError as error:
         raise _usage_error(error) from error
     return invocation
+
+
+_remembered = lru_cache(maxsize=64)(_parsed)  # the words of a `next` mean the same each time
 
 
 def help_text(argv: Sequence[str], registry: Registry) -> str:
