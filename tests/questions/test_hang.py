@@ -240,6 +240,17 @@ asyncio.run(serve()) if sys.argv[1] == "future" else what[sys.argv[1]]()
 
 
 @pytest.mark.adapter("debugpy")
+def test_of_an_attached_interpreter_that_does_not_answer_it_is_said_what_shows_the_call(
+    cli: Callable[..., Any], tmp_path: Path, alive: Callable[..., subprocess.Popen[bytes]]
+) -> None:
+    (tmp_path / "script.py").write_text(PYTHON)
+    living = alive(sys.executable, tmp_path / "script.py", "match")
+    answer = cli("hang", "--pid", str(living.pid), check=0)
+    assert f"debugger hang --adapter gdb --pid {living.pid} shows that call" in answer.out
+    assert living.poll() is None
+
+
+@pytest.mark.adapter("debugpy")
 @pytest.mark.parametrize(
     ("what", "kind", "says"),
     [

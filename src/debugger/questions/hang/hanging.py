@@ -45,6 +45,11 @@ _ABORTED = (
     "the interpreter did not answer: a call in compiled code holds its lock; "
     "SIGABRT ended it, and this stack is Python's faulthandler's"
 )
+_HOLDS_LOCK = (
+    "it may be in a call of compiled code that holds the interpreter's lock, as of a regular "
+    "expression: debugger hang --adapter gdb --pid {} shows that call; the line in Python is told "
+    "only of a program that hang starts"
+)
 _UNSEEN = "the debugger could not look into it: {} — this is what the system tells"
 
 
@@ -215,7 +220,10 @@ async def _written_at_abort(run: Run, outside: Outside, seen: Seen) -> None:
     A call in compiled code that holds the interpreter's lock lets nothing of Python run.
     """
     pid = run.session.pid
-    if not isinstance(run.session.target, Launch) or pid is None or not outside.computes(pid):
+    if pid is None or not outside.computes(pid):
+        return
+    if not isinstance(run.session.target, Launch):
+        seen.notes.append(_HOLDS_LOCK.format(pid))
         return
     cursor = run.session.timeline.cursor()
     with suppress(OSError):
