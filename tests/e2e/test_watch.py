@@ -136,3 +136,13 @@ def test_a_watched_local_names_the_line_that_wrote_and_ends_with_its_frame(cli: 
             seen.append(stop["watched"][0]["value"])
             assert stop["accessed_by"]["line"] == debuggees.marker("scoped.c", "adds")
     assert seen == ["1", "3", "6"]
+
+
+def test_a_second_watchpoint_of_an_expression_says_what_it_takes_the_place_of(cli: Cli) -> None:
+    start(cli, "corrupt.cpp", "--break", at("corrupt.cpp", "before"))
+    first = watch(cli, "accounts[1].balance")
+    assert "notes" not in first
+    second = watch(cli, "accounts[1].balance", "--condition", "accounts[1].balance > 3")
+    assert second["notes"] == [
+        f"it takes the place of watchpoint {first['id']}, of the same expression"
+    ]

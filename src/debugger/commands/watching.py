@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
+
 from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.breakpoints import Access, Breakpoint, Kind, Spec
@@ -48,8 +50,16 @@ async def watch(
 
     async def job() -> answers.Answer:
         frame = await looking.frame_of(session)
-        added = await session.binding.watching.add(spec, session.backend, frame)
-        return view(session, added)
+        watching = session.binding.watching
+        before = [one.id for one in watching.all()]
+        added = await watching.add(spec, session.backend, frame)
+        shown = view(session, added)
+        kept = {one.id for one in watching.all()}
+        replaced = [str(number) for number in before if number not in kept]
+        if not replaced:
+            return shown
+        note = f"it takes the place of watchpoint {', '.join(replaced)}, of the same expression"
+        return msgspec.structs.replace(shown, notes=(*(shown.notes or ()), note))
 
     return await session.do(job)
 

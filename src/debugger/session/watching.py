@@ -44,7 +44,7 @@ class Watching:
         return self._values.get(number)
 
     async def add(self, spec: Spec, backend: Backend, frame: Frame) -> Breakpoint:
-        """Watch an expression in a frame; one that is watched already keeps its number.
+        """Watch an expression in a frame; one that is watched already is watched anew.
 
         Raises:
             DebuggerError: NOT_SUPPORTED, WRONG_STATE if all of the processor's debug registers are
