@@ -14,6 +14,7 @@ STOPPED: Final = {
     "print nope": LOCALS,
     "print --format nope i": "debugger print --help",
     "print '1 +'": "one whole expression of the program's language: debugger print 'a[0] + b'",
+    "set i =": "one whole expression of the program's language: debugger set 'a[0]' 'b + 1'",
     "print ''": "debugger print EXPR",
     "set": "debugger set --help",
     "vars v999": "refs look like v3 and come with debugger locals and debugger print",
@@ -104,6 +105,7 @@ BY_ADAPTER: Final = {
         "raw 'shell ls'": 'debugger config: [security] shell = "allow" permits it',
     },
     "debugpy": {
+        "raw '1 +'": "raw evaluates an expression of the program's language here; debugger locals",
         "set nope 3": "debugger locals; debugger eval 'nope = …' makes a new one",
         "set 3 3": "debugger eval runs any statement",
         "step --instruction": "debugger next and debugger step go by lines",
@@ -117,6 +119,7 @@ BY_ADAPTER: Final = {
         "jump 9999": "debugger source shows the ",
     },
     "js-debug": {
+        "raw '1 +'": "raw evaluates an expression of the program's language here; debugger locals",
         "watch i": "debugger break LINE --condition EXPR stops where a value is so",
         "memory read 0x0": "debugger print BUFFER shows the bytes of a Buffer or a typed array",
         "jump 9999": "debugger set NAME VALUE changes what comes next",
@@ -127,7 +130,8 @@ BY_ADAPTER: Final = {
     },
     "frida": {
         "print nope": "debugger locals",
-        "print '1 +'": "debugger print --help",
+        "print '1 +'": "one whole expression of the program's language: debugger print 'a[0] + b'",
+        "set i =": "one whole expression of the program's language: debugger set 'a[0]' 'b + 1'",
         "set 3 3": "debugger set NAME VALUE",
         "disassemble 0x1": "debugger disassemble",
         "try 'return 3'": "debugger start PROGRAM --adapter lldb-dap, or gdb, can",

@@ -125,6 +125,7 @@ def test_an_empty_expression_is_refused(stopped):
 def test_what_lldb_cannot_evaluate_is_told_once_in_its_own_words(stopped):
     failed = {"exit": 1, "code": "EVALUATION_FAILED", "hint": "debugger locals"}
     refused(stopped, "print", "nosuch", **failed, says="use of undeclared identifier 'nosuch'")
+    failed["hint"] = "debugger set 'a[0]' 'b + 1'"
     refused(stopped, "set", "i", "=", **failed, says="expected expression")
     told = stopped("print", "nosuch").err
     assert not told.startswith("error: error: ")

@@ -12,9 +12,18 @@ from debugger.errors import Code, DebuggerError
 # What adapters are told to hint where they know nothing better.
 LOCALS: Final = "debugger locals lists what is here"
 
+# How a command takes an expression, where another than itself and an expression is right.
+_USES: Final = {
+    "set": "debugger set 'a[0]' 'b + 1'",
+    "write": "debugger write 'a[0]' 'b + 1'",
+    "call": "debugger call NAME 'a[0]' 'b + 1'",
+    "watch": "debugger watch 'a[0]'",
+    "memory read": "debugger memory read '&a[0]'",
+}
+
 _SYNTAX: Final = re.compile(
-    r"expected expression|syntax ?error|parse error|invalid suffix|unterminated|expected '\)'"
-    r"|expected operand|unmatched|unbalanced|could not parse",
+    r"expected (expression|operand|an? |'.+')|syntax ?error|parse error|invalid suffix"
+    r"|unterminated|unmatched|unbalanced|could not parse",
     re.IGNORECASE,
 )
 _UNFINISHED_CALL: Final = re.compile(r"was given up|is not done")
@@ -35,13 +44,14 @@ def hint_instead(hint: str) -> Iterator[None]:
         raise DebuggerError(error.code, error.message, hint=hint) from error
 
 
-def choose(message: str, hint: str | None) -> str:
-    """Return a hint for what a debugger said of an expression; a better one is kept."""
+def choose(message: str, hint: str | None, command: str = "print") -> str:
+    """Return a hint for what a debugger said of a command's expression; a better one is kept."""
     if hint not in {None, LOCALS}:
         assert hint is not None
         return hint
     if _UNFINISHED_CALL.search(message):
         return "debugger breakpoint list shows what may stop it; debugger breakpoint disable ID"
     if _SYNTAX.search(message):
-        return "one whole expression of the program's language: debugger print 'a[0] + b'"
+        use = _USES.get(command, "debugger print 'a[0] + b'")
+        return f"one whole expression of the program's language: {use}"
     return LOCALS

@@ -116,13 +116,13 @@ class Dispatcher:
         try:
             answer: Answer = await wanted.command.run(call, **arguments)
         except DebuggerError as error:
-            raise self._fitted(error, call) from error
+            raise self._fitted(error, call, wanted.command.name) from error
         return answer, bool(stops)
 
-    def _fitted(self, error: DebuggerError, call: Call) -> DebuggerError:
+    def _fitted(self, error: DebuggerError, call: Call, command: str) -> DebuggerError:
         """Make a failure's hint one that helps in the session that the command was for."""
         try:
-            return fit_hint(error, self._sessions.get(call.session_name))
+            return fit_hint(error, self._sessions.get(call.session_name), command)
         except DebuggerError:  # there is none
             return error
 

@@ -57,13 +57,13 @@ async def kill_attached(sessions: Sessions, session: Session) -> Fate:
     return Fate(goes_on=False, notes=(f"process {pid} was killed",))
 
 
-def fit_hint(error: DebuggerError, session: Session) -> DebuggerError:
-    """Replace a hint where another command helps, after an expression or the program's end.
+def fit_hint(error: DebuggerError, session: Session, command: str) -> DebuggerError:
+    """Replace a hint where another one helps, after a command's expression or the program's end.
 
     What was attached to cannot be started again by us, and of several processes others may run.
     """
     if error.code is Code.EVALUATION_FAILED:
-        hint = expression_hints.choose(error.message, error.hint)
+        hint = expression_hints.choose(error.message, error.hint, command)
         return DebuggerError(error.code, error.message, hint=hint)
     if error.hint is None or _RESTART not in error.hint:
         return error

@@ -43,6 +43,9 @@ _RUST_HINT = (
 # What gdb and delve say of their commands while the program runs.
 _RUNNING = re.compile(r"notStopped|debuggee is running")
 _RAW_HELP = "debugger raw help lists the commands"
+_RAW_EXPRESSION = (
+    "raw evaluates an expression of the program's language here; debugger locals lists what is here"
+)
 _END_S = 2.0  # an adapter may tell of the end a second after it
 _UNBOUNDED = (".py", ".pyw", ".rb", ".js", ".mjs", ".cjs", ".ts")  # integers without a size
 
@@ -279,9 +282,10 @@ async def raw(session: Session, command: str) -> answers.Raw:
     except DebuggerError as error:
         if session.state is State.RUNNING and _RUNNING.search(error.message):
             states.require(session.state, State.STOPPED, to="run this command of the debugger's")
-        if error.code is not Code.EVALUATION_FAILED or not debugger.has_command_line:
+        if error.code is not Code.EVALUATION_FAILED:
             raise
-        raise DebuggerError(error.code, error.message, hint=_RAW_HELP) from error
+        hint = _RAW_HELP if debugger.has_command_line else _RAW_EXPRESSION
+        raise DebuggerError(error.code, error.message, hint=hint) from error
     session.look.changed_anything()
     if output.startswith("error: "):
         # LLDB answers a command that failed with success and this text.

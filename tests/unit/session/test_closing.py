@@ -42,13 +42,13 @@ def session(
 def test_after_an_end_the_hint_is_what_begins_again(
     target: Launch | Attach, pid: int | None, hint: str
 ) -> None:
-    found = fit_hint(ENDED, session(target, pid=pid))
+    found = fit_hint(ENDED, session(target, pid=pid), "next")
     assert hint in str(found.hint)
     assert (found.code, found.message) == (ENDED.code, ENDED.message)
 
 
 def test_where_another_process_of_the_program_runs_the_hint_goes_there() -> None:
-    found = fit_hint(ENDED, session(LAUNCH, running=("gunicorn.2",)))
+    found = fit_hint(ENDED, session(LAUNCH, running=("gunicorn.2",)), "next")
     assert found.hint == "debugger use gunicorn.2: it still runs"
     other = DebuggerError(Code.USAGE, "no", hint="debugger locals")
-    assert fit_hint(other, session(LAUNCH, running=("gunicorn.2",))) is other
+    assert fit_hint(other, session(LAUNCH, running=("gunicorn.2",)), "next") is other

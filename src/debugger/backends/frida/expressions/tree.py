@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from debugger.core.expression_hints import LOCALS
 from debugger.errors import Code, DebuggerError
 
 
@@ -199,14 +200,12 @@ class Misplaced(DebuggerError):
     """An error that says already where in the expression it is."""
 
 
-def fault(message: str, *, hint: str = "debugger print --help") -> DebuggerError:
+def fault(message: str, *, hint: str = LOCALS) -> DebuggerError:
     """Make the error of an expression that cannot be used."""
     return DebuggerError(Code.EVALUATION_FAILED, message, hint=hint)
 
 
-def fault_at(
-    text: str, at: int, message: str, *, hint: str | None = "debugger print --help"
-) -> Misplaced:
+def fault_at(text: str, at: int, message: str, *, hint: str | None = LOCALS) -> Misplaced:
     """Make an error that shows where in the expression it is, by column and by the rest."""
     rest = text[at : at + 20]
     where = f"before {rest!r}" if rest.strip() else "at the end"
