@@ -91,3 +91,97 @@ def test_a_fault_that_pythons_handler_sends_again_is_told_where_it_was(
     answer = cli("crash", "--adapter", adapter, "--", python, script, check=0).out
     assert answer.startswith("crash: null pointer, at 0x10, in "), answer
     assert "< peek peeks.py:3 < <module> peeks.py:4" in answer
+
+
+def _script(folder: Path, name: str, *lines: str) -> Path:
+    file = folder / name
+    file.write_text("".join(f"{line}\n" for line in lines))
+    return file
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize(
+    ("name", "lines", "says"),
+    [
+        (
+            "value.js",
+            ("function f(n) { throw { code: n }; }", "f(4);"),
+            ("crash: thrown value: { code: 4 }, in f value.js:1", "locals: n=4"),
+        ),
+        ("value.mjs", ("throw { a: 1 };",), ("crash: thrown value: { a: 1 }, in",)),
+        ("syntax.js", ("let a = ;",), ("crash: SyntaxError: Unexpected token", "syntax.js:1")),
+        (
+            "causes.js",
+            (
+                "class Failed extends Error { code = 4; }",
+                "function low() { throw new TypeError('low'); }",
+                "try { low(); } catch (cause) { throw new Failed('top', { cause }); }",
+            ),
+            (
+                "crash: Failed: top {code: 4}, in <anonymous> causes.js:3",
+                "caused by: TypeError: low, in low causes.js:2",
+            ),
+        ),
+        (
+            "global.js",
+            ("function f() { throw new (class E extends Error { x = this.y; })('m'); }", "f();"),
+            ("crash: E: m {x: undefined}, in f global.js:1",),
+        ),
+        (
+            "deep.js",
+            ("function down(n) { return down(n + 1) + 1; }", "down(0);"),
+            ("crash: stack overflow", "note: V8 does not stop at a stack overflow"),
+        ),
+    ],
+)
+def test_what_ends_a_node_program_is_told_with_what_its_report_says(
+    cli: Callable[..., Any],
+    tmp_path: Path,
+    name: str,
+    lines: tuple[str, ...],
+    says: tuple[str, ...],
+) -> None:
+    answer = cli("crash", "--", "node", _script(tmp_path, name, *lines), check=0).out
+    assert all(one in answer for one in says), answer
+    assert "debugger crash -- CMD" not in answer  # which this was
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_child_of_node_that_crashes_is_told_though_its_parent_ends_well(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = _script(
+        tmp_path,
+        "forks.js",
+        "const { fork } = require('child_process');",
+        "if (process.argv[2]) process.on('message', (m) => console.log(m.x.y));",
+        "else fork(__filename, ['child']).send({ w: 2 });",
+    )
+    answer = cli("crash", "--", "node", script, check=0).out
+    assert answer.startswith("crash: undefined: m.x is undefined"), answer
+    assert "a process that the program started" in answer
+    kept = cli("crash", "--keep", "--", "node", script, check=0).out
+    assert "debugger stop (crash.1)" in kept, kept
+    assert cli("print", "m").out.startswith("m = {w: 2}")
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_module_is_kept_where_it_ended_by_a_second_run(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = _script(
+        tmp_path,
+        "module.mjs",
+        "function f(o) { return o.price.x; }",
+        "try { JSON.parse('{'); } catch {}",
+        "f({});",
+    )
+    answer = cli("crash", "--keep", "--", "node", script, check=0).out
+    assert answer.startswith("crash: undefined: o.price is undefined"), answer
+    assert "it was run a second time" in answer
+    assert cli("locals").out.startswith("o = {}")
+    cli("stop")
+    unreadable = _script(tmp_path, "reads.mjs", "import { x } from './module.mjs';")
+    answer = cli("crash", "--keep", "--", "node", unreadable, check=0).out
+    assert "in <module> reads.mjs:1" in answer
+    assert "note: no session is kept" in answer

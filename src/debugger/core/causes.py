@@ -62,6 +62,7 @@ class Facts(Struct, frozen=True):
     signal: str | None = None
     exception: str | None = None
     message: str = ""
+    fields: str = ""  # what the exception holds besides, as `{code: 4}`
     address: int | None = None
     address_kind: str = ""
     address_words: str = ""
@@ -153,7 +154,9 @@ def _thrown(facts: Facts) -> Cause | None:
     found = explained(
         facts.exception or "panic", facts.message, facts.accesses, facts.operands, facts.values
     )
-    return Cause(found.kind, with_values(found.text, facts, found.names))
+    is_plain = found.kind == "exception" and facts.fields
+    text = f"{found.text} {facts.fields}" if is_plain else found.text
+    return Cause(found.kind, with_values(text, facts, found.names))
 
 
 def asserted(line: str) -> str | None:

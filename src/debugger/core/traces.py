@@ -24,7 +24,7 @@ _REPORT = re.compile(
 _REPORT_ENDS = re.compile(r"==\d+==ABORTING|SUMMARY: ThreadSanitizer")
 _ALONE = re.compile(
     r"\s+at \S.*[:(]|The above exception was the|During handling of the above|Node\.js v\d"
-    r"|node:internal/|\s+\^+\s*$|\s+\.\.\. \d+ lines matching|\s+triggerUncaughtException"
+    r"|node:internal/|\s*\^+\s*$|\s+\.\.\. \d+ lines matching|\s+triggerUncaughtException"
     r"|note: (?:run with `RUST_BACKTRACE|Some details are omitted)"
     r"|-{5} (?:Native|JavaScript) stack trace -{5}|\s*\d+: 0x[0-9a-f]+ .*\[.*\]$"
     r"|<--- (?:Last few GCs|JS stacktrace) --->|\[\d+:0x[0-9a-f]+\]\s+\d+ ms: "

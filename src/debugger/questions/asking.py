@@ -62,13 +62,23 @@ class Run:
     session: Session
     patience: Patience
     ends_at: float
-    is_kept: bool = False
+    kept: Session | None = None  # the process that stays, stopped
     notes: list[str] = field(default_factory=list)
 
     @property
     def left_s(self) -> float:
         """The seconds that are left."""
         return max(0.0, self.ends_at - asyncio.get_running_loop().time())
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the session stays when the question is answered."""
+        return self.kept is not None
+
+    def keep(self, stop: answers.Stop) -> str:
+        """Leave the process stopped that stopped; return its session's name."""
+        self.kept = self.at(stop)
+        return self.kept.name
 
     def at(self, stop: answers.Stop) -> Session:
         """Return the session of the process that stopped: the program's, or a child's."""
@@ -136,18 +146,21 @@ class Run:
 
     def notes_of(self, stop: answers.Stop) -> tuple[str, ...]:
         """Return a stop's notes, and after the end what becomes of the processes left running."""
+        notes = stop.notes
+        if self.kept is None:
+            notes = tuple(one for one in notes if not family.is_of_sessions(one))
         if stop.waiting is not UNSET:
-            return (*stop.notes, waiting_note(stop.waiting))
+            return (*notes, waiting_note(stop.waiting))
         relatives = self.session.family.relatives(self.session)
         left = [f"process {one.pid}" for one in relatives if runs_on(one)]
         if stop.state != State.TERMINATED.value or not left:
-            return stop.notes
+            return notes
         named = ", ".join(left[:_LEFT_MAX]) + f" and {len(left) - _LEFT_MAX} more" * (
             len(left) > _LEFT_MAX
         )
         if isinstance(self.session.target, Launch):
-            return (*stop.notes, f"ended what the program left running: {named}")
-        return (*stop.notes, f"the program left running, and so they stay: {named}")
+            return (*notes, f"ended what the program left running: {named}")
+        return (*notes, f"the program left running, and so they stay: {named}")
 
     def _patience(self, seconds: float) -> Patience:
         return replace(self.patience, seconds=seconds)
@@ -180,8 +193,8 @@ async def running(question: Question) -> AsyncIterator[Run]:
         yield run
     finally:
         # A client that has gone cancels us once, and this then runs to its end.
-        if run is not None and run.is_kept:
-            question.sessions.choose(session.name)
+        if run is not None and run.kept is not None:
+            question.sessions.choose(run.kept.name)
         else:
             await question.sessions.close(session, kill=isinstance(question.target, Launch))
 

@@ -10,13 +10,22 @@ from msgspec import UNSET
 
 from debugger.backends.base import Attach, Launch
 from debugger.core import answers
+from debugger.core.breakpoints import Spec
 from debugger.core.causes import asserted, cause
 from debugger.core.state import State
 from debugger.core.traces import without_traces
 from debugger.errors import Code, DebuggerError
 from debugger.questions import asking, unseen
 from debugger.questions.asking import Question, Run
-from debugger.questions.found import CRASHES, RAISED, Found, Seen, raised_breakpoints
+from debugger.questions.found import (
+    CRASHES,
+    RAISED,
+    Awaited,
+    Found,
+    Seen,
+    raised_breakpoints,
+)
+from debugger.session.report import MISSED, OVERFLOWED
 from debugger.session.standing import runs
 from debugger.targets.program import may_fork
 
@@ -38,6 +47,9 @@ _HANDLED = (
     "an exception that the program handles, as a server does, is no crash: "
     "debugger crash --raised --pid N waits for the first in its own code"
 )
+_NOT_KEPT = "no session is kept: the debugger did not stop there, and the program has ended"
+_RUN_AGAIN = "it was run a second time, to stop where this is thrown first"
+_OVERFLOW_UNSEEN = "V8 does not stop at a stack overflow, so no values are known"
 _PANICKED = 101  # what Rust's runtime exits with
 
 
@@ -53,16 +65,39 @@ async def crash(question: Question, *, takes_raised: bool = False) -> answers.Cr
     if takes_raised:
         breakpoints = raised_breakpoints(question.languages)
         question = replace(question, breakpoints=breakpoints)
+    answer = await _run_once(question, Found(takes_raised))
+    if not question.keep or answer.session is not UNSET or answer.outcome != "crashed":
+        return answer
+    again = await _stopped_again(question, answer)
+    return again or msgspec.structs.replace(answer, notes=(*answer.notes, _NOT_KEPT))
+
+
+async def _stopped_again(question: Question, answer: answers.Crash) -> answers.Crash | None:
+    """Run a program of Node again, to stop at an exception that V8 took for one to be caught."""
+    told = answer.exception
+    is_node = "javascript" in question.languages and isinstance(question.target, Launch)
+    if not is_node or told is None or answer.kind == "stack_overflow":
+        return None
+    frame = answer.frame
+    awaited = Awaited(told, (frame.file, frame.line) if frame is not None else None)
+    catching = replace(question, breakpoints=(Spec(catch="throw"),))
+    second = await _run_once(catching, Found(awaited=awaited))
+    if second.session is UNSET:
+        return None
+    return msgspec.structs.replace(second, notes=(*second.notes, _RUN_AGAIN))
+
+
+async def _run_once(question: Question, found: Found) -> answers.Crash:
+    takes_raised = found.takes_raised
     async with asking.running(question) as run:
-        found = Found(takes_raised)
         seen, last, lost = await _seen(run, question, found)
         if question.keep and seen and last.state == State.STOPPED.value:
-            run.is_kept = True
+            run.keep(last)
         if last.timed_out and not seen and isinstance(question.target, Launch):
             return await _partial(run, last)
         if not seen:
             handled = _handled(question, last) if not takes_raised else []
-            notes = [*run.notes_of(last), *lost, *handled]
+            notes = [*_notes_of(run, last), *lost, *handled]
             return _calm(run, last, run.output(), notes, found.last_raised)
         if takes_raised and last.state == State.STOPPED.value:
             return _raised(_answer(run, seen, last, lost, waits=False), question)
@@ -94,7 +129,7 @@ async def _seen(
             over = over or stop
             left = await run.children(_END_S) if over.state == State.TERMINATED.value else None
             if left is None or left.state != State.STOPPED.value:
-                return found.at_the_end(over, run.said(), run.session.adapter), over, []
+                return found.at_the_end(run, over), over, []
             stop = left
         if await found.take(run, stop):
             is_full = len(found.seen) == _SEEN_MAX
@@ -119,7 +154,7 @@ def _answer(
 ) -> answers.Crash:
     output = run.output()
     is_over = last.state == State.TERMINATED.value
-    notes = [*run.notes_of(last), *lost]
+    notes = [*_notes_of(run, last), *lost]
     # A sanitizer tells of a fault again that was seen when it happened.
     seen = [one for one in seen if one.cause.kind != "sanitizer" or one is seen[0]]
     seen = [one for one in seen if one is seen[0] or not _is_sent_again(one, seen[0])]
@@ -174,8 +209,14 @@ def _answer(
         earlier=earlier,
         adapter=run.session.adapter,
         notes=(*told.notes, *scene.notes, *dict.fromkeys(notes)),
-        session=run.session.name if run.is_kept else UNSET,
+        session=run.kept.name if run.kept is not None else UNSET,
     )
+
+
+def _notes_of(run: Run, last: answers.Stop) -> list[str]:
+    """Return a stop's notes without the advice to put this question."""
+    notes = [_OVERFLOW_UNSEEN if one == OVERFLOWED else one for one in run.notes_of(last)]
+    return [one for one in notes if one != MISSED]
 
 
 def _without_runtime_abort(seen: Sequence[Seen]) -> Sequence[Seen]:
@@ -210,9 +251,8 @@ def _survived(run: Run, chosen: Seen, last: answers.Stop) -> tuple[bool, list[st
         notes.append("it was caught, and the program ended by itself after it")
     if chosen.is_fatal and chosen.scene.stop.session != run.session.name:
         is_well = False
-        notes.append(
-            f"it was in {chosen.scene.stop.session}, a process or a worker that the program started"
-        )
+        kind = "worker" if run.at(chosen.scene.stop).pid is None else "process"
+        notes.append(f"it was in {chosen.scene.stop.session}, a {kind} that the program started")
     if chosen.is_panic and is_over and last.exit_code not in {_PANICKED, None}:
         is_well = True
     return is_well, notes

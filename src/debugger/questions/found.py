@@ -14,9 +14,10 @@ from debugger.core import answers
 from debugger.core.breakpoints import Spec
 from debugger.core.causes import Cause, cause
 from debugger.core.model import Reason
+from debugger.core.node_report import NodeReport, read_node_report
 from debugger.core.origin import is_library
 from debugger.core.thrown import panic_message, uncaught
-from debugger.core.tracebacks import is_cut
+from debugger.core.tracebacks import is_cut, read
 from debugger.errors import Code, DebuggerError
 from debugger.questions.asking import Run
 from debugger.questions.scene import Scene, look
@@ -28,6 +29,7 @@ _SIGNALS_MAX = 5
 _RAISED_MAX = 40  # stops for what is thrown: 50 ms each
 _GUESSES = "js-debug"  # that a promise is rejected, where it will be caught
 _RAISED_KEPT = 10
+THROWN_VALUE = "thrown value"  # what is thrown in JavaScript and is no Error
 RAISED = {"python": "raised", "javascript": "throw"}  # stops at all exceptions
 _UNCAUGHT = re.compile(r"Node\.js v\d|\s+triggerUncaughtException|Uncaught ")
 CRASHES = frozenset(
@@ -73,14 +75,39 @@ def raised_breakpoints(languages: Sequence[str]) -> tuple[Spec, ...]:
     return (Spec(catch=word),)
 
 
+class Awaited(Struct, frozen=True):
+    """An exception by which an earlier run ended, and where, to be stopped at in another."""
+
+    exception: answers.ExceptionView
+    place: tuple[str | None, int | None] | None
+
+    def fits(self, stop: answers.Stop) -> bool:
+        """Tell whether a stop is for it.
+
+        Where an earlier run's report names a built file, nothing in the stack is of that file.
+        """
+        told = stop.exception
+        if told is None:
+            return False
+        is_value = self.exception.type == told.type == THROWN_VALUE
+        if self.place is None:
+            return is_value
+        is_same = _first_line(told.message) == _first_line(self.exception.message)
+        frames = [(one.file, one.line) for one in stop.stack]
+        is_elsewhere = all(file != self.place[0] for file, _ in frames)
+        return (is_same or is_value) and (self.place in frames or is_elsewhere)
+
+
 @dataclass
 class Found:
     """What a run has stopped for: faults, other signals, and what was thrown and may be caught.
 
-    With `takes_raised` the first exception in the program's own code is what is looked for.
+    With `takes_raised` the first exception in the program's own code is what is looked for, with
+    `awaited` that of an earlier run.
     """
 
     takes_raised: bool = False
+    awaited: Awaited | None = None
     seen: list[Seen] = field(default_factory=list)
     signalled: list[Seen] = field(default_factory=list)
     raised: list[Seen] = field(default_factory=list)
@@ -88,25 +115,33 @@ class Found:
 
     async def take(self, run: Run, stop: answers.Stop) -> bool:
         """Look at a stop; tell whether it may be a crash."""
-        session = run.at(stop)
-        if stop.reason == Reason.EXCEPTION.value and _catches(session):
+        if stop.reason == Reason.EXCEPTION.value and _catches(run.at(stop)):
             if self.takes_raised:
                 return await self._take_raised(run, stop)
-            self.count += 1
-            if self.count > _RAISED_MAX:
-                await _catch_no_more(session)
-                return False
-            raised = await _looked_at(run, stop)
-            if raised.cause.kind == "out_of_memory":
-                self.seen.append(raised)
-                return True
-            self.raised = [*self.raised[1 - _RAISED_KEPT :], raised]
-            return False
+            if self.awaited is not None:
+                return self.awaited.fits(stop) and await self._take_fault(run, stop)
+            return await self._take_thrown(run, stop)
         if may_be_a_crash(stop):
-            self.seen.append(await _looked_at(run, stop))
-            return True
+            return await self._take_fault(run, stop)
         if stop.signal is not None and len(self.signalled) < _SIGNALS_MAX:
             self.signalled.append(await _looked_at(run, stop))
+        return False
+
+    async def _take_fault(self, run: Run, stop: answers.Stop) -> bool:
+        self.seen.append(await _looked_at(run, stop))
+        return True
+
+    async def _take_thrown(self, run: Run, stop: answers.Stop) -> bool:
+        """Remember what was thrown, and may be caught: the end of the program tells."""
+        self.count += 1
+        if self.count > _RAISED_MAX:
+            await _catch_no_more(run.at(stop))
+            return False
+        raised = await _looked_at(run, stop)
+        if raised.cause.kind == "out_of_memory":
+            self.seen.append(raised)
+            return True
+        self.raised = [*self.raised[1 - _RAISED_KEPT :], raised]
         return False
 
     async def _take_raised(self, run: Run, stop: answers.Stop) -> bool:
@@ -117,21 +152,35 @@ class Found:
         self.seen.append(await _looked_at(run, stop))
         return True
 
-    def at_the_end(self, last: answers.Stop, said: Sequence[str], adapter: str) -> list[Seen]:
+    def at_the_end(self, run: Run, last: answers.Stop) -> list[Seen]:
         """Return what it has crashed by, knowing how it ended."""
-        is_guess = adapter == _GUESSES and last.exit_code == 0
+        is_guess = run.session.adapter == _GUESSES and last.exit_code == 0
         if self.seen and not is_guess:
             return self.seen
         if last.signal is not None:
             return [one for one in self.signalled if one.scene.stop.signal == last.signal][-1:]
+        said = run.said()
+        is_well = last.exit_code in {0, None}
+        reported = self._reported(said)
+        if reported is None:  # of a report that was cut the error's own words are lost
+            return self.raised[-1:] if is_cut(said) and not is_well else []
+        # A program may end well whose child process or worker did not.
+        own = run.session.name
+        is_its_end = not is_well or not (reported.is_caught or reported.scene.stop.session == own)
+        return [reported] if is_its_end else []
+
+    def _reported(self, said: Sequence[str]) -> Seen | None:
+        """Return the last of what was thrown that an output reports.
+
+        What Node itself threw, at a module that it cannot load, is better told by its report.
+        """
         text = "\n".join(said)
-        told = [one for one in self.raised if _first_line(one.scene.facts.message) in text]
-        if last.exit_code in {0, None}:
-            return []
-        if not told:  # of a report that was cut the error's own words are lost
-            return self.raised[-1:] if is_cut(said) else []
+        report = read_node_report(said)
+        told = [one for one in self.raised if _is_reported(one, text, report)]
+        if not told or (_is_of_node(told[-1]) and read(said) is not None):
+            return None
         was_caught = not any(_UNCAUGHT.match(line) for line in said)
-        return [msgspec.structs.replace(told[-1], is_caught=was_caught)]
+        return _with_report(msgspec.structs.replace(told[-1], is_caught=was_caught), report)
 
     @property
     def last_raised(self) -> str | None:
@@ -141,6 +190,42 @@ class Found:
 
 def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
+
+
+def _is_reported(seen: Seen, text: str, report: NodeReport | None) -> bool:
+    """Tell whether an output has an exception's message, or Node's report its place."""
+    if _first_line(seen.scene.facts.message) in text:
+        return True
+    frame = seen.scene.frame
+    if report is None or report.type or frame is None:
+        return False
+    # Of what a module throws that is no Error, Node writes no place.
+    is_value = seen.scene.facts.exception == THROWN_VALUE
+    return is_value if report.place is None else report.place == (frame.file, frame.line)
+
+
+def _is_of_node(seen: Seen) -> bool:
+    """Tell whether it was thrown in Node's own JavaScript, with no frame of the program's."""
+    file = (seen.scene.frame.file if seen.scene.frame is not None else None) or ""
+    return file.startswith(("<node_internals>", "node:"))
+
+
+def _with_report(seen: Seen, report: NodeReport | None) -> Seen:
+    """Add what Node reports of an exception: its class, its fields, what it holds as causes."""
+    facts, stop = seen.scene.facts, seen.scene.stop
+    if report is None:
+        return seen
+    if not report.type:
+        facts = msgspec.structs.replace(facts, message=report.message)
+        told = answers.ExceptionView(facts.exception or "", report.message)
+    elif _first_line(report.message) == _first_line(facts.message):
+        facts = msgspec.structs.replace(facts, exception=report.type, fields=report.fields)
+        told = answers.ExceptionView(report.type, facts.message, report.causes)
+    else:
+        return seen
+    stop = msgspec.structs.replace(stop, exception=told)
+    scene = msgspec.structs.replace(seen.scene, facts=facts, stop=stop)
+    return msgspec.structs.replace(seen, scene=scene, cause=cause(facts))
 
 
 def _catches(session: Session) -> bool:

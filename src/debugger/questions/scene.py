@@ -237,9 +237,15 @@ async def _evaluated(
             break
         with suppress(DebuggerError):
             found = await session.backend.evaluate(expression, frame, Purpose.PRINT)
-            (value,) = await session.backend.completed([found])
-            text = value.value.strip()
-            if text and not values.is_dull(value) and not text.lower().startswith(_NOT_A_VALUE):
+            # What says nothing is left out, as `this` where it is the global object.
+            value = next(iter(await session.backend.completed([found])), None)
+            text = value.value.strip() if value is not None else ""
+            if (
+                value is not None
+                and text
+                and not values.is_dull(value)
+                and not text.lower().startswith(_NOT_A_VALUE)
+            ):
                 known[expression] = await values.expanded(session, value)
     return known
 

@@ -164,7 +164,8 @@ class _Walk:
             before, stop = stop, await self._next(stop, depth)
             if stop.state == State.STOPPED.value and stop.thread != thread:
                 self.events.append(Skipped(call, 1))
-                why = stop.signal or stop.description or stop.reason or "a breakpoint"
+                why = stop.signal or stop.description
+                why = why or (stop.reason or "a breakpoint").replace("_", " ")
                 self.notes.append(f"another thread stopped in the middle of a call, for {why}")
                 return stop
             ended = left(before, stop, entry=entry, depth=depth, adapter=adapter)

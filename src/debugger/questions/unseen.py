@@ -10,9 +10,11 @@ import msgspec
 
 from debugger.core import answers, sanitizers, tracebacks
 from debugger.core.causes import Facts, cause
+from debugger.core.node_report import NodeReport, read_node_report
 from debugger.core.origin import is_library
 from debugger.core.traces import without_traces
 from debugger.questions.asking import Run
+from debugger.questions.found import THROWN_VALUE
 from debugger.session import source
 
 _OUTPUT = 12
@@ -89,10 +91,13 @@ def _ended_by_v8(lines: Sequence[str]) -> answers.Crash | None:
 
 
 def _traced(lines: Sequence[str], cwd: str) -> answers.Crash | None:
-    told = tracebacks.read(lines)
+    told, report = tracebacks.read(lines), read_node_report(lines)
     if told is None:
-        return None
+        return _thrown_value(report)
     place = tracebacks.own(told, lambda file: _is_foreign(file, cwd))
+    if report is not None and report.place is not None and place.file.startswith("node:"):
+        # What Node cannot load has no frame of its own.
+        place = tracebacks.Place("<module>", *report.place)
     counted = ", ".join(_cycle(told.frames))
     found = cause(
         Facts(
@@ -101,13 +106,15 @@ def _traced(lines: Sequence[str], cwd: str) -> answers.Crash | None:
             exception=None if told.is_fatal else told.type,
             message=f"{told.message} in compiled code" if told.is_fatal else told.message,
             recursion=(counted, told.depth) if counted else None,
+            fields=report.fields if report is not None else "",
         )
     )
+    causes = report.causes if report is not None else ()
     return answers.Crash(
         outcome="crashed",
         cause=found.text,
         kind="signal" if told.is_fatal else found.kind,
-        exception=None if told.is_fatal else answers.ExceptionView(told.type, told.message),
+        exception=None if told.is_fatal else answers.ExceptionView(told.type, told.message, causes),
         frame=answers.FrameView(0, place.function, place.file, place.line),
         source=source.around(place.file, place.line, before=2, after=2),
         callers=tuple(
@@ -117,6 +124,24 @@ def _traced(lines: Sequence[str], cwd: str) -> answers.Crash | None:
         )[:_CALLERS],
         frames_total=told.depth,
         notes=(_BY.format("traceback"),),
+    )
+
+
+def _thrown_value(report: NodeReport | None) -> answers.Crash | None:
+    """Return where something was thrown that is no Error, of which Node writes no stack."""
+    if report is None or report.type:
+        return None
+    file, line = report.place or ("", 0)
+    where = f"{Path(file).name}:{line}" if file else ""
+    found = cause(Facts("", where, exception=THROWN_VALUE, message=report.message))
+    return answers.Crash(
+        outcome="crashed",
+        cause=found.text,
+        kind=found.kind,
+        exception=answers.ExceptionView(THROWN_VALUE, report.message),
+        frame=answers.FrameView(0, "", file, line) if file else None,
+        source=source.around(file, line, before=2, after=2) if file else (),
+        notes=(_BY.format("report"),),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from debugger.session.session import Session
 
     Job = Callable[[Session], Awaitable[object]]
+
+# What `notes` says of sessions.
+_OF_SESSIONS = re.compile(
+    r"this is \S+, (?:a child process|a worker) of \S+\Z|\S+ is stopped too: debugger use "
+    r"|\d+ more are stopped: debugger sessions\Z"
+)
 
 
 class Family(Protocol):
@@ -167,11 +174,17 @@ def stopped_too(session: Session) -> Session | None:
     return None
 
 
+def is_of_sessions(note: str) -> bool:
+    """Tell whether a note only names sessions, which a question's own are ended with it."""
+    return _OF_SESSIONS.match(note) is not None
+
+
 def notes(session: Session) -> list[str]:
     """Say which other processes of this family are stopped, or in no session."""
     told = []
     if session.parent is not None:
-        told.append(f"this is {session.name}, a child process of {session.parent.name}")
+        kind = "a child process" if session.pid is not None else "a worker"
+        told.append(f"this is {session.name}, {kind} of {session.parent.name}")
     stopped = [one.name for one in _others(session) if one.state is State.STOPPED]
     told += [f"{name} is stopped too: debugger use {name}" for name in stopped[:_NAMED_MAX]]
     if len(stopped) > _NAMED_MAX:

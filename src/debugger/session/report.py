@@ -51,6 +51,16 @@ _UNSETTLED = (
     "Node ends with status 13 where a module awaits what has not settled and nothing is left that "
     "could settle it: no timer, no socket, no file"
 )
+_OVERFLOW = "RangeError: Maximum call stack size exceeded"
+OVERFLOWED = (
+    "it ended by a stack overflow, at which V8 does not stop: "
+    "debugger break FUNCTION --hit-count N stops in the Nth call"
+)
+MISSED = (
+    "it ended by an exception that the debugger did not stop at: behind an await, and in what "
+    "Node loads as a module, V8 cannot tell that nothing catches it; debugger crash -- CMD "
+    "finds it, and so do start --stop-on-entry, debugger catch throw and debugger continue"
+)
 _NODE_ENDED = re.compile(r"Node\.js v\d")
 _PANIC_MAX = 200
 _NO_VARIABLE = {"<error>"}
@@ -386,11 +396,7 @@ def _missed_exception(session: Session) -> str | None:
     lines = [one.text for one in session.timeline.lines(since=0).lines][-_REPORT_LINES:]
     if not any(_NODE_ENDED.match(one) for one in lines):
         return None
-    return (
-        "it ended by an exception that the debugger did not stop at: behind an await, and in what "
-        "Node loads as a module, V8 cannot tell that nothing catches it; debugger crash -- CMD "
-        "finds it, and so do start --stop-on-entry, debugger catch throw and debugger continue"
-    )
+    return OVERFLOWED if any(_OVERFLOW in one for one in lines) else MISSED
 
 
 def _hits(session: Session, number: int) -> int:

@@ -68,11 +68,9 @@ async def keep(question: Question, answer: answers.Tested) -> answers.Tested:
         if stop.state != State.STOPPED.value:
             note = "run again under the debugger, it did not come to the assertion"
             return msgspec.structs.replace(answer, notes=(*answer.notes, note))
-        run.is_kept = True
+        kept = run.keep(stop)
         note = "it is stopped where the line is come to first, before it fails"
-        return msgspec.structs.replace(
-            answer, notes=(*answer.notes, note), session=run.session.name
-        )
+        return msgspec.structs.replace(answer, notes=(*answer.notes, note), session=kept)
 
 
 def told(run: TestRun, program: Program) -> answers.Tested:

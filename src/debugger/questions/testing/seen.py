@@ -103,8 +103,7 @@ async def _first_seen(
                 break
             found = await _seen(run, stop, runner, named)
             if found is not None:
-                run.is_kept = question.keep
-                name = run.session.name if question.keep else None
+                name = run.keep(stop) if question.keep else None
                 return msgspec.structs.replace(found, session=name), stop
             stop = await run.go_on(run.at(stop))
         return None, stop

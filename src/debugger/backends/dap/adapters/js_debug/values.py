@@ -45,6 +45,7 @@ _ABBREVIATED_MAX = 8  # so many values of one list are completed
 _IDENTIFIER = re.compile(r"[^\W\d][\w$]*\Z|\$[\w$]*\Z")
 _PATH = re.compile(r"[\w$.\[\]'\"# ]*\Z")
 _TITLE = re.compile(r"([\w$.]+)(?:: (.*))?\Z", re.DOTALL)
+_UNREADABLE = re.compile(r"\n *(\^+)\n+(?=\w*Error: )")
 _INTERNAL = re.compile(r"[( ]node:")
 _ASYNC_IDS = {"Symbol(async_id_symbol)", "Symbol(trigger_async_id_symbol)"}
 
@@ -306,7 +307,11 @@ async def arguments(inside: Inside, frame: Frame) -> list[str] | None:
 def details(told: ExceptionDetails) -> ExceptionDetails:
     """Split what js-debug says of an exception: its type and its message are one text."""
     text = _LEVEL_WITH_WORDS.sub("", told.type, count=1)
-    found = _TITLE.match(text) if told.trace else None
+    # A file that cannot be compiled is said before the error's title, with its line.
+    place, marks, title = (*_UNREADABLE.split(text, maxsplit=1), "", "")[:3]
+    if marks and _TITLE.match(title):
+        text = f"{title} ({place.partition(chr(10))[0]})"
+    found = _TITLE.match(text) if told.trace or marks else None
     if found is None:
         # An Error knows where it was made; anything else can be thrown, too.
         return msgspec.structs.replace(told, type="thrown value", message=text)
