@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -136,6 +137,8 @@ async def test_what_a_value_of_the_standard_library_holds_is_shown(
         assert {name: found[name].value for name in CPP_HOLDERS} == CPP_HOLDERS
         for name in ("up", "sp", "sp2", "wp"):
             assert found[name].value.endswith(f'name:"{name[:2].replace("w", "s")}"}}')
+        assert re.fullmatch(r"0x[0-9a-f]+ std::optional\(42\)", found["to_some"].value)
+        assert found["to_none"].value in {"0x0", "<null>"}
 
 
 @_lldb_kits

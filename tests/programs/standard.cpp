@@ -50,6 +50,7 @@ int work(int n) {
     Color c = Color::Green;
     P *pp = up.get();
     P &ref = *pp;
+    std::optional<int> *to_some = &some, *to_none = nullptr;
     const char *cs = "c string";
     wchar_t wc = L'é';
     std::wstring ws = L"wide";

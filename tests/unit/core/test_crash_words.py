@@ -201,6 +201,8 @@ def test_what_ubsan_says_is_told_from_its_words_or_its_handler() -> None:
         ("/usr/local/go/src/runtime/panic.go", True),
         ("/rustc/598/library/core/src/panicking.rs", True),
         ("/opt/other/b.c", False),
+        ("./nptl/./nptl/pthread_mutex_lock.c", True),
+        ("./stock/store.c", False),
         ("<frozen importlib>", True),
         (None, True),
     ],

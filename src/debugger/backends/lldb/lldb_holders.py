@@ -46,7 +46,8 @@ def _brief(value: Any) -> str:
     plain, summary = str(value.GetValue() or ""), str(value.GetSummary() or "").strip()
     if summary and not _SIZE.match(summary):
         is_text = summary[-1:] in {'"', "'"}
-        return summary if is_text or not plain else f"{_PADDED.sub('0x', plain)} {summary}"
+        is_whole = is_text or not plain or summary.startswith(_PADDED.sub("0x", plain))
+        return summary if is_whole else f"{_PADDED.sub('0x', plain)} {summary}"
     if plain:
         return _PADDED.sub("0x", plain)
     if not value.MightHaveChildren():
@@ -90,20 +91,39 @@ def _pointed_text(
     return quote(content.decode(encoding, "backslashreplace")) + "..." * (size > _BYTES_MAX)
 
 
+def _with_address(summary: Any) -> Any:
+    """Put a pointer's address before the summary of what it points to, which CodeLLDB shows alone.
+
+    LLDB gives summaries of a type to pointers to it, too.
+    """
+
+    def of_value(value: Any, session: Any) -> str:
+        if not value.GetType().IsPointerType():
+            return str(summary(value, session))
+        address = value.GetValueAsUnsigned()
+        text = summary(value.Dereference(), session) if address else ""
+        return f"{address:#x} {text}" if text else ""
+
+    return of_value
+
+
 def _held(name: str, value: Any, empty: str) -> str:
     return f"{name}({brief(value.GetChildAtIndex(0)) if value.GetNumChildren() else empty})"
 
 
+@_with_address
 def optional(value: Any, _session: Any) -> str:
     """Return `std::optional(VALUE)`."""
     return _held("std::optional", value, "empty")
 
 
+@_with_address
 def variant(value: Any, _session: Any) -> str:
     """Return `std::variant(VALUE)` of the alternative that it has."""
     return _held("std::variant", value, "valueless")
 
 
+@_with_address
 def any_value(value: Any, _session: Any) -> str:
     """Return `std::any(VALUE)`, whose type its manager function names."""
     raw = value.GetNonSyntheticValue()
@@ -132,6 +152,7 @@ def _basic(name: str) -> Any:
     return getattr(lldb, f"eBasicType{names.get(name, 'Invalid')}")
 
 
+@_with_address
 def owner(value: Any, _session: Any) -> str:
     """Return where a smart pointer points to, and what is there."""
     raw = value.GetNonSyntheticValue()
@@ -148,6 +169,7 @@ def owner(value: Any, _session: Any) -> str:
     return f"{address:#x} {brief(pointer.Dereference())}" if address else "nullptr"
 
 
+@_with_address
 def tuple_values(value: Any, _session: Any) -> str:
     """Return a std::tuple's elements in parentheses."""
     found: list[str] = []
@@ -165,12 +187,14 @@ def tuple_values(value: Any, _session: Any) -> str:
     return f"({', '.join(found)})" if found else ""
 
 
+@_with_address
 def array(value: Any, _session: Any) -> str:
     """Return a std::array's elements."""
     elements = value.GetNonSyntheticValue().GetChildAtIndex(0)
     return f"size={elements.GetNumChildren()} {_members(elements)}"
 
 
+@_with_address
 def string_view(value: Any, _session: Any) -> str:
     """Return the text of a std::string_view, which ends with its length."""
     raw = value.GetNonSyntheticValue()
@@ -178,6 +202,7 @@ def string_view(value: Any, _session: Any) -> str:
     return _pointed_text(value, start, size) if start.IsValid() else ""
 
 
+@_with_address
 def wide_string(value: Any, _session: Any) -> str:
     """Return the text of a std::u16string or std::u32string."""
     raw = value.GetNonSyntheticValue()
@@ -190,6 +215,7 @@ def wide_string(value: Any, _session: Any) -> str:
     return ("u" if unit == 2 else "U") + _pointed_text(value, start, size, encoding, unit)  # noqa: PLR2004
 
 
+@_with_address
 def atomic(value: Any, _session: Any) -> str:
     """Return the number in a std::atomic."""
     part = value.GetNonSyntheticValue()
@@ -203,6 +229,7 @@ def atomic(value: Any, _session: Any) -> str:
     return ""
 
 
+@_with_address
 def counted(value: Any, session: Any) -> str:
     """Return the counts of an Rc, an Arc or a RefCell, and what it holds."""
     providers: Any = importlib.import_module("lldb_providers")
@@ -217,11 +244,13 @@ def counted(value: Any, session: Any) -> str:
     )
 
 
+@_with_address
 def cell(value: Any, _session: Any) -> str:
     """Return what is in a Cell."""
     return f"Cell({brief(value.GetChildAtIndex(0))})"
 
 
+@_with_address
 def lock(value: Any, _session: Any) -> str:
     """Return what a Mutex or an RwLock guards."""
     data = value.GetNonSyntheticValue().GetChildMemberWithName("data")
@@ -326,6 +355,7 @@ class BTree:
         ]
 
 
+@_with_address
 def tree(value: Any, session: Any) -> str:
     """Return the size of a BTreeMap or a BTreeSet, and its first entries."""
     entries = BTree(value, session)

@@ -19,6 +19,8 @@ _PADDED = re.compile(r'"(?:[^"\\]|\\.)*"|0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])')
 _CODE_POINT = re.compile(r"""(?:\b[uU]\+0x[0-9a-f]{4,8} )+(?=[uU]')""")
 _ADDRESS = re.compile(r"0x[0-9a-f]+ (?=\{)")
 _POINTED = re.compile(r" \{\*\*.*\}\Z")  # argv=0x… {**argv:'/'}
+# A pointer's value, before a summary that begins with it (lldb_holders).
+_REPEATED = re.compile(r"\A(0x[0-9a-f]+) (?=\1 )")
 # A null pointer to a struct, with the names of fields that are nowhere.
 _NULL = re.compile(r"0x0 \{.*\}\Z", re.DOTALL)
 # What LLDB says of a variable that the compiler keeps nowhere at an address.
@@ -77,7 +79,7 @@ def _shown(children: Sequence[Variable]) -> list[Variable]:
 
 def _short(variable: Variable) -> Variable:
     value = _PADDED.sub(lambda match: match[0] if match[0][0] == '"' else "0x", variable.value)
-    value = _NULL.sub("0x0", value)
+    value = _REPEATED.sub("", _NULL.sub("0x0", value))
     if _OPTIMIZED.match(value):
         value = "<optimized out>"
     is_leaf = bool(_TEXT.match(value)) or value in {"nullptr", "0x0"}

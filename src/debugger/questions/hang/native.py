@@ -8,8 +8,9 @@ from contextlib import suppress
 
 from msgspec import Struct
 
+from debugger.backends.abilities import RawCommands
 from debugger.core.hangs import Wait
-from debugger.core.model import Frame
+from debugger.core.model import Frame, Variable
 from debugger.core.origin import is_library
 from debugger.core.samples import Sampled
 from debugger.core.statement import statement
@@ -33,6 +34,9 @@ _ASKED = re.compile(
 _ASKED_OF = re.compile(r"([\w.\->:*\[\]]+?)(?:\.|->)(?:r?lock|read|write|wait|recv|send|join)\w*\(")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _GUARD = re.compile(r"(?:Mutex|RwLock\w*)Guard|lock_guard|unique_lock|scoped_lock")
+_LOCK_FIELDS = frozenset({"lock", "inner_lock"})  # of Rust's MutexGuard and RwLock*Guard
+_THREADS = "info threads"
+_KERNEL_NUMBER = re.compile(r"^[* ]*(\d+) .*?\b(?:LWP|process) (\d+)", re.MULTILINE)
 _GUARDED_MAX = 6  # own frames of a thread that are searched for guards
 _HEADER = 16  # bytes before a lock's futex in its own object
 
@@ -62,9 +66,11 @@ async def sampled(session: Session, stacks: Sequence[Stacks], outside: Outside) 
     """
     last = stacks[-1]
     guards = await _guards(session, last)
-    numbers = {one.id: _number(one.name, one.id, outside) for one in last.threads}
+    numbers = await _kernel_numbers(session, last, outside)
+    main = outside.pid if outside.pid in numbers.values() else numbers[last.threads[0].id]
     by_number = {kernel: str(ours) for ours, kernel in numbers.items()}
     known = _Known(outside, by_number, guards)
+    process = next(one.name for one in last.threads if numbers[one.id] == main)
     found = []
     for one in last.threads:
         number = numbers[one.id]
@@ -75,9 +81,7 @@ async def sampled(session: Session, stacks: Sequence[Stacks], outside: Outside) 
         found.append(
             Sampled(
                 key=str(one.id),
-                name="the main thread"
-                if one is last.threads[0]
-                else _named(one.name, number, last.threads[0].name),
+                name="the main thread" if number == main else _named(one.name, number, process),
                 stacks=tuple(each.places[one.id] for each in stacks if one.id in each.places),
                 wait=wait,
                 cpu=outside.cpu_of(number),
@@ -85,6 +89,18 @@ async def sampled(session: Session, stacks: Sequence[Stacks], outside: Outside) 
             )
         )
     return found
+
+
+async def _kernel_numbers(session: Session, last: Stacks, outside: Outside) -> dict[int, int]:
+    """Return the kernel's number of each thread; a debugger with its own is asked for them."""
+    numbers = {one.id: _number(one.name, one.id, outside) for one in last.threads}
+    if any(number in outside.after for number in numbers.values()):
+        return numbers
+    try:
+        listed = await session.backend.ability(RawCommands).raw(_THREADS, None)
+    except DebuggerError:
+        return numbers
+    return numbers | {int(one[1]): int(one[2]) for one in _KERNEL_NUMBER.finditer(listed)}
 
 
 def _number(name: str, number: int, outside: Outside) -> int:
@@ -127,9 +143,10 @@ def _wait(session: Session, frames: Sequence[Frame], number: int, known: _Known)
 def _owners(call: SystemCall, kind: str, known: _Known) -> tuple[str, ...]:
     """Return who holds the lock at a futex: by glibc's own note, or by a guard in a frame."""
     address, pid = call.arguments[0], known.outside.pid
-    for at, holders in known.guards.items():
-        if 0 <= address - at <= _HEADER:
-            return tuple(str(one) for one in holders)
+    # Locks may lie side by side: the nearest below is the one that has this futex.
+    near = [at for at in known.guards if 0 <= address - at <= _HEADER]
+    if near:
+        return tuple(str(one) for one in known.guards[max(near)])
     if kind == "rwlock":
         found = (words_at(pid, address - one, _WRITER + 1)[-1:] for one in _WRITER_FUTEXES)
         writers = [known.by_number[one[0]] for one in found if one and one[0] in known.by_number]
@@ -149,8 +166,16 @@ async def _guards(session: Session, last: Stacks) -> dict[int, list[int]]:
         for frame in own[:_GUARDED_MAX]:
             with suppress(DebuggerError):
                 for one in await report.frame_locals(session, frame):
-                    address = _ADDRESS.search(one.value) if _GUARD.search(one.type) else None
+                    at = await _guarded(session, one) if _GUARD.search(one.type) else None
                     # What is not initialised yet has an address of anything.
-                    if address and thread not in found.get(int(address[0], 16), []):
-                        found.setdefault(int(address[0], 16), []).append(thread)
+                    if at is not None and thread not in found.get(at, []):
+                        found.setdefault(at, []).append(thread)
     return found
+
+
+async def _guarded(session: Session, guard: Variable) -> int | None:
+    """Return the address of a guard's lock: its text may show what the lock guards instead."""
+    fields = await session.backend.variables(guard.handle) if guard.handle else ()
+    lock = next((one.value for one in fields if one.name in _LOCK_FIELDS), guard.value)
+    address = _ADDRESS.search(lock)
+    return int(address[0], 16) if address else None
