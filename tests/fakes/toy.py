@@ -32,7 +32,7 @@ class Toy:
         self._sessions: list[dict[str, Any]] = []
         self.cancelled = asyncio.Event()
 
-    def describe_progress(self) -> str:
+    def describe_progress(self, _: Request) -> str:
         return "a toy works"
 
     def idle_s(self) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -12,6 +13,7 @@ from debugger import commands, config, paths
 from debugger.backends import choose
 from debugger.commands.call import Call
 from debugger.config import Config
+from debugger.core.activity import Activity, begin_activity
 from debugger.core.answers import Answer
 from debugger.core.command import COMMANDS
 from debugger.daemon.handler import Handler, Publish, Reply, Request
@@ -40,6 +42,7 @@ class Dispatcher:
         self._is_configured = False
         self._sessions = Sessions(on_change=self._changed, timeline=self._timeline)
         self._evidence = Evidence()
+        self._activities: WeakKeyDictionary[Request, Activity] = WeakKeyDictionary()
         self._scratch_root = Path(paths.runtime_dir()) / "scratch"
         self._timelines = Path(paths.runtime_dir()) / "timelines"
         remove_left(self._timelines)
@@ -60,6 +63,8 @@ class Dispatcher:
     async def handle(self, request: Request) -> Reply:
         """Answer a request."""
         wanted = None
+        self._activities[request] = activity = Activity()
+        begin_activity(activity)
         try:
             wanted = self._wanted(request)
             answer, stops_daemon = await self._run(request, wanted)
@@ -138,13 +143,17 @@ class Dispatcher:
         """List what would be lost with the daemon."""
         return self._sessions.described()
 
-    def describe_progress(self) -> str:
-        """Say what the youngest session does, and how much it has told of so far."""
+    def describe_progress(self, request: Request) -> str:
+        """Say what the request runs, or else what the youngest session does."""
+        activity = self._activities.get(request)
+        if activity is not None and (said := activity.describe()):
+            return said
         live = [one for one in self._sessions.listed() if one.is_live]
         if not live:
             return ""
         events = live[-1].timeline.cursor()
-        return f"{live[-1].name} is {live[-1].state.value}, {events:,} events so far"
+        so_far = f", {events:,} events so far" if events else ""
+        return f"{live[-1].name} is {live[-1].state.value}{so_far}"
 
     async def close(self) -> None:
         """End all sessions."""

@@ -79,8 +79,8 @@ class Handler(Protocol):
         """List what would be lost with the daemon: name, program and pid of each session."""
         ...
 
-    def describe_progress(self) -> str:
-        """Say in a few words what goes on while a request takes long; "" where nothing is known."""
+    def describe_progress(self, request: Request) -> str:
+        """Say in a few words what a request that takes long does; "" where nothing is known."""
         ...
 
     async def close(self) -> None:

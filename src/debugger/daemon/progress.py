@@ -37,8 +37,10 @@ async def _report(peer: Peer, request: Request, handler: Handler) -> None:
             async with asyncio.timeout(wait_s):
                 await over.wait()
         wait_s = _EACH_S
-        said = [f"{command}: {loop.time() - began:.0f} s", handler.describe_progress()]
+        said = f"{command}: {loop.time() - began:.0f} s"
+        if activity := handler.describe_progress(request):
+            said += f", {activity}"
         try:
-            await peer.send({"id": request.id, "progress": ", ".join(filter(None, said))})
+            await peer.send({"id": request.id, "progress": said})
         except OSError:
             return

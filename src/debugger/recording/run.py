@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,10 +19,13 @@ from msgspec import Struct
 
 from debugger.backends.guarded import Guarded
 from debugger.backends.stdio import Stdio
+from debugger.core.activity import describing
+from debugger.core.clip import clip
 from debugger.core.events import Stream
 from debugger.errors import Code, DebuggerError
 from debugger.recording.model import Recording
 from debugger.recording.order import Order
+from debugger.recording.progress import RecordCounter
 from debugger.recording.read import read
 from debugger.targets.idle import CHECK_S, IdleDetector, IdleWait
 
@@ -33,6 +37,8 @@ _ORDER = "DEBUGGER_RECORDING"
 _DONE = "done"
 _TAIL_CHARACTERS = 64 << 10
 _CHUNK = 1 << 20
+_RECORDS = "records"
+_COMMAND_MAX = 40  # characters of a command in a line of progress
 _END_S = 2.0
 
 
@@ -136,7 +142,7 @@ class _InPython:
 
     def environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
         """Name the folder of the recorder, which Python imports when it starts."""
-        records = folder / "records"
+        records = folder / _RECORDS
         records.mkdir(mode=0o700)
         wanted = {"folder": str(records), **msgspec.to_builtins(self._order)}
         order_file = folder / "order.json"
@@ -157,7 +163,7 @@ class _InPython:
         pid: int,  # noqa: ARG002 - a protocol
     ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
         """Read the records, in the order in which the processes began."""
-        return tuple(_recordings(folder / "records")), tuple(_faults(folder / "order.json.fault"))
+        return tuple(_recordings(folder / _RECORDS)), tuple(_faults(folder / "order.json.fault"))
 
 
 async def record(
@@ -190,12 +196,16 @@ async def record(
     recorded = chosen.environment(env, scratch)
     interrupted = interrupted or asyncio.Event()
     tail = _Tail()
+    describe = partial(_describe, argv, RecordCounter(scratch / _RECORDS), tail)
     try:
         async with asyncio.TaskGroup() as tasks:
             # The guard is the parent of an adapter, and here there is none: `cat` waits for us.
             guard = await Guarded.start(["cat"], cwd="/", env=env, scratch=scratch, tasks=tasks)
             try:
-                with _interrupting(scratch / _DONE, interrupted) as limited:
+                with (
+                    _interrupting(scratch / _DONE, interrupted) as limited,
+                    describing(describe),
+                ):
                     ran = await _run(
                         guard,
                         Stdio(scratch, as_terminal=as_terminal, on_output=tail),
@@ -216,6 +226,16 @@ async def record(
                 await guard.end()
     except* DebuggerError as errors:
         raise errors.exceptions[0] from None
+
+
+def _describe(argv: Sequence[str], counter: RecordCounter, tail: _Tail) -> str:
+    """Say what runs, and what came of it so far."""
+    said = [clip(" ".join(argv), _COMMAND_MAX)]
+    if records := counter.count():
+        said.append(f"{records:,} records")
+    if tail.printed:
+        said.append(f"{tail.printed:,} characters printed")
+    return ", ".join(said)
 
 
 @contextmanager
