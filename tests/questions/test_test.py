@@ -164,6 +164,26 @@ def test_of_a_line_that_many_tests_pass_the_pass_that_failed_is_shown(
         cli("stop", check=0)
 
 
+@pytest.mark.adapter("js-debug")
+def test_a_test_that_another_one_begins_is_looked_at_though_node_passes_over_it_alone(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "nested.test.js").write_text(
+        "const { test } = require('node:test');\n"
+        "test('outer', async (t) => {\n"
+        "  for (const n of [1, 2, 3]) {\n"
+        "    await t.test(`n ${n}`, () => require('assert').notEqual(n * 10, 20));\n"
+        "  }\n"
+        "});\n"
+    )
+    command = ["node", "--test", tmp_path / "nested.test.js"]
+    answer = cli("test", "--json", "--", *command, check=0).data["data"]
+    assert (answer["test"], answer["method"]) == ("outer > n 2", "run again by js-debug")
+    assert "run again alone it does not fail, or is not come to" in answer["notes"][0]
+    passed = cli("test", "--", *command[:2], "--test-name-pattern=n 2", command[2], check=0)
+    assert "tests 1, pass 0, fail 0, skipped 1" in passed.out
+
+
 def test_a_session_is_kept_at_the_assertion(cli: Callable[..., Any], folder: Path) -> None:
     answer = cli("test", "--keep", "--", *PYTEST, "-k", "total", cwd=folder, check=0)
     assert "kept, stopped there" in answer.out

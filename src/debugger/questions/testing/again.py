@@ -123,8 +123,10 @@ async def _node(setting: Setting, named: Named) -> Again:
     ]
     # Of a test in a suite Node's pattern is of its own name; what is not chosen is passed over.
     own = re.escape(named.name.rpartition(" > ")[2])
-    words = (setting.words[0], *options, f"--test-name-pattern={own}$", named.of)
-    return Again(words, setting.cwd, specs=_at(named))
+    node = (setting.words[0], *options)
+    # A test that another one begins is never come to alone: Node passes over that one.
+    words, others = (*node, f"--test-name-pattern={own}$", named.of), (*node, named.of)
+    return Again(words, setting.cwd, specs=_at(named), with_others=others)
 
 
 async def _jest(setting: Setting, named: Named) -> Again:
@@ -132,24 +134,25 @@ async def _jest(setting: Setting, named: Named) -> Again:
     is_chosen = any(not one.startswith("-") for one in own[1:])
     file = [] if is_chosen else [re.escape(named.of)]
     pattern = f"^{re.escape(named.name)}$"
-    words = (*setting.words[:1], *own, *file, "--runInBand", "--coverage=false", "-t", pattern)
-    return Again(words, setting.cwd, specs=_at(named))
+    others = (*setting.words[:1], *own, *file, "--runInBand", "--coverage=false")
+    words = (*others, "-t", pattern)
+    return Again(words, setting.cwd, specs=_at(named), with_others=others)
 
 
 async def _vitest(setting: Setting, named: Named) -> Again:
     own = _without(setting.words[1:], _OWN_VITEST)
     script, *rest = [one for one in own if one not in {"run", "watch", "dev"}]
     pattern = f"^{re.escape(named.name)}$"
-    alone = ("--no-file-parallelism", "--pool=forks", "--coverage.enabled=false", "-t", pattern)
-    words = (setting.words[0], script, "run", *rest, named.of, *alone)
-    return Again(words, setting.cwd, specs=_at(named))
+    in_order = ("--no-file-parallelism", "--pool=forks", "--coverage.enabled=false")
+    others = (setting.words[0], script, "run", *rest, named.of, *in_order)
+    return Again((*others, "-t", pattern), setting.cwd, specs=_at(named), with_others=others)
 
 
 async def _mocha(setting: Setting, named: Named) -> Again:
     own = _without(setting.words[1:], _OWN_MOCHA)
     pattern = f"^{re.escape(named.name)}$"
-    words = (setting.words[0], *own, "--no-parallel", "--timeout=0", "-g", pattern)
-    return Again(words, setting.cwd, specs=_at(named))
+    others = (setting.words[0], *own, "--no-parallel", "--timeout=0")
+    return Again((*others, "-g", pattern), setting.cwd, specs=_at(named), with_others=others)
 
 
 def _without(words: Sequence[str], options: frozenset[str]) -> list[str]:

@@ -59,6 +59,13 @@ _PASSED_ALONE = (
     "or chance"
 )
 
+_WITH_OTHERS = (
+    "run again alone it does not fail, or is not come to: it was run with its file's others"
+)
+_WHICH_TIME = (
+    "{} passes of this line fit what the runner says of the failure: this is the last of them"
+)
+
 
 async def test(setting: Setting) -> answers.Tested:
     """Run tests, and say why the first that failed did.
@@ -85,12 +92,20 @@ async def test(setting: Setting) -> answers.Tested:
         question = await setting.ask(again, left)
         first = await _better(setting, again, first)
         seen, last = await see(question, setting.runner, first)
+        if seen is None and last.exit_code == 0 and again.with_others:
+            others = msgspec.structs.replace(again, words=again.with_others)
+            question = await setting.ask(others, left)
+            among, last = await see(question, setting.runner, first, is_alone=False)
+            seen = among
+            notes += [_WITH_OTHERS] if among is not None else []
     except DebuggerError as error:
         seen, last = None, None
         notes.append(f"it could not be looked at: {error.message}")
         if error.hint:
             notes.append(error.hint)
     if seen is not None:
+        notes += [_WHICH_TIME.format(seen.passes)] if seen.passes > 1 else []
+        answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
         return _with(answer, seen, first)
     if last is not None:
         notes.append(_PASSED_ALONE if last.exit_code == 0 else "the debugger did not see it fail")

@@ -183,9 +183,9 @@ def tap(out: str, err: str) -> Report:
             outer = [name for depth, name in names if depth < len(found["indent"])]
             failed.append(_node_test([*outer, found["name"]], held))
     counts = {match["what"]: match["count"] for line in lines if (match := _TAP_SUM.match(line))}
-    told = ", ".join(
-        f"{what} {counts[what]}" for what in ("tests", "pass", "fail") if what in counts
-    )
+    shown = [one for one in ("tests", "pass", "fail") if one in counts]
+    shown += [one for one in ("cancelled", "skipped", "todo") if counts.get(one, "0") != "0"]
+    told = ", ".join(f"{what} {counts[what]}" for what in shown)
     missing = [
         line for line in err.splitlines() if _NODE_MISSING.search(line) or "bad option" in line
     ]

@@ -39,20 +39,24 @@ class Seen(Struct, frozen=True):
     made: tuple[answers.MadeView, ...]
     adapter: str
     session: str | None = None
+    passes: int = 1  # of the line, that fit what the runner says of the failure as well
 
 
-async def see(question: Question, runner: str, named: Named) -> tuple[Seen | None, answers.Stop]:
+async def see(
+    question: Question, runner: str, named: Named, *, is_alone: bool = True
+) -> tuple[Seen | None, answers.Stop]:
     """Run a test to its failure; return what was seen, or None, and the last stop.
 
     A test of JavaScript passes its assertion's line often where that is in a loop. It is the last
-    time that failed: what is thrown there ends the test, which runs alone.
+    time that failed: what is thrown there ends the test, where it runs alone. Among others it is
+    the pass whose values the runner's words have.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
     if runner not in _JAVASCRIPT:
         return await _first_seen(question, runner, named)
-    found, stop, hits = await _last_seen(question, runner, named)
+    found, stop, hits = await _last_seen(question, runner, named, is_alone=is_alone)
     if found is None or not question.keep:
         return found, stop
     specs = [msgspec.structs.replace(one, hit_count=hits) for one in question.breakpoints]
@@ -61,7 +65,7 @@ async def see(question: Question, runner: str, named: Named) -> tuple[Seen | Non
 
 
 async def _last_seen(
-    question: Question, runner: str, named: Named
+    question: Question, runner: str, named: Named, *, is_alone: bool
 ) -> tuple[Seen | None, answers.Stop, int]:
     """Return what was seen the time that failed, the last stop, and which time it was."""
     async with asking.running(question) as run:
@@ -71,19 +75,24 @@ async def _last_seen(
             found = await _seen(run, stop, runner, named)
             if found is not None:
                 hits += 1
-                if best is None or _is_later(found, best, named):
+                is_as_good = best is not None and _fits(found, named) == _fits(best, named)
+                passes = best.passes + 1 if best is not None and is_as_good else 1
+                if best is None or _is_later(found, best, named, is_alone=is_alone):
                     best, hit = found, hits
+                    if not is_alone:
+                        best = msgspec.structs.replace(best, passes=passes)
             stop = await run.go_on(run.at(stop))
         return best, stop, hit
 
 
-def _is_later(seen: Seen, best: Seen, named: Named) -> bool:
+def _is_later(seen: Seen, best: Seen, named: Named, *, is_alone: bool) -> bool:
     """Tell whether a later pass of a line may be the one that failed.
 
     An assertion that does not throw lets its test go on: there the values tell.
     """
     line = next((one.text for one in seen.scene.source if one.current), "")
-    return not _GOES_ON.search(line) or _fits(seen, named) >= _fits(best, named)
+    ends_test = is_alone and not _GOES_ON.search(line)
+    return ends_test or _fits(seen, named) >= _fits(best, named)
 
 
 def _fits(seen: Seen, named: Named) -> int:

@@ -25,6 +25,7 @@ class Again(Struct, frozen=True):
     env: tuple[str, ...] = ()
     specs: tuple[Spec, ...] = ()
     notes: tuple[str, ...] = ()
+    with_others: tuple[str, ...] = ()  # the words that run the other tests of its file too
 
 
 class Setting(Struct, frozen=True):

@@ -38,6 +38,17 @@ def test_a_scripts_function_is_found_in_files_that_are_loaded_later(tmp_path: Pa
     assert (found.file, found.line) == (str(price), 2)
 
 
+def test_of_functions_of_one_name_the_one_that_the_program_imports_is_meant(tmp_path: Path):
+    main = _write(tmp_path / "main.mjs", "import { a } from './b/index.js';\n")
+    _write(tmp_path / "a" / "rate.ts", "function rate() {}\n")
+    _write(tmp_path / "b" / "index.ts", "export * from '../c/rate';\n")
+    meant = _write(tmp_path / "c" / "rate.ts", "function rate() {}\n")
+    found = javascript.find_function(_launch(main, tmp_path), None, Spec(function="rate"))
+    assert isinstance(found, Spec)
+    assert found.file == str(meant)
+    assert found.note == "others of this name: a/rate.ts:1"
+
+
 def test_a_loader_runs_a_script_that_is_among_its_arguments(tmp_path: Path):
     loader = _write(tmp_path / "app" / "node_modules" / "tsx" / "cli.mjs", "function whole() {}\n")
     script = _write(tmp_path / "app" / "main.ts", "function whole(n: number) {\n  return n;\n}\n")

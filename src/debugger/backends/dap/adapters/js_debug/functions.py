@@ -16,6 +16,7 @@ from debugger.backends.base import Attach, Launch
 from debugger.core.breakpoints import Bound, Spec
 from debugger.core.locate import near_names
 from debugger.targets import javascript as source
+from debugger.targets.javascript_imports import imported_files
 from debugger.targets.process import look_at
 from debugger.targets.project_files import project_files, with_text
 
@@ -40,8 +41,9 @@ def find_function(launched: Launch | None, attached: Attach | None, spec: Spec) 
     if spec.file is not None:
         return _in_file(Path(spec.file), spec)
     wanted = spec.function or ""
-    folders = _folders(launched, attached)
-    files = _files(launched, folders)
+    scripts, cwd = _scripts(launched, attached)
+    folders = list(dict.fromkeys([*(str(one.parent) for one in scripts), *([cwd] if cwd else [])]))
+    files = _files(launched, scripts, folders)
     holding = with_text(files, wanted.rpartition(".")[2], size_max=SIZE_MAX)
     matches = list(_matches(holding, wanted))
     if not matches:
@@ -53,7 +55,10 @@ def find_function(launched: Launch | None, attached: Attach | None, spec: Spec) 
             near_names=near_names(wanted.rpartition(".")[2], _names(files)),
         )
     path, function = matches[0]
-    others = [f"{one.name}:{its.line}" for one, its in matches[1 : 1 + _OTHERS_MAX]]
+    others = [
+        f"{os.path.relpath(one, os.path.realpath(cwd))}:{its.line}"
+        for one, its in matches[1 : 1 + _OTHERS_MAX]
+    ]
     note = f"others of this name: {', '.join(others)}" if others else None
     return replace(spec, file=str(path), line=function.line, function=None, note=note)
 
@@ -100,8 +105,8 @@ def _names(files: Sequence[Path]) -> list[str]:
     return found
 
 
-def _folders(launched: Launch | None, attached: Attach | None) -> list[str]:
-    """Return the folders of a program's own scripts: those that it was started with, and its own.
+def _scripts(launched: Launch | None, attached: Attach | None) -> tuple[list[Path], str]:
+    """Return the scripts that a program was started with, and the folder where.
 
     A program that was installed (tsx, mocha) runs scripts that are among its arguments.
     """
@@ -110,21 +115,24 @@ def _folders(launched: Launch | None, attached: Attach | None) -> list[str]:
     else:
         process = look_at(attached.pid) if attached is not None and attached.pid else None
         if process is None:
-            return []
+            return [], ""
         words, cwd = list(process.words[1:]), process.cwd
     scripts = [Path(os.path.realpath(Path(cwd, word))) for word in words if word]
     own = [
-        str(one.parent)
+        one
         for one in scripts
         if one.suffix in _SCRIPTS and "node_modules" not in one.parts and one.is_file()
     ]
-    return list(dict.fromkeys([*own, cwd]))
+    return own, cwd
 
 
-def _files(launched: Launch | None, folders: Sequence[str]) -> list[Path]:
-    """Return the scripts, each that was compiled by what it was made of, if that is here."""
+def _files(launched: Launch | None, scripts: Sequence[Path], folders: Sequence[str]) -> list[Path]:
+    """Return the files of a project, each that was compiled by what it was made of, if it is here.
+
+    What the program imports comes first: of functions of one name it is the one that runs.
+    """
     program = Path(os.path.realpath(launched.program)) if launched and launched.program else None
     own = [program] if program is not None and program.suffix in _SCRIPTS else []
-    known = dict.fromkeys([*own, *project_files(folders, _SCRIPTS)])
+    known = dict.fromkeys([*own, *imported_files(scripts), *project_files(folders, _SCRIPTS)])
     written = [one for path in known for one in source.sources(path) or [path]]
     return list(dict.fromkeys(written))

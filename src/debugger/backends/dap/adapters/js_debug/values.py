@@ -44,7 +44,7 @@ _LISTED_MAX = 100  # of a Map or a Set js-debug lists all
 _ABBREVIATED_MAX = 8  # so many values of one list are completed
 _IDENTIFIER = re.compile(r"[^\W\d][\w$]*\Z|\$[\w$]*\Z")
 _PATH = re.compile(r"[\w$.\[\]'\"# ]*\Z")
-_TITLE = re.compile(r"([\w$.]+)(?:: (.*))?\Z", re.DOTALL)
+_TITLE = re.compile(r"([\w$.]+)(?: \[\w+\])?(?:: (.*))?\Z", re.DOTALL)
 _UNREADABLE = re.compile(r"\n *(\^+)\n+(?=\w*Error: )")
 _INTERNAL = re.compile(r"[( ]node:")
 _ASYNC_IDS = {"Symbol(async_id_symbol)", "Symbol(trigger_async_id_symbol)"}
