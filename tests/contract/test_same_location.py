@@ -82,3 +82,22 @@ async def test_a_function_and_its_line_both_stop_and_one_removed_leaves_the_othe
         await ask.data("breakpoint", "remove", "2")
         assert await _stops(ask) == [(5,)]
         assert (await _hits(ask))[4] == 2
+
+
+@pytest.mark.timeout(120)
+@real_kits
+async def test_a_step_passes_breakpoints_that_are_not_due(kit: Kit, tmp_path: Path):
+    """A step over a call, and one out of it, end where they do without them; none is counted."""
+    async with stack(tmp_path, tmp_path / "none.toml") as ask:
+        line = await _begun(ask, kit)
+        await ask.data("break", line, "-c", kit.condition(98))
+        await ask.data("break", line, "-c", kit.condition(99))
+        await ask.data("break", line, "--hit-count", "50")
+        over = await ask.data("next")
+        assert (over["reason"], over["frame"]["function"]) == ("step", kit.outer)
+        while (inner := await ask.data("step"))["frame"]["function"] != kit.inner:
+            pass
+        again = await ask.data("next")
+        assert [tuple(one["hit_breakpoints"]) for one in (over, inner, again)] == [(), (), ()]
+        assert (await ask.data("finish"))["frame"]["function"] == kit.outer
+        assert await _hits(ask) == {2: 0, 3: 0, 4: 0}

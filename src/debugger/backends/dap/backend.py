@@ -23,6 +23,7 @@ from debugger.backends.dap.delegated import Lines
 from debugger.backends.dap.exceptions import Exceptions
 from debugger.backends.dap.forked import Forks, Held
 from debugger.backends.dap.judging import Judge
+from debugger.backends.dap.lost_steps import LostSteps
 from debugger.backends.dap.profile import Found, Profile
 from debugger.backends.dap.sites import Sites
 from debugger.backends.dap.stacks import Stacks
@@ -78,6 +79,7 @@ class DapBackend:
         self._thread: int | None = None
         self._stacks = Stacks(self, profile)
         self._sites = Sites(self, profile, self._tell)
+        self._lost_steps = LostSteps(self, self._send_step)
         self._pauses = False
         self._is_begun = False
         self.attached: Attach | None = None
@@ -119,6 +121,7 @@ class DapBackend:
         self._talk.events.judges_exceptions = lambda: self._exceptions.judges
         self._talk.events.on_fork = follow
         self._talk.events.are_shared = lambda: bool(self._sites)
+        self._talk.events.is_leaving = lambda: self._lost_steps.is_leaving
 
     def inherit(self, parent: DapBackend) -> None:
         """Take what a child process has of its parent's."""
@@ -332,7 +335,13 @@ class DapBackend:
         if self.lines is not None and not await self.lines.stands(stop):
             return None
         judge = Judge(
-            self, self, self._profile, self._exceptions, sites=self._sites, sink=self._sink
+            self,
+            self,
+            self._profile,
+            self._exceptions,
+            sites=self._sites,
+            lost_steps=self._lost_steps,
+            sink=self._sink,
         )
         return await self._stacks.judged(judge.judge(stop, self._talk.events, self._thread))
 
@@ -349,10 +358,20 @@ class DapBackend:
         self._talk.events.is_stepping = how is not Resume.CONTINUE
         if self.steps is not None:
             await self.steps.begin(how, thread)
+        events = self._talk.events
+        if not self._profile.keeps_steps and (self._sites or events.logs):
+            await self._lost_steps.begin(how, thread)
+        else:
+            self._lost_steps.forget()
         if how is Resume.FINISH and self.lines is not None:
             await self.lines.finish(thread)
         else:
             await self.request(ask.RESUMES[how], ask.OfThread(thread), dap.Body)
+
+    async def _send_step(self, how: Resume, thread: int) -> None:
+        if self._talk.events.is_step_pending:
+            how = Resume.CONTINUE  # goes on with the step that was interrupted
+        await self.request(ask.RESUMES[how], ask.OfThread(thread), dap.Body)
 
     async def pause(self) -> None:
         """Ask a running program to stop."""

@@ -78,6 +78,7 @@ class Events:
         self.judges_exceptions: Callable[[], bool] = lambda: False
         self.halted = asyncio.Event()  # set by each stop, also by one that is not told
         self.are_shared: Callable[[], bool] = lambda: False  # some, by several of our breakpoints
+        self.is_leaving: Callable[[], bool] = lambda: False  # a lost step is gone on with
         self.thrown: dict[int, set[str | None]] = {}  # breakpoints that catch, and which types
         self.logs: dict[int, tuple[int, str]] = {}  # breakpoints that stop for us to log
         self.entry_id: int | None = None  # the breakpoint that stands for the entry
@@ -157,6 +158,7 @@ class Events:
             or any(None not in self.thrown.get(hit, {None}) for hit in stop.hits)
             or any(hit in self.logs for hit in stop.hits)
             or (bool(stop.hits) and self.are_shared())
+            or self.is_leaving()
             or self._profile.failed_condition(stop) is not None
             or (
                 self._profile.failed_conditions_stop

@@ -10,6 +10,7 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.events import Events
 from debugger.backends.dap.exceptions import Exceptions
+from debugger.backends.dap.lost_steps import LostSteps
 from debugger.backends.dap.profile import Inside, Profile
 from debugger.backends.dap.sites import Sites
 from debugger.core.model import Frame, Purpose, Reason, Stopped
@@ -28,6 +29,7 @@ class Judge:
         exceptions: Exceptions,
         *,
         sites: Sites,
+        lost_steps: LostSteps,
         sink: Sink,
     ) -> None:
         self._backend = backend
@@ -35,6 +37,7 @@ class Judge:
         self._profile = profile
         self._exceptions = exceptions
         self._sites = sites
+        self._lost_steps = lost_steps
         self._sink = sink
 
     async def judge(self, stop: Stopped, events: Events, before: int | None) -> Stopped | None:
@@ -43,6 +46,10 @@ class Judge:
         `before` is the thread of the stop before.
         """
         real = await self._judge(stop, events, before)
+        if real is not None and self._lost_steps.is_leaving and real.reason is Reason.STEP:
+            real = await self._lost_steps.go_on(real)
+        elif real is not None:
+            self._lost_steps.forget()
         steps = self._inside.steps
         return await steps.enter(real) if real is not None and steps is not None else real
 
@@ -77,7 +84,7 @@ class Judge:
         stop = msgspec.structs.replace(stop, hits=hits)
         if is_failed or not await self._is_asked_for(stop, events):
             return await self._passed(stop)
-        return await self._passed(stop) if await self._only_logs(stop, events) else stop
+        return await self._not_due(stop, events) if await self._only_logs(stop, events) else stop
 
     async def _passed(self, stop: Stopped) -> Stopped | None:
         """Let the program go on, unless a step has ended here; return that as the stop.
@@ -91,9 +98,10 @@ class Judge:
         return ended
 
     async def _not_due(self, stop: Stopped, events: Events) -> Stopped | None:
-        """Let the program go on from breakpoints none of which stops; a step that is lost ends."""
+        """Let the program go on from breakpoints none of which stops, and a step with it."""
         if events.is_stepping and not self._profile.keeps_steps:
-            return msgspec.structs.replace(stop, reason=Reason.STEP, raw_reason="step", hits=())
+            ended = msgspec.structs.replace(stop, reason=Reason.STEP, raw_reason="step", hits=())
+            return await self._lost_steps.go_on(ended)
         return await self._passed(stop)
 
     async def _only_logs(self, stop: Stopped, events: Events) -> bool:
@@ -104,8 +112,7 @@ class Judge:
         frame = (await self._backend.stack(stop.thread, levels=1)).frames[0]
         for number, text in passed:
             self._sink(Logged(number, await self._filled(text, frame)))
-        is_step_lost = events.is_stepping and not self._profile.keeps_steps
-        return len(passed) == len(stop.hits) and not is_step_lost
+        return len(passed) == len(stop.hits)
 
     async def _filled(self, text: str, frame: Frame) -> str:
         said = ""

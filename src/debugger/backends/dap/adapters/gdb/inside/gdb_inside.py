@@ -76,7 +76,7 @@ def described(stop: Any) -> dict[str, Any]:
     # gdb tells all that are at a place, also those whose condition does not hold.
     hit = [one for one in getattr(stop, "breakpoints", ()) if state.counts(one)]
     numbers = [one.number for one in hit if one.number > 0]
-    told: dict[str, Any] = {"hitBreakpointIds": numbers} if numbers else {}
+    told: dict[str, Any] = {"hitBreakpointIds": numbers}  # also none, in place of gdb's own list
     if state.is_entry and not numbers:
         return {"reason": "entry", "hitBreakpointIds": []}
     if any(one.type == gdb.BP_CATCHPOINT for one in hit):

@@ -1,0 +1,79 @@
+"""Goes on with a step that an adapter has lost at a breakpoint that is not due.
+
+debugpy, delve and js-debug forget a step when the program stops at a breakpoint. Where the stop is
+for none of the user's breakpoints, the program leaves the functions that the step had called, and
+steps on to another line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+
+from debugger.backends.base import Backend
+from debugger.core.model import Frame, Resume, Stopped
+
+# A deeper stack is taken for one of this depth: its step ends where the breakpoint is.
+_LEVELS = 1000
+Send = Callable[[Resume, int], Awaitable[None]]
+
+
+class _Step(msgspec.Struct):
+    how: Resume
+    thread: int
+    start: Frame
+    depth: int
+    is_leaving: bool = False  # it goes on after a breakpoint that was not due
+
+
+class LostSteps:
+    """The step of one program that may have to be gone on with."""
+
+    def __init__(self, backend: Backend, send: Send) -> None:
+        self._backend = backend
+        self._send = send
+        self._step: _Step | None = None
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the program is on its way back to where a step began."""
+        return self._step is not None and self._step.is_leaving
+
+    async def begin(self, how: Resume, thread: int) -> None:
+        """Note where a step begins; a step into a call ends at any breakpoint's line."""
+        self._step = None
+        if how in {Resume.NEXT, Resume.FINISH}:
+            frames = (await self._backend.stack(thread, levels=_LEVELS)).frames
+            if 0 < len(frames) < _LEVELS:
+                self._step = _Step(how, thread, frames[0], len(frames))
+
+    def forget(self) -> None:
+        """Let go of a step: another stop has ended it, or none is to be taken on."""
+        self._step = None
+
+    async def go_on(self, stop: Stopped) -> Stopped | None:
+        """Return the stop if the step has ended there, of its own thread; else let it go on."""
+        step = self._step
+        if step is None:
+            return stop
+        frames = (await self._backend.stack(step.thread, levels=_LEVELS)).frames
+        how = _rest(step, frames) if frames else None
+        if how is None:
+            self._step = None
+            return msgspec.structs.replace(stop, thread=step.thread)
+        step.is_leaving = True
+        await self._send(how, step.thread)
+        return None
+
+
+def _rest(step: _Step, frames: Sequence[Frame]) -> Resume | None:
+    """Return what is left to do of a step, in a stack as it is now."""
+    deeper = len(frames) - step.depth
+    if deeper > 0 or (deeper == 0 and step.how is Resume.FINISH):
+        return Resume.FINISH
+    here = frames[0]
+    is_same_line = (here.file, here.line) == (step.start.file, step.start.line)
+    if step.how is Resume.NEXT and deeper == 0 and step.is_leaving and is_same_line:
+        return Resume.NEXT
+    return None
