@@ -25,6 +25,10 @@ _MACHINES = {
 _ENDS = (("_M_impl._M_start", "_M_impl._M_finish"),)
 _TEXTS = (("_M_dataplus._M_p", "_M_string_length"), ("_M_str", "_M_len"))
 _COUNTS = ("_M_t._M_impl._M_node_count", "_M_h._M_element_count")
+_RUST_COLLECTIONS = ("std::collections::", "alloc::collections::")
+_RUST_COUNTS = (
+    "base.table.table.items", "base.map.table.table.items", "length", "map.length", "len",
+)  # fmt: skip
 _INNER_ARRAYS = ("_M_elems",)
 _OWNERS = ("std::unique_ptr<", "std::shared_ptr<")
 _COUNTED = ("alloc::rc::Rc<", "alloc::sync::Arc<")
@@ -244,6 +248,25 @@ def _record(operand: Operand) -> Operand:
     return operand
 
 
+def stored_count(record: Operand) -> nodes.Node | None:
+    """Return the number of elements that a map, a set or a deque has among its members."""
+    is_rust = record.type.name.startswith(_RUST_COLLECTIONS)
+    for path in _RUST_COUNTS if is_rust else _COUNTS:
+        found = _path(record.type, path)
+        if found is not None:
+            return nodes.Load(nodes.plus(address_of(record), found.offset), nodes.Machine.U64)
+    return None
+
+
+def optional_of(kind: Type) -> tuple[Found, Found] | None:
+    """Return a std::optional's member that says whether it has a value, and the value."""
+    if not kind.name.startswith("std::optional<"):
+        return None
+    engaged = _path(kind, "_M_payload._M_engaged")
+    value = _path(kind, "_M_payload._M_payload._M_value")
+    return (engaged, value) if engaged is not None and value is not None else None
+
+
 def inner_array(operand: Operand) -> Found | None:
     """Return the array inside a `std::array`."""
     return next(
@@ -264,10 +287,9 @@ def count_of(operand: Operand) -> nodes.Node | None:
     if words is not None:
         return nodes.Length(words)
     record = _record(operand)
-    for path in _COUNTS:
-        found = _path(record.type, path)
-        if found is not None:
-            return nodes.Load(nodes.plus(address_of(record), found.offset), nodes.Machine.U64)
+    count = stored_count(record)
+    if count is not None:
+        return count
     array = inner_array(record)
     if array is not None and array.type.count is not None:
         return nodes.Const(array.type.count, nodes.Machine.U64)

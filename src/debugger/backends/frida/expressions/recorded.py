@@ -71,7 +71,7 @@ def _flat(piece: Piece) -> Iterator[str | Number | None]:
         case Group():
             yield piece.opened
             for at, (name, one) in enumerate(piece.pieces):
-                yield f"{', ' if at else ''}{name}"
+                yield f"{piece.between if at else ''}{name}"
                 yield from _flat(one)
             yield piece.closed
         case _:

@@ -13,6 +13,7 @@ from debugger.backends.frida.expressions.javascript import Script, Writer
 from debugger.backends.frida.expressions.running import World, run, single, text
 from debugger.backends.frida.expressions.template import (
     TEXT_MAX,
+    Choice,
     Group,
     Number,
     Piece,
@@ -26,6 +27,7 @@ _ASCII_END = 0x7F
 _SPACE = 0x20
 _EXPONENT_FROM = 1e21
 _EXPONENT_BELOW = 1e-6
+_NO_CASE = Plain("{…}")
 _SINGLE_DIGITS = range(6, 10)
 
 
@@ -46,8 +48,11 @@ def _said(one: Piece, world: World) -> str:
         case Plain():
             return one.text
         case Group():
-            inner = ", ".join(name + _tried(part, world) for name, part in one.pieces)
+            inner = one.between.join(name + _tried(part, world) for name, part in one.pieces)
             return f"{one.opened}{inner}{one.closed}"
+        case Choice():
+            found = (part for node, part in one.cases if run(node, world))
+            return _tried(next(found, _NO_CASE), world)
         case Quoted():
             if one.pointer is not None and not run(one.pointer, world):
                 return "0x0"
@@ -155,8 +160,13 @@ def _value(one: Piece, writer: Writer) -> str:
             return json.dumps(one.text)
         case Group():
             inner = [json.dumps(name) + " + " + _written(part, writer) for name, part in one.pieces]
-            joined = f"[{', '.join(inner)}].join(', ')"
+            joined = f"[{', '.join(inner)}].join({json.dumps(one.between)})"
             return f"{json.dumps(one.opened)} + {joined} + {json.dumps(one.closed)}"
+        case Choice():
+            cases = [
+                f"{writer.value(node)} ? {_written(part, writer)} : " for node, part in one.cases
+            ]
+            return f"({''.join(cases)}{_written(_NO_CASE, writer)})"
         case Quoted():
             words = one.words
             if isinstance(words, nodes.Bytes):

@@ -25,6 +25,8 @@ _SECOND: Final = 2  # after the first word of a return comes how long it took
 _SCALARS: Final = frozenset({
     Kind.INTEGER, Kind.FLOAT, Kind.BOOL, Kind.CHARACTER, Kind.POINTER, Kind.REFERENCE, Kind.ENUM,
 })  # fmt: skip
+_RUST_TEXTS: Final = frozenset({"&str", "&mut str"})
+_SLICES: Final = ("&[", "&mut [")
 _TEXTS_MAX: Final = 2
 _ROOM: Final = 40
 _UNREADABLE: Final = 255
@@ -63,19 +65,21 @@ def words_of(target: Target) -> Words:
     for one in arguments:
         kind = one.type
         where = places(one.place, kind.size) if one.constant is None else []
-        is_text = _is_text(kind) and len(where) == 1 and len(texts) < _TEXTS_MAX
+        is_slice = _is_slice(kind) and [place for place, _ in where] == [In.WORD] * 2
+        is_text = (_is_text(kind) and len(where) == 1) or (is_slice and kind.name in _RUST_TEXTS)
+        is_text = is_text and len(texts) < _TEXTS_MAX
         parts.append(f"{one.name}=" if one.name else "")
         if one.constant is not None and kind.kind in _SCALARS and kind.size <= _WIDE:
             word = int.from_bytes(one.constant, "little")
             parts[-1] += converter(kind)(word).replace("%", "%%")
-        elif kind.kind not in _SCALARS or not where:
+        elif not (kind.kind in _SCALARS or is_slice) or not where:
             parts[-1] += "{…}" if kind.kind in {Kind.STRUCT, Kind.UNION} else "?"
         else:
             parts[-1] += "%s"
             if is_text and where[0][0] is In.WORD:
                 texts.append(where[0][1])
             reads.append(tuple(where))
-            converts.append(converter(kind))
+            converts.append(_size_of_slice if is_slice else converter(kind))
     # A name may hold a per cent sign: Rust's and C++'s operators do.
     form = name.replace("%", "%%") + "(" + ", ".join(parts) + ")"
     mask = sum(1 << word for word in texts)
@@ -91,23 +95,25 @@ def _entering(
     if not reads:
         text = form % ()
         return lambda _record: text
-    if any(len(where) > 1 for where in reads):
-        wide = [
-            ([_index(one) for one in where], it) for where, it in zip(reads, converts, strict=True)
-        ]
-        return lambda record: form % tuple([convert(_joined(record, at)) for at, convert in wide])
-    placed = [(_index(where[0]), it) for where, it in zip(reads, converts, strict=True)]
+    wide = [([_index(one) for one in where], it) for where, it in zip(reads, converts, strict=True)]
     if not texts:
+        if any(len(where) > 1 for where in reads):
+            return lambda record: (
+                form % tuple([convert(_joined(record, at)) for at, convert in wide])
+            )
+        placed = [(indexes[0], it) for indexes, it in wide]
         return lambda record: form % tuple([convert(record[at]) for at, convert in placed])
     room = _ROOM // len(texts)
     begins = {WORDS + word: room * number for number, word in enumerate(texts)}
 
     def mixed(record: Record) -> str:
         told = []
-        for at, convert in placed:
+        for indexes, convert in wide:
+            at = indexes[0]
             is_quoted = at in begins and record[at]
-            quoted = _quoted(record[TEXTS], begins[at]) if is_quoted else None
-            told.append(quoted or convert(record[at]))
+            length = record[indexes[1]] if len(indexes) > 1 else None
+            quoted = _quoted(record[TEXTS], begins[at], length) if is_quoted else None
+            told.append(quoted or convert(_joined(record, indexes)))
         return form % tuple(told)
 
     return mixed
@@ -154,6 +160,15 @@ def declared(image: Image, function: Function) -> tuple[list[Variable], Type | N
 def _is_text(kind: Type) -> bool:
     target = kind.target
     return kind.kind is Kind.POINTER and target.kind is Kind.CHARACTER and target.size == 1
+
+
+def _is_slice(kind: Type) -> bool:
+    """Tell a Rust reference to a text or a slice: a pointer, and a number of elements."""
+    return kind.kind is Kind.STRUCT and (kind.name in _RUST_TEXTS or kind.name.startswith(_SLICES))
+
+
+def _size_of_slice(word: int) -> str:
+    return f"size={word >> 64}"
 
 
 def converter(kind: Type) -> Convert:  # noqa: PLR0911  one case for each kind of type
@@ -207,16 +222,21 @@ def _enumerated(kind: Type, whole: Callable[[int], int]) -> Convert:
     return told
 
 
-def _quoted(held: bytes, at: int) -> str | None:
+def _quoted(held: bytes, at: int, length: int | None = None) -> str | None:
+    """Quote a text that was copied up to a zero byte; `length` is that of one that knows it."""
     size = held[at]
+    if length == 0:
+        return '""'
     if size == _UNREADABLE:
         return None
-    text = held[at + 1 : at + 1 + (size & ~_MORE)].decode("utf-8", "replace")
+    letters = held[at + 1 : at + 1 + (size & ~_MORE)]
+    is_cut = len(letters) < length if length is not None else bool(size & _MORE)
+    text = letters[:length].decode("utf-8", "replace")
     escaped = "".join(
         one if one.isprintable() and one not in '"\\' else _ESCAPES.get(one, f"\\x{ord(one):02x}")
         for one in text
     )
-    return f'"{escaped}"' + ("…" if size & _MORE else "")
+    return f'"{escaped}"' + ("…" if is_cut else "")
 
 
 _ESCAPES: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}

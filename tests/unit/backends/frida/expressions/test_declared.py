@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,9 +13,12 @@ import debuggees
 from debugger.backends.frida.expressions.evaluate import evaluate
 from debugger.backends.frida.expressions.resolve import condition
 from debugger.backends.frida.expressions.running import run
+from debugger.backends.frida.expressions.saying import said, script
+from debugger.backends.frida.expressions.template import template
 from debugger.errors import DebuggerError
 from stopped import Stopped, stopped
 
+RUSTC = ["rustc", "-g", "-C", "relocation-model=static", "--edition=2021"]
 pytestmark = pytest.mark.adapter("gdb-cli")
 
 
@@ -51,9 +55,16 @@ def cpp(cpp_program: Path) -> Stopped:
 def rust(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
     if shutil.which("rustc") is None:
         pytest.skip("rustc is missing")
-    command = ["rustc", "-g", "-C", "relocation-model=static", "--edition=2021"]
-    program = built("expressions.rs", tmp_path_factory.mktemp("rust"), command)
+    program = built("expressions.rs", tmp_path_factory.mktemp("rust"), RUSTC)
     return at("expressions.rs", "here", program)
+
+
+@pytest.fixture(scope="module")
+def rust_enums(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
+    if shutil.which("rustc") is None:
+        pytest.skip("rustc is missing")
+    program = built("niche.rs", tmp_path_factory.mktemp("enums"), RUSTC)
+    return at("niche.rs", "here", program)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +99,47 @@ def test_a_condition_holds_in_cpp(cpp: Stopped, text: str) -> None:
 def test_a_member_function_knows_its_object(cpp_program: Path) -> None:
     stop = at("expressions.cpp", "inside", cpp_program)
     assert run(condition("this->kept == 4 && this.notes[0] == 1", stop.scope()), stop.world) == 1
+
+
+def shown(program: Stopped, text: str) -> str:
+    pieces = template(text, program.scope())
+    script(pieces)  # JavaScript has words for all of it, too
+    return said(pieces, program.world)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{word}", '"grüße"'),
+        ("{slice}", "size=2 {7, 8}"),
+        ("{words}", 'size=2 {"one", "two"}'),
+        ("{boxed}", "Box({x:5, y:0.25})"),
+        (
+            "{*track}",
+            '{name:"eve", notes:size=3 {1, -2, 3}, at:{x:-7, y:1.5}, pair:(1, -2)}',
+        ),
+    ],
+)
+def test_a_logpoint_writes_values_of_rust_as_rust_has_them(
+    rust: Stopped, text: str, expected: str
+) -> None:
+    assert shown(rust, text) == expected
+    assert re.fullmatch(r"0x[0-9a-f]+ 42", shown(rust, "{number}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{text}", 'Text("b")'),
+        ("{number}", "Number(2.5)"),
+        ("{empty}", "Empty"),
+        ("{pair}", "Pair{key:120, value:7}"),
+    ],
+)
+def test_a_logpoint_writes_the_case_that_an_enum_of_rust_is(
+    rust_enums: Stopped, text: str, expected: str
+) -> None:
+    assert shown(rust_enums, text) == expected
 
 
 @pytest.mark.parametrize(
