@@ -334,3 +334,28 @@ async def test_the_inspector_that_was_opened_for_an_attach_is_closed_and_old_log
         if program.returncode is None:
             program.kill()
         await program.communicate()
+
+
+@pytest.mark.parametrize(("what", "exceptions"), [("reads", 3), ("throws", 6)])
+async def test_a_breakpoint_that_does_not_stop_keeps_no_exception_of_its_line_from_stopping(
+    drive: Drive, tmp_path: Path, what: str, exceptions: int
+):
+    # V8 evaluates a breakpoint's condition again where the line throws.
+    file = tmp_path / "thrown.js"
+    file.write_text(
+        "function reads(o) {\n  return o.a.b;\n}\n"
+        "function throws() {\n  throw new Error('always');\n}\n"
+        f"for (let n = 0; n < 6; n++) try {{ {what}(n % 2 ? {{}} : {{ a: {{}} }}); }} catch {{}}\n"
+    )
+    line = 2 if what == "reads" else 5
+    async with drive(KIT) as one:
+        await one.backend.start(launch(file))
+        await one.add(Spec(catch="throw"))
+        await one.add(Spec(file=str(file), line=line, log="passed"))
+        await one.backend.run()
+        for _ in range(exceptions):
+            stop = await one.seen.next(Stopped)
+            assert stop.reason is Reason.EXCEPTION
+            await one.go_on(stop)
+        assert await one.seen.next(Exited) == Exited(code=0)
+        assert sum(isinstance(event, Logged) for event in one.seen) == 6

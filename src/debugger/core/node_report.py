@@ -119,7 +119,8 @@ def _read_fields(lines: Sequence[str], message: str) -> tuple[str, tuple[str, ..
 def _is_said(name: str, value: str, message: str) -> bool:
     """Tell whether an error's message says a field's value already, as those of system calls do."""
     texts = _TEXT.findall(value)
-    return name == "errno" or (bool(texts) and all(one in message for one in texts))
+    is_number = value.isdecimal() and value in message
+    return name == "errno" or is_number or (bool(texts) and all(one in message for one in texts))
 
 
 def _elements(lines: Sequence[str]) -> list[list[str]]:

@@ -64,8 +64,8 @@ def without_traces(
             is_debuggers = "pydevd" in text
         elif is_debuggers and not in_trace:  # the exception's own line ends the trace
             is_repeated, is_debuggers = True, False
-        if _MARKS.match(text) and len(kept) > 1 and _PLACE.match(kept[-2].text):
-            del kept[-2:]
+        if _MARKS.match(text) and at > 1 and _PLACE.match(texts[at - 2]):
+            kept = [one for one in kept if one not in lines[at - 2 : at]]
         if not (in_report or in_trace or in_properties or is_repeated or _ALONE.match(text)):
             kept.append(line)
         if in_report and _REPORT_ENDS.match(text):

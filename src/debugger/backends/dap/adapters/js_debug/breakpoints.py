@@ -34,8 +34,22 @@ _OWN = "debuggerCliShared"
 _KEY = 'Symbol.for("debugger-cli")'
 # What the conditions share in a program: counters, and the way to speak. `getBuiltinModule` came
 # with Node 20.16; `process.binding` goes away some day.
+#
+# V8 evaluates a condition once more where the line throws, and where all are false it does not stop
+# at the exception (`Debug::IsMutedAtCurrentLocation`). `thrown` tells this by the place that V8
+# gives the condition's code: 1:1 at a breakpoint, where it throws at an exception. The first
+# evaluation is always a breakpoint's; where that has another place (V8 11.3 has not), none is
+# taken for an exception's.
+_THROWN = (
+    "thrown(key){const E=globalThis.Error,{prepareStackTrace:own,stackTraceLimit:most}=E,"
+    "had='prepareStackTrace'in E;let at='';"
+    "try{E.stackTraceLimit=2;E.prepareStackTrace=(_,calls)=>calls[1].getEvalOrigin();"
+    "at=String(new E().stack)}catch{}"
+    "try{E.stackTraceLimit=most;if(had)E.prepareStackTrace=own;else delete E.prepareStackTrace}"
+    "catch{}return(this.n[key]??=at).endsWith(':1:1)')&&!at.endsWith(':1:1)')}"
+)
 SHARED = (
-    f"(globalThis[{_KEY}]??Object.defineProperty(globalThis,{_KEY},{{value:{{n:{{}},"
+    f"(globalThis[{_KEY}]??Object.defineProperty(globalThis,{_KEY},{{value:{{n:{{}},{_THROWN},"
     "say:(globalThis.process.getBuiltinModule?.('inspector')"
     f"??globalThis.process.binding('inspector')).console.log}}}})[{_KEY}])"
 )
@@ -48,7 +62,9 @@ def condition(wanted: Breakpoint) -> str | None:
     spec = wanted.spec
     if not (spec.condition or spec.hit_count or spec.log):
         return None
-    steps = [f"const {_OWN}={SHARED};"]
+    key = json.dumps(f"{wanted.id}:place")
+    # An exception stops here or not as it would without the breakpoint, which it is no hit of.
+    steps = [f"const {_OWN}={SHARED};if({_OWN}.thrown({key}))return true;"]
     if spec.condition:
         failed = json.dumps(f"{FAILED}{wanted.id}]] %s")
         told = json.dumps(f"{spec.condition}: ")
