@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ from debugger.commands import filters
 from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.command import Arg, Opt, command
-from debugger.core.events import Event, Kind
+from debugger.core.events import Event, Kind, Stream
 from debugger.errors import Code, DebuggerError
 from debugger.session.session import Session
 from debugger.session.standing import check_runs
@@ -59,7 +59,14 @@ async def output(
         dropped=page.dropped,
         total=len(page.lines),
         crash=session.crash or UNSET,
+        notes=_notes(page.lines),
     )
+
+
+def _notes(lines: Sequence[Line]) -> tuple[str, ...]:
+    if {Stream.STDOUT, Stream.STDERR} <= {one.stream for one in lines}:
+        return ("stdout and stderr are each in order; which came first of the two is not known",)
+    return ()
 
 
 def _line(line: Line) -> answers.OutputLine:

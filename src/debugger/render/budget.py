@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+
+_CUT = frozenset({-1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +30,24 @@ def fixed(text: str, rank: int = 0) -> Section:
 
 
 def fit(sections: Sequence[Section], limit: int) -> str:
-    """Return the sections' text, one below the other, in at most `limit` characters."""
+    """Return the sections' text, one below the other, in at most `limit` characters.
+
+    Where a section is missing, the last line says so.
+    """
+    text, missing = _fit(sections, limit)
+    if not missing or missing == _CUT:
+        return text
+    for mark in ("… more with a larger --budget", "…"):
+        shorter, still_missing = _fit(sections, limit - len(mark) - 1)
+        if still_missing == missing:
+            return f"{shorter}\n{mark}"
+    return text
+
+
+def _fit(sections: Sequence[Section], limit: int) -> tuple[str, AbstractSet[int]]:
+    """Return the text, and which sections are not in it, by number; -1: the text is cut."""
     if limit <= 0:
-        return ""
+        return "", set()
     texts = [section.lay(min(section.count, limit)) for section in sections]
     told = [at for at, text in enumerate(texts) if text]
     order = sorted(told, key=lambda at: (sections[at].rank, at), reverse=True)
@@ -37,7 +55,7 @@ def fit(sections: Sequence[Section], limit: int) -> str:
         for at in order:
             over = _length(texts) - limit
             if over <= 0:
-                return _joined(texts)
+                return _joined(texts), {one for one in told if not texts[one]}
             section = sections[at]
             least = min(section.count, section.floor) if to_floor else 0
             texts[at] = _cut(section, texts[at], room=len(texts[at]) - over, least=least)
@@ -45,8 +63,10 @@ def fit(sections: Sequence[Section], limit: int) -> str:
         if _length(texts) <= limit:
             break
         texts[at] = ""
-    text = _joined(texts)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    text, missing = _joined(texts), {at for at in told if not texts[at]}
+    if len(text) > limit:
+        return text[: limit - 1] + "…", _CUT
+    return text, missing
 
 
 def _cut(section: Section, now: str, *, room: int, least: int) -> str:

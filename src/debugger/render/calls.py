@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from debugger.core.answers import CallRow, Calls, DecisionView, LifeView, RoundsView, StepView
 from debugger.render import asked, recorded
 from debugger.render.budget import Section, fixed
-from debugger.render.lists import listing
+from debugger.render.lists import indent, listing
 from debugger.render.page import Page
 from debugger.render.places import file_names
 from debugger.render.values import counted, short_name, shorten
@@ -84,7 +84,7 @@ def _life(one: LifeView, names: Mapping[str, str]) -> list[Section]:
 
 
 def _callees(rows: Sequence[CallRow], caller: LifeView) -> Section:
-    lines = [f"    {'  ' * row.depth}{_callee(row, caller)}" for row in rows]
+    lines = [f"    {indent(row.depth)}{_callee(row, caller)}" for row in rows]
     return listing(["  called:", *lines], lambda cut: f"    … {cut} more", rank=_ITEMS)
 
 
@@ -110,13 +110,13 @@ def _items(items: Sequence[StepView | RoundsView], caller: LifeView) -> Section:
 
 
 def _item(one: StepView | RoundsView, caller: LifeView) -> str:
-    indent = "  " * (one.depth + 1)
+    blanks = indent(one.depth + 1)
     if isinstance(one, RoundsView):
-        return indent + _loop(one)
+        return blanks + _loop(one)
     code = f"{one.line}  {shorten(one.text, _CODE)}"
     changed = recorded.values(one.changes)
-    line = f"{indent}{code}    {changed}" if changed else f"{indent}{code}"
-    below = [f"{indent}    {'  ' * row.depth}{_callee(row, caller)}" for row in one.callees]
+    line = f"{blanks}{code}    {changed}" if changed else f"{blanks}{code}"
+    below = [f"{blanks}    {indent(row.depth)}{_callee(row, caller)}" for row in one.callees]
     return "\n".join([line, *below])
 
 

@@ -22,6 +22,7 @@ from debugger.render.values import (
 ONE_LINE = 100
 _FIRST_LINES = 3
 _LAST_LINES = 10
+_DEPTH_MAX = 200
 _CLOSING = " \t})];,"
 _STREAMS = {"stderr": "err| ", "console": "dbg| "}
 
@@ -194,6 +195,11 @@ def streamed(line: OutputLine, page: Page) -> str:
     return _STREAMS.get(line.stream, "") + output_line(line.text, page)
 
 
+def indent(depth: int) -> str:
+    """Return the blanks before a line of a tree; what is very deep is not moved further."""
+    return "  " * min(depth, _DEPTH_MAX)
+
+
 def output_of(
     lines: Sequence[OutputLine], total: int, dropped: int, page: Page, *, rank: int
 ) -> list[Section]:
@@ -203,6 +209,8 @@ def output_of(
         return []
     shown = ["  " + streamed(line, page) for line in lines]
     label = f"output: +{counted(total, 'line')}" + (f", {dropped:,} lost" if dropped else "")
+    if {"stdout", "stderr"} <= {line.stream for line in lines}:
+        label += " (stdout and stderr each in order)"
 
     def lay(kept: int) -> str:
         cut = total - kept

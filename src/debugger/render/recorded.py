@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from debugger.core.answers import CallRow, RunView, ValueView, VaryView
 from debugger.render import asked
 from debugger.render.budget import Section
-from debugger.render.lists import streamed
+from debugger.render.lists import indent, streamed
 from debugger.render.page import Page
 from debugger.render.places import basename, file_names
 from debugger.render.values import IN_A_LIST, counted, escape, short_name, shorten
@@ -125,7 +125,7 @@ def rows(every: Sequence[CallRow], total: int, *, rank: int) -> Section:
                 more = hidden.get(at, 0) or one.below
                 said = row(one, file=file, whole=whole, inner=inner[at], names=names)
                 note = f" [{more:,} more below]" if more else ""
-                lines.append(f"{'  ' * one.depth}{said}{note}")
+                lines.append(f"{indent(one.depth)}{said}{note}")
                 file = one.file or file
         if cut + left:
             lines.append(f"… {counted(cut + left, 'more line')}: --budget 4000, or --around FUNC")

@@ -34,7 +34,8 @@ def output(answer: Output, page: Page) -> list[Section]:
         rank=0,
         from_end=True,
     )
-    return [*lost, shown, *crashed(answer.crash)]
+    notes = [fixed(f"note: {note}", 2) for note in answer.notes]
+    return [*lost, shown, *notes, *crashed(answer.crash)]
 
 
 def _lost(number: int, noun: str) -> list[Section]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from debugger.core.answers import CallerView, FailedTest, MadeView, Tested, VariableView
 from debugger.render import asked
 from debugger.render.budget import Section, fixed
-from debugger.render.lists import inline, leading_to, listing, source_of, streamed
+from debugger.render.lists import indent, inline, leading_to, listing, source_of, streamed
 from debugger.render.page import Page
 from debugger.render.places import in_sentence, line_of
 from debugger.render.values import IN_A_LIST, counted, short_name, shorten
@@ -101,14 +101,14 @@ def _made(answer: Tested) -> Section:
 
 
 def _made_line(one: MadeView) -> str:
-    indent = "  " * (1 + one.depth)
+    blanks = indent(1 + one.depth)
     values = " ".join(
         f"{short_name(each.name)}={shorten(each.value, _VALUE)}" for each in one.values
     )
     call = shorten(one.call, 2 * _VALUE) if one.call is not None else ""
     said = ", in ".join(filter(None, (values, call)))
     text = shorten(one.text, _TEXT)
-    return f"{indent}{line_of(one.frame)} {text}" + (f"  [{said}]" if said else "")
+    return f"{blanks}{line_of(one.frame)} {text}" + (f"  [{said}]" if said else "")
 
 
 def _assigned(label: str, views: tuple[VariableView, ...], total: int) -> list[Section]:

@@ -475,3 +475,18 @@ def test_json_that_is_too_long_says_what_was_cut():
     assert data["truncated"]["cut"][0].startswith("variables[")
     assert 0 < len(data["variables"]) < 300
     assert all(one["name"].startswith("v") for one in data["variables"])
+
+
+def test_a_small_budget_says_that_parts_are_missing():
+    shown = told(STOP, budget=25)
+    assert shown.splitlines()[-1].startswith("…")
+    assert told(STOP, budget=30).endswith("… more with a larger --budget")
+    assert "…" not in told(STOP, budget=1000)
+
+
+def test_output_of_both_streams_says_that_their_order_is_not_known():
+    lines = (a.OutputLine("stdout", "out", 1), a.OutputLine("stderr", "err", 2))
+    assert "output: +2 lines (stdout and stderr each in order)" in told(
+        replace(STOP, output=lines, output_total=2)
+    )
+    assert "(stdout" not in told(replace(STOP, output=lines[:1], output_total=1))

@@ -47,6 +47,7 @@ class Output(Struct, frozen=True):
     total: int = 0
     cleared: bool = False
     crash: Crashed | UnsetType = UNSET
+    notes: tuple[str, ...] = ()
 
 
 class EventView(Struct, frozen=True):
