@@ -16,6 +16,7 @@ _FILE_LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)\Z")
 _BAD_LINE = re.compile(r"(?:[^:\s\[]*[./][^:\s]*|):[^:]*\Z|[^:\s]+:-\d+\Z")
 _ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]+)\Z")
 # What may follow a scope or `operator` in brackets: a call operator, a namespace, a Go receiver.
+_DECLTYPE = re.compile(r"decltype ?\(")
 _NO_ARGUMENTS = ("()", "(anonymous", "(*")
 _CLOSURE = "_$u7b$$u7b$closure$u7d$$u7d$"
 _NEAR_FILE, _NEAR_OTHER_KIND = 0.6, 0.85
@@ -135,9 +136,10 @@ def plain_function(name: str) -> str:
     `work(int, char**)` → `work`; `std::vector<f(int)>::push(x)` → `std::vector<f(int)>::push`;
     `app::main::h0123456789abcdef` → `app::main`; `main::_$u7b$$u7b$closure$u7d$$u7d$`, as LLDB 19
     leaves it, → `main::{closure}`; `operator()(int)` → `operator()`;
-    `main.(*Tree).Add` stays.
+    `decltype(f(1)) g<int>(int)` → `g<int>`; `main.(*Tree).Add` stays.
     """
-    depth, whole = 0, name
+    whole = name
+    depth, name = 0, _without_decltype(name)
     for at, letter in enumerate(name):
         if letter in "<{" and not name.endswith(("operator", "operator<"), 0, at):
             depth += 1
@@ -150,6 +152,17 @@ def plain_function(name: str) -> str:
             break
     name = re.sub(r"::h[0-9a-f]{16}\Z", "", name).replace(_CLOSURE, "{closure}")
     return name.strip().removeprefix("::") or whole
+
+
+def _without_decltype(name: str) -> str:
+    """Cut off a result type that begins with `decltype(…)`, whose brackets are no arguments."""
+    match = _DECLTYPE.match(name)
+    depth = 0
+    for at in range(match.end() - 1, len(name)) if match else ():
+        depth += (name[at] == "(") - (name[at] == ")")
+        if depth == 0:
+            return name[at + 1 :].lstrip(" &*") or name
+    return name
 
 
 def _without_result(name: str) -> str:

@@ -44,6 +44,10 @@ _WORDS = {
         )
     ),
 }
+# Names of types, which are no values: `std::forward<T>(value)`.
+_TYPE_ARGUMENTS = re.compile(r"(?:(?<=\w)|::)<[\w:,&*\s]+>(?=\()")
+# Parameters of Rust's closures: `.map(|one| &one.version)`, `|(at, one)|`, `move |x| x`.
+_PARAMETERS = re.compile(r"(?:[(,=]|\bmove)\s*\|([^|]+)\|(?!\|)")
 _TEMPLATE = re.compile(r"\$\{([^{}]*)\}")
 _FORMATTED = re.compile(r"(?<!\{)\{([^{}:!=]+)")
 _READABLE = frozenset({"self", "this"})
@@ -78,7 +82,12 @@ def reads(text: str, *, hash_comments: bool = False) -> Reads:
 
     `hash_comments`: a comment begins with `#`, and `//` divides, as in Python.
     """
-    reader = _Reader(_tokens(text, hash_comments=hash_comments), _WORDS[hash_comments])
+    words = _WORDS[hash_comments]
+    if not hash_comments:
+        text = _TYPE_ARGUMENTS.sub("", text)
+        # A debugger that knows no such variable may find another of that name in a library.
+        words = words.union(*(re.findall(r"\w+", one) for one in _PARAMETERS.findall(text)))
+    reader = _Reader(_tokens(text, hash_comments=hash_comments), words)
     reader.scan(0, len(reader.tokens))
     accesses = tuple(dict.fromkeys(one for one in reader.found if len(one.whole) <= _LONGEST))
     operands = tuple(dict.fromkeys(one for one in reader.operands if len(one) <= _LONGEST))

@@ -66,6 +66,11 @@ def test_what_is_no_place_is_refused_with_the_forms(words):
         ("foo::(anonymous namespace)::bar(int)", "foo::(anonymous namespace)::bar"),
         ("(anonymous namespace)::bar(int)", "(anonymous namespace)::bar"),
         ("main::{lambda(int)#1}::operator()(int)", "main::{lambda(int)#1}::operator()"),
+        (
+            "decltype (from(j, at<T>(v))) n::from_fn::operator()<J, int&>(J const&, int&) const",
+            "n::from_fn::operator()<J, int&>",
+        ),
+        ("decltype(auto) n::get<0>(n::pair&)", "n::get<0>"),
         ("app::run::{{closure}}", "app::run::{{closure}}"),
         ("<T as core::fmt::Debug>::fmt", "<T as core::fmt::Debug>::fmt"),
         ("main.(*Tree).Add", "main.(*Tree).Add"),

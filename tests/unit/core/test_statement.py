@@ -56,6 +56,21 @@ def test_nothing_with_an_effect_is_named() -> None:
     )
 
 
+def test_the_arguments_of_a_template_are_types_and_no_values() -> None:
+    assert reads("return from_json(j, std::forward<T>(val));").operands == ("j", "val")
+    assert reads("let n = text.parse::<u32>() / of;").operands == ("n", "of")
+    assert set(reads("if (a < b && c > (d))").operands) >= {"a", "b", "c"}
+
+
+def test_the_parameters_of_a_closure_are_not_named() -> None:
+    found = reads("let newest = fitting.iter().map(|one| &one.version).max().unwrap();")
+    assert not any("one" in (read.base, read.whole) for read in found.accesses)
+    assert "one" not in found.operands
+    found = reads("let n = all.fold(of, |sum, (at, one)| sum + one.price * at);")
+    assert {"sum", "one", "at"}.isdisjoint(found.operands)
+    assert {"a", "b", "c"} <= set(reads("x = f(a | b, b | c);").operands)
+
+
 def test_a_statement_over_several_lines_is_joined() -> None:
     lines = ["total = add(first,  // one", "    second[at],", "    third);", "next();"]
     assert statement(lines) == "total = add(first, second[at], third);"

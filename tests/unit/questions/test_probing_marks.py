@@ -25,6 +25,13 @@ def test_a_text_asks_for_each_expression_once(adapter: str) -> None:
     ("adapter", "values", "thread", "found"),
     [
         ("lldb-dap", ['0x00aa "a, b"', "3"], None, ('"a, b"', "3")),
+        ("codelldb", ["0x00007fff10 {a:1}", '"0x00"'], None, ("0x7fff10 {a:1}", '"0x00"')),
+        (
+            "lldb-dap",
+            ["0x00ff Big{$variants$:{$variant$0:{$discr$:1}}}", "0x0"],
+            None,
+            ("0xff Big{...}", "0x0"),
+        ),
         ("gdb", ["2", '0x55 "x\\n|"', "{x = 1, y = 2}"], 2, ('"x\\n|"', "{x = 1, y = 2}")),
         ("delve", ["7", "[]int len: 0"], 7, ("[]int len: 0",)),
         ("delve", ["22 = 0x16", "3"], 22, ("3",)),

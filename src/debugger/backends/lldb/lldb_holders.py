@@ -396,8 +396,8 @@ def _plain(slot: Any) -> Any:
     for name in ("value", "value", "__0"):
         inner = value.GetChildMemberWithName(name)
         if inner.IsValid():
-            value = inner.GetNonSyntheticValue() if name != "__0" else inner
-    return value
+            value = inner.GetNonSyntheticValue()
+    return value.GetSyntheticValue() if value.GetSyntheticValue().IsValid() else value
 
 
 _CPP = {

@@ -21,12 +21,15 @@ _ADDRESS = re.compile(r"0x[0-9a-f]+ (?=\{)")
 _POINTED = re.compile(r" \{\*\*.*\}\Z")  # argv=0x… {**argv:'/'}
 # A pointer's value, before a summary that begins with it (lldb_holders).
 _REPEATED = re.compile(r"\A(0x[0-9a-f]+) (?=\1 )")
+# How LLDB shows that a Rust enum is stored, behind the name of its case.
+_STORED = re.compile(r"(?<=\w)\{\$variants\$:.*", re.DOTALL)
 # A null pointer to a struct, with the names of fields that are nowhere.
 _NULL = re.compile(r"0x0 \{.*\}\Z", re.DOTALL)
 # What LLDB says of a variable that the compiler keeps nowhere at an address.
 _OPTIMIZED = re.compile(
     r"<(?:error: )?(?:variable not available|no location, value may have been optimized out"
-    r"|could not evaluate DW_OP_entry_value: [^>]*)>\Z"
+    r"|could not evaluate DW_OP_(?:entry_value|implicit_pointer)\b.*)>\Z",
+    re.IGNORECASE | re.DOTALL,
 )
 _OWNERS = ("std::unique_ptr<", "std::shared_ptr<")
 _RETURNED = re.compile(r"^Return value: \((?P<type>.*?)\) (?:\$\d+ = )?(?P<value>.*)", re.MULTILINE)
@@ -79,7 +82,7 @@ def _shown(children: Sequence[Variable]) -> list[Variable]:
 
 def _short(variable: Variable) -> Variable:
     value = _PADDED.sub(lambda match: match[0] if match[0][0] == '"' else "0x", variable.value)
-    value = _REPEATED.sub("", _NULL.sub("0x0", value))
+    value = _STORED.sub("{...}", _REPEATED.sub("", _NULL.sub("0x0", value)))
     if _OPTIMIZED.match(value):
         value = "<optimized out>"
     is_leaf = bool(_TEXT.match(value)) or value in {"nullptr", "0x0"}

@@ -25,6 +25,9 @@ _ERROR = re.compile(r"<(error: .*|No symbol .*|[A-Za-z]*Error: .*|could not .*)>
 _DELVE_ERROR = re.compile(r"\{(could not .*|.* has no .*|unknown .*)\}\Z", re.DOTALL)
 # The address of a text says nothing that is the same in the next run.
 _POINTED = re.compile(r"0x[0-9a-f]+ (?=\")")
+# LLDB pads addresses, and writes behind the case of a Rust enum how it is stored.
+_PADDED = re.compile(r'("(?:[^"\\]|\\.)*")|\b0x0+(?=[0-9a-f])')
+_STORED = re.compile(r"(?:(?<= )(\w+))?\{\$variants\$:.*", re.DOTALL)
 _LLDB_ERROR = re.compile(r"(?:error: )+(?:<user expression \d+>:\d+:\d+: )?([^\n\\]+)")
 # JSON where it loses nothing, else what Node itself writes of a value (util.inspect). The user's
 # expression is outside of all functions that have names of ours.
@@ -94,6 +97,9 @@ def _cell(value: str, adapter: str) -> Cell:
         return Cell(wrong[1].removeprefix("error: "), is_error=True)
     if adapter in _LLDBS and (told := _LLDB_ERROR.match(said)) is not None:
         return Cell(told[1].strip(), is_error=True)
+    if adapter in _LLDBS:
+        said = _PADDED.sub(lambda match: match[1] or "0x", said)
+        said = _STORED.sub(lambda match: f"{match[1] or ''}{{...}}", said)
     said = _POINTED.sub("", said, count=1) if _POINTED.match(said) else said
     return Cell(" ".join(said.split()) if "\n" in said else said)
 

@@ -88,6 +88,8 @@ def test_the_value_in_memory_that_codelldb_adds_is_no_element():
         "variable not available",
         "no location, value may have been optimized out",
         "could not evaluate DW_OP_entry_value: no parent function",
+        "could not evaluate DW_OP_entry_value: no call site of f<a>::g<b, 0>(double)",
+        "Could not evaluate DW_OP_implicit_pointer.",
     ],
 )
 def test_what_the_compiler_kept_nowhere_is_said_to_be_optimized_out(said):
