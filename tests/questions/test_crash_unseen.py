@@ -128,6 +128,18 @@ def _script(folder: Path, name: str, *lines: str) -> Path:
             ("crash: E: m {x: undefined}, in f global.js:1",),
         ),
         (
+            "again.js",
+            (
+                "function makes() {",
+                "  JSON.nosuch();",
+                "}",
+                "try { makes(); } catch (error) {",
+                "  throw error;",
+                "}",
+            ),
+            ("in <anonymous> again.js:5", "the error was made in makes again.js:2, and thrown on"),
+        ),
+        (
             "deep.js",
             ("function down(n) { return down(n + 1) + 1; }", "down(0);"),
             ("crash: stack overflow", "note: V8 does not stop at a stack overflow"),

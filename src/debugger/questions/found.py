@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +18,7 @@ from debugger.core.model import Reason
 from debugger.core.node_report import NodeReport, read_node_report
 from debugger.core.origin import is_library
 from debugger.core.thrown import panic_message, uncaught
-from debugger.core.tracebacks import is_cut, read
+from debugger.core.tracebacks import Traceback, is_cut, read
 from debugger.errors import Code, DebuggerError
 from debugger.questions.asking import Run
 from debugger.questions.scene import Scene, look
@@ -180,7 +181,12 @@ class Found:
         if not told or (_is_of_node(told[-1]) and read(said) is not None):
             return None
         was_caught = not any(_UNCAUGHT.match(line) for line in said)
-        return _with_report(msgspec.structs.replace(told[-1], is_caught=was_caught), report)
+        found = _with_report(msgspec.structs.replace(told[-1], is_caught=was_caught), report)
+        origin = _origin(found, read(said))
+        if origin is None:
+            return found
+        scene = msgspec.structs.replace(found.scene, notes=(*found.scene.notes, origin))
+        return msgspec.structs.replace(found, scene=scene)
 
     @property
     def last_raised(self) -> str | None:
@@ -226,6 +232,24 @@ def _with_report(seen: Seen, report: NodeReport | None) -> Seen:
     stop = msgspec.structs.replace(stop, exception=told)
     scene = msgspec.structs.replace(seen.scene, facts=facts, stop=stop)
     return msgspec.structs.replace(seen, scene=scene, cause=cause(facts))
+
+
+def _origin(seen: Seen, trace: Traceback | None) -> str | None:
+    """Say where an error was made that was thrown on from another place, as its stack tells.
+
+    Of a bundle Node's stack and the debugger's have different files: then it says nothing.
+    """
+    scene = seen.scene
+    frames = [one for one in (scene.frame, *(each.frame for each in scene.callers)) if one]
+    if trace is None or not trace.frames or not frames:
+        return None
+    made = trace.frames[0]
+    places = {(one.file, one.line) for one in frames}
+    if made.file not in {one.file for one in frames} or (made.file, made.line) in places:
+        return None
+    is_same = trace.type == scene.facts.exception
+    where = f"{made.function} {Path(made.file).name}:{made.line}"
+    return f"the error was made in {where}, and thrown on here" if is_same else None
 
 
 def _catches(session: Session) -> bool:

@@ -270,6 +270,10 @@ def test_a_closure_is_local_where_its_function_is_in_the_source(tmp_path: Path):
     bundled = [("Closure (./a.ts)", made, 3, 1), ("Closure", made, 1, 1)]
     assert closures([outer, *bundled]) == [False, False]
     assert closures([inner, ("Closure", here, 1, 5), *bundled]) == [True, False, False]
+    bundle = tmp_path / "bundle.js"
+    bundle.write_text("(() => { // what a bundler has put around all modules\n})();\n")
+    around = ("Closure", dap.Source(path=str(bundle)), 1, 8)
+    assert closures([inner, ("Closure", here, 1, 5), around]) == [True, False]
 
 
 def test_options_that_the_environment_may_not_hold_are_put_on_the_command_line(

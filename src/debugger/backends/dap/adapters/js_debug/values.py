@@ -55,7 +55,8 @@ def scopes(bodies: Sequence[dap.Scope]) -> list[Scope]:
 
     js-debug calls a closure `arguments`. The module's is none of those: it holds what the file
     declares for all its functions. It is the outermost where that has no function's name, and so
-    are all that the source has no function for, as those that a bundler made.
+    are all that the source has no function for, or that begin in another file, as those that a
+    bundler made.
     """
     closures = [at for at, one in enumerate(bodies) if one.name.startswith(_CLOSURE)]
     local = next((one for one in bodies if one.name.startswith(_LOCAL)), None)
@@ -68,10 +69,17 @@ def scopes(bodies: Sequence[dap.Scope]) -> list[Scope]:
             is_last = at == closures[-1] and body.name == _CLOSURE
             own = _depth(body)
             is_own = own > 0 if own is not None else closures.index(at) < most and not is_last
+            is_own = is_own and _is_of_file(body, local)
             kind = ScopeKind.LOCALS if is_own and most else ScopeKind.GLOBALS
             one = msgspec.structs.replace(one, kind=kind)
         found.append(one)
     return found
+
+
+def _is_of_file(body: dap.Scope, local: dap.Scope | None) -> bool:
+    """Tell whether a scope begins in the file of the frame; what a bundler made does not."""
+    places = [one.source.path for one in (body, local) if one is not None and one.source]
+    return len(set(filter(None, places))) < 2  # noqa: PLR2004 - both, and they differ
 
 
 def _depth(body: dap.Scope) -> int | None:
