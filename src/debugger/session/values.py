@@ -182,16 +182,16 @@ async def assign(session: Session, target: str, value: str) -> answers.Assignmen
     except DebuggerError as error:
         before = None
         if _NO_PLACE.search(error.message):
-            raise _optimized_out(target) from error
+            raise _optimized_out(target, frame) from error
     if before is not None and _GONE.match(before):
-        raise _optimized_out(target)
+        raise _optimized_out(target, frame)
     is_text = False
     try:
         changed = await session.backend.assign(target, value, frame)
         session.look.was_changed = True
     except DebuggerError as error:
         if target.isidentifier() and _NO_PLACE.search(error.message):
-            raise _optimized_out(target) from error
+            raise _optimized_out(target, frame) from error
         text = await texts.assign_text(session, target, value, kind, frame)
         if text is None:
             raise
@@ -200,7 +200,9 @@ async def assign(session: Session, target: str, value: str) -> answers.Assignmen
         is_text = True
     is_same = not is_text and before == changed.value
     if is_same and await _differs(session, target, value, changed.type, frame):
-        raise _optimized_out(target)  # LLDB sets a copy of what has no place, and says nothing
+        raise _optimized_out(
+            target, frame
+        )  # LLDB sets a copy of what has no place, and says nothing
     return answers.Assignment(
         name=target,
         previous=views.value_text(before) if before is not None else None,
@@ -226,10 +228,11 @@ async def _doubt(session: Session, target: str, frame: Frame) -> str:
     )
 
 
-def _optimized_out(target: str) -> DebuggerError:
+def _optimized_out(target: str, frame: Frame) -> DebuggerError:
+    plain = "-gcflags='all=-N -l'" if (frame.file or "").endswith(".go") else "-O0"
     return DebuggerError(
         Code.EVALUATION_FAILED,
-        f"Variable '{target}' is optimized out at this PC. Recompile with -O0.",
+        f"Variable '{target}' is optimized out at this PC. Recompile with {plain}.",
         hint="debugger up: the caller may still have the value",
     )
 

@@ -7,7 +7,7 @@ import re
 from debugger.backends.frida.dwarf import types as dwarf
 from debugger.backends.frida.dwarf import unwind
 from debugger.backends.frida.dwarf.callframes import KEPT
-from debugger.backends.frida.dwarf.values import Memory
+from debugger.backends.frida.dwarf.values import Memory, Value
 from debugger.backends.frida.expressions import nodes
 from debugger.backends.frida.expressions.declared import type_of
 from debugger.backends.frida.expressions.evaluate import Evaluated, InMemory, InRegister, assigned
@@ -52,7 +52,7 @@ class Assigning:
         if place.value.type.kind is dwarf.Kind.FUNCTION:
             raise fault(f"{target.strip()} is a function, which cannot be set", hint=_HINT)
         if place.value.problem or place.evaluated is None:
-            raise _unset(target, place.value.problem)
+            raise _unset(target, place.value)
         if place.evaluated.place is None and _NAME.match(target.strip()):
             raise _gone(target)
         kind = place.evaluated.type
@@ -128,11 +128,15 @@ def _saved(frame: unwind.Frame, register: int) -> int | None:
     return frame.cfa + rule.number if rule is not None and rule.kind == "offset" else None
 
 
-def _unset(target: str, problem: str) -> DebuggerError:
+def _unset(target: str, value: Value) -> DebuggerError:
     """Say why what has no place that can be written to is not set."""
-    why = problem.strip("<>") or "it is in parts of several registers"
-    if why == "optimized out":
+    # A number of one word without a place is computed, by the caller's registers for example.
+    kind = type_of(value.type)
+    is_one_word = not is_wide(kind) and kind.kind not in {Kind.RECORD, Kind.ARRAY}
+    why = value.problem.strip("<>")
+    if why == "optimized out" or (not why and is_one_word):
         return _gone(target)
+    why = why or "it is in parts of several registers"
     return fault(f"{target.strip()} cannot be set here: {why}", hint="debugger next; debugger args")
 
 
