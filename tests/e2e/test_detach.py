@@ -159,3 +159,22 @@ def _woken(task: Path) -> int:
     lines = (task / "status").read_text().splitlines()
     (found,) = [line for line in lines if line.startswith("voluntary_ctxt_switches")]
     return int(found.split()[1])
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_the_daemons_end_names_what_is_lost_and_what_it_let_go_of(
+    cli: Callable[..., Any], wait_until: Callable[..., Any], tmp_path: Path
+) -> None:
+    progress = tmp_path / "progress"
+    process = subprocess.Popen([_program("ticker.c"), progress], stdout=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: _count(progress) > 0, 10, what="the program to begin")
+        cli("crash", "--", "true", check=0)
+        cli("attach", str(process.pid), check=0)
+        told = cli("daemon", "stop", check=0).out
+        assert f"attached to, and let go of: pid {process.pid}; lost: evidence e1" in told
+        seen = _count(progress)
+        wait_until(lambda: _count(progress) > seen, 10, what="the program to go on")
+    finally:
+        _end(process.pid)
+        process.wait()

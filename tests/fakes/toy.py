@@ -32,6 +32,9 @@ class Toy:
         self._sessions: list[dict[str, Any]] = []
         self.cancelled = asyncio.Event()
 
+    def evidence(self) -> tuple[str, ...]:
+        return ()
+
     def describe_progress(self, _: Request) -> str:
         return "a toy works"
 

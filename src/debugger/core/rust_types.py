@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _NAMES = {
     "signed char": "i8",
     "unsigned char": "u8",
@@ -18,6 +20,8 @@ _NAMES = {
     "double": "f64",
     "char32_t": "char",
 }
+# One between the angle brackets of a generic type.
+_ARGUMENT = re.compile(rf"([<,(]\s*)({'|'.join(map(re.escape, _NAMES))})(?=\s*[>,)])")
 
 
 def rust_type(name: str) -> str:
@@ -28,4 +32,6 @@ def rust_type(name: str) -> str:
     plain = name.strip()
     if plain.endswith(" *"):
         return f"pointer to {rust_type(plain.removesuffix(' *'))}"
-    return _NAMES.get(plain, name)
+    if plain in _NAMES:
+        return _NAMES[plain]
+    return _ARGUMENT.sub(lambda found: f"{found[1]}{_NAMES[found[2]]}", name)

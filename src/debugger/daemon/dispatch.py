@@ -143,6 +143,10 @@ class Dispatcher:
         """List what would be lost with the daemon."""
         return self._sessions.described()
 
+    def evidence(self) -> tuple[str, ...]:
+        """Return the numbers of the kept answers."""
+        return self._evidence.ids
+
     def describe_progress(self, request: Request) -> str:
         """Say what the request runs, or else what the youngest session does."""
         activity = self._activities.get(request)

@@ -79,6 +79,10 @@ class Handler(Protocol):
         """List what would be lost with the daemon: name, program and pid of each session."""
         ...
 
+    def evidence(self) -> tuple[str, ...]:
+        """Return the numbers of the kept answers, which are lost with the daemon, too."""
+        ...
+
     def describe_progress(self, request: Request) -> str:
         """Say in a few words what a request that takes long does; "" where nothing is known."""
         ...

@@ -258,14 +258,19 @@ class Server:
         return result, text
 
     async def _end(self, peer: Peer) -> tuple[dict[str, Any], str]:
-        ended = self._handler.sessions()
+        ended, lost = self._handler.sessions(), self._handler.evidence()
         # Never closed by us: the client, waiting for the end of the connection, sees the process's.
         self._held.append(os.dup(peer.socket.fileno()))
         self.stop()
         await self._closed.wait()
         what = f"ended: {protocol.name_sessions(ended)}" if ended else "it held no session"
         text = f"daemon: stopped (pid {os.getpid()}); {what}"
-        return {"running": False, "pid": os.getpid(), "ended": ended}, text
+        stay = [one["pid"] for one in ended if one.get("attached") and one["pid"] is not None]
+        if stay:
+            text += f"; attached to, and let go of: pid {', '.join(map(str, stay))}"
+        if lost:
+            text += f"; lost: evidence {', '.join(lost)}"
+        return {"running": False, "pid": os.getpid(), "ended": ended, "lost": lost}, text
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

@@ -285,7 +285,12 @@ class Sessions:
     def described(self) -> list[dict[str, Any]]:
         """Describe the live sessions, for whoever finds the daemon dead."""
         return [
-            {"name": one.name, "program": program_of(one.target), "pid": one.pid}
+            {
+                "name": one.name,
+                "program": program_of(one.target),
+                "pid": one.pid,
+                "attached": isinstance(one.target, Attach) and one.target.core is None,
+            }
             for one in self._sessions.values()
             if one.is_live
         ]
