@@ -47,12 +47,18 @@ HOSTILE = st.sampled_from(
         "/a/b.c",
     ]
 )
-TEXT = st.one_of(
-    HOSTILE,
-    st.text(max_size=8),
-    st.builds(lambda part, times: part * times, HOSTILE, st.sampled_from([3, 100, 3000])),
-    st.lists(HOSTILE, max_size=5).map("".join),
-)
+
+
+def texts(times):
+    """Give texts, the hostile ones among them also several times one after another."""
+    return st.one_of(
+        HOSTILE,
+        st.text(max_size=8),
+        st.builds(lambda part, times: part * times, HOSTILE, st.sampled_from(times)),
+        st.lists(HOSTILE, max_size=5).map("".join),
+    )
+
+
 NUMBER = st.one_of(st.integers(0, 3), st.integers(-(2**70), 2**70))
 WORDS = {
     "state": ["stopped", "running", "terminated", "odd"],
@@ -60,15 +66,24 @@ WORDS = {
     "kind": ["line", "function", "address", "watchpoint", "exception"],
     "stream": ["stdout", "stderr", "console"],
 }
-LEAVES = {
-    str: TEXT,
-    int: NUMBER,
-    bool: st.booleans(),
-    float: st.floats(),
-    type(None): st.none(),
-    UnsetType: st.just(UNSET),
-    typing.Any: st.one_of(TEXT, NUMBER, st.floats(), st.lists(TEXT, max_size=3)),
-}
+
+
+def leaves(text):
+    """Give the strategy of each type that holds no other."""
+    return {
+        str: text,
+        int: NUMBER,
+        bool: st.booleans(),
+        float: st.floats(),
+        type(None): st.none(),
+        UnsetType: st.just(UNSET),
+        typing.Any: st.one_of(text, NUMBER, st.floats(), st.lists(text, max_size=3)),
+    }
+
+
+LEAVES = leaves(texts([3, 100, 3000]))
+# Of what lists in lists repeat: one answer of them alone would have 80 million characters.
+SHORT_LEAVES = leaves(texts([3, 100]))
 
 
 # How often a list is repeated, by how deep it lies: lists in lists would grow beyond all bounds.
@@ -78,7 +93,7 @@ TIMES = ([1, 9, 60], [1, 4], [1])
 def of_type(wanted, depth=0):
     """Give values of a type as the answers annotate it."""
     if wanted in LEAVES:
-        return LEAVES[wanted]
+        return SHORT_LEAVES[wanted] if depth > 1 else LEAVES[wanted]
     origin, inner = typing.get_origin(wanted), typing.get_args(wanted)
     if origin in {types.UnionType, typing.Union}:
         return st.one_of(*(of_type(one, depth) for one in inner))

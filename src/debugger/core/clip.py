@@ -1,4 +1,4 @@
-"""How is a long value cut, once or several times, without losing how long it was? Pure."""
+"""Cuts long values, once or several times, without losing how long they were. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 
 GAP = " … "
 _LENGTH = re.compile(r" \(([\d,]+) characters\)\Z")
-_SAID = 40  # characters: room for the gap and the length
 
 
 def clip(text: str, most: int) -> str:
@@ -14,8 +13,9 @@ def clip(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     body, length = unclipped(text)
-    half = max((most - _SAID) // 2, 1)
-    return f"{body[:half]}{GAP}{body[-half:]} ({length:,} characters)"
+    said = f" ({length:,} characters)"
+    half = max((most - len(GAP) - len(said)) // 2, 1)
+    return f"{body[:half]}{GAP}{body[-half:]}{said}"
 
 
 def unclipped(text: str) -> tuple[str, int]:

@@ -38,7 +38,7 @@ _DONE = "done"
 _TAIL_CHARACTERS = 64 << 10
 _CHUNK = 1 << 20
 _RECORDS = "records"
-_COMMAND_MAX = 40  # characters of a command in a line of progress
+_COMMAND_MAX = 60  # characters of a command in a line of progress
 _END_S = 2.0
 
 
@@ -230,7 +230,7 @@ async def record(
 
 def _describe(argv: Sequence[str], counter: RecordCounter, tail: _Tail) -> str:
     """Say what runs, and what came of it so far."""
-    said = [clip(" ".join(argv), _COMMAND_MAX)]
+    said = [clip(" ".join((Path(argv[0]).name, *argv[1:])), _COMMAND_MAX)]
     if records := counter.count():
         said.append(f"{records:,} records")
     if tail.printed:
