@@ -400,6 +400,8 @@ def shape_faults(module: Module) -> list[str]:
         told.append("no docstring")
     elif rest and not rest.startswith("\n"):
         told.append("the docstring does not begin with one line")
+    elif "?" in first:
+        told.append("the docstring is a question")
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
@@ -554,6 +556,7 @@ def test_the_checker_sees_what_stands_behind_else() -> None:
     [
         ("import os\n", "no docstring"),
         ('"""One\ntwo."""\n', "does not begin with one line"),
+        ('"""What is here?"""\n', "is a question"),
         ('"""One."""\n' + "x = 1\n" * LINES_MAX, "lines, of at most"),
         ('"""One."""\ndef long():\n' + "    x = 1\n" * FUNCTION_MAX, "long has 81 lines"),
     ],

@@ -1,4 +1,4 @@
-"""What does `python -m debugger` run?"""
+"""Runs the command line for `python -m debugger`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the command itself do: find the daemon, ask it, print what it answers?"""
+"""Runs one command: finds the daemon, sends the request, prints the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which processes belong to a session, and how do all of them end with it?
+"""Owns the processes of a session, and ends all of them with it.
 
 Run as `python -I -S guard.py CONTROL_FD SCRATCH_DIR -- ADAPTER_ARGV...`: it starts the adapter on
 its own standard streams and talks to the daemon in JSON lines over CONTROL_FD, a stream socket.

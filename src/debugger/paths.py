@@ -1,4 +1,4 @@
-"""Where do the daemon's files and what was installed live, and are they ours alone?"""
+"""Locates the daemon's files and what was installed, and checks that they are ours alone."""
 
 from __future__ import annotations
 

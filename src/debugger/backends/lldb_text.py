@@ -1,4 +1,4 @@
-"""What does LLDB's command line say? Pure parsers of its text, and how to write to it.
+"""Parses the text of LLDB's command line, and quotes what is sent to it. Pure.
 
 Facts are of LLDB 19.1.7, x86-64.
 """

@@ -1,4 +1,4 @@
-"""How is a program debugged whose sources lie elsewhere than where it was built?
+"""Debugs a program whose sources are elsewhere than where it was built.
 
 By a backend around its backend: what comes out of it names files where they are here, what goes in
 names them as the program does. Everything else goes through as it is.

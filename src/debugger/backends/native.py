@@ -1,4 +1,4 @@
-"""Why does a breakpoint in a compiled program not bind, and what would?"""
+"""Explains why a breakpoint in a compiled program does not bind, and what would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do all questions take, what do they run and by which adapter, and how are they kept?"""
+"""Defines the arguments that all questions share: the run, the adapter, the evidence kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where do two runs of a program part?"""
+"""Compares two runs of a program, and reports where they part."""
 
 from __future__ import annotations
 

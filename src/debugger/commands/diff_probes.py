@@ -1,4 +1,4 @@
-"""How are two programs probed at the same places, to be compared: what is asked of each?"""
+"""Probes two programs at the same locations, to compare them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do the words of `events` ask for: kinds, times, durations, returned values?"""
+"""Parses the filters of `events`: kinds, times, durations, returned values."""
 
 from __future__ import annotations
 

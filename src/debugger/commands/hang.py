@@ -1,4 +1,4 @@
-"""Why does a program hang: one that runs already, or one started for it?"""
+"""Reports why a program hangs, one that runs already or one started for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are values taken at places of a run: what is wanted of which places, and by which means?"""
+"""Parses what to probe: which values, at which locations, by which means."""
 
 from __future__ import annotations
 

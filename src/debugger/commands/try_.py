@@ -1,4 +1,4 @@
-"""Would a change help? It is tried at a stop, and the session stays where it is."""
+"""Tries a change at a stop in a second run; the session stays where it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who wrote a value that is seen at a place?"""
+"""Reports who wrote a value that is seen at a location."""
 
 from __future__ import annotations
 

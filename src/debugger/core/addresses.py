@@ -1,4 +1,4 @@
-"""What kind of address did a program stumble over? Pure: from its memory map."""
+"""Classifies the address that a program faulted at, from its memory map. Pure."""
 
 from __future__ import annotations
 

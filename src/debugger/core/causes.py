@@ -1,4 +1,4 @@
-"""Why did a program crash, in one line? Pure: from what was seen where it stopped."""
+"""Explains a crash in one line, from what was found at the stop. Pure."""
 
 from __future__ import annotations
 

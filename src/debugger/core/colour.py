@@ -1,4 +1,4 @@
-"""Which parts of a text only colour it? Pure."""
+"""Removes the parts of a text that only colour it. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can happen in a session, and what is remembered of it?"""
+"""Defines the events of a session, and what is kept of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which lines made the values that a statement reads? Pure, of any language, by their text.
+"""Finds the lines that made the values a statement reads, by their text. Pure, of any language.
 
 An assignment is recognised by its shape; what a line only reads makes nothing. Without a record of
 the run the lines are those above, up to the function's beginning, the nearest first.

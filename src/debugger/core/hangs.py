@@ -1,4 +1,4 @@
-"""Why does a program not come to its end, as samples of its threads tell? Pure."""
+"""Explains why a program does not end, from samples of its threads. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which loop does a thread go round in, and does anything there lead to its end? Pure."""
+"""Finds the loop that a thread runs in, and whether anything in it leads to its end. Pure."""
 
 from __future__ import annotations
 

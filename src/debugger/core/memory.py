@@ -1,4 +1,4 @@
-"""How are bytes of memory shown, and how does a user write them? Pure."""
+"""Formats bytes of memory, and parses those that a user writes. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a number written in another form: hexadecimal, binary, a character? Pure."""
+"""Formats a number in another form: hexadecimal, binary, a character. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a source file the user's own, or a library's? Pure: by where it lies."""
+"""Tells the user's own source files from a library's, by their path. Pure."""
 
 from __future__ import annotations
 

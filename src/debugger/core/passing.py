@@ -1,4 +1,4 @@
-"""Which argument of a call did a parameter get? Pure, of any language, by the call's text."""
+"""Finds the argument that a parameter got, by the call's text. Pure, of any language."""
 
 from __future__ import annotations
 

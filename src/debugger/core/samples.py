@@ -1,4 +1,4 @@
-"""What do several samples of one thread's stack say together? Pure."""
+"""Summarises several samples of one thread's stack. Pure."""
 
 from __future__ import annotations
 

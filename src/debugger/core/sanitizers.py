@@ -1,4 +1,4 @@
-"""What did a sanitizer report? Pure: from the lines that it wrote."""
+"""Parses a sanitizer's report. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a signal called?"""
+"""Names signals."""
 
 from __future__ import annotations
 

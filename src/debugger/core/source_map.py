@@ -1,4 +1,4 @@
-"""Where do the files lie here that a program was built from elsewhere?"""
+"""Maps the source paths that a program was built from to files on this machine."""
 
 from __future__ import annotations
 

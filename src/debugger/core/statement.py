@@ -1,4 +1,4 @@
-"""What does a statement read: which pointers, elements, fields and divisors? Pure, of any language.
+"""Finds the pointers, elements, fields and divisors that a statement reads. Pure, of any language.
 
 Nothing that it names has an effect when it is evaluated: no calls, no assignments.
 """

@@ -1,4 +1,4 @@
-"""Which parts of a logpoint's text are expressions?"""
+"""Splits a logpoint's text into words and expressions."""
 
 from __future__ import annotations
 

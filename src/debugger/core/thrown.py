@@ -1,4 +1,4 @@
-"""What does an exception, or a panic, mean in terms of the statement that raised it? Pure."""
+"""Explains an exception or a panic by the statement that raised it. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where did a program crash, by its own traceback, if no debugger saw it? Python and Node. Pure."""
+"""Finds where a program crashed by its own traceback (Python and Node). Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which lines of a program's output are stack traces, which an answer tells better? Pure."""
+"""Finds stack traces in a program's output, which an answer shows better itself. Pure."""
 
 from __future__ import annotations
 

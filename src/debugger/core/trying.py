@@ -1,4 +1,4 @@
-"""What is to be changed, `x=3` or `return 5`, and is what is expected then true? Pure."""
+"""Parses a trial's change, `x=3` or `return 5`, and judges its expectation. Pure."""
 
 from __future__ import annotations
 

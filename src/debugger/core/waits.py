@@ -1,4 +1,4 @@
-"""What does a thread wait for, by its innermost functions and its system call? Pure."""
+"""Explains what a thread waits for, by its innermost functions and its system call. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words of a user's may go to a debugger as they are? Pure."""
+"""Checks words that go to a debugger: one line, within a limit, a call and its arguments. Pure."""
 
 from __future__ import annotations
 

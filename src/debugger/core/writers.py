@@ -1,4 +1,4 @@
-"""Which lines wrote a value, how often, and which was the last before a place? Pure."""
+"""Counts the lines that wrote a value, and finds the last write before a location. Pure."""
 
 from __future__ import annotations
 

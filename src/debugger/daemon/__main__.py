@@ -1,4 +1,4 @@
-"""What does `python -m debugger.daemon` run?"""
+"""Runs the daemon for `python -m debugger.daemon`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the daemon ask of whoever answers its requests?"""
+"""Defines what the daemon requires of whoever answers its requests."""
 
 from __future__ import annotations
 

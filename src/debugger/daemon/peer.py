@@ -1,4 +1,4 @@
-"""What does the daemon read from one connection, and what does it write there?"""
+"""Reads requests from one connection, and writes their answers."""
 
 from __future__ import annotations
 

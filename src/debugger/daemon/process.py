@@ -1,4 +1,4 @@
-"""How does a daemon come into being, how is it found, and what does it leave behind?"""
+"""Starts and finds the daemon, and removes its files at its end."""
 
 from __future__ import annotations
 

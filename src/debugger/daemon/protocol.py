@@ -1,4 +1,4 @@
-"""What does a message between a client and the daemon look like on the wire?"""
+"""Encodes and decodes the messages between a client and the daemon."""
 
 from __future__ import annotations
 

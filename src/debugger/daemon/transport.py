@@ -1,4 +1,4 @@
-"""How do a client and the daemon reach each other: a Unix socket, or loopback TCP with a token?"""
+"""Connects client and daemon by a Unix socket, or by loopback TCP with a token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a tool with an envelope tell a failure: `Error: WHAT FAILED`, then `Details: WHY`?"""
+"""Formats the failure of a tool with an envelope: `Error: WHAT FAILED`, then `Details: WHY`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a client send: bytes to lines within a bound, lines to messages, and what is owed?"""
+"""Splits what a client sends into bounded lines and messages, and tracks the answers owed."""
 
 from __future__ import annotations
 

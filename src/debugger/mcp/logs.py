@@ -1,4 +1,4 @@
-"""What is a client told besides its answers? Log messages, as loud as it wants them."""
+"""Sends log messages to a client, at the level that it requests."""
 
 from __future__ import annotations
 

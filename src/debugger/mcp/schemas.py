@@ -1,4 +1,4 @@
-"""What do a tool's schemas look like: all of its arguments, the first level of its result?
+"""Builds a tool's schemas: all of its arguments, the first level of its result.
 
 A listing is paid for in every conversation, so nothing is in it that a model does not need: no
 titles, no defaults that are null, results one level deep.

@@ -1,4 +1,4 @@
-"""How is a program run for a question, and everything ended afterwards?"""
+"""Runs a program for a question, and ends everything afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did a call of a native program call, with what, and what came of it? By a second run.
+"""Finds what a call of a native program called, with what and with which result, in a second run.
 
 Stepping through a call shows its lines. What these called is known of a run whose calls are all
 traced; where both runs do the same, the calls of a function have the same numbers.

@@ -1,4 +1,4 @@
-"""What happened in single calls of a function, line by line?"""
+"""Records what happened in single calls of a function, line by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a program run once with its functions and lines counted, in Node and in Go?"""
+"""Runs a program once with its functions and lines counted, in Node and in Go."""
 
 from __future__ import annotations
 

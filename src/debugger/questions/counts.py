@@ -1,4 +1,4 @@
-"""Which functions and lines ran another number of times in two runs that were counted?"""
+"""Compares how often functions and lines ran in two runs that were counted."""
 
 from __future__ import annotations
 

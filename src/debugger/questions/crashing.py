@@ -1,4 +1,4 @@
-"""Why did a program crash? It is run to its end, and looked at wherever it may have crashed."""
+"""Explains a crash: runs the program to its end, and inspects it wherever it may have crashed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where do two runs of a program part, and which value differed first?"""
+"""Compares two runs of a program: where they part, and which value differed first."""
 
 from __future__ import annotations
 

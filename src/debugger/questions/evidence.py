@@ -1,4 +1,4 @@
-"""Which answers were given, and do they still hold: have their source files changed since?"""
+"""Keeps the answers given, and checks whether their source files have changed since."""
 
 from __future__ import annotations
 

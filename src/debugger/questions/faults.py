@@ -1,4 +1,4 @@
-"""Which address did a program stumble over, and what kind of address is it?"""
+"""Finds the address that a program faulted at, and its kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""At which of its stops has a program crashed, and what was seen there?"""
+"""Finds the stop at which a program has crashed, and keeps what was inspected there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is what would be debugged run without a debugger: its command line, and its input?"""
+"""Runs a debug session's command without a debugger: its command line, and its input."""
 
 from __future__ import annotations
 

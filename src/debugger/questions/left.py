@@ -1,4 +1,4 @@
-"""Has a call that is stepped through ended, and how? By the stops; pure, but for source."""
+"""Decides by the stops whether a call that is stepped through has ended, and how."""
 
 from __future__ import annotations
 

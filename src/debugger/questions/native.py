@@ -1,4 +1,4 @@
-"""How is a native program run once, with all calls of its own functions traced?"""
+"""Runs a native program once with all calls of its own functions traced."""
 
 from __future__ import annotations
 

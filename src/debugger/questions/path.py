@@ -1,4 +1,4 @@
-"""What ran? One run as a tree, or what only the failing ones of several did."""
+"""Reports what ran: one run as a tree, or what only the failing ones of several did."""
 
 from __future__ import annotations
 

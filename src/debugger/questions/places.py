@@ -1,4 +1,4 @@
-"""Which functions of a recording does a user mean by FILE:LINE or a name?"""
+"""Finds the functions of a recording that a user means by FILE:LINE or a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a program run once for a question and recorded, and how is the run told?"""
+"""Runs a program once for a question, recorded, and reports how the run ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a line of a folded tree of calls told?"""
+"""Formats a line of a folded tree of calls."""
 
 from __future__ import annotations
 

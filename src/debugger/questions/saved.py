@@ -1,4 +1,4 @@
-"""Which runs were saved, to be compared with others later: before and after a change?"""
+"""Saves runs, to compare them with later ones: before and after a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be seen where a program crashed: values, callers, the address, other threads?"""
+"""Inspects the stop of a crash: values, callers, the address, other threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a crash that no debugger saw do the program's own words tell?"""
+"""Explains a crash that no debugger stopped at, from the program's own output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a value shown in an answer that has room for little: with one level of its inside?"""
+"""Formats a value for an answer with little room: one level of its children."""
 
 from __future__ import annotations
 

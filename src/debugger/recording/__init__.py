@@ -1,1 +1,1 @@
-"""What did one run of a program do, recorded without stopping it, and what can be said of that?"""
+"""Records what one run of a program does without stopping it, and evaluates the record."""

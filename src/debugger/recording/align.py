@@ -1,4 +1,4 @@
-"""Where do two runs of one program part, and which value differed first? Pure."""
+"""Finds where two runs of one program part, and which value differed first. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which ways lead to a place, and what happens from there on? Pure."""
+"""Finds the paths that lead to a location, and what happens after it. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did a process do, of which only is known how often each function and line ran? Pure."""
+"""Models a process of which only the counts of its functions and lines are known. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of a test that failed: where, with which values, and which lines made them? Pure."""
+"""Reports a failed test: where, with which values, and which lines made them. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which order are the lines of a folded tree worth their room? Pure.
+"""Orders the lines of a folded tree by their worth in an answer. Pure.
 
 Those that an exception passed come first, then outer ones, then slow ones; a line never comes
 before the one that it is below.

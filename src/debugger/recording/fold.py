@@ -1,4 +1,4 @@
-"""How is a tree of a million calls told in a few lines, without losing one from the counts? Pure.
+"""Folds a tree of a million calls into a few lines, with all calls counted. Pure.
 
 Calls of a function in a row are one line with a count and what varies; so are the rounds of a
 loop, and calls that a function makes of itself, however far in between.

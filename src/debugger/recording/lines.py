@@ -1,4 +1,4 @@
-"""What happened during one call: line by line, what changed, and the loops in few lines? Pure."""
+"""Reports one call line by line: what changed, and the loops in few lines. Pure."""
 
 from __future__ import annotations
 

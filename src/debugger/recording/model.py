@@ -1,4 +1,4 @@
-"""What is a recording: the events of one process, in their order, in any language? Pure.
+"""Models a recording: the events of one process in their order, in any language. Pure.
 
 A call is an event of its own, or one of several that share a number and a count; each belongs to
 the call that led there. Values are texts that were cut where they were read.

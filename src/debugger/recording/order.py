@@ -1,4 +1,4 @@
-"""What is to be recorded, as a value that goes to a recorder as one JSON? Pure."""
+"""Defines what is to be recorded, as one JSON value that goes to a recorder. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did a program do, of which only the calls and returns of traced functions are known? Pure.
+"""Rebuilds what a program did from the calls and returns of traced functions. Pure.
 
 A function that was left by an exception or a jump has no return: it is found to be left when one
 that is around it returns. Nor has what is called when 512 calls of its thread are under way: the

@@ -1,4 +1,4 @@
-"""Which functions and lines ran where runs failed, and not where they passed? Pure.
+"""Finds the functions and lines that ran where runs failed, and not where they passed. Pure.
 
 The measure is Ochiai's: of failing and passing runs that passed a place, against all failing ones.
 """

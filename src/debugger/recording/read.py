@@ -1,4 +1,4 @@
-"""What do the lines of a recorder mean? Pure; whatever else stands there is counted, not raised."""
+"""Parses the lines of a recorder, and counts those that it cannot read. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a program run once, recorded, and nothing of it left over?"""
+"""Runs a program once, recorded, and leaves nothing of it over."""
 
 from __future__ import annotations
 

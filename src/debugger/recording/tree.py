@@ -1,4 +1,4 @@
-"""Which call led to which, in the order of time? Pure."""
+"""Rebuilds the tree of calls from the order of their events. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be said of many values of one thing: first, last, range, how many differ? Pure."""
+"""Summarises many values of one thing: first, last, range, how many differ. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between which two places of a run is it told what was counted? Pure.
+"""Defines the part of a run between two locations of which counts are reported. Pure.
 
 What counts writes what it has where the program first comes to one place, and again where it next
 comes to the other. Of functions that were entered before, only what they came to then is known.

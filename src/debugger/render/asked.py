@@ -1,4 +1,4 @@
-"""What do answers about a whole run have in common: the end, the place, the callers, the notes?"""
+"""Formats what answers about a whole run share: the end, the location, the callers, the notes."""
 
 from __future__ import annotations
 

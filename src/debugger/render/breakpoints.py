@@ -1,4 +1,4 @@
-"""How are breakpoints told: where they are, what makes them stop, and why they are not bound?"""
+"""Formats breakpoints: their locations, conditions, and why they are not bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left out of an answer that is too long, the least important first?"""
+"""Shortens an answer that is too long, the least important part first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are single calls of a function told, line by line?"""
+"""Formats single calls of a function, line by line."""
 
 from __future__ import annotations
 

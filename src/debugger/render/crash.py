@@ -1,4 +1,4 @@
-"""How is it told in a line that the program has crashed?"""
+"""Formats in a line that the program has crashed."""
 
 from __future__ import annotations
 

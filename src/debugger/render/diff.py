@@ -1,4 +1,4 @@
-"""How is it told where two runs part?"""
+"""Formats where two runs part."""
 
 from __future__ import annotations
 

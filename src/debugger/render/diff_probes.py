@@ -1,4 +1,4 @@
-"""How is it told where the values differ that expressions had in two runs?"""
+"""Formats where the values of expressions differ between two runs."""
 
 from __future__ import annotations
 

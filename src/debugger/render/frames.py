@@ -1,4 +1,4 @@
-"""How are stacks, threads and source told?"""
+"""Formats stacks, threads and source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is told why a program hangs: the verdict, the place, the loop, and what each thread does?"""
+"""Formats why a program hangs: the verdict, the location, the loop, and each thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is it told which adapters are here, and how one is installed?"""
+"""Formats which adapters are installed, and how to install one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are many things of one kind laid out, and what is said of those that were cut?"""
+"""Formats lists of things of one kind, and how many were omitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are traces told, and values that were read at once?"""
+"""Formats traces, and values that were read at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are memory, registers, machine code and modules told?"""
+"""Formats memory, registers, machine code and modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For whom, and how wide and how long, is an answer shown?"""
+"""Defines the style, width and budget in which an answer is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is it told what ran, and what only failing runs did?"""
+"""Formats what ran, and what only failing runs did."""
 
 from __future__ import annotations
 

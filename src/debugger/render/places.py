@@ -1,4 +1,4 @@
-"""What are a file, a frame and a breakpoint's place called in a line of text?"""
+"""Formats files, frames and breakpoint locations within a line of text."""
 
 from __future__ import annotations
 

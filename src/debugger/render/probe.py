@@ -1,4 +1,4 @@
-"""How are the values told that expressions had over a run: what sums them up, then the rows?"""
+"""Formats the values of expressions over a run: their summary, then the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows of a run's values are shown, and how: those that tell something new?"""
+"""Selects the rows of a probe to show, those with something new, and formats them."""
 
 from __future__ import annotations
 

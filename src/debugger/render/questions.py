@@ -1,4 +1,4 @@
-"""How is an answer to a question about a whole run told: a crash, the evidence kept?"""
+"""Formats the answer to a question about a whole run: a crash, the evidence kept."""
 
 from __future__ import annotations
 

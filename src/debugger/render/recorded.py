@@ -1,4 +1,4 @@
-"""How are a recorded run, its calls and its values told?"""
+"""Formats a recorded run, its calls and its values."""
 
 from __future__ import annotations
 

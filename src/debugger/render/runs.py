@@ -1,4 +1,4 @@
-"""How are the saved runs told?"""
+"""Formats the saved runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are sessions, the daemon, the tools and the settings told?"""
+"""Formats sessions, the daemon, the tools and the settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a stop, an end or a run that goes on told?"""
+"""Formats a stop, an end, or a run that goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are output, events and what a debugger says for itself told?"""
+"""Formats output, events and a debugger's own messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does `--json` put under `data`, and what of it is left out when it is too long?"""
+"""Builds what `--json` puts under `data`, and omits parts of it when it is too long."""
 
 from __future__ import annotations
 

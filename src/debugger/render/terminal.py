@@ -1,4 +1,4 @@
-"""How does a text look on a person's terminal: its tables and its colours?"""
+"""Formats a text for a person's terminal: its tables and its colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a run of tests told: the one that failed, and where its wrong value came from?"""
+"""Formats a run of tests: the one that failed, and where its wrong value came from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which text does each kind of answer make?"""
+"""Formats each kind of answer as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is told what came of a change that was tried?"""
+"""Formats the result of a change that was tried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a foreign string shown, so that it can neither break a line nor be too long?"""
+"""Makes a foreign string safe to show: on one line, and within a limit."""
 
 from __future__ import annotations
 

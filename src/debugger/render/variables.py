@@ -1,4 +1,4 @@
-"""How are values and what is inside them told?"""
+"""Formats values and their children."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is told who wrote a value: the last writer, and each line that wrote?"""
+"""Formats who wrote a value: the last writer, and each line that wrote."""
 
 from __future__ import annotations
 

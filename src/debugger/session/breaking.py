@@ -1,4 +1,4 @@
-"""How is a command of the debugger's own broken off that takes too long?"""
+"""Interrupts a command of the debugger's own that takes too long."""
 
 from __future__ import annotations
 

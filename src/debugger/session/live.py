@@ -1,4 +1,4 @@
-"""How are values read and written, and functions called, where the program may be running on?
+"""Reads and writes values and calls functions while the program may be running.
 
 Each function is a job of the session and raises DebuggerError: WRONG_STATE where the program would
 have to stop for it, PROGRAM_EXITED, EVALUATION_FAILED, USAGE for words that mean nothing.

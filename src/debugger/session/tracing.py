@@ -1,4 +1,4 @@
-"""How are functions traced: by the debugger itself, else by logpoints where they are entered?
+"""Traces functions by the debugger itself, else by logpoints at their entries.
 
 Each function is a job of the session, but for those that set logpoints, which are jobs of every
 process of the family.

@@ -1,4 +1,4 @@
-"""What do all ways to attach have in common: the words, what they mean, a file, an adapter?"""
+"""Shares what all ways to attach have in common: their arguments, a file, an adapter."""
 
 from __future__ import annotations
 

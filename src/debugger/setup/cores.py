@@ -1,4 +1,4 @@
-"""Is a core file one, of which program, and which adapter reads it?"""
+"""Checks a core file, and finds its program and the adapter that reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are programs of another Debian release run here, in a folder of their own?"""
+"""Runs programs of another Debian release from a folder of their own."""
 
 from __future__ import annotations
 

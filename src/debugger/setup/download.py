@@ -1,4 +1,4 @@
-"""How does a file come from the network, whole and as it was when it was chosen, or not at all?"""
+"""Downloads a file whole and with the pinned checksum, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does `setup` do: list, plan, check, install, prove?"""
+"""Carries out `setup`: list, plan, check, install, prove."""
 
 from __future__ import annotations
 

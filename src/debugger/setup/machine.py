@@ -1,4 +1,4 @@
-"""What is this machine, and what comes of running one of its commands?"""
+"""Describes this machine, and runs one of its commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a whole new adapter come to its place, or nothing of it?"""
+"""Moves a whole new adapter to its place, or nothing of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of an adapter's ways is taken on this machine, and what stands against it?"""
+"""Chooses an adapter's install method on this machine, and reports what stands against it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does an adapter start and answer?"""
+"""Checks that an adapter starts and answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which running process is meant, may it be attached to, and by which adapter?"""
+"""Finds the running process to attach to, checks that it may be, and chooses the adapter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is each adapter installed? As data: what was tried is said with its version."""
+"""Lists how each adapter is installed, as data with the versions that were tried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which debug server is meant, is one there, and which adapter speaks with it?"""
+"""Finds the debug server to connect to, and the adapter that speaks with it."""
 
 from __future__ import annotations
 

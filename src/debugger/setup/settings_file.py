@@ -1,4 +1,4 @@
-"""How does the configuration get one more value and lose nothing?"""
+"""Adds one value to the configuration file, and keeps everything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which app on which simulator is to be attached to, and are there simulators here?"""
+"""Finds the app on a simulator to attach to, and checks that there are simulators here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is an archive unpacked without trusting it?"""
+"""Unpacks an archive without trusting it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which ways can an adapter come to this machine?"""
+"""Defines the install methods of an adapter."""
 
 from __future__ import annotations
 

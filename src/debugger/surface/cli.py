@@ -1,4 +1,4 @@
-"""Which command did these words ask for, and what does help say about it?"""
+"""Finds the command that a command line means, and its help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a shell complete our command lines, with neither a daemon nor us running?"""
+"""Completes command lines in a shell, with neither the daemon nor this package running."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a command read: how it is spelled, in help, and on the reference page?"""
+"""Formats a command's usage, for help and for the reference page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be debugged in a command line as one would type it: `python3 -m shop --day 3`?
+"""Parses what to debug from a command line as typed: `python3 -m shop --day 3`.
 
 Pure: what is on this machine is asked of a `Look`.
 """

@@ -1,4 +1,4 @@
-"""What is at the other end of a file descriptor that a thread waits for?"""
+"""Describes the other end of a file descriptor that a thread waits for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of Go is built and run: a program, a file, a package, or a package's tests?"""
+"""Finds what to build and run of Go: a program, a file, a package, or a package's tests."""
 
 from __future__ import annotations
 

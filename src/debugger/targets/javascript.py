@@ -1,4 +1,4 @@
-"""Where do a JavaScript file's functions and its own statements begin, as its text shows?
+"""Finds where a JavaScript file's functions and its own statements begin, by its text.
 
 A debugger that has no function breakpoints needs it. The text is not parsed, it is looked through:
 comments and strings are blanked out, brackets are counted, and what has the form of a function is

@@ -1,4 +1,4 @@
-"""Which source files was a program compiled from?
+"""Lists the source files that a program was compiled from.
 
 They are named in the line tables of its debug information: DWARF 5, section 6.2.4, and the same
 section of versions 2 to 4. All sizes and counts come from the file and are bounded.

@@ -1,4 +1,4 @@
-"""Which process of this machine listens at a port?"""
+"""Finds the process of this machine that listens at a port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why may a process not be traced, and what can be done about it?
+"""Explains why a process may not be traced, and what can be done about it.
 
 The rules are those of ptrace(2), "Ptrace access mode checking", and of Yama's ptrace_scope.
 """

@@ -1,4 +1,4 @@
-"""Which commands are there in `-- CMD_A ARGS --vs CMD_B ARGS`, and in quoted words? Pure."""
+"""Splits `-- CMD_A ARGS --vs CMD_B ARGS` and quoted words into commands. Pure."""
 
 from __future__ import annotations
 

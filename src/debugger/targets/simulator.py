@@ -1,4 +1,4 @@
-"""Which simulator is meant, and which process there is an app's? Asked of `xcrun simctl`.
+"""Finds a simulator, and the process of an app there, by `xcrun simctl`.
 
 Its list of devices is JSON, by runtime; the processes are what `launchctl list` tells inside the
 simulator, a line each: pid or `-`, status, label. An app's label is its bundle id, or since iOS 11

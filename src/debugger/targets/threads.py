@@ -1,4 +1,4 @@
-"""What do a process's threads do, as /proc tells without stopping them?"""
+"""Reads what a process's threads do from /proc, without stopping them."""
 
 from __future__ import annotations
 

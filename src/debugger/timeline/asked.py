@@ -1,4 +1,4 @@
-"""Which events are asked for, as conditions that an index answers?"""
+"""Turns a request for events into conditions that an index answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are events stored, changed and read again?"""
+"""Stores, changes and reads events."""
 
 from __future__ import annotations
 

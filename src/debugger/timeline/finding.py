@@ -1,4 +1,4 @@
-"""How are events found fast: what leads to the fewest, and in which order are they read?"""
+"""Plans how to find events fast: the rarest condition first, and the order of reading."""
 
 from __future__ import annotations
 

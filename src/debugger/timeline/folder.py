@@ -1,4 +1,4 @@
-"""Where is a timeline's file, whom may it be read by, and what is left of dead daemons'?"""
+"""Chooses a timeline's file, its permissions, and removes those of dead daemons."""
 
 from __future__ import annotations
 

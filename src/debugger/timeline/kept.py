@@ -1,4 +1,4 @@
-"""Which events are kept, and how many were dropped?"""
+"""Keeps output and calls within limits, and counts the events that were dropped."""
 
 from __future__ import annotations
 

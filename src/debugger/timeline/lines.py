@@ -1,4 +1,4 @@
-"""Which lines do the chunks of a stream of text make?"""
+"""Splits the chunks of a stream of text into lines."""
 
 from __future__ import annotations
 

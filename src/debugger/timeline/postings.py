@@ -1,4 +1,4 @@
-"""Which traced calls have a value: of what thread, place, kind, duration or number returned?
+"""Indexes traced calls by thread, location, kind, duration and returned number.
 
 An index of SQLite's costs as much as the event itself, each; sorted at once when it is full, a
 block of events costs a tenth. It is in memory: some 30 bytes for a call that is kept.

@@ -1,4 +1,4 @@
-"""What does a reader of the timeline get?"""
+"""Defines what a reader of the timeline gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is an event in the database, and how is it made and read?"""
+"""Converts events to database rows and back."""
 
 from __future__ import annotations
 

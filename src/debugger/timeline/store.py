@@ -1,4 +1,4 @@
-"""What happened in a family of sessions, and what has a reader not seen yet?"""
+"""Stores what happened in a family of sessions, and what each reader has not read yet."""
 
 from __future__ import annotations
 

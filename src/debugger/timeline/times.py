@@ -1,4 +1,4 @@
-"""Which numbers can the events of a time have, where some arrive later than they happened?"""
+"""Maps times to the numbers of events, some of which arrive later than they happened."""
 
 from __future__ import annotations
 

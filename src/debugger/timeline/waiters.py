@@ -1,4 +1,4 @@
-"""Who waits for which kinds of events?"""
+"""Wakes those who wait for certain kinds of events."""
 
 from __future__ import annotations
 

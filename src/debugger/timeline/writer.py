@@ -1,4 +1,4 @@
-"""How are traced calls written while the event loop goes on?"""
+"""Writes traced calls while the event loop goes on."""
 
 from __future__ import annotations
 

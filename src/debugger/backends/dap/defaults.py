@@ -1,4 +1,4 @@
-"""What does a profile do where an adapter has no way of its own?"""
+"""Holds the hooks of an adapter that has nothing to add: each does nothing."""
 
 from __future__ import annotations
 

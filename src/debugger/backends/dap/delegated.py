@@ -1,4 +1,4 @@
-"""How is a program debugged whose adapter launches on one connection and debugs on another?
+"""Debugs a program whose adapter launches on one connection and debugs on another.
 
 js-debug answers a launch with the request to start a debug session for the program: that session
 is the one that counts. The launching connection stays open beside it, and says nothing of weight.

@@ -1,4 +1,4 @@
-"""Which processes that a program forked wait for a debugger of their own, and how many may?
+"""Tracks the forked processes that wait for a debugger of their own, and limits their number.
 
 What runs inside the adapter has sent them a SIGSTOP; whoever gives up on one must let it go on.
 """

@@ -1,4 +1,4 @@
-"""What has to come first: an event of the adapter's, or the response that tells of a failure?"""
+"""Waits for an adapter's first event or for the response that reports a failure."""
 
 from __future__ import annotations
 

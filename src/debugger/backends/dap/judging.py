@@ -1,4 +1,4 @@
-"""Does a stop count, or does the program go on because nobody asked for it?"""
+"""Filters stops: reports those that a user requested, and continues after the others."""
 
 from __future__ import annotations
 

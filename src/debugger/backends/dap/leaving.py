@@ -1,4 +1,4 @@
-"""How is a program that runs on let go of, with nothing of the debugger left in it?
+"""Detaches from a running program and leaves nothing of the debugger in it.
 
 LLDB 19 that detaches from a program just when a breakpoint is hit, or stepped over, leaves its trap
 in the code: the program dies of SIGTRAP. A thread that was told to stop, and had hit a breakpoint

@@ -1,4 +1,4 @@
-"""How is a process's debug connection made to send at once?
+"""Makes a process's debug connection send each message at once (TCP_NODELAY).
 
 Node's inspector writes an answer and its events apart, so that Nagle's algorithm and the other
 side's delayed ACK cost 44 ms a request (Node 20.20). The other side is a program of the adapter's;

@@ -1,4 +1,4 @@
-"""How is an adapter reached that listens for us, or that is the program itself?"""
+"""Connects to an adapter that listens on a port, or that is part of the program itself."""
 
 from __future__ import annotations
 

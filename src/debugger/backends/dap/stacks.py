@@ -1,4 +1,4 @@
-"""Which part of a stack is the program's own, whatever window of it is asked for?"""
+"""Selects the program's own part of a stack, for any requested window of frames."""
 
 from __future__ import annotations
 

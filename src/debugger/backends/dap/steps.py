@@ -1,4 +1,4 @@
-"""What keeps a step that an adapter would lose, at a breakpoint that does not stop?"""
+"""Keeps a step that an adapter would lose at a breakpoint that does not stop."""
 
 from __future__ import annotations
 

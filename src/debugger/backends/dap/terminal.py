@@ -1,4 +1,4 @@
-"""How is a program run that an adapter asks a terminal for?"""
+"""Runs a program for an adapter that requests a terminal (runInTerminal)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can this backend do that not every debugger can? Read before it is chosen: no Frida here."""
+"""Lists what this backend can do beyond the common commands. Read without importing Frida."""
 
 from __future__ import annotations
 

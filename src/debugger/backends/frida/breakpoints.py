@@ -1,4 +1,4 @@
-"""Which points has each breakpoint in the program, and which of ours was hit?"""
+"""Maps each breakpoint to its sites in the program, and each hit to its breakpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which processes that a program started are entered, and which run free?"""
+"""Decides which child processes the engine is injected into, and which run free."""
 
 from __future__ import annotations
 

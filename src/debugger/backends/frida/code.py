@@ -1,4 +1,4 @@
-"""What do the instructions say of a program: where one begins, and what is called first?"""
+"""Reads from instructions where each begins, and which function the program calls first."""
 
 from __future__ import annotations
 

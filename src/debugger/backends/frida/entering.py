@@ -1,4 +1,4 @@
-"""Where does a program begin that is to stop there?"""
+"""Finds the address where a program stops at its entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the engine tell, and what becomes of it: one event after the other, in its order?"""
+"""Handles the engine's events one after another, in their order."""
 
 from __future__ import annotations
 

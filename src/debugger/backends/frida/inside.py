@@ -1,4 +1,4 @@
-"""What may the parts of the backend ask of the one program that they are about?"""
+"""Defines what the parts of the backend may request of their one program."""
 
 from __future__ import annotations
 

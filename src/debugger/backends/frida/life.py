@@ -1,4 +1,4 @@
-"""How does the engine come into a program, and how out of it: started, attached to, or forked?"""
+"""Injects the engine into a started, attached or forked program, and takes it out again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a binary the program's own, or one of the system's, and what does that give to others?"""
+"""Tells the program's own binaries from the system's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does each of the optional abilities for a program with the engine inside?"""
+"""Implements the optional abilities for a program with the engine in it."""
 
 from __future__ import annotations
 

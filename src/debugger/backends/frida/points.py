@@ -1,4 +1,4 @@
-"""What is an engine told of one breakpoint: its condition and its text, compiled for a place?"""
+"""Compiles a breakpoint's condition and text for one location, as the engine takes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which binaries has the program loaded, and where in them is a line or a function?"""
+"""Tracks the binaries that the program has loaded, and finds lines and functions in them."""
 
 from __future__ import annotations
 

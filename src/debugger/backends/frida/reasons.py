@@ -1,4 +1,4 @@
-"""What does it mean that a thread has paused, in the words of every backend?"""
+"""Names why a thread has paused, in the words that all backends share."""
 
 from __future__ import annotations
 

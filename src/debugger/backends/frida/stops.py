@@ -1,4 +1,4 @@
-"""Which threads wait, and which of them is the session told of now: one stop at a time?
+"""Queues the threads that have stopped, and reports one stop at a time.
 
 Each thread pauses on its own while the others run. While a stop is shown, or a step is under way
 that began when others waited already, further ones are kept, and their threads stay where they are.

@@ -1,4 +1,4 @@
-"""What was thrown, where a thread has stopped in the runtime's function that throws or catches it?
+"""Reports what was thrown at a stop in the runtime's throwing or catching function.
 
 By the Itanium C++ ABI: a type_info has its name behind its table, and then its only base; before
 an exception that is caught lies what the runtime knows of it.

@@ -1,4 +1,4 @@
-"""Which functions are traced, and what is told of their calls and returns?"""
+"""Traces functions, and reports their calls and returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do steps and stops go together: who may ask the engine now, and who waits meanwhile?"""
+"""Orders steps and stops: one request at a time reaches the engine, others wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which watchpoints have a condition, and does it hold where one was hit?"""
+"""Checks the conditions of watchpoints that were hit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do backends that drive LLDB have in common? Facts are of LLDB 19.1.7 and 20.1."""
+"""Shares what backends that drive LLDB have in common (LLDB 19.1.7 and 20.1)."""
 
 from __future__ import annotations
 

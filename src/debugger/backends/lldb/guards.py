@@ -1,4 +1,4 @@
-"""What stops a step where a breakpoint would lose it? Pure: the words for it, and what LLDB says.
+"""Writes and recognises the breakpoints that keep a step LLDB would lose. Pure.
 
 Where a step ends by a jump, or in the caller, exactly at a breakpoint that need not stop (its
 condition is false, it only logs, its hit count is not reached), LLDB first gives up the step, as

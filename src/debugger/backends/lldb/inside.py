@@ -1,4 +1,4 @@
-"""What may be asked of an LLDB, whichever way a backend talks to it?"""
+"""Defines what may be requested of an LLDB, however a backend talks to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What takes LLDB's breakpoints out of a program for good, before it is detached from?
+"""Removes LLDB's breakpoints from a program for good, before the detach.
 
 LLDB 19 forgets a breakpoint that is removed while a thread steps over it, and its server does not:
 the trap stays in the code. So the server itself is told, once LLDB has nothing there any more.

@@ -1,4 +1,4 @@
-"""Which variant of a Rust enum is there? Run inside LLDB, after the toolchain's own formatters.
+"""Finds the active variant of a Rust enum. Run inside LLDB, after the toolchain's formatters.
 
 LLDB 19 keeps 32 bits of a discriminant in a variant's name (DW_AT_discr_value), so that rustc's
 formatters take an enum that hides its discriminant in a capacity (`Option<String>`) for another

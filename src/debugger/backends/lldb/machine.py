@@ -1,4 +1,4 @@
-"""How are memory, registers and machine code reached by LLDB's command line?
+"""Reads memory, registers and machine code by LLDB's command line.
 
 Facts are of LLDB 19.1.7.
 """

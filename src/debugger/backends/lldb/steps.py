@@ -1,4 +1,4 @@
-"""How does a step end where a breakpoint is that does not stop?"""
+"""Ends a step at a breakpoint that does not stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was thrown? C++ exceptions and Rust panics, read from memory (LLDB 19.1.7).
+"""Reads C++ exceptions and Rust panics from memory (LLDB 19.1.7).
 
 An exception's type is its type_info's name, and its bases are those that the type_info names
 (Itanium C++ ABI, 2.9.5); only what has std::exception among them is asked for its what().

@@ -1,4 +1,4 @@
-"""How are LLDB's values made short and readable? Facts are of lldb-dap 19.1.7."""
+"""Makes LLDB's values short and readable (lldb-dap 19.1.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is memory watched by LLDB's command line? Facts are of lldb-dap 19.1.7.
+"""Watches memory by LLDB's command line (lldb-dap 19.1.7).
 
 LLDB's own way to watch a variable knows its type, and lets go of it when its frame is left. With a
 condition, though, it compares a write with what was there at the last stop, not at the last write:

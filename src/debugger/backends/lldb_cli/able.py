@@ -1,4 +1,4 @@
-"""What can LLDB's command line do that not every debugger can?"""
+"""Lists what LLDB's command line can do beyond the common commands."""
 
 from __future__ import annotations
 

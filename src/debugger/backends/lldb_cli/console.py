@@ -1,4 +1,4 @@
-"""How is LLDB's command line asked and heard, whatever it does meanwhile?
+"""Sends commands to LLDB's command line, and receives its answers and events.
 
 LLDB runs one command after the other, so its standard input is the queue. An answer that does not
 come in time is asked for no longer: LLDB is interrupted, and either answers then, and all is in

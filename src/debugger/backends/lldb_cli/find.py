@@ -1,4 +1,4 @@
-"""Where is LLDB's command line?"""
+"""Finds LLDB's command line."""
 
 from __future__ import annotations
 

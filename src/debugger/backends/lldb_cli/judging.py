@@ -1,4 +1,4 @@
-"""Does a stop count, or does the program go on because nobody asked for it?
+"""Filters stops: reports those that a user requested, and continues after the others.
 
 LLDB stops where a condition cannot be evaluated, at exceptions of every type, and at a breakpoint
 that was set while the program runs before it has its condition.

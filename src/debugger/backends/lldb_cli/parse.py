@@ -1,4 +1,4 @@
-"""What do LLDB's answers and news mean? Pure: JSON to the debugger's own values."""
+"""Parses LLDB's answers and events: JSON to the debugger's own values. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the bytes that LLDB writes are answers, which are news, which is talk? Without I/O.
+"""Splits what LLDB writes into answers, events and other text. Without I/O.
 
 An answer is a line of ours: a record separator, the session's secret, the number of the question
 (0: news), and JSON. The secret is never written to LLDB next to a record separator, so that what

@@ -1,4 +1,4 @@
-"""What came of a change that was tried at a stop?"""
+"""Defines the answer about a change that was tried at a stop."""
 
 from __future__ import annotations
 

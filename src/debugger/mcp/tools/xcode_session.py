@@ -1,4 +1,4 @@
-"""Which debug session does a call of XcodeBuildMCP's tools mean, and how does it ask of it?"""
+"""Finds the debug session that a call of XcodeBuildMCP's tools means, and sends it requests."""
 
 from __future__ import annotations
 

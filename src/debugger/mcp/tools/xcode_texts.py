@@ -1,4 +1,4 @@
-"""What do XcodeBuildMCP's tools write of a stack, of variables, of an attach? Pure."""
+"""Writes stacks, variables and attaches as XcodeBuildMCP's tools do. Pure."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Why does a program hang?"""
+"""Explains why a program hangs."""

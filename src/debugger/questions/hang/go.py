@@ -1,4 +1,4 @@
-"""What do goroutines wait for, and which others could end it, as far as their frames show?"""
+"""Explains what goroutines wait for and which others could end it, as far as their frames show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why does a program hang? It is watched from outside, then sampled, and judged."""
+"""Explains a hang: watches the program from outside, samples it, and judges the samples."""
 
 from __future__ import annotations
 

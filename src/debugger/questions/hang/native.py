@@ -1,4 +1,4 @@
-"""Who holds the lock that a thread of a native program waits for?"""
+"""Finds the thread that holds the lock for which a native thread waits."""
 
 from __future__ import annotations
 

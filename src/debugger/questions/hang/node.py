@@ -1,4 +1,4 @@
-"""What does a Node that does not compute wait for: which promises, which resources?"""
+"""Explains what an idle Node waits for: promises and resources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do a process's threads do, as is seen without a debugger: processor time, system calls?"""
+"""Reads without a debugger what a process's threads do: processor time, system calls."""
 
 from __future__ import annotations
 

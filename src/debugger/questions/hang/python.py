@@ -1,4 +1,4 @@
-"""What do the threads and asyncio tasks of a Python wait for? It is asked in the process itself."""
+"""Explains what a Python's threads and asyncio tasks wait for, by code that runs in the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are stacks sampled by a debugger that stops the program for each sample?"""
+"""Samples stacks by a debugger that stops the program for each sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a verdict on a hang put into an answer: same stacks merged, source, the loop?"""
+"""Builds the answer about a hang: same stacks merged, source, the loop."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Which values have expressions at places of a run, each time that the program comes there?"""
+"""Records the values of expressions at locations of a run, each time they are reached."""

@@ -1,4 +1,4 @@
-"""What is answered of a run with probes: its rows, what sums them up, how near it came? Pure."""
+"""Builds the answer to a probe: its rows, their summary, how near the run came. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hits of two runs belong together, and where do their values differ first? Pure."""
+"""Pairs the hits of two runs, and finds where their values differ first. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sums up the values that an expression had: least, most, changes, what stands out? Pure."""
+"""Summarises the values of an expression: least, most, changes, outliers. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which place of the other run's sources is the one that was asked for: before and after a change?
+"""Finds the location in another run's sources that corresponds to the requested one.
 
 A place is given once. Of a file that lies below both programs' folders each run has its own; a
 line is that of the first run, or of the saved one, and is found in the other's text.

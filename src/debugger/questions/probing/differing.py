@@ -1,4 +1,4 @@
-"""What is answered of two runs with the same probes: where do their values differ first? Pure."""
+"""Builds the answer that compares the probes of two runs. Pure."""
 
 from __future__ import annotations
 

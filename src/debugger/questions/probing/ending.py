@@ -1,4 +1,4 @@
-"""How does a program that is looked at on its way get to its end, and what is known then?"""
+"""Runs a probed program to its end, and reports what is known then."""
 
 from __future__ import annotations
 

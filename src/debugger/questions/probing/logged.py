@@ -1,4 +1,4 @@
-"""What do logpoints of a debugger tell, while the program runs on? Also those of the Frida engine.
+"""Probes by a debugger's logpoints while the program runs on; also by the Frida engine's.
 
 What they print is taken before it gets to the session, whose timeline would drop the first of it.
 """

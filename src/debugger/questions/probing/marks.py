@@ -1,4 +1,4 @@
-"""How is a logpoint asked for several values, so that what they hold cannot be mistaken? Pure.
+"""Writes a logpoint for several values, so that their contents cannot be mistaken for marks. Pure.
 
 A mark stands before each value, and at the end, that no value can hold: a debugger writes control
 characters as escapes, and where it would not, the expression does.

@@ -1,4 +1,4 @@
-"""Where is the function entered that a line is in? Asked so that a line never hit can say how near.
+"""Finds the entry of the function that contains a line, to report how near a run came to it.
 
 By the source's text alone, which is right for code that is laid out as usual; where nothing is
 found, nothing is said. Pure.

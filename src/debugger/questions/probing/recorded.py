@@ -1,4 +1,4 @@
-"""What do expressions give inside a Python program that records them itself?"""
+"""Probes a Python program that records the values itself."""
 
 from __future__ import annotations
 

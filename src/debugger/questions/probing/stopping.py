@@ -1,4 +1,4 @@
-"""What do expressions give where the program is stopped each time? Slow, and for every debugger.
+"""Probes by stopping the program at each hit: slow, and possible with every debugger.
 
 Each hit is a stop, a look, and a resume: what logpoints tell can be checked by it.
 """

@@ -1,4 +1,4 @@
-"""Which rows of a run are kept, and what sums up all of them? Pure: told of one hit at a time."""
+"""Keeps some rows of a probe and summarises all of them, one hit at a time. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a run: which expressions, at which places, of which hits? Pure."""
+"""Defines what a probe requests: which expressions, at which locations, of which hits. Pure."""
 
 from __future__ import annotations
 

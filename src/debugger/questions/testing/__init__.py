@@ -1,1 +1,1 @@
-"""Which test fails, and where did the wrong value come from?"""
+"""Finds the failing test, and where its wrong value came from."""

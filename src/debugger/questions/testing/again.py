@@ -1,4 +1,4 @@
-"""How is one test that failed run again, alone, so that a debugger sees it fail?"""
+"""Runs one failed test again, alone, under a debugger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which test of another language than Python fails, and why?
+"""Finds the failing test of a language other than Python, and why it fails.
 
 They are run once as the user would, which tells the names, and what could not be built. The first
 test that failed is then run again, alone and under the debugger, to its failing assertion.

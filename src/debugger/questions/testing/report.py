@@ -1,4 +1,4 @@
-"""Which tests failed, by what a runner has written? Pure; a runner for each function.
+"""Parses the failed tests from a runner's output, a function for each runner. Pure.
 
 What is read is the text that each writes for people, but for Node's runner: that is asked for TAP.
 """

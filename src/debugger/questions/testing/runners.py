@@ -1,4 +1,4 @@
-"""Which runner is meant by a command line, and which words are its own? Pure."""
+"""Recognises the test runner in a command line, and its own arguments. Pure."""
 
 from __future__ import annotations
 

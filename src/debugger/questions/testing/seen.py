@@ -1,4 +1,4 @@
-"""At which of its stops has a test failed, and what is to be seen there?"""
+"""Finds the stop at which a test has failed, and inspects it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a runner say at its end, in one line? Pure: by what it has written."""
+"""Parses a test runner's closing line. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a second run brought to where a session is stopped?"""
+"""Brings a second run to the stop of a session."""
 
 from __future__ import annotations
 

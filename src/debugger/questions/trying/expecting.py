@@ -1,4 +1,4 @@
-"""Does a condition hold where a program stopped, and what took part in it?"""
+"""Evaluates an expectation at a stop, and what took part in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a function made to return at once, and which values cannot be set for good?"""
+"""Makes a function return at once, and refuses values that cannot be set for good."""
 
 from __future__ import annotations
 

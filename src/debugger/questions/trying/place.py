@@ -1,4 +1,4 @@
-"""Where is a session stopped: so that a second run is brought to the same place, and compared?"""
+"""Identifies the stop of a session, so that a second run can be brought to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a trial: its verdict in a line, and where it ended? Pure."""
+"""Builds the text about a trial: its verdict in a line, and where it ended. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would a change do at a stop: would what is expected then hold?"""
+"""Tries a change at a stop, and reports whether the expectation then holds."""
 
 from __future__ import annotations
 

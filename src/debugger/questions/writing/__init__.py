@@ -1,1 +1,1 @@
-"""Who wrote a value?"""
+"""Finds who wrote a value."""

@@ -1,4 +1,4 @@
-"""In which call of its function is a place come to, and who called?"""
+"""Finds the call of a function in which a location is reached, and its caller."""
 
 from __future__ import annotations
 

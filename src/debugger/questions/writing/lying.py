@@ -1,4 +1,4 @@
-"""Where does a value lie: on whose stack, on the heap, in the program; and which line is before?"""
+"""Finds where a value is stored (stack, heap, global), and the line before a location."""
 
 from __future__ import annotations
 

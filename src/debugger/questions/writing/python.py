@@ -1,4 +1,4 @@
-"""Who wrote a value of a Python program? It is recorded in one run."""
+"""Finds who wrote a value of a Python program, recorded in one run."""
 
 from __future__ import annotations
 

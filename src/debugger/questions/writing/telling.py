@@ -1,4 +1,4 @@
-"""How are the writes of a value put into an answer?"""
+"""Builds the answer about the writes of a value."""
 
 from __future__ import annotations
 

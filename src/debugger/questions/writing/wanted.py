@@ -1,4 +1,4 @@
-"""What is asked of a value: whose writes, seen from which place?"""
+"""Defines a request for the writes of a value: whose, and seen from which location."""
 
 from __future__ import annotations
 

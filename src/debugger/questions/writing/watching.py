@@ -1,4 +1,4 @@
-"""Who wrote a value of a native program? Its memory is watched, in as many runs as it takes."""
+"""Finds who wrote a value of a native program, by watchpoints in as many runs as needed."""
 
 from __future__ import annotations
 

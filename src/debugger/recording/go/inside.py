@@ -1,4 +1,4 @@
-"""What is put into a program of Go for it to count in files, and how are those read?
+"""Holds what is put into a Go program to count in files, and reads those files.
 
 Counters are files in memory: what was counted is there after a panic, a signal, a deadlock. Where
 the counting begins and ends, what all files hold is copied, once in the life of a process; which

@@ -1,4 +1,4 @@
-"""Where in a source of Go does what is counted begin and end, and what is put there? Pure.
+"""Finds where counters go in a Go source, and writes them. Pure.
 
 The counters of the cover tool stand where blocks of statements begin. A function is entered with
 its first block; a line within a block is passed where its statement begins.

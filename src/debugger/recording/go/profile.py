@@ -1,4 +1,4 @@
-"""Which functions and lines of Go ran, by the counters of Go's cover tool? Pure.
+"""Reads the functions and lines of Go that ran from the counters of Go's cover tool. Pure.
 
 `go tool cover -mode=count -var=NAME` writes the source with `NAME.Count[3]++` where statements
 begin that always run together, and behind it a NAME with the places of each: first and last line,

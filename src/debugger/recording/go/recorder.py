@@ -1,4 +1,4 @@
-"""How is a program in Go recorded: built with counters in files, which outlive any end of it?"""
+"""Records a Go program: builds it with counters in files, which survive any end of it."""
 
 from __future__ import annotations
 

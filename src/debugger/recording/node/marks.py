@@ -1,4 +1,4 @@
-"""At which places of a program's sources in JavaScript does what is counted begin, and end?"""
+"""Finds the locations in JavaScript sources at which the counting of a window begins and ends."""
 
 from __future__ import annotations
 

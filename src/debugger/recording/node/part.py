@@ -1,4 +1,4 @@
-"""How do the counts of a part of a run become those of its functions? Pure.
+"""Turns the counts of a part of a run into those of its functions. Pure.
 
 V8 counts anew each time that it writes, and writes the functions that were entered since, or came
 to blocks that it counts by themselves.

@@ -1,4 +1,4 @@
-"""Which functions, lines and parts of lines ran, by V8's ranges in a source? Pure.
+"""Reads the functions and lines that ran from V8's ranges in a source. Pure.
 
 V8 gives each function as a range of the source, and within it the ranges that ran another number
 of times than what is around them (Chrome DevTools Protocol, Profiler.FunctionCoverage). Places are

@@ -1,4 +1,4 @@
-"""How is a program in Node recorded, and its child processes and workers, by V8's own counts?"""
+"""Records a Node program, its child processes and workers, by V8's own counts."""
 
 from __future__ import annotations
 

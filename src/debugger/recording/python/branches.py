@@ -1,4 +1,4 @@
-"""Which lines of a Python source decide, and where do they lead? Pure."""
+"""Finds the lines of a Python source that decide, and where they lead. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which functions does a Python source define, and on which lines? Pure."""
+"""Lists the functions that a Python source defines, and their lines. Pure."""
 
 from __future__ import annotations
 

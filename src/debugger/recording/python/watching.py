@@ -1,4 +1,4 @@
-"""What does an expression that is to be watched consist of? Pure."""
+"""Splits a watched expression into its parts. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a section of the configuration become a debug adapter?
+"""Builds a debug adapter from a section of the configuration.
 
 The words of a command and the values of a request may have placeholders: see `PLACEHOLDERS`.
 """

@@ -1,4 +1,4 @@
-"""Where has each unit its code, by the table that some compilers write?"""
+"""Finds a unit's code by .debug_aranges, which only some compilers write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which parts does an ELF file have, where do they lie at run time, and where is its debug file?"""
+"""Reads the sections of an ELF file, their addresses at run time, and finds its debug file."""
 
 from __future__ import annotations
 

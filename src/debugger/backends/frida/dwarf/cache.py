@@ -1,4 +1,4 @@
-"""What was parsed of a binary once, kept for its next session (SQLite, by build)?"""
+"""Keeps what was parsed of a binary for the next session (SQLite, by build id)."""
 
 from __future__ import annotations
 

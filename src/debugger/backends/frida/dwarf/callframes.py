@@ -1,4 +1,4 @@
-"""What were the caller's registers, by the call frame information of .eh_frame?"""
+"""Computes the caller's registers by the call frame information of .eh_frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are many objects made without being looked through again and again while they are?"""
+"""Pauses Python's garbage collection while many objects are made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which elements has a container of libstdc++ or of Rust's library, found in its own layout?"""
+"""Lists the elements of libstdc++'s and Rust's containers by their memory layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of which class is an object really, by its table of virtual functions?"""
+"""Finds an object's dynamic class by its table of virtual functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What are the units and entries of .debug_info, read only as far as they are asked for?"""
+"""Reads the units and entries of .debug_info lazily."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where does a DWARF expression lead, with a frame's registers and memory?"""
+"""Evaluates a DWARF expression with a frame's registers and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is an attribute's content read, by its form, and what do indirect forms point to?"""
+"""Reads an attribute's content by its form, and follows indirect forms."""
 
 from __future__ import annotations
 

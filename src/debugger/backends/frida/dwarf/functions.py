@@ -1,4 +1,4 @@
-"""Which functions has a binary, by name or by pattern, and where does their code begin?"""
+"""Finds a binary's functions by name or pattern, and the address where their code begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which elements have the less common containers of libstdc++ and of Rust's library?"""
+"""Lists the elements of the less common containers of libstdc++ and of Rust's library."""
 
 from __future__ import annotations
 

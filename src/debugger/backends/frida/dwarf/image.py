@@ -1,4 +1,4 @@
-"""What is known of one binary: its lines, functions, scopes and call frames, opened together?"""
+"""Opens one binary's debug information: lines, functions, scopes and call frames together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows does a line program make (DWARF 2 to 5, 6.2 of the standard)?"""
+"""Runs a line program and returns its rows (DWARF 2 to 5, section 6.2)."""
 
 from __future__ import annotations
 

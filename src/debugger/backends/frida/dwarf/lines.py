@@ -1,4 +1,4 @@
-"""Which addresses has a line, and which line has an address?"""
+"""Maps source lines to addresses, and addresses to lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where is a variable while the program is at an address: its location list or expression?"""
+"""Finds a variable at an address by its location list or expression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which units name something, found without reading their entries?"""
+"""Finds the units that contain a name, without reading their entries."""
 
 from __future__ import annotations
 

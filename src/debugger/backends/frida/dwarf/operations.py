@@ -1,4 +1,4 @@
-"""Which operations has a DWARF expression?"""
+"""Lists the operations of DWARF expressions."""
 
 from __future__ import annotations
 

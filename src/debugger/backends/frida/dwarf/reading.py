@@ -1,4 +1,4 @@
-"""How are numbers and texts read from the bytes of a DWARF section?"""
+"""Reads numbers and texts from the bytes of a DWARF section."""
 
 from __future__ import annotations
 

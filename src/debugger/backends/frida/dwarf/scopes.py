@@ -1,4 +1,4 @@
-"""Which variables and arguments are in scope at an address?"""
+"""Lists the variables and arguments in scope at an address."""
 
 from __future__ import annotations
 

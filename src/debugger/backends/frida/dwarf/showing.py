@@ -1,4 +1,4 @@
-"""How is a value written in one line, and what is listed inside it, within bounds?"""
+"""Formats a value in one line and lists its children, within bounds."""
 
 from __future__ import annotations
 

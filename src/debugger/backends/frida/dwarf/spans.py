@@ -1,4 +1,4 @@
-"""Which code of a unit belongs to which function, inlined copies too, and what are they called?"""
+"""Assigns a unit's code to its functions, inlined copies too, and names them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which symbol is at an address, and how is its name read?"""
+"""Finds the symbol at an address, and demangles its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a type made of? Resolved only as far as it is asked for: types are recursive."""
+"""Resolves types lazily, since they are recursive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which functions called which: a stack from one frame's registers and memory?"""
+"""Unwinds a stack from one frame's registers and memory."""
 
 from __future__ import annotations
 

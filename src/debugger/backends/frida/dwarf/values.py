@@ -1,4 +1,4 @@
-"""What does a value hold: from bytes and a type to its parts?"""
+"""Decodes a value from bytes and a type into its parts."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How is a live program stopped, watched and traced from inside, by address?"""
+"""Stops, watches and traces a live program from within the process, by address."""

@@ -1,4 +1,4 @@
-"""What does a record of a call or a return hold?"""
+"""Decodes the records of calls and returns."""
 
 from __future__ import annotations
 

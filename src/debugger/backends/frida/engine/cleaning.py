@@ -1,4 +1,4 @@
-"""What in a process's code is not as its files have it, and what do they have there?
+"""Compares a process's code with its files, to find and undo what was patched.
 
 A forked child has the code that Frida and we have changed in its parent. What stands behind those
 changes may have been in use by a thread that the child does not have, and is never free again.

@@ -1,4 +1,4 @@
-"""How is one x86-64 instruction carried out at another place than its own?"""
+"""Rewrites one x86-64 instruction so that it runs at another address."""
 
 from __future__ import annotations
 

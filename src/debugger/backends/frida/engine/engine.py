@@ -1,4 +1,4 @@
-"""How is one program run, stopped, read and traced from inside? The engine, seen from asyncio.
+"""Runs, stops, reads and traces one program from within; the engine's asyncio interface.
 
 One call at a time, except `pause` and `end`. Everything is by address; what an address means is
 for others to say. Events go to the sink in the order in which the agent told them.

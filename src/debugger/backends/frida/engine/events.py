@@ -1,4 +1,4 @@
-"""What does the engine tell, and what is it asked for? Values, by address and number alone."""
+"""Defines the engine's events and requests, by address and number alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a process held that becomes another program by exec, where that one begins?
+"""Holds a process that becomes another program by exec, where the new program begins.
 
 It waits at its exec until it is traced, and is traced until its loader has done its work; then it
 waits in code of ours (code/arrive.S) to be entered. One thread for each: a tracer is a thread.

@@ -1,4 +1,4 @@
-"""What does the host tell, and who of us has to know it?"""
+"""Dispatches the host's messages to the parts of the engine that need them."""
 
 from __future__ import annotations
 

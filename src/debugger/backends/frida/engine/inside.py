@@ -1,4 +1,4 @@
-"""How is the agent in one process asked, and its answer awaited?"""
+"""Sends requests to the agent in one process and awaits its answers."""
 
 from __future__ import annotations
 

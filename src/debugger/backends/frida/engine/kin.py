@@ -1,4 +1,4 @@
-"""How is a process treated that the program forked: let go, killed, asked how it ended?
+"""Handles forked child processes: releases or kills them, and gets their exit status.
 
 It waits in the memory that it has of its parent, for a word (agent/65_children.js).
 """

@@ -1,4 +1,4 @@
-"""How does a program come to stand at its beginning, with Frida inside and its status ours?"""
+"""Launches a program stopped at its beginning, with Frida in it and its exit status ours."""
 
 from __future__ import annotations
 

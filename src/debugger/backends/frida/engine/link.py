@@ -1,4 +1,4 @@
-"""How does the engine reach Frida, which lives in a process of its own under the guard?"""
+"""Connects the engine with Frida, which runs in a process of its own under the guard."""
 
 from __future__ import annotations
 

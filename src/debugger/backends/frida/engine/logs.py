@@ -1,4 +1,4 @@
-"""What does a record hold that machine code has written at a logpoint?"""
+"""Decodes the records that machine code writes at a logpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is the machine code of the handlers and of the stubs' common part?
+"""Assembles the machine code of handlers and of the trampolines' common part.
 
 Written by code/build.py from the sources beside it: change those.
 """

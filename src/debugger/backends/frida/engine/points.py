@@ -1,4 +1,4 @@
-"""Which breakpoints are in one process, and which are kept out of it for now?"""
+"""Tracks the breakpoints of one process, and those disabled for the moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""May this program be entered at all, or would it die of it? Each refusal in words."""
+"""Refuses programs that would die of an injected agent, each with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where does a stack say that a traced call returns to, and where does it return to?"""
+"""Finds return addresses on a stack, and the real ones of traced calls."""
 
 from __future__ import annotations
 

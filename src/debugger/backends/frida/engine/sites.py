@@ -1,4 +1,4 @@
-"""Which addresses can be armed, and what did their code look like before?"""
+"""Decides which addresses can be patched, and keeps their original code."""
 
 from __future__ import annotations
 

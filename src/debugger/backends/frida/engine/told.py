@@ -1,4 +1,4 @@
-"""Which events does one message of the agent hold?"""
+"""Parses one message of the agent into events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is one thread traced (ptrace(2)) until it has become another program, and then left?
+"""Traces one thread (ptrace(2)) until it has become another program, then leaves it.
 
 All of it from one thread of ours: the tracer is that one alone.
 """

@@ -1,4 +1,4 @@
-"""May the first instructions of a function give way to a jump, though each alone is too short?"""
+"""Decides whether a jump may replace the first instructions of a function, each too short alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do users' conditions, log messages and `print` mean, and how are they run: three ways?
+"""Compiles and runs users' conditions, log messages and `print` expressions, in three ways.
 
 `syntax.parse` reads a text; `resolve` checks it in a `Scope` (`declared.Declared` is one of the
 debug information) and gives nodes; `evaluate` runs them in Python at a pause, `javascript` and

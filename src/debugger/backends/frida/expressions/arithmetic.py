@@ -1,4 +1,4 @@
-"""Which type has the result of an operator, and which node gives it? Pure.
+"""Types an operator's result and makes its node. Pure.
 
 C's rules: what is smaller than an int becomes one, then both sides become the wider type, the
 unsigned of two with the same size. Numbers wrap, in Rust's programs too. Not as in C: a shift by

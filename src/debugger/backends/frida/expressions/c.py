@@ -1,4 +1,4 @@
-"""How are checked nodes written in C, for Frida's CModule (TinyCC)?
+"""Writes checked nodes in C, for Frida's CModule (TinyCC).
 
 One function of a stub's frame, which returns 0 or 1, or the negative number of a `Trouble`: not 0,
 so that the engine looks closer, and tells of it in words. A condition's is no more than that, a

@@ -1,4 +1,4 @@
-"""What do C++'s and Rust's strings, vectors and slices hold, by their members? Pure."""
+"""Reads C++'s and Rust's strings, vectors and slices by their members. Pure."""
 
 from __future__ import annotations
 

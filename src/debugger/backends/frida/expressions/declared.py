@@ -1,4 +1,4 @@
-"""Which names are in scope at an address, by the program's debug information?
+"""Lists the names in scope at an address, by the program's debug information.
 
 A scope for `resolve` out of the values of `dwarf`: types become this package's, locations nodes.
 """

@@ -1,4 +1,4 @@
-"""What is an expression worth in a frame of a paused program, and where does its value lie?"""
+"""Evaluates an expression in a frame of a paused program, and finds its value's address."""
 
 from __future__ import annotations
 

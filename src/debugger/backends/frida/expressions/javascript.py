@@ -1,4 +1,4 @@
-"""How is a checked node written in JavaScript, for Frida's QuickJS?
+"""Writes a checked node in JavaScript, for Frida's QuickJS.
 
 Whole numbers up to 32 bits are Numbers, those of 64 bits BigInts: measured in QuickJS, a 64-bit
 read by way of a Number where that is exact, else of a text, costs 0.8 µs, by Int64 0.9 µs, by two

@@ -1,4 +1,4 @@
-"""Which number, character or text does a token stand for? Pure."""
+"""Parses numbers, characters and strings of an expression. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a checked expression made of? Pure values, few kinds, executed by three modules.
+"""Defines the nodes of a checked expression: few kinds, executed by three modules. Pure.
 
 Types of the language are gone: a node gives a number of a `Machine` type, wrapped to it, or a
 text. `evaluate`, `javascript` and `c` each give the same answer for the same node.

@@ -1,4 +1,4 @@
-"""What is a part of an expression worth: its type, and the node that gives its number? Pure."""
+"""Types a part of an expression, and makes the node that gives its number. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where does a DWARF location say that a variable lies, as nodes that are compiled once? Pure."""
+"""Turns a DWARF location into nodes that are compiled once. Pure."""
 
 from __future__ import annotations
 

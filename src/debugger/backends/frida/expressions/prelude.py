@@ -1,4 +1,4 @@
-"""Which functions of JavaScript do compiled expressions call?
+"""Holds the JavaScript functions that compiled expressions call.
 
 All begin with `q_`. `bits` of 64 are BigInts, texts are arrays of their bytes.
 """

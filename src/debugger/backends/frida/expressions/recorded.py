@@ -1,4 +1,4 @@
-"""Which words does machine code write down for a logpoint's text, and what text are they then?
+"""Lists the words that machine code records for a logpoint's text, and formats them. Pure.
 
 Only numbers are: what else a text holds, JavaScript writes, and so it does where one of the
 numbers cannot be read. The text is the same in both cases, letter by letter.

@@ -1,4 +1,4 @@
-"""What does an expression mean at a place in the program: its names, its types? Pure."""
+"""Resolves an expression's names and types at a location of the program. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which number or text does a checked node give, by registers and memory? Pure but for the reader.
+"""Evaluates a checked node by registers and memory. Pure but for the memory reader.
 
 This is the reference for `javascript` and `c`: the tests hold all three to the same answers.
 """

@@ -1,4 +1,4 @@
-"""How is a logpoint's text written, in Python and in JavaScript: the same, letter by letter?
+"""Formats a logpoint's text in Python and in JavaScript, letter by letter the same.
 
 Numbers as JavaScript writes them (`1`, `0.5`, `1e+21`), texts as JSON strings.
 """

@@ -1,4 +1,4 @@
-"""Which names are there at an address, and where do their values lie?"""
+"""Lists the names at an address, and where their values are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tree does an expression's text stand for? Pure.
+"""Parses an expression's text into a tree. Pure.
 
 One grammar for C, C++ and Rust, with C's precedences. Where the languages, or what people expect,
 differ (`a & 1 == 0`, `a < b < c`, `not a == b`, `010`), the text is refused and brackets are asked

@@ -1,4 +1,4 @@
-"""Which pieces is a logpoint's text made of: words, and values, written how? Pure."""
+"""Splits a logpoint's text into words and values with their formats. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tokens is an expression's text made of? Pure."""
+"""Splits an expression's text into tokens. Pure."""
 
 from __future__ import annotations
 

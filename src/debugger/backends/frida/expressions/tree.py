@@ -1,4 +1,4 @@
-"""What is an expression made of, once it was read? Pure."""
+"""Defines the syntax tree of an expression. Pure."""
 
 from __future__ import annotations
 

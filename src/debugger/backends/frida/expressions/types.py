@@ -1,4 +1,4 @@
-"""What must be known of a type to check an expression? Pure; lazy, since types are recursive."""
+"""Defines what the checker needs of a type. Pure; lazy, since types are recursive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the abilities that a backend may have are here?"""
+"""Lists the abilities to inspect that this backend has."""
 
 from __future__ import annotations
 

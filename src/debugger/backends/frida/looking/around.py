@@ -1,4 +1,4 @@
-"""What may the abilities ask: the program, and how it is looked at?"""
+"""Defines what the abilities to inspect may request of the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a variable, a member, an element or a register set?"""
+"""Sets a variable, a member, an element or a register."""
 
 from __future__ import annotations
 

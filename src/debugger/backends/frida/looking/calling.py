@@ -1,4 +1,4 @@
-"""What does a function return: one that is called by the user, or was just left?"""
+"""Gets a function's returned value, of a call by the user or of a frame just left."""
 
 from __future__ import annotations
 

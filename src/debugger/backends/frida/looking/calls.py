@@ -1,4 +1,4 @@
-"""How is a function of the program called on a paused thread, by Frida's types?"""
+"""Calls a function of the program on a paused thread, by Frida's types."""
 
 from __future__ import annotations
 

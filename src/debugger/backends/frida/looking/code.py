@@ -1,4 +1,4 @@
-"""How is machine code shown, and a thread sent to another line of its function?"""
+"""Disassembles code, and moves a thread to another line of its function."""
 
 from __future__ import annotations
 

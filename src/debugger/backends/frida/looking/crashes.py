@@ -1,4 +1,4 @@
-"""What stopped a thread: which signal, and why?"""
+"""Reports which signal stopped a thread, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is an expression worth in a frame, with the calls that are in it?"""
+"""Evaluates an expression in a frame, and the calls in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are values read and written while the program runs: globals, and addresses with a type?"""
+"""Reads and writes globals and typed addresses while the program runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is seen and changed in the frames of paused threads? The part of Backend that looks."""
+"""Inspects and changes the frames of paused threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are memory, registers and modules shown as they are?"""
+"""Shows memory, registers and modules."""
 
 from __future__ import annotations
 

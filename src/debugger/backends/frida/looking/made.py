@@ -1,4 +1,4 @@
-"""Which type, in terms of the debug information, has a value that an expression has made?"""
+"""Finds the debug information's type for a value that an expression has made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is memory read by code that cannot wait?
+"""Reads memory for code that cannot wait.
 
 Work that reads is run whole. What it reads comes from the process's memory file; what that does not
 give, and code, in which our breakpoints stand, is asked of the engine, and the work is run again.

@@ -1,4 +1,4 @@
-"""Which names has an expression in a frame: its own, other binaries', functions', results?"""
+"""Resolves an expression's names in a frame: its own, other binaries', functions', results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which registers has a paused thread, and how are they set and shown?"""
+"""Reads, sets and formats the registers of a paused thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which frames has a paused thread, and which frame does a handle mean?"""
+"""Lists the frames of a paused thread, and finds a frame by its handle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are values told, and which value does a handle mean?"""
+"""Formats variables, and finds a value by its handle."""
 
 from __future__ import annotations
 

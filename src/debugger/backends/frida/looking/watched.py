@@ -1,4 +1,4 @@
-"""Does a watched change count: by its condition and number, and while its frame is there?"""
+"""Decides whether a watched change is reported: by condition, hit count and frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is an expression's value watched, by the processor's debug registers?"""
+"""Watches an expression's value by the processor's debug registers."""
 
 from __future__ import annotations
 

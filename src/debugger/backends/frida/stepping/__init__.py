@@ -1,1 +1,1 @@
-"""Where does a step of one thread end: planned from code and frames, kept by breakpoints?"""
+"""Plans steps of one thread from code and frames, and ends them at breakpoints."""

@@ -1,4 +1,4 @@
-"""What can be stepped besides lines: one machine instruction, and into one call of several?"""
+"""Steps one machine instruction, or into one call of several."""
 
 from __future__ import annotations
 

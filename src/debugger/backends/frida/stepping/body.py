@@ -1,4 +1,4 @@
-"""What is known of the function around an address: its code, its lines, its inlined copies?"""
+"""Describes the function around an address: its code, its lines, its inlined copies."""
 
 from __future__ import annotations
 

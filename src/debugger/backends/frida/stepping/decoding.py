@@ -1,4 +1,4 @@
-"""Where may one machine instruction lead to?"""
+"""Finds the addresses that one machine instruction may lead to."""
 
 from __future__ import annotations
 

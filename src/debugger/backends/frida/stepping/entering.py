@@ -1,4 +1,4 @@
-"""Which function does a call come to, through the stubs that lie between?"""
+"""Resolves the function that a call reaches, through the stubs between."""
 
 from __future__ import annotations
 

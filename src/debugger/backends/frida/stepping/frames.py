@@ -1,4 +1,4 @@
-"""Which frame is a thread in: its canonical frame address, and where it returns to?"""
+"""Identifies a thread's frame by its canonical frame address and return address."""
 
 from __future__ import annotations
 

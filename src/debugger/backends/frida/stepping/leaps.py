@@ -1,4 +1,4 @@
-"""How is it learned that control leaves a frame without returning: an exception, a longjmp?
+"""Detects that control leaves a frame without a return: an exception, a longjmp.
 
 What unwinds calls `_Unwind_SetIP` for each frame that it is to go on in, with the address there: in
 C++, in Rust, and where a thread is cancelled. A longjmp is told where to by its first argument, in

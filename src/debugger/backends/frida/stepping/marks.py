@@ -1,4 +1,4 @@
-"""Where does a step look at its thread again, and what must hold there?"""
+"""Defines where a step inspects its thread again, and what must hold there."""
 
 from __future__ import annotations
 

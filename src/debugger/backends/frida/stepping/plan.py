@@ -1,4 +1,4 @@
-"""Which marks does a step need, from where a thread is now?"""
+"""Plans the marks of a step from where a thread is now."""
 
 from __future__ import annotations
 

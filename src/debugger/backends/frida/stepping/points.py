@@ -1,4 +1,4 @@
-"""What do the names of a step's points say?"""
+"""Encodes and decodes the names of a step's breakpoint sites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a step of one thread begun, and is it over where the thread pauses?"""
+"""Begins a step of one thread, and decides at each pause whether it is over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where does control come to from an address, before it is at the beginning of another line?
+"""Follows code from an address to the beginnings of other lines that control may reach.
 
 The rules are gdb's: a step ends where a statement of another line begins. Code in the middle of a
 line, which one may come to by a jump or a return, is gone through to its end, and its line is then

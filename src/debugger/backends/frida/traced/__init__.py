@@ -1,1 +1,1 @@
-"""What is traced, and how a call and its return are told?"""
+"""Selects what is traced, and formats calls and returns."""

@@ -1,4 +1,4 @@
-"""Which functions does a pattern mean, and why none?"""
+"""Finds the functions that a pattern means, or explains why there are none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a call of one function written, and its return? Decided once, carried out for millions."""
+"""Decides once how a function's calls and returns are written, for millions of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do lists of breakpoints become LLDB's, and what becomes of them? Run inside LLDB."""
+"""Sets lists of breakpoints in LLDB, and reports what became of them. Run inside LLDB."""
 
 from __future__ import annotations
 

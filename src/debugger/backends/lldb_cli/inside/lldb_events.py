@@ -1,4 +1,4 @@
-"""What happens to the program? A thread waits for it, and tells it. Run inside LLDB."""
+"""Waits for the program's events in a thread, and reports them. Run inside LLDB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the debugger ask of LLDB? Run inside LLDB, at its start.
+"""Answers the debugger's requests. Run inside LLDB, at its start.
 
 A question comes as a command on LLDB's standard input, and is answered by one line on its standard
 output. What happens to the program is told by such lines too, from a thread that waits for LLDB's

@@ -1,4 +1,4 @@
-"""How does a program come under LLDB, and how is it let go? Run inside LLDB."""
+"""Starts, attaches to, ends and detaches from the program. Run inside LLDB."""
 
 from __future__ import annotations
 

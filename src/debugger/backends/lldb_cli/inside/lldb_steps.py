@@ -1,4 +1,4 @@
-"""How does the program run on, and what code is there? Run inside LLDB."""
+"""Continues and steps the program, and disassembles its code. Run inside LLDB."""
 
 from __future__ import annotations
 

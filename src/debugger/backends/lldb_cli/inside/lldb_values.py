@@ -1,4 +1,4 @@
-"""What is in the program's frames: threads, stacks, variables, values? Run inside LLDB."""
+"""Reads the program's threads, stacks, variables and values. Run inside LLDB."""
 
 from __future__ import annotations
 

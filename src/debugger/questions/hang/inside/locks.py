@@ -1,4 +1,4 @@
-"""Which lock does a thread of this Python wait for, and which does it hold? Run in the debuggee.
+"""Reports the lock that a thread of this Python waits for, and those held. Run in the debuggee.
 
 Nothing of the program's own is called: names are looked up where they are stored.
 """

@@ -1,4 +1,4 @@
-"""Where are the threads and tasks of this Python, and what do they wait for? Run in the debuggee.
+"""Reports where this Python's threads and tasks are, and what they wait for. Run in the debuggee.
 
 Only values of built-in types are written out: nothing of the program's own is called.
 """

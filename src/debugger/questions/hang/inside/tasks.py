@@ -1,4 +1,4 @@
-"""What do the asyncio tasks of this Python await? Run in the debuggee."""
+"""Reports what the asyncio tasks of this Python await. Run in the debuggee."""
 
 from __future__ import annotations
 

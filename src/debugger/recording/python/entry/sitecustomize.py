@@ -1,4 +1,4 @@
-"""How does the recorder come into a program's interpreter, and leave no trace of its way?
+"""Starts the recorder in a program's interpreter, and hides how it came there.
 
 Python imports this at its start, before the program, because its folder is first in PYTHONPATH.
 The program then sees the paths, variables and modules that it would have seen without. Must be

@@ -1,4 +1,4 @@
-"""How does a recording begin in a program's interpreter, and how is none of it lost at the end?
+"""Begins a recording in a program's interpreter, and completes it at the end.
 
 What takes a process away without a word is wrapped: os._exit, an exec, a fork. The rest is safe
 where it is written to, see `journal`.

@@ -1,4 +1,4 @@
-"""Which call is running in each thread, and what of it is recorded singly, merged, or not at all?
+"""Tracks the running call of each thread, and decides how much of it is recorded.
 
 A call is a spot in a tree. The first calls of a function are spots of their own, with values;
 later ones share a spot for each way that leads there, which counts them. So a record stays small,

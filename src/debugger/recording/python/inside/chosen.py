@@ -1,4 +1,4 @@
-"""Which code is the program's own, and which of it is asked for?"""
+"""Tells the program's own code, and the requested part of it, from other code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a frame hold, read so that the program does not notice?"""
+"""Reads the values of a frame without the program noticing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where do the records go, so that none is lost however the program ends?
+"""Writes the records so that none is lost, however the program ends.
 
 Into a file that is mapped into memory: what was written there is kept by the system when the
 program is killed, crashes, or leaves by os._exit. One JSON array a line; the rest is NUL bytes.

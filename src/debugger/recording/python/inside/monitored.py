@@ -1,4 +1,4 @@
-"""How are calls and lines learned of in Python 3.12 and later, at a cost for what is wanted only?
+"""Follows calls and lines by sys.monitoring (Python 3.12 and later), only where needed.
 
 `sys.monitoring` tells of events in chosen code objects; what is not the program's own is told of
 once, and never again.

@@ -1,4 +1,4 @@
-"""What do the expressions of a probe give, each time that the program comes to its place?
+"""Evaluates a probe's expressions each time that the program reaches its location.
 
 Of a line that is passed very often fewer and fewer values are taken; all its hits are counted.
 """

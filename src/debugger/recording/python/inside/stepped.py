@@ -1,4 +1,4 @@
-"""How is it learned that the program comes to the place of a probe, at little cost elsewhere?"""
+"""Detects that the program reaches a probe's location, at little cost elsewhere."""
 
 from __future__ import annotations
 

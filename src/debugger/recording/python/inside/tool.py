@@ -1,4 +1,4 @@
-"""Which number of sys.monitoring is the recorder's?"""
+"""Reserves the recorder's tool id of sys.monitoring."""
 
 from __future__ import annotations
 

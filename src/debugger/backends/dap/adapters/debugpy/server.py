@@ -1,4 +1,4 @@
-"""How is a Python program run under debugpy without debugpy's own waits at its start and end?
+"""Runs a Python program under debugpy without debugpy's own waits at its start and end.
 
 Run as `python server.py FOLDER ARGS...` in the place of debugpy's package FOLDER. Standard library
 and debugpy's own modules only, of any Python that debugpy runs in; facts are of debugpy 1.8.22.

@@ -1,4 +1,4 @@
-"""Why does a breakpoint not bind in a Go program, and what would? Facts are of delve 1.27.2."""
+"""Explains why a breakpoint does not bind in a Go program, and what would (delve 1.27.2)."""
 
 from __future__ import annotations
 

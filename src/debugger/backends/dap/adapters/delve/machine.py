@@ -1,4 +1,4 @@
-"""How are memory, registers and single instructions got at behind delve? Facts are of 1.27.2."""
+"""Reads memory and registers and steps single instructions behind delve (1.27.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did a Go program panic with, or why does its runtime end it? Facts are of delve 1.27.2."""
+"""Explains a Go panic or a fatal error of Go's runtime (delve 1.27.2)."""
 
 from __future__ import annotations
 

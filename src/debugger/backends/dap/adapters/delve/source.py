@@ -1,4 +1,4 @@
-"""What does a Go source say of its functions: names, places, parameters?
+"""Parses the functions of a Go source: names, locations, parameters.
 
 Read as gofmt writes it: a function of a file begins a line with `func`, and `}` alone begins the
 line that ends it.

@@ -1,4 +1,4 @@
-"""How are Go's values read, called and set behind delve? Facts are of 1.27.2."""
+"""Reads, calls and sets Go's values behind delve (1.27.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can gdb do by requests that are ours: watch, jump, show registers?"""
+"""Adds abilities to gdb by requests of our own: watch, jump, show registers."""
 
 from __future__ import annotations
 

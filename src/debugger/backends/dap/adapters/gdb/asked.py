@@ -1,4 +1,4 @@
-"""What does a gdb say to some words? It is asked once, while its file stays as it is."""
+"""Asks a gdb about its version and features, once for each version of its file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are breakpoints written for js-debug, whose own conditions exclude each other?
+"""Writes breakpoints for js-debug, whose own kinds of conditions exclude each other.
 
 Of a condition, a hit count and a logpoint js-debug 1.112 takes only the first; what a logpoint
 writes, and why a condition fails, it lets the program itself print. So all three become one

@@ -1,4 +1,4 @@
-"""How is a function left so that what it returns is seen?
+"""Steps out of a function so that its returned value is reported.
 
 V8 tells what a function returns only while it stands at the return itself; a step out of it passes
 by. So breakpoints of ours are set where the function returns, for the time of the step. A throw, or

@@ -1,4 +1,4 @@
-"""How are JavaScript's values, scopes and exceptions shown as a reader wants them?
+"""Formats JavaScript's values, scopes and exceptions for an answer.
 
 Facts are of js-debug 1.112 with Node 20.20.
 """

@@ -1,4 +1,4 @@
-"""Which abilities have the adapters that drive LLDB, and by what?
+"""Lists the abilities of the adapters that drive LLDB, and what implements each.
 
 By LLDB's command line where they have no request, or not one that says enough: lldb-dap 19.1.7 dies
 of the protocol's requests for most of this.

@@ -1,1 +1,1 @@
-"""What is the machine code made of?"""
+"""Holds the machine code that the engine injects, and its sources."""

@@ -1,4 +1,4 @@
-"""Which bytes do the sources here become? Prints the module that holds them."""
+"""Assembles the sources here, and prints the module that holds the bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do we ask gdb that its adapter has no request for? Run inside gdb (seen with 16.3).
+"""Answers requests that gdb's adapter does not have. Run inside gdb (16.3).
 
 Registers, a jump, why a breakpoint does not bind: each is a request of our own.
 """

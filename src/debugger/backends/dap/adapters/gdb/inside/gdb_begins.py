@@ -1,4 +1,4 @@
-"""How does a program begin under gdb: launched on our files, attached to, a core? Run inside gdb.
+"""Starts a program under gdb, attaches to one, or opens a core. Run inside gdb.
 
 gdb 16.3 gives a program /dev/null to read and one pipe to write to, launches and attaches only
 after the configuration (so that nothing is bound before), does not say when a program cannot be

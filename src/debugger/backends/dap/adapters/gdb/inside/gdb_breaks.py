@@ -1,4 +1,4 @@
-"""When does a breakpoint of gdb's stop, and what does it print? Run inside gdb.
+"""Decides when a breakpoint of gdb's stops, and what it prints. Run inside gdb.
 
 gdb 16.3 refuses a condition that names what is not there, stops where one cannot be evaluated, and
 has no conditions for logpoints. So conditions, counts and texts are judged here.

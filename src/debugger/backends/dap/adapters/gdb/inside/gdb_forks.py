@@ -1,4 +1,4 @@
-"""Which process did the program make by fork(), and does it wait for a debugger of its own?
+"""Reports each process that the program forks, and holds it for a debugger of its own.
 
 Run inside gdb (seen with 16.3). A catchpoint's condition is judged while gdb still holds the new
 process, and no step is lost where it does not stop. There the process gets a SIGSTOP, which it

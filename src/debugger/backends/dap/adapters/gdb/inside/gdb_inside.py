@@ -1,4 +1,4 @@
-"""What does gdb's own adapter not do, or do otherwise than we need? Run inside gdb, at its start.
+"""Adds to gdb's own adapter, and changes, what the debugger needs. Run inside gdb, at its start.
 
 It takes over those of gdb's DAP requests and events that lack something (seen with gdb 16.3), each
 where it is registered, and adds a few of our own, whose names begin with `debugger`. It was tried

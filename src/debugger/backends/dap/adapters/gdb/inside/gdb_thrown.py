@@ -1,4 +1,4 @@
-"""What was thrown, or which signal came, where a program under gdb stopped? Run inside gdb.
+"""Reports the exception or signal that stopped a program under gdb. Run inside gdb.
 
 C++ exceptions and Rust panics are read by their ABIs: gdb 16.3's $_exception fails where a program
 has no debug information of the type, and its adapter has no request for either.

@@ -1,4 +1,4 @@
-"""How are values written, and what is inside them? Run inside gdb.
+"""Formats values and lists their children. Run inside gdb.
 
 gdb 16.3's adapter writes a structure or an array as nothing, counts a container by walking all of
 it, and gives a map's keys and values as elements in turn.
