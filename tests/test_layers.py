@@ -231,6 +231,7 @@ NO_ASYNCIO = (
 CLICK_IN = ("debugger.surface", "debugger.daemon.dispatch")
 RICH_IN = ("debugger.render",)
 MCP_IN = ("debugger.mcp",)
+PSUTIL_IN = ("debugger.targets.process_rows",)
 FRIDA_IN = ("debugger.backends.frida",)
 # The modules there that LLDB itself brings.
 INSIDE_LLDB = frozenset({"lldb", "lldb_lookup", "lldb_providers", "rust_types"})
@@ -359,6 +360,7 @@ def _fault_outside(name: str, imported: Import) -> str | None:
         "asyncio": (imported.typing or not within(NO_ASYNCIO), "asyncio is for the daemon"),
         "msgspec": (not within(NO_MSGSPEC), "msgspec is too slow to import, or out of place here"),
         "click": (within(CLICK_IN), "click is for the surface"),
+        "psutil": (within(PSUTIL_IN), "psutil is read in one place"),
         **{
             name: (within(MCP_IN), "the SDK and what it brings are for the MCP server")
             for name in ("mcp", "mcp_types", "pydantic", "starlette", "uvicorn", "anyio")

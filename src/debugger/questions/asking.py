@@ -23,7 +23,7 @@ from debugger.session.sessions import Sessions
 from debugger.session.standing import runs
 from debugger.session.stepping import Patience
 from debugger.targets.idle import CONNECTIONS, INPUT
-from debugger.targets.process import has_proc, look_at
+from debugger.targets.process import look_at
 
 _SAID = 400
 _LINE_MAX = 2000
@@ -204,7 +204,7 @@ def runs_on(session: Session) -> bool:
     if not session.is_live or session.state is State.TERMINATED:
         return False
     seen = look_at(session.pid) if session.pid is not None else None
-    return not has_proc() or (seen is not None and seen.state != _ENDED)
+    return seen is not None and seen.state != _ENDED
 
 
 def ended(run: Run) -> answers.Stop | None:

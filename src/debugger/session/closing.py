@@ -10,7 +10,7 @@ from debugger.errors import Code, DebuggerError
 from debugger.session.session import Session
 from debugger.session.sessions import Sessions
 from debugger.session.standing import runs
-from debugger.targets.process import Process, has_proc, look_at
+from debugger.targets.process import Process, look_at
 
 _RESTART = "debugger restart"
 _OVER = frozenset("ZX")
@@ -33,7 +33,7 @@ async def let_go(sessions: Sessions, session: Session) -> Fate:
     if not was_live:
         return Fate(goes_on=False, notes=("the program had ended before",))
     pid = session.pid
-    if not _is_on_this_machine(session) or pid is None or not has_proc():
+    if not _is_on_this_machine(session) or pid is None:
         return Fate(goes_on=True)
     found = _living(pid)
     if found is None:
@@ -49,7 +49,7 @@ async def kill_attached(sessions: Sessions, session: Session) -> Fate:
     await sessions.close(session, kill=True)
     if not was_live:
         return Fate(goes_on=False, notes=("the program had ended before",))
-    if not _is_on_this_machine(session) or pid is None or not has_proc():
+    if not _is_on_this_machine(session) or pid is None:
         note = "its debugger was asked to kill the program; whether it did is not known here"
         return Fate(goes_on=False, notes=(note,))
     if _living(pid) is not None:
@@ -84,7 +84,7 @@ def _attach_again(session: Session, target: Attach) -> str:
     if target.connect is not None:
         host, port = target.connect
         return f"debugger attach --connect {host}:{port}, if the server still listens"
-    if session.pid is not None and (_living(session.pid) is not None or not has_proc()):
+    if session.pid is not None and _living(session.pid) is not None:
         return f"debugger attach {session.pid}"
     return "it was attached to, and has ended: debugger start PROGRAM starts one"
 

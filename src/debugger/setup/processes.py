@@ -39,9 +39,6 @@ def numbered(word: str) -> Process:
         raise DebuggerError(Code.NOT_FOUND, f"no process {pid}: they count from 1", hint=PS)
     found = processes.look_at(pid)
     if found is None:
-        if not processes.has_proc() and _is_alive(pid):
-            # Nothing is known of it but that it is there: whether it may be traced is tried.
-            return Process(pid=pid, name=f"pid-{pid}", owner=os.geteuid(), holder=os.geteuid())
         raise DebuggerError(Code.NOT_FOUND, f"no process {pid}", hint=PS)
     if found.group not in {0, pid}:
         raise DebuggerError(
@@ -57,17 +54,6 @@ def numbered(word: str) -> Process:
             hint="debugger sessions lists what is debugged",
         )
     return found
-
-
-def _is_alive(pid: int) -> bool:
-    """Tell whether there is a process, where neither /proc nor ps tells."""
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (ProcessLookupError, OverflowError):
-        return False
-    return True
 
 
 def named(name: str, everything: Sequence[Process]) -> Process:

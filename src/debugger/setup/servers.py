@@ -47,10 +47,9 @@ def to_server(wanted: Wanted, place: str) -> Prepared:
             hint="debugger attach --connect HOST:PORT",
         ) from error
     profile = adapter(wanted, "", where) if is_named(wanted) else None
-    everything = listening.listeners()
-    if everything is not None and any(listening.is_here(one) for one in addresses):
-        serving = listening.serving(everything, addresses, port)
-        if not serving:
+    if any(listening.is_here(one) for one in addresses):
+        serving = listening.serving(listening.listeners(), addresses, port)
+        if not serving and listening.sees_all():
             raise DebuggerError(Code.NOT_FOUND, f"nobody listens at {where}", hint=_SERVERS)
         profile = profile or _behind(listening.owners(serving), where, wanted)
     if profile is None:

@@ -7,6 +7,7 @@ import os
 import os.path
 import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -21,11 +22,12 @@ _WORD = 8
 
 
 class Listener(Struct, frozen=True):
-    """A socket that listens: its address and port, and its inode."""
+    """A socket that listens: its address and port, and its inode or the process that has it."""
 
     address: str
     port: int
-    inode: int
+    inode: int = 0
+    pid: int = 0
 
 
 def parse(table: str) -> list[Listener]:
@@ -93,23 +95,30 @@ def is_here(address: str) -> bool:
     return True
 
 
-def listeners() -> list[Listener] | None:
-    """Return what listens on this machine; None where it does not tell."""
+def sees_all() -> bool:
+    """Tell whether `listeners` knows every socket: without /proc only those of our own user."""
+    return os.access(_TABLES[0], os.R_OK)
+
+
+def listeners() -> list[Listener]:
+    """Return what listens on this machine, as far as it may be seen."""
+    if not sees_all():
+        from debugger.targets.process_rows import list_listeners  # psutil takes a while to import
+
+        return [Listener(one.address, one.port, pid=one.pid) for one in list_listeners()]
     found: list[Listener] = []
     for table in _TABLES:
-        try:
+        with suppress(OSError):  # there may be no IPv6
             found += parse(Path(table).read_text(encoding="ascii"))
-        except OSError:
-            if table == _TABLES[0]:
-                return None
     return found
 
 
 def owners(found: Iterable[Listener]) -> list[Process]:
     """Return the processes that hold listening sockets, as far as we may see them."""
-    sockets = {f"socket:[{one.inode}]" for one in found}
-    holders = (pid for pid in _list("/proc") if pid.isdecimal() and _holds(pid, sockets))
-    known = (look_at(int(pid)) for pid in sorted(holders, key=int))
+    listed = list(found)
+    sockets = {f"socket:[{one.inode}]" for one in listed if one.inode}
+    holders = {int(pid) for pid in _list("/proc") if pid.isdecimal() and _holds(pid, sockets)}
+    known = map(look_at, sorted(holders | {one.pid for one in listed if one.pid}))
     return [one for one in known if one is not None]
 
 

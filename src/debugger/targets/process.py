@@ -8,11 +8,14 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from debugger.targets.program import look
-from debugger.targets.ps import PsRow, list_rows
+
+if TYPE_CHECKING:
+    from debugger.targets.process_rows import ProcessRow
 
 _STATUS_MAX = 1 << 14
 _WORDS_MAX = 1 << 17
@@ -36,7 +39,7 @@ _THREADS_MAX = 64
 
 
 class Process(Struct, frozen=True):
-    """A process as /proc tells of it, proc(5), or ps where there is none.
+    """A process as /proc tells of it, proc(5), or psutil where there is none.
 
     `exe` is "" where it may not be read; `owner` is its effective user, `holder` the owner of its
     files in /proc, root for one that must not be looked into; `tracer` is the pid of its debugger,
@@ -173,11 +176,11 @@ def _is_own_code(process: Process) -> bool:
 
 
 def look_at(pid: int) -> Process | None:
-    """Look at a process, in /proc or by ps; None if there is none."""
+    """Look at a process, in /proc or by psutil; None if there is none."""
     if pid <= 0:
         return None
     if not has_proc():
-        return next((_from_ps(row) for row in list_rows(pid)), None)
+        return next(_by_psutil(pid), None)
     folder = f"/proc/{pid}"
     try:
         fields = status_of(_read(f"{folder}/status", _STATUS_MAX))
@@ -201,12 +204,20 @@ def look_at(pid: int) -> Process | None:
     )
 
 
-def _from_ps(row: PsRow) -> Process:
+def _by_psutil(pid: int | None = None) -> Iterator[Process]:
+    from debugger.targets.process_rows import list_rows  # psutil takes a while to import
+
+    yield from map(of_row, list_rows(pid))
+
+
+def of_row(row: ProcessRow) -> Process:
+    """Make a process of what psutil tells of it: nothing of its tracer, or of its threads."""
     return Process(
         pid=row.pid,
-        name=os.path.basename(row.exe),
+        name=row.name,
         words=row.words,
         exe=row.exe,
+        cwd=row.cwd,
         parent=row.parent,
         group=row.pid,
         owner=row.owner,
@@ -234,7 +245,7 @@ def _is_kernel(stat: str) -> bool:
 def every() -> Iterator[Process]:
     """Look at all processes; those that end meanwhile are left out."""
     if not has_proc():
-        yield from map(_from_ps, list_rows())
+        yield from _by_psutil()
         return
     for name in sorted((one for one in _list("/proc") if one.isdecimal()), key=int):
         found = look_at(int(name))
@@ -244,6 +255,10 @@ def every() -> Iterator[Process]:
 
 def children(pid: int) -> dict[int, tuple[str, ...]]:
     """Return the command lines of the processes that a process started, by pid."""
+    if not has_proc():
+        from debugger.targets.process_rows import list_children
+
+        return {row.pid: row.words for row in list_children(pid)}
     found: dict[int, tuple[str, ...]] = {}
     for thread in _list(f"/proc/{pid}/task")[:_THREADS_MAX]:
         try:
@@ -256,7 +271,9 @@ def children(pid: int) -> dict[int, tuple[str, ...]]:
 
 
 def command_line(pid: int) -> tuple[str, ...]:
-    """Return a process's arguments, from proc_pid_cmdline(5); nothing where there is no /proc."""
+    """Return a process's arguments, from proc_pid_cmdline(5); nothing if they cannot be read."""
+    if not has_proc():
+        return next((one.words for one in _by_psutil(pid)), ())
     try:
         text = _read(f"/proc/{pid}/cmdline", _WORDS_MAX)
     except OSError:
