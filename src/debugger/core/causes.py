@@ -27,6 +27,8 @@ _ABORTS = re.compile(
     r"\*\*\* |terminate called|pure virtual method|fatal error|malloc: |corrupted size|"
     r"munmap_chunk|stack smashing)"
 )
+# The object of a method, through which C++ reads members that are written without it.
+THIS = Read("this", "->", "", "this")
 OUT_OF_MEMORY = "OutOfMemory"  # V8's heap, for which it has no exception
 _VALUE_MAX = 60
 _SHOWN_MAX = 4
@@ -212,13 +214,17 @@ def _memory(facts: Facts) -> Cause:
     low = facts.address is not None and facts.address < _NEAR
     if null is not None and (low or facts.address is None):
         index = [null.inner] if null.how == "[]" else []
+        said = shown(facts, [null.base, *index])
         return Cause(
-            "null_pointer", f"null pointer: {null.whole}, {shown(facts, [null.base, *index])}"
+            "null_pointer",
+            f"null pointer: {null.whole}, {said}" if null != THIS else f"null pointer: {said}",
         )
     if low and facts.address is not None:
         through = [one for one in through if not _is_readable(facts.values.get(one.base, ""))]
         what = through[0].whole if len(through) == 1 else ""
-        said = f"null pointer: {what}".rstrip(": ")
+        # One whose value the debugger does not know is not proved to be the one.
+        is_known = what and through[0].base in facts.values
+        said = f"null pointer{': ' if is_known else ', perhaps '}{what}" if what else "null pointer"
         offset = f", at {facts.address:#x}" if facts.address else ""
         return Cause(
             "null_pointer", with_values(said + offset, facts, [one.base for one in through])

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from debugger.core import answers
-from debugger.core.causes import Facts
+from debugger.core.causes import THIS, Facts, is_null
 from debugger.core.model import Frame, Purpose, Stack, Variable
 from debugger.core.origin import is_library
 from debugger.core.sanitizers import summed_up
@@ -87,6 +87,7 @@ async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Sce
     # Where a report is told in the place of the frame, the frame's locals are the sanitizer's.
     is_seen = frame is None or seen == views.frame(frame)
     own, total_locals = await _locals(session, frame if is_seen else None, read)
+    this = next((one.value for one in own if one.name == "this" and is_null(one.value)), None)
     recursion = await _recursion(session, thread, stack)
     around, first = stack, None
     if recursion is not None and is_deep:
@@ -104,9 +105,10 @@ async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Sce
         address=address,
         address_kind=kind,
         address_words=words,
-        accesses=read.accesses,
+        accesses=(*read.accesses, THIS) if this is not None else read.accesses,
         operands=read.operands,
-        values={name: one.value for name, one in known.items()},
+        values={name: one.value for name, one in known.items()}
+        | ({"this": this} if this is not None else {}),
         said=tuple(said),
         runtime=tuple(runtime),
         recursion=recursion,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from debugger.core.causes import Facts, cause, is_null, is_zero
+from debugger.core.causes import THIS, Facts, cause, is_null, is_zero
 from debugger.core.statement import reads
 
 
@@ -186,3 +186,14 @@ def test_something_is_not_taken_for_nothing(value: str) -> None:
 def test_zero_is_a_number() -> None:
     assert all(map(is_zero, ("0", "0.0", "-0", "0n")))
     assert not any(map(is_zero, ("0.5", "10", "0x0", "")))
+
+
+def test_a_method_that_was_called_of_a_null_pointer_is_told_by_its_this() -> None:
+    read = reads("for (Attribute *a = _first; a; a = a->_next) {")
+    facts = {"signal": "SIGSEGV", "address": 0x70, "accesses": (*read.accesses, THIS)}
+    assert told("", values={"this": "0x0"}, **facts) == ("null_pointer", "null pointer: this=0x0")
+
+
+def test_a_pointer_whose_value_is_not_known_is_only_perhaps_the_null_pointer() -> None:
+    facts = {"signal": "SIGSEGV", "address": 0x40}
+    assert told("a = a->_next;", **facts)[1] == "null pointer, perhaps a->_next, at 0x40"

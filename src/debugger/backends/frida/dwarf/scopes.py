@@ -89,7 +89,7 @@ class Scopes:
 
     def _inside(self, entry: Entry, address: int) -> Iterator[Variable]:
         for child in entry.children:
-            if child.tag in _VARIABLES and child.name and not _is_declared(child):
+            if child.tag in _VARIABLES and _is_written(child) and not _is_declared(child):
                 yield self._variable(child, address)
         yield from self._statics(entry)
         for child in entry.children:
@@ -302,6 +302,11 @@ def _named_in_file(one: Variable) -> str:
 def _is_file(path: str, wanted: str) -> bool:
     """Say whether the last parts of a path are these."""
     return path == wanted or path.endswith(f"/{wanted}")
+
+
+def _is_written(entry: Entry) -> bool:
+    """Tell a variable of the source from one that the compiler made, as `__for_range`."""
+    return bool(entry.name) and not (entry.name.startswith("__") and entry.flag(dw.AT_ARTIFICIAL))
 
 
 def _is_declared(entry: Entry) -> bool:
