@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import msgspec
@@ -72,8 +73,13 @@ async def who_wrote(
     callers.
     """
     if at is None:
+        # FILE:LINE is no expression: it was meant as the place.
+        means_place = re.fullmatch(r"[^\s:]+:\d+", expression) is not None
+        example = f"EXPR --at {expression}" if means_place else f"{expression} --at LOC"
         raise DebuggerError(
-            Code.USAGE, "seen at which place?", hint=f"debugger who-wrote {expression} --at LOC …"
+            Code.USAGE,
+            "--at LOC is missing: the place at which the value is seen",
+            hint=f"debugger who-wrote {example} …",
         )
     one_line(expression)
     if when:

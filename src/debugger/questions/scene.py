@@ -42,7 +42,6 @@ _ASSERT = re.compile(r"\bassert\w*!?[ (]")
 _MAINS = frozenset({"argc", "argv", "envp"})  # unless the call names them
 _HASHES = (".py", ".pyw", ".rb")
 _LITERAL = re.compile(r"""[-\d"'`]|.*\.\.""")
-_NOT_A_VALUE = ("<error", "error:", "<optimized out>", "<not available>", "<cannot access")
 
 
 class Scene(Struct, frozen=True):
@@ -246,7 +245,7 @@ async def _evaluated(
                 value is not None
                 and text
                 and not values.is_dull(value)
-                and not text.lower().startswith(_NOT_A_VALUE)
+                and not values.is_unknown(text)
             ):
                 known[expression] = await values.expanded(session, value)
     return known

@@ -20,6 +20,7 @@ _OBJECT = re.compile(
     r"<.* (?:object )?at 0x[0-9a-fA-F]+>$|\{\.\.\.\}$|\{…\}$|^[A-Z]\w* ?\{…\}$|^size=[1-9]\d*$"
 )
 _ARGV = frozenset({"char**", "constchar**", "char*[]"})  # its inside is the command line
+_UNKNOWN = ("<error", "error:", "<optimized out>", "<not available>", "<cannot access")
 _DULL = re.compile(
     r"<(?:module|function|class|built-in|bound method)\b|^ƒ |^class |^[fF]unction"
     r"|: ƒ\b|: ƒ[,}]|^Object$|^process \{"
@@ -37,6 +38,11 @@ def plain(one: Variable) -> str:
 def is_dull(one: Variable) -> bool:
     """Tell whether a value tells nothing of a crash: a module, a function, a class."""
     return _DULL.search(one.value) is not None or one.name.startswith(_GROUPS)
+
+
+def is_unknown(text: str) -> bool:
+    """Tell a value from what a debugger writes where it does not know it, as `<optimized out>`."""
+    return text.lower().startswith(_UNKNOWN)
 
 
 def view(one: Variable) -> answers.VariableView:

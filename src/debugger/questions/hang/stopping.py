@@ -86,6 +86,12 @@ def _is_hidden(frame: Frame) -> bool:
     return frame.function.startswith("___lldb_unnamed_symbol")
 
 
+def _is_unknown(value: str) -> bool:
+    """Tell a value that is not known at this place, and so has not changed since another."""
+    # V8 has `undefined` of what optimised code needs no more, whatever it was.
+    return value == "undefined" or values.is_unknown(value)
+
+
 async def _places(
     session: Session, frames: Sequence[Frame], *, wants_values: bool
 ) -> tuple[Place, ...]:
@@ -100,8 +106,7 @@ async def _places(
                 known = {
                     each.name: values.view(each).value
                     for each in await report.frame_locals(session, one)
-                    # V8 has this of what optimised code needs no more, whatever it was.
-                    if not values.is_dull(each) and each.value != "undefined"
+                    if not values.is_dull(each) and not _is_unknown(each.value)
                 }
         shown = dict(list(known.items())[:_VALUES])
         places.append(Place(one.function, one.file, one.line, own, shown))
