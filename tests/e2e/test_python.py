@@ -465,3 +465,40 @@ def test_what_uv_runs_is_started_in_the_projects_environment_and_output_is_shown
     (other / "app.py").write_text("x = 1\n")
     refused = cli("start", "poetry", "--", "run", "app.py", cwd=other)
     assert "poetry env info --executable" in refused.err
+
+
+_LIBRARY_CALLS = """
+import asyncio
+import collections
+
+class Names(collections.UserDict):
+    def __missing__(self, key):
+        return key.upper()
+
+async def fetch():
+    await asyncio.sleep(0)
+    return Names()["a"]
+
+async def main():
+    found = await fetch()
+    print(found)
+
+asyncio.run(main())
+"""
+
+
+def test_steps_keep_to_the_programs_own_code_where_that_is_asked_for(
+    cli: Cli, tmp_path: Path
+) -> None:
+    program = tmp_path / "calls.py"
+    program.write_text(_LIBRARY_CALLS)
+    cli("start", program, "--break", f"{program}:10", check=0)
+    stops = [data(cli("--json", "step", "--own", check=0)) for _ in range(5)]
+    assert {one["frame"]["file"] for one in stops} == {str(program)}
+    assert ("__missing__", 7) in [(one["frame"]["function"], one["frame"]["line"]) for one in stops]
+    end = data(cli("--json", "until", f"{program}:15", check=0))
+    end = data(cli("--json", "next", "--own", check=0))
+    assert end["frame"]["function"] == "<module>"
+    cli("restart", check=0)
+    plain = cli("step", check=0)
+    assert "note: this is a library's code: debugger step --own" in plain.out

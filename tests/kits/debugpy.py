@@ -52,6 +52,7 @@ KIT = Kit(
             abilities.Exceptions,
             abilities.Jump,
             abilities.Modules,
+            abilities.OwnSteps,
             abilities.RawCommands,
             abilities.ReturnValues,
             abilities.StepTargets,

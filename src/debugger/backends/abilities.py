@@ -139,6 +139,13 @@ class InstructionSteps(Protocol):
         """Step into (`Resume.STEP`) or over calls (`Resume.NEXT`); the stop is reported."""
 
 
+class OwnSteps(Protocol):
+    """The ability to step through the program's own code only, over all that libraries do."""
+
+    async def keep_to_own(self, *, is_on: bool) -> None:
+        """Let the steps that follow end in the program's own code only, or anywhere again."""
+
+
 class Modules(Protocol):
     """The ability to list the program and its libraries."""
 

@@ -20,6 +20,7 @@ _PAUSE_S = 10.0
 _Timeout = Annotated[float | None, Opt("--timeout", help="seconds to wait", metavar="S")]
 _Instruction = Annotated[bool, Opt("--instruction", help="by machine instructions, not lines")]
 _Count = Annotated[int, Arg("COUNT", "how many times")]
+_Own = Annotated[bool, Opt("--own", help="stop in the program's own code only, not in libraries")]
 
 
 @command("continue", aliases=("c",), group=GROUP)
@@ -49,10 +50,12 @@ async def next_(
     count: _Count = 1,
     *,
     by_instruction: _Instruction = False,
+    own: _Own = False,
     timeout: _Timeout = None,
 ) -> answers.Answer:
     """Run to the next line, over calls."""
-    return await _steps(call, Resume.NEXT, count, timeout, by_instruction=by_instruction)
+    steps = _steps(call, Resume.NEXT, count, timeout, by_instruction=by_instruction, own=own)
+    return await steps
 
 
 @command("step", aliases=("s",), group=GROUP)
@@ -64,12 +67,14 @@ async def step(
     into: Annotated[
         str | None, Opt("--into", help="into the call of this function", metavar="NAME")
     ] = None,
+    own: _Own = False,
     timeout: _Timeout = None,
 ) -> answers.Answer:
     """Run to the next line, into calls."""
     if into is None:
-        return await _steps(call, Resume.STEP, count, timeout, by_instruction=by_instruction)
-    if by_instruction or count != 1:
+        steps = _steps(call, Resume.STEP, count, timeout, by_instruction=by_instruction, own=own)
+        return await steps
+    if by_instruction or own or count != 1:
         raise DebuggerError(
             Code.USAGE,
             "--into steps once, into a function",
@@ -80,23 +85,36 @@ async def step(
 
 
 async def _steps(
-    call: Call, how: Resume, count: int, timeout: float | None, *, by_instruction: bool
+    call: Call, how: Resume, count: int, timeout: float | None, *, by_instruction: bool, own: bool
 ) -> answers.Answer:
     session, patience = call.session(), call.patience(timeout)
+    if own:
+        if by_instruction:
+            raise DebuggerError(Code.USAGE, "--own is of lines", hint=f"debugger {how.value} --own")
+        async with stepping.own_code(session):
+            return await stepping.own_steps(session, how, count, patience)
     if not by_instruction:
-        return await stepping.steps(session, how, count, patience)
+        answer = await stepping.steps(session, how, count, patience)
+        return stepping.note_library(session, answer)
     session.require(State.STOPPED, to="step")
     one = session.backend.ability(InstructionSteps).step_instruction
     return await stepping.steps(session, how, count, patience, by=one)
 
 
 @command("finish", aliases=("out",), group=GROUP)
-async def finish(call: Call, *, timeout: _Timeout = None) -> answers.Answer:
+async def finish(call: Call, *, own: _Own = False, timeout: _Timeout = None) -> answers.Answer:
     """Run until the function of the selected frame has returned; shows what it returned.
 
     What it returned is known where the debugger can tell; breakpoints that are hit stop it.
     """
-    return await stepping.finish(call.session(), call.patience(timeout))
+    session = call.session()
+    if not own:
+        return await stepping.finish(session, call.patience(timeout))
+    async with stepping.own_code(session):
+        patience = call.patience(timeout)
+        return await stepping.leave_library(
+            session, await stepping.finish(session, patience), patience
+        )
 
 
 @command("until", group=GROUP)

@@ -28,6 +28,7 @@ _ALONE = re.compile(
     r"|note: (?:run with `RUST_BACKTRACE|Some details are omitted)"
     r"|-{5} (?:Native|JavaScript) stack trace -{5}|\s*\d+: 0x[0-9a-f]+ .*\[.*\]$"
     r"|<--- (?:Last few GCs|JS stacktrace) --->|\[\d+:0x[0-9a-f]+\]\s+\d+ ms: "
+    r"|[\w.]*RemoteTraceback: ?$|\"{3}$"  # around a worker's traceback, of multiprocessing
     r"|={18}$|ThreadSanitizer: reported \d+ warnings|AddressSanitizer report breakpoint hit\."
 )
 # Of Node's report: the place above the line that threw, the marks below it, the error's properties.

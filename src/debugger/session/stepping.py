@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import msgspec
 
-from debugger.backends.abilities import Jump, PauseAll, StepTargets
+from debugger.backends.abilities import Jump, OwnSteps, PauseAll, StepTargets
 from debugger.core import answers
 from debugger.core.breakpoints import Breakpoint, Spec
 from debugger.core.breakpoints import Kind as BreakpointKind
@@ -18,6 +19,7 @@ from debugger.core.events import Event, Kind
 from debugger.core.expression_hints import hint_instead
 from debugger.core.locate import plain_function
 from debugger.core.model import Reason, Resume, StepTarget
+from debugger.core.origin import is_library
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
 from debugger.session import family, report
@@ -33,6 +35,7 @@ _PAUSE_AGAIN_S = 2.0
 _JUMP_S = 2.0
 _STATE_AFTER = {Kind.STOP: State.STOPPED, Kind.EXIT: State.TERMINATED}
 _OWN_S = 2.0  # after which another process's stop is the answer to a `continue`
+_IN_LIBRARY = "this is a library's code: debugger step --own goes on to the program's own"
 _GOES_ON = {False: "runs on", True: "has ended"}
 _STARTING = {State.INITIALIZING, State.CONFIGURING}
 
@@ -161,6 +164,61 @@ async def _go(
         return cursor
 
     return await session.do(job)
+
+
+@contextlib.asynccontextmanager
+async def own_code(session: Session) -> AsyncIterator[None]:
+    """Let steps end in the program's own code only, for as long as this lasts.
+
+    Raises:
+        DebuggerError: WRONG_STATE for a program that is not stopped; NOT_SUPPORTED.
+    """
+    session.require(State.STOPPED, to="step")
+    ability = session.backend.ability(OwnSteps)
+    await session.do(lambda: ability.keep_to_own(is_on=True))
+    try:
+        yield
+    finally:
+        if session.is_live:
+            await session.do(lambda: ability.keep_to_own(is_on=False))
+
+
+async def own_steps(session: Session, how: Resume, count: int, patience: Patience) -> answers.Stop:
+    """Step so many times in the program's own code; within `own_code`."""
+    limit = asyncio.get_running_loop().time() + patience.seconds
+    while True:
+        answer = await steps(session, how, 1, _rest(patience, limit))
+        answer = await leave_library(session, answer, _rest(patience, limit))
+        count -= 1
+        if count <= 0 or answer.reason != Reason.STEP.value or patience.interrupted.is_set():
+            return answer
+
+
+async def leave_library(session: Session, answer: answers.Stop, patience: Patience) -> answers.Stop:
+    """Step on from a library: debugpy follows a coroutine that awaits, or ends, into asyncio."""
+    limit = asyncio.get_running_loop().time() + patience.seconds
+    for _ in range(_LEFT_MAX):
+        if not _is_in_library(session, answer) or patience.interrupted.is_set():
+            break
+        answer = await steps(session, Resume.STEP, 1, _rest(patience, limit))
+    return answer
+
+
+def _is_in_library(session: Session, answer: answers.Stop) -> bool:
+    file = answer.frame.file if answer.frame else None
+    is_step = answer.reason == Reason.STEP.value
+    return is_step and file is not None and is_library(file, session.target.cwd)
+
+
+def note_library(session: Session, answer: answers.Stop) -> answers.Stop:
+    """Say of a step that ended in a library how steps keep to the program's own code."""
+    if not _is_in_library(session, answer):
+        return answer
+    try:
+        session.backend.ability(OwnSteps)
+    except DebuggerError:
+        return answer
+    return msgspec.structs.replace(answer, notes=(*answer.notes, _IN_LIBRARY))
 
 
 async def steps(

@@ -67,6 +67,18 @@ last"""
     assert count == 8
 
 
+def test_what_python_writes_around_a_workers_traceback_is_left_out() -> None:
+    text = """multiprocessing.pool.RemoteTraceback: \n\"\"\"
+Traceback (most recent call last):
+  File "pool.py", line 7, in score
+    return a / b
+ZeroDivisionError: no
+\"\"\"
+done"""
+    kept, count = without_traces(lines(text), ["ZeroDivisionError: no"])
+    assert ([one.text for one in kept], count) == (["done"], 7)
+
+
 def test_what_node_writes_around_an_uncaught_error_is_left_out() -> None:
     text = """door opened
 /tmp/door.mjs:23

@@ -98,3 +98,20 @@ def test_a_trace_is_in_pythons_order_and_its_library_frames_can_be_folded() -> N
         '    raise ValueError("bad") from e',
         "ValueError: bad",
     ]
+
+
+def test_an_exception_of_pydevds_is_in_no_trace_and_one_never_raised_stays() -> None:
+    trace = (
+        "KeyError: 'pydevd.py'\n\n"
+        "During handling of the above exception, another exception occurred:\n\n"
+        "ValueError: never raised\n\n"
+        "The above exception was the direct cause of the following exception:\n\n"
+        '  File "/work/rec.py", line 6, in depth\n    return depth()\n'
+        "RecursionError: maximum recursion depth exceeded"
+    )
+    found = from_trace(ExceptionDetails("RecursionError", "too deep", trace=trace))
+    assert found.causes == ("ValueError: never raised",)
+    assert found.trace.startswith("ValueError: never raised\n\nThe above exception was the direct")
+    assert from_trace(ExceptionDetails("RecursionError", "", trace=_CHAIN)).trace.startswith(
+        'Traceback (most recent call last):\n  File "/work/rec.py", line 3, in read'
+    )

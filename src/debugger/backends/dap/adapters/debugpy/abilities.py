@@ -82,6 +82,22 @@ class Jump:
             ) from error
 
 
+class OwnSteps:
+    """Steps as with justMyCode, which debugpy takes for a whole session only."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+
+    async def keep_to_own(self, *, is_on: bool) -> None:
+        """Let the steps that follow end in the program's own code only, or anywhere again."""
+        await self._inside.request(
+            "evaluate",
+            ask.Evaluate(f"{INSIDE}.keep_to_own({is_on})", "repl"),
+            dap.EvaluateBody,
+            failure=Code.EVALUATION_FAILED,
+        )
+
+
 class Modules:
     """The modules that the program has imported; debugpy's request lists those it stopped in."""
 
@@ -109,4 +125,8 @@ class Modules:
         ]
 
 
-OWN = {abilities.Jump: Jump, abilities.Modules: Modules}
+OWN = {
+    abilities.Jump: Jump,
+    abilities.Modules: Modules,
+    abilities.OwnSteps: OwnSteps,
+}

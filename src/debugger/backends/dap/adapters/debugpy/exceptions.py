@@ -28,6 +28,7 @@ _TEXT = Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
 _RAISED = "raised"
 _NO_MESSAGE = "exception: no description"  # what pydevd says of an exception without a message
 _WORKER_FRAMES = 4
+_CHAIN = re.compile(r"(\n\n(?:The above exception|During handling)[^\n]*\n\n)")
 
 # An expression: the module of what runs inside the program, which is made on the first need.
 INSIDE = (
@@ -118,13 +119,11 @@ def remote_cause(text: str, cwd: str) -> str | None:
 
 def from_trace(details: ExceptionDetails) -> ExceptionDetails:
     """Find the causes in the traceback: each block of a chain ends with `Type: message`."""
-    blocks = re.split(
-        r"\n\n(?:The above exception|During handling)[^\n]*\n\n", details.trace.strip()
-    )
+    trace = _without_debuggers(details.trace)
     causes = [
         block.strip().splitlines()[-1].strip()
-        for block in blocks[:-1]
-        if block.strip() and not _is_debuggers(block)
+        for block in _CHAIN.split(trace.strip())[:-1:2]
+        if block.strip()
     ]
     message = re.sub(r"\s*\(note: [^)]*\)\Z", "", details.message)
     message = "" if message == _NO_MESSAGE else message
@@ -134,8 +133,21 @@ def from_trace(details: ExceptionDetails) -> ExceptionDetails:
         type=kind,
         message=message,
         causes=tuple(causes[::-1]),
-        trace=_in_pythons_order(details.trace),
+        trace=_in_pythons_order(trace),
     )
+
+
+def _without_debuggers(trace: str) -> str:
+    """Leave out of a chain of exceptions those that pydevd caught in its own tracing."""
+    parts = _CHAIN.split(trace)
+    kept = [
+        part
+        for block, link in zip(parts[:-1:2], parts[1::2], strict=True)
+        # pydevd leaves out its own frames; else only a cause that was never raised has none.
+        if not _is_debuggers(block) and ("File " in block or "direct cause" in link)
+        for part in (block, link)
+    ]
+    return "".join([*kept, parts[-1]])
 
 
 def _in_pythons_order(trace: str) -> str:
@@ -160,6 +172,6 @@ def _in_pythons_order(trace: str) -> str:
 
 
 def _is_debuggers(block: str) -> bool:
-    """Tell whether pydevd caught the exception of a traceback, in its tracing of the program."""
+    """Tell whether pydevd raised the exception of a traceback, and caught it, as it traced."""
     files = re.findall(r'^\s*File "([^"]*)", line \d', block, re.MULTILINE)
     return bool(files) and any(one in files[0] for one in ("/debugpy/", "pydevd"))

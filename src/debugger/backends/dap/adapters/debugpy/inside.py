@@ -135,6 +135,22 @@ def catch(types: list[str] | None) -> None:
     _catching[0].want(types)
 
 
+# -- steps ---------------------------------------------------------------------------------------
+
+
+def keep_to_own(is_on: bool) -> None:  # noqa: FBT001
+    """Let requests to step mean the program's own code only, or all code again.
+
+    pydevd asks itself by this function for each such request, and for exception breakpoints,
+    which are not changed during a step.
+    """
+    py_db = _debugger()
+    if is_on:
+        py_db.get_use_libraries_filter = lambda: True
+    else:
+        vars(py_db).pop("get_use_libraries_filter", None)
+
+
 # -- where an exception comes from -------------------------------------------------------------
 
 
@@ -181,13 +197,25 @@ def _place(trace: TracebackType | None) -> str:
     """Name the innermost of the program's own frames that an exception came through."""
     py_db, found = _debugger(), None
     while trace is not None:
-        if found is None or py_db.in_project_scope(trace.tb_frame):
+        if found is None or (py_db.in_project_scope(trace.tb_frame) and _has_begun(trace)):
             found = trace
         trace = trace.tb_next
     if found is None:
         return ""
     code = found.tb_frame.f_code
     return f", in {code.co_name} {PurePath(code.co_filename).name}:{found.tb_lineno}"
+
+
+def _has_begun(trace: TracebackType) -> bool:
+    """Tell whether a frame had run code of its own when an exception came through it.
+
+    Before Python 3.12 pydevd is called at a function's entry, and may meet a recursion's limit
+    there, in a call that would not have been without it.
+    """
+    from opcode import opname
+
+    at = trace.tb_lasti
+    return at >= 0 and opname[trace.tb_frame.f_code.co_code[at]] != "RESUME"
 
 
 def is_passing() -> bool:
