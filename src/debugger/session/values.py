@@ -18,13 +18,14 @@ from debugger.backends.abilities import RawCommands
 from debugger.core import answers
 from debugger.core import state as states
 from debugger.core.events import Kind
+from debugger.core.expression_hints import LOCALS
 from debugger.core.model import Frame, Purpose, Variable
 from debugger.core.numbers import Format, written
 from debugger.core.rust_types import rust_type
 from debugger.core.state import State
 from debugger.core.words import one_line
 from debugger.errors import Code, DebuggerError
-from debugger.session import texts, views
+from debugger.session import rust_expressions, texts, views
 from debugger.session.looking import frame_of
 from debugger.session.session import Session
 
@@ -96,11 +97,12 @@ async def evaluate(
     frame = await frame_of(session)
     is_rust = (frame.file or "").endswith(".rs")
     try:
-        value = await session.backend.evaluate(expression, frame, purpose)
+        if is_rust and _reads_as_c(session):
+            value = await rust_expressions.evaluate(session.backend, expression, frame, purpose)
+        else:
+            value = await session.backend.evaluate(expression, frame, purpose)
     except DebuggerError as error:
-        if error.code is not Code.EVALUATION_FAILED or not is_rust:
-            raise
-        raise DebuggerError(error.code, error.message, hint=_RUST_HINT) from error
+        raise _with_rust_hint(error, frame) from error
     if purpose is Purpose.EVALUATE:
         # It may have changed anything.
         session.look.changed_anything()
@@ -122,6 +124,22 @@ async def evaluate(
         children_total=total if children else UNSET,
         show_type=show_type or UNSET,
     )
+
+
+def _with_rust_hint(error: DebuggerError, frame: Frame) -> DebuggerError:
+    """Return an expression's failure with what helps in Rust, where no adapter knew better."""
+    is_rust = (frame.file or "").endswith(".rs")
+    if error.code is not Code.EVALUATION_FAILED or not is_rust or error.hint not in {None, LOCALS}:
+        return error
+    return DebuggerError(error.code, error.message, hint=_RUST_HINT)
+
+
+def _reads_as_c(session: Session) -> bool:
+    """Tell whether a debugger with rules of its own reads expressions, and not our engine."""
+    with suppress(DebuggerError):
+        session.backend.ability(RawCommands)
+        return True
+    return False
 
 
 def _formed(
@@ -194,7 +212,7 @@ async def assign(session: Session, target: str, value: str) -> answers.Assignmen
             raise _optimized_out(target, frame) from error
         text = await texts.assign_text(session, target, value, kind, frame)
         if text is None:
-            raise
+            raise _with_rust_hint(error, frame) from error
         changed = text
         session.look.was_changed = True
         is_text = True

@@ -21,6 +21,8 @@ _WHOLE = {
 _REAL = {4: Machine.F32, 8: Machine.F64}
 _WIDEST = 64
 _LINKS_MAX = 8
+# How the names of the types begin through which Rust looks by itself.
+_RUST_LINKS = ("&", "alloc::boxed::Box<")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,11 @@ def dereferenced(operand: Operand) -> Operand:
 
 
 def peeled(operand: Operand) -> Operand:
-    """Look through Rust's references too, where a number or a text is wanted."""
+    """Look through Rust's references and boxes too, where a number or a text is wanted."""
     operand = dereferenced(operand)
     for _ in range(_LINKS_MAX):
         kind = operand.type
-        if kind.kind is not Kind.POINTER or not kind.name.startswith("&"):
+        if kind.kind is not Kind.POINTER or not kind.name.startswith(_RUST_LINKS):
             break
         operand = dereferenced(Operand(kind.points_to(), where=Stored(bits(operand))))
     return operand

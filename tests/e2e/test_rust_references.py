@@ -1,0 +1,45 @@
+"""Elements of Rust's references are those that Rust means, where a debugger reads them as C."""
+
+from __future__ import annotations
+
+import pytest
+
+from debuggees import build
+from refusals import refused
+
+ADAPTERS = [pytest.param(one, marks=pytest.mark.adapter(one)) for one in ("lldb-dap", "gdb")]
+ELEMENTS = {
+    "values[1]": "2",
+    "array[1]": "20",
+    "slice[1]": "2",
+    "bag.items[1]": "5",
+    "boxed[1]": "8",
+    "*n + 1": "6",
+}
+REFUSED = {
+    "n + 1": "takes a reference for a pointer",
+    "values[1] + 1": "takes a reference for a pointer",
+    "values[9]": "values has no element [9]",
+}
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_an_element_behind_a_reference_is_shown_or_refused(cli, adapter):
+    cli(
+        "start", build("references.rs"), "--adapter", adapter, "--break", "references.rs:8", check=0
+    )
+    for expression, value in ELEMENTS.items():
+        assert cli("print", expression, check=0).out == f"{expression} = {value}\n"
+    failed = {"exit": 1, "code": "EVALUATION_FAILED"}
+    for expression, says in REFUSED.items():
+        refused(cli, "print", expression, **failed, hint="debugger print", says=says)
+    refused(cli, "set", "values[1]", "9", **failed, hint="--backend frida")
+
+
+@pytest.mark.adapter("frida")
+def test_an_element_behind_a_reference_is_shown_in_process(cli):
+    cli(
+        "start", build("references.rs"), "--backend", "frida", "--break", "references.rs:8", check=0
+    )
+    for expression, value in (ELEMENTS | {"n + 1": "6", "values[1] + 1": "3"}).items():
+        assert cli("print", expression, check=0).out == f"{expression} = {value}\n"
