@@ -50,6 +50,12 @@ def test_values_are_told_apart(
     [
         ("lldb-dap", "error: <user expression 4>:1:1: use of undeclared identifier 'zz'\n 1 | zz",
          "use of undeclared identifier 'zz'"),
+        ("lldb-dap", "<error: error: it failed: couldn't read from memory\\n>",
+         "it failed: couldn't read from memory"),
+        ("lldb-dap", ("<error: Couldn't get: couldn't get the value of variable one: variable not "
+         "available\\nerror: errored out>"), "one is optimized out"),
+        ("gdb", "<Cannot access memory at address 0x2c>", "Cannot access memory at address 0x2c"),
+        ("gdb", "<value has been optimized out>", "value has been optimized out"),
         ("gdb", '<No symbol "zz" in current context.>', 'No symbol "zz" in current context.'),
         ("delve", "{could not find symbol value for zz}", "could not find symbol value for zz"),
         ("js-debug", "<ReferenceError: zz is not defined>", "ReferenceError: zz is not defined"),

@@ -21,7 +21,13 @@ _THREADS = {
 _LLDBS = frozenset({"lldb-dap", "lldb", "codelldb"})
 _MORE = re.compile(r"\((\d+) more hits, too many a second to be logged\)\Z")
 # How the debuggers write that there is no value.
-_ERROR = re.compile(r"<(error: .*|No symbol .*|[A-Za-z]*Error: .*|could not .*)>\Z", re.DOTALL)
+_ERROR = re.compile(
+    r"<(error: .*|No symbol .*|Cannot access .*|[A-Za-z]*Error: .*|could not .*"
+    r"|(?:value has been )?optimized out|not available)>\Z",
+    re.DOTALL,
+)
+_LINE_END = re.compile(r"\n|\\n")  # LLDB escapes it in a logpoint's text
+_NOT_AVAILABLE = re.compile(r"couldn't get the value of variable (\S+): variable not available")
 _DELVE_ERROR = re.compile(r"\{(could not .*|.* has no .*|unknown .*)\}\Z", re.DOTALL)
 # The address of a text says nothing that is the same in the next run.
 _POINTED = re.compile(r"0x[0-9a-f]+ (?=\")")
@@ -93,8 +99,11 @@ def cells(printed: str, count: int, adapter: str) -> tuple[int | None, tuple[Cel
 def _cell(value: str, adapter: str) -> Cell:
     said = value.strip()
     wrong = _ERROR.match(said) or (_DELVE_ERROR.match(said) if adapter == "delve" else None)
+    if adapter in _LLDBS and (gone := _NOT_AVAILABLE.search(said)) is not None:
+        return Cell(f"{gone[1]} is optimized out", is_error=True)
     if wrong is not None:
-        return Cell(wrong[1].removeprefix("error: "), is_error=True)
+        text = _LINE_END.split(wrong[1].removeprefix("error: "))[0]
+        return Cell(text.removeprefix("error: "), is_error=True)
     if adapter in _LLDBS and (told := _LLDB_ERROR.match(said)) is not None:
         return Cell(told[1].strip(), is_error=True)
     if adapter in _LLDBS:

@@ -101,4 +101,6 @@ def is_in_program(pid: int | None, address: int) -> bool:
     """Tell whether it lies in the program's own data, which is at the same place in each run."""
     maps = _maps(pid)
     own = [one for one in maps if one[2] == maps[0][2]] if maps else []
-    return bool(own) and own[0][0] <= address < own[-1][1] + _BEYOND
+    # The heap comes next, and begins elsewhere in each run.
+    is_heap = is_in(pid, address, "[heap]")
+    return bool(own) and not is_heap and own[0][0] <= address < own[-1][1] + _BEYOND

@@ -31,9 +31,10 @@ _HEAP_BEGINS = "((void (*)(void *))free)(((void *(*)(unsigned long))malloc)(1000
 _MAIN = "main"
 _GO_MAIN = "main.main"
 _VARIES = (
-    "where it lies differs from run to run, so the writes before the place are not known: "
-    "give a place that comes earlier, where it is made"
+    "its address differs from run to run, so the writes before the place are not known: give a "
+    "place that comes earlier, where it is made"
 )
+_KEEPS = "; --adapter gdb gives a program the same addresses in each run"
 _DIFFERS = "the program does not do the same in each run: the value at the place was {} then"
 _EARLIER = "what wrote it before {} is not seen"
 
@@ -47,6 +48,7 @@ class Watched:
     adapter: str = ""
     owner: str = ""  # the function in whose frame it lies, if it lies on the stack
     is_on_heap: bool = False
+    is_randomized: bool = False  # the system gives the program other addresses in each run
     is_reached: bool = False
     passed: Passed | None = None  # the call that gave it, if it is a parameter
     given: str | None = None  # its value at the beginning of that call
@@ -72,7 +74,7 @@ async def who_wrote(question: Question, wanted: Wanted) -> answers.WhoWrote:
     notes = list(later.notes)
     earlier = Watched()
     if later.again is None:
-        notes.append(_VARIES)
+        notes.append(_VARIES + _KEEPS * later.is_randomized)
     else:
         earlier = await _earlier(question, wanted, later)
         notes += earlier.notes
@@ -124,6 +126,7 @@ async def _later(question: Question, wanted: Wanted) -> Watched:
             )
         found.place, found.at = address, calling.address(stop.frame)
         found.is_on_heap = lying.is_in(session.pid, address, "[heap]")
+        found.is_randomized = lying.is_randomized(session.pid)
         found.again = _expression_of_next_run(session, wanted, bound, address)
         await _collect(run, found, wanted, stop, is_after=True)
     return found
