@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -182,3 +183,26 @@ def test_a_panic_is_how_a_call_of_go_ended(cli: Callable[..., Any], tmp_path: Pa
         assert says in answer.out, str(answer)
     missed = cli("calls", "cart.ad", *run, cwd=tmp_path, check=1)
     assert "no function cart.ad; there is main.(*cart).add" in missed.err
+
+
+INLINED = """\
+#include <stdio.h>
+static int price(int at) {
+    int found = at * 3;
+    printf("%d\\n", found);
+    return found + 1;
+}
+int main(void) { return price(2) > 100; }
+"""
+
+
+@pytest.mark.adapter("lldb-dap")
+@pytest.mark.adapter("frida")
+def test_of_an_inlined_function_it_is_said_that_its_calls_are_not_whole(
+    cli: Callable[..., Any], tmp_path: Path, require_tool: Callable[[str], str]
+) -> None:
+    (tmp_path / "a.c").write_text(INLINED)
+    words = [require_tool("gcc"), "-g", "-O2", "-o", "a", "a.c"]
+    subprocess.run(words, check=True, cwd=tmp_path, timeout=60)
+    told = cli("calls", "price", "--json", "--", "./a", cwd=tmp_path)
+    assert any("the compiler has inlined it" in one for one in told.data["data"]["notes"])

@@ -25,6 +25,12 @@ from debugger.recording.tree import Call
 _ROWS = 12
 _COMPILED = frozenset({".ts", ".tsx", ".mts", ".cts"})
 _NOTE = "what it called is of a second run, in which all calls were traced (frida)"
+# A trace sees a function that has an entry; a debugger also stops where one was inlined, whose
+# lines lie among its caller's, so that stepping leaves them early.
+_INLINED = (
+    "{0} was never entered in a second run: the compiler has inlined it, so lines of its calls may "
+    "be missing, they may have ended later, and not by a return; -O0 shows them whole"
+)
 
 
 async def with_callees(
@@ -48,7 +54,9 @@ async def with_callees(
         for one in answer.lives
     ]
     notes = [_NOTE] if any(one.callees for one in lives) else []
-    if len(calls) < max((one.number for one in answer.lives), default=0):
+    if answer.lives and not calls:
+        notes = [_INLINED.format(name)]
+    elif len(calls) < max((one.number for one in answer.lives), default=0):
         notes = [f"in a second run, to see what it calls, {name} was called {len(calls)} times"]
     found = structs.replace(answer, lives=tuple(lives), seen=len(calls))
     # A run that was ended early has not made all its calls.

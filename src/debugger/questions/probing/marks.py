@@ -34,7 +34,7 @@ _POINTED = re.compile(r"0x[0-9a-f]+ (?=\")")
 # LLDB pads addresses, and writes behind the case of a Rust enum how it is stored.
 _PADDED = re.compile(r'("(?:[^"\\]|\\.)*")|\b0x0+(?=[0-9a-f])')
 _STORED = re.compile(r"(?:(?<= )(\w+))?\{\$variants\$:.*", re.DOTALL)
-_LLDB_ERROR = re.compile(r"(?:error: )+(?:<user expression \d+>:\d+:\d+: )?([^\n\\]+)")
+_LLDB_ERROR = re.compile(r"(?:\{Error: |error: )+(?:<user expression \d+>:\d+:\d+: )?([^\n\\]+)")
 # JSON where it loses nothing, else what Node itself writes of a value (util.inspect). The user's
 # expression is outside of all functions that have names of ours.
 _JS_WHOLE = (
@@ -102,10 +102,11 @@ def _cell(value: str, adapter: str) -> Cell:
     if adapter in _LLDBS and (gone := _NOT_AVAILABLE.search(said)) is not None:
         return Cell(f"{gone[1]} is optimized out", is_error=True)
     if wrong is not None:
-        text = _LINE_END.split(wrong[1].removeprefix("error: "))[0]
-        return Cell(text.removeprefix("error: "), is_error=True)
+        said = wrong[1]
     if adapter in _LLDBS and (told := _LLDB_ERROR.match(said)) is not None:
         return Cell(told[1].strip(), is_error=True)
+    if wrong is not None:
+        return Cell(_LINE_END.split(said.removeprefix("error: "))[0], is_error=True)
     if adapter in _LLDBS:
         said = _PADDED.sub(lambda match: match[1] or "0x", said)
         said = _STORED.sub(lambda match: f"{match[1] or ''}{{...}}", said)
