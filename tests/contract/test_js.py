@@ -22,7 +22,10 @@ from debugger.backends.base import (
     Logged,
     Printed,
     Rebound,
+    Started,
 )
+from debugger.backends.dap import convert
+from debugger.backends.dap import messages as dap
 from debugger.backends.dap.adapters.js_debug import attach
 from debugger.core.breakpoints import Spec
 from debugger.core.events import Stream
@@ -334,6 +337,41 @@ async def test_the_inspector_that_was_opened_for_an_attach_is_closed_and_old_log
         if program.returncode is None:
             program.kill()
         await program.communicate()
+
+
+async def test_a_program_that_computes_on_is_said_to_keep_its_inspector(drive: Drive):
+    port = free_port()
+    program = await asyncio.create_subprocess_exec(
+        "node", f"--inspect-port={port}", str(source("endless.js")), stdout=PIPE, stderr=PIPE
+    )
+    assert program.stdout is not None
+    try:
+        await program.stdout.readline()
+        for _ in range(2):  # the second time it listens already
+            async with drive(KIT) as one:
+                await one.backend.attach(
+                    Attach(pid=program.pid, cwd=os.getcwd(), env=dict(os.environ))
+                )
+                await one.backend.run()
+                await one.seen.next(Started)
+                closed = await one.backend.close(kill=False)
+                assert f"it still listens at 127.0.0.1:{port}" in closed.notes[0]
+    finally:
+        program.kill()
+        await program.communicate()
+
+
+def test_a_method_is_named_by_the_class_of_its_object():
+    names = {
+        "Timeout {.tick": "Timeout.tick",
+        "function router (req, res, next) {.handle": "router.handle",
+        "class Cart {.make": "Cart.make",
+        "function (req) {.handle": "handle",
+        "Basket.total": "Basket.total",
+        "main::{closure#0}": "main::{closure#0}",
+    }
+    bodies = [dap.StackFrame(id=1, name=one) for one in names]
+    assert [one.function for one in convert.frames(bodies, 0)] == list(names.values())
 
 
 @pytest.mark.parametrize(("what", "exceptions"), [("reads", 3), ("throws", 6)])

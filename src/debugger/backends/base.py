@@ -159,9 +159,13 @@ Sink = Callable[[Event], None]
 
 
 class Closed(Struct, frozen=True):
-    """What closing a backend did; `killed` names what had to be killed, as `PID (name)`."""
+    """What closing a backend did; `killed` names what had to be killed, as `PID (name)`.
+
+    `notes` say what is left of the debugger in a program that goes on.
+    """
 
     killed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Backend(Protocol):

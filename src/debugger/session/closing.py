@@ -27,20 +27,21 @@ class Fate:
 async def let_go(sessions: Sessions, session: Session) -> Fate:
     """End a session and leave its program running."""
     was_live = session.is_live
-    await sessions.close(session, kill=False)
+    closed = await sessions.close(session, kill=False)
     if not runs(session.target):
         return Fate(goes_on=False)
     if not was_live:
         return Fate(goes_on=False, notes=("the program had ended before",))
     pid = session.pid
     if not _is_on_this_machine(session) or pid is None:
-        return Fate(goes_on=True)
+        return Fate(goes_on=True, notes=closed.notes)
     found = _living(pid)
     if found is None:
         return Fate(goes_on=False, notes=(f"process {pid} has ended meanwhile",))
     if found.state == "T":
-        return Fate(goes_on=True, notes=(f"a signal has stopped it: kill -CONT {pid}",))
-    return Fate(goes_on=True)
+        note = f"a signal has stopped it: kill -CONT {pid}"
+        return Fate(goes_on=True, notes=(*closed.notes, note))
+    return Fate(goes_on=True, notes=closed.notes)
 
 
 async def kill_attached(sessions: Sessions, session: Session) -> Fate:

@@ -231,25 +231,30 @@ class DapBackend:
 
     async def close(self, *, kill: bool) -> Closed:
         """End the adapter, and the program with it if `kill`."""
-        await self._release(kill=kill)
+        left = await self._release(kill=kill)
         close = self._talk.close if self._held is None else self._held.closing(self._talk.close)
         async with leaving.leaving(self, self._talk, self._profile, kill=kill):
-            return await close(kill=kill)
+            closed = await close(kill=kill)
+        return msgspec.structs.replace(closed, notes=(*closed.notes, left)) if left else closed
 
-    async def _release(self, *, kill: bool) -> None:
-        """Do what is left to do in a process that was attached to, where the adapter does not."""
+    async def _release(self, *, kill: bool) -> str | None:
+        """Do what is left to do in a process that was attached to, where the adapter does not.
+
+        Returns what is left of the debugger in a process that goes on.
+        """
         delegating = self._profile.delegating
         if self.attached is None or self._child is not None or delegating is None:
-            return
+            return None
         # A process that was not reached, or was let go of, is not ended.
         is_live = self._is_begun and not self._talk.events.is_over
         self._is_begun = False
         with suppress(DebuggerError):  # the adapter is gone
             if kill and is_live:
                 delegating.end(self)
-                return
+                return None
             self._talk.events.mute()
-            await delegating.leave(self, self._talk.events.terminated)
+            return await delegating.leave(self, self._talk.events.terminated)
+        return None
 
     def _tell(self, event: Event) -> None:
         if self.lines is not None:

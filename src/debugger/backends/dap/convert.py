@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from debugger.backends.dap import messages as dap
@@ -21,6 +22,7 @@ from debugger.core.model import (
 
 VALUE_MAX = 1 << 16
 LAZY = "accessor"
+_OF_OBJECT = re.compile(r"(?:async )?(?:function\*? |class )?([\w$]+)?[^{}]*\{\.([^{}]+)\Z")
 _NOWHERE = "?"  # delve: the source of code that is in no function
 
 _KINDS = {
@@ -64,8 +66,11 @@ def _frame(body: dap.StackFrame, index: int) -> Frame:
 def _function(name: str) -> str:
     """Leave out what lldb-dap adds to a function's name, and debugpy to the one that raised.
 
-    js-debug puts the global object before a function that is called without one.
+    js-debug puts the global object before a function that is called without one, and before others
+    how V8 begins to write the object: `Timeout {.tick`, `function router (req, res) {.handle`.
     """
+    of = _OF_OBJECT.match(name)
+    name = ".".join(filter(None, of.groups())) if of is not None else name
     plain = plain_function(name).removesuffix(" [inlined]").removesuffix(" (Current frame)")
     return plain.removeprefix("global.")
 

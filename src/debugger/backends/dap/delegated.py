@@ -143,7 +143,7 @@ class Delegating:
     written: Callable[[Stream, str], str]
     begin: Callable[[Inside, Held], Awaitable[None]]
     lines: Callable[[Inside], Lines]
-    leave: Callable[[Inside, asyncio.Event], Awaitable[None]]
+    leave: Callable[[Inside, asyncio.Event], Awaitable[str | None]]
     end: Callable[[Inside], None]
 
 

@@ -86,11 +86,7 @@ def _port(pid: int) -> int:
             f"process {pid} is no Node" + f": it runs {exe}" * bool(exe),
             hint="debugger attach --connect HOST:PORT reaches an inspector that listens",
         )
-    wanted = _DEFAULT_PORT
-    for word in (*command_line(pid), *_options(pid)):
-        found = _INSPECT.match(word)
-        if found is not None and found["port"]:
-            wanted = int(found["port"])
+    wanted = _wanted_port(pid)
     open_ports = _listening(pid)
     if wanted in open_ports:
         return wanted
@@ -107,6 +103,16 @@ def _port(pid: int) -> int:
             Code.LAUNCH_FAILED, f"cannot wake process {pid}: {error.strerror}", hint="ps -ef"
         ) from error
     _opened.add(pid)
+    return wanted
+
+
+def _wanted_port(pid: int) -> int:
+    """Return the port at which a process's inspector is to listen, by its options."""
+    wanted = _DEFAULT_PORT
+    for word in (*command_line(pid), *_options(pid)):
+        found = _INSPECT.match(word)
+        if found is not None and found["port"]:
+            wanted = int(found["port"])
     return wanted
 
 
@@ -178,11 +184,11 @@ def _ports(pid: int) -> dict[int, str]:
     return {int(one[1].rpartition(":")[2], 16): one[9] for one in fields if one[3] == _LISTENS}
 
 
-async def leave(inside: Inside, terminated: asyncio.Event) -> None:
-    """Close the inspector that was opened for us; a program that computes on keeps it open."""
+async def leave(inside: Inside, terminated: asyncio.Event) -> str | None:
+    """Close the inspector that was opened for us; say where a program that computes keeps it."""
     pid = inside.attached.pid if inside.attached is not None else None
-    if pid not in _opened or inside.lines is None:
-        return
+    if pid is None or pid not in _opened or inside.lines is None:
+        return None
     _opened.discard(pid)
     try:
         async with asyncio.timeout(_CLOSED_S):
@@ -193,6 +199,22 @@ async def leave(inside: Inside, terminated: asyncio.Event) -> None:
             await terminated.wait()
     except TimeoutError:
         inside.post("evaluate", ask.Evaluate(_KEEP_OPEN, "watch"))
+        return _left_open(pid, ", for the program does not come back to its event loop")
+    except DebuggerError:
+        return _left_open(pid)
+    return None
+
+
+def _left_open(pid: int, why: str = "") -> str | None:
+    """Say where an inspector still listens; the next detach tries again to close it."""
+    port = _wanted_port(pid)
+    if port not in _listening(pid):
+        return None
+    _opened.add(pid)
+    return (
+        f"its inspector, which attach opened, could not be closed{why}: it still listens at "
+        f"127.0.0.1:{port}, for anybody on this machine"
+    )
 
 
 def end(inside: Inside) -> None:
