@@ -101,7 +101,7 @@ BY_ADAPTER: Final = {
     "lldb-dap": {
         "raw nope": "debugger raw help lists the commands",
         "raw 'process detach'": "debugger detach ends the session and lets the program go on",
-        "raw kill": "debugger stop ends program and session; debugger restart begins anew",
+        "raw kill": "debugger stop ends program and session",
         "raw 'shell ls'": 'debugger config: [security] shell = "allow" permits it',
     },
     "debugpy": {
@@ -175,6 +175,7 @@ REASONS: Final = {
     "session/live.py: debugger read 0xADDR:TYPE": "tests/unit/session/test_live.py",
     "session/machine.py: debugger memory read": "tests/e2e/test_machine.py",
     "session/report.py": "a program that its adapter left: tests/faults",
+    "session/rust_expressions.py": "tests/e2e/test_rust_references.py",
     "session/session.py": "a process of several that ended: tests/e2e/test_children.py",
     "session/sessions.py: debugger stop --session": "as many sessions as there may be",
     "session/source.py": "functions of several files: tests/e2e/test_sources.py",

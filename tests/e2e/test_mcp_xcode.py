@@ -5,6 +5,8 @@ The simulator is a scripted xcrun; the app on it is a process of this machine, r
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -463,6 +465,30 @@ async def test_what_a_stopped_or_a_running_program_cannot_tell_is_said(xcrun, pi
             )
         text = await agent.refused("debug_stack", threadIndex=0)
         assert "Process is running; pause or hit a breakpoint to fetch stack." in text
+
+
+# In this order in one session: the calls that the hints name continue it, pause it and end it.
+HINTED = [
+    ("debug_session", {"action": "use", "sessionId": "nope"}),
+    ("debug_lldb_command", {"command": "nope"}),
+    ("debug_lldb_command", {"command": "expression nope"}),
+    ("debug_session", {"action": "wait"}),
+    ("debug_lldb_command", {"command": "thread step-over"}),
+    ("debug_lldb_command", {"command": "process kill"}),
+]
+_CALL = re.compile(r"\b((?:debug|session)_\w+|doctor)\b(?: (\{.*?\}))?")
+
+
+@linux
+@lldb
+async def test_the_call_that_a_hint_names_is_taken_where_it_is_given(xcrun, pid):
+    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+        await stopped(agent)
+        await agent.call("debug_breakpoint_remove", breakpointId=1)
+        for tool, arguments in HINTED:
+            _, _, hint = (await agent.refused(tool, **arguments)).partition("\nhint: ")
+            name, given = next(_CALL.finditer(hint)).groups()
+            await agent.call(name, **json.loads(given or "{}"))
 
 
 @linux

@@ -2,57 +2,66 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Container
+import shlex
+from collections.abc import Container, Mapping
 from typing import Final
 
 _ANY_COMMAND: Final = "debug_command"
-_LLDB: Final = 'debug_lldb_command {{"command": "{}"}}'
-_SESSION: Final = 'debug_session {{"action": "{}"}}'
-# The tools of the XcodeBuildMCP toolset, by the commands that they stand for.
-_TOOLS: Final = {
+# What a tool of the XcodeBuildMCP toolset takes for a command of ours: LLDB's own command, and what
+# stands for arguments where the hint gives none.
+_LLDB_COMMANDS: Final = {
+    "breakpoint list": ("breakpoint list", ""),
+    "disassemble": ("disassemble", ""),
+    "eval": ("expression", "EXPR"),
+    "memory read": ("memory read", "ADDRESS"),
+    "modules": ("image list", ""),
+    "next": ("thread step-over", ""),
+    "print": ("expression", "EXPR"),
+    "raw": ("", "COMMAND"),
+    "raw help": ("help", ""),
+    "registers": ("register read", ""),
+    "registers all": ("register read --all", ""),
+    "source": ("source list", ""),
+    "step": ("thread step-in", ""),
+    "threads": ("thread list", ""),
+}
+_SESSION_ACTIONS: Final = {
+    "await": "wait",
+    "pause": "pause",
+    "restart": "restart",
+    "sessions": "list",
+    "status": "status",
+    "stop": "stop",
+    "use": "use",
+}
+_WHOLE_TOOLS: Final = {
     "args": "debug_variables",
-    "attach": "debug_attach",
-    "await": _SESSION.format("wait"),
     "backtrace": "debug_stack",
-    "break": "debug_breakpoint_add",
-    "breakpoint add": "debug_breakpoint_add",
-    "breakpoint list": _LLDB.format("breakpoint list"),
-    "breakpoint remove": "debug_breakpoint_remove",
-    "config": "doctor",
     "continue": "debug_continue",
     "detach": "debug_detach",
-    "disassemble": _LLDB.format("disassemble"),
     "doctor": "doctor",
-    "eval": _LLDB.format("expression EXPR"),
     "locals": "debug_variables",
-    "memory read": _LLDB.format("memory read ADDRESS"),
-    "modules": _LLDB.format("image list"),
-    "next": _LLDB.format("thread step-over"),
-    "output": _LLDB.format("process status"),
-    "pause": _SESSION.format("pause"),
-    "print": _LLDB.format("expression EXPR"),
-    "raw": _LLDB.format("help"),
-    "registers": _LLDB.format("register read"),
-    "restart": _SESSION.format("restart"),
-    "sessions": _SESSION.format("list"),
-    "source": _LLDB.format("source list"),
-    "status": _SESSION.format("status"),
-    "step": _LLDB.format("thread step-in"),
-    "stop": _SESSION.format("stop"),
-    "threads": _LLDB.format("thread list"),
-    "use": _SESSION.format("use"),
+    "start PROGRAM begins one": "debug_attach begins one",
 }
-# What only a shell takes.
+# What only a shell takes, and of those what is worth a shell where no other command is known.
 _OF_A_SHELL: Final = frozenset({"daemon", "mcp", "completion", "skill"})
+_ALWAYS_OF_A_SHELL: Final = frozenset({"config"})
 
-_ARGUMENT = r"(?: (?:--?[a-z][\w-]*|'[^']*'|\"[^\"]*\"|[^\sa-z;,][^\s;,]*|[\w./-]+[:=][^\s;,]+))"
+_VALUED = r"--(?:adapter|backend|connect|core|name|session) [^\s;,]+"
+_ARGUMENT = (
+    rf"(?: (?:{_VALUED}|--?[a-z][\w-]*|'[^']*'|\"[^\"]*\"|[^\sa-z;,][^\s;,]*|[\w./-]+[:=][^\s;,]+))"
+)
 _COMMAND = re.compile(
-    r"\bdebugger (?P<path>"
+    r"\bdebugger (?P<path>start PROGRAM begins one|raw help|registers all|"
     r"(?:breakpoint|memory|watch|catch|trace|evidence|runs) [a-z]+|-*[A-Za-z][\w-]*)"
-    rf"(?P<arguments>{_ARGUMENT}*)"
+    rf"(?P<arguments>(?:(?<=debugger use) [\w.-]+)?{_ARGUMENT}*)"
 )
 _NAMED = re.compile(r"\bdebug_[a-z_]+")
+_PLACE = re.compile(r"(.+):(\d+)")
+# A clause that goes on with the one before it says nothing without that.
+_GOES_ON = re.compile(r"--|without it\b|it\b")
 
 
 def name_tools(hint: str, tools: Container[str]) -> str | None:
@@ -63,22 +72,107 @@ def name_tools(hint: str, tools: Container[str]) -> str | None:
             name commands as `debugger COMMAND`.
         tools: The names of the tools that the client can call.
     """
-    clauses = [_fit(one.strip(), tools) for one in hint.split(";")]
-    return "; ".join(one for one in clauses if one) or None
+    kept: list[str] = []
+    is_left_out = False
+    for clause in hint.split(";"):
+        goes_on = is_left_out and _GOES_ON.match(clause.strip())
+        fitting = None if goes_on else _fit(clause.strip(), tools)
+        is_left_out = fitting is None
+        kept += [fitting] if fitting else []
+    return "; ".join(kept) or None
 
 
 def _fit(clause: str, tools: Container[str]) -> str | None:
-    named = list(_COMMAND.finditer(clause))
     if _ANY_COMMAND in tools:
         return _COMMAND.sub(_quoted, clause)
-    missing = any(name not in tools for name in _NAMED.findall(clause))
-    if missing or any(one["path"] not in _TOOLS for one in named):
+    if any(name not in tools for name in _NAMED.findall(clause)):
         return None
-    return _COMMAND.sub(lambda one: _TOOLS[one["path"]], clause)
+    parts: list[str] = []
+    end = 0
+    for named in _COMMAND.finditer(clause):
+        call = _call(named["path"], _words(named["arguments"]))
+        if call is None:
+            return None
+        parts += [clause[end : named.start()], call]
+        end = named.end()
+    return "".join(parts) + clause[end:]
+
+
+def _words(arguments: str) -> list[str]:
+    try:
+        return shlex.split(arguments)
+    except ValueError:
+        return arguments.split()
+
+
+def _call(path: str, words: list[str]) -> str | None:
+    """Return the call of XcodeBuildMCP's tools that does what a command does; None without one."""
+    given = [one for one in words if one != "--help"]
+    options = [one for one in given if one.startswith("--")]
+    if path in _ALWAYS_OF_A_SHELL:
+        return " ".join(["in a shell, debugger", path, *words])
+    if path == "attach":
+        return _attach(given)
+    if path in _SESSION_ACTIONS:
+        return _session(_SESSION_ACTIONS[path], given)
+    if options:
+        return None
+    if path in _LLDB_COMMANDS:
+        command, open_words = _LLDB_COMMANDS[path]
+        whole = " ".join(one for one in (command, " ".join(given) or open_words) if one)
+        return _json("debug_lldb_command", {"command": whole})
+    return _breakpoint(path, given) or _WHOLE_TOOLS.get(path)
+
+
+def _attach(given: list[str]) -> str | None:
+    match given:
+        case [pid] if pid.isdigit():
+            return _json("debug_attach", {"pid": int(pid)})
+        case [("--name" | "--connect" | "--core") as option, value]:
+            return _json("debug_attach", {option[2:]: value})
+        case ["--core", file, program]:
+            return _json("debug_attach", {"core": file, "program": program})
+        case [pid, ("--adapter" | "--backend") as option, value] if pid.isdigit():
+            return _json("debug_attach", {"pid": int(pid), option[2:]: value})
+        case [] | ["PID"]:
+            return "debug_attach"
+    return None
+
+
+def _session(action: str, given: list[str]) -> str | None:
+    match given:
+        case []:
+            return _json("debug_session", {"action": action})
+        case ["--kill"] if action == "stop":
+            return _json("debug_session", {"action": "kill"})
+        case ["--all"] if action == "pause":
+            return _json("debug_session", {"action": action, "allThreads": True})
+        case [name] if action == "use":
+            return _json("debug_session", {"action": action, "sessionId": name})
+        case ["--session", name]:
+            return _json("debug_session", {"action": action, "sessionId": name})
+    return None
+
+
+def _breakpoint(path: str, given: list[str]) -> str | None:
+    if path == "breakpoint remove":
+        numbers = [int(one) for one in given if one.isdigit()]
+        return _json("debug_breakpoint_remove", {"breakpointId": numbers[0]} if numbers else {})
+    if path not in {"break", "breakpoint add"}:
+        return None
+    place = _PLACE.fullmatch(given[0]) if given else None
+    named = {"file": place[1], "line": int(place[2])} if place is not None else {}
+    return _json("debug_breakpoint_add", named)
+
+
+def _json(tool: str, arguments: Mapping[str, object]) -> str:
+    return f"{tool} {json.dumps(arguments, ensure_ascii=False)}" if arguments else tool
 
 
 def _quoted(named: re.Match[str]) -> str:
     words = named[0].removeprefix("debugger ")
+    if named["path"] == "start PROGRAM begins one":
+        return f"{_ANY_COMMAND} `start PROGRAM` begins one"
     if named["path"] in _OF_A_SHELL:
         return f"in a shell, debugger {words}"
     return f"{_ANY_COMMAND} `{words}`"

@@ -39,7 +39,7 @@ and bundle.
 5. debug_continue goes on and returns at once. debug_detach at the end: the app lives on.
 
 Without debugSessionId the current debug session is meant. The sessions are shared with the shell \
-command `debugger`: a person can look on.
+command `debugger`: a person can look on. What an answer names as "debugger X" is such a command.
 """
 
 

@@ -86,9 +86,9 @@ class Tool:
         known = list(self.input_schema["properties"])
         for name in rest:
             if name not in known:
-                near = near_names(name, known)
-                meant = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}"
-                raise DebuggerError(Code.USAGE, f"{self.name} has no {name[:_SHOWN]!r}", hint=meant)
+                near = [f"did you mean {one}? " for one in near_names(name, known, 1)]
+                hint = f"{''.join(near)}it takes {', '.join(known)}"
+                raise DebuggerError(Code.USAGE, f"{self.name} has no {name[:_SHOWN]!r}", hint=hint)
         for name in self.lines & rest.keys():
             rest[name] = _words(self.name, name, rest[name])
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from debugger.backends.abilities import RawCommands
+from debugger.backends.base import Attach
 from debugger.core import answers
 from debugger.core.raw_effects import RawEffect
 from debugger.core.state import State
@@ -15,7 +16,7 @@ from debugger.session.stepping import Patience
 
 _INSTEAD = {
     RawEffect.DETACH: ("detach", "debugger detach ends the session and lets the program go on"),
-    RawEffect.KILL: ("end", "debugger stop ends program and session; debugger restart begins anew"),
+    RawEffect.KILL: ("end", "debugger stop ends program and session"),
 }
 
 
@@ -32,6 +33,8 @@ async def run(
     effect = session.backend.ability(RawCommands).raw_effect(command)
     if effect in _INSTEAD:
         verb, hint = _INSTEAD[effect]
+        if effect is RawEffect.KILL and isinstance(session.target, Attach):
+            hint = "debugger stop --kill ends program and session"
         raise DebuggerError(
             Code.USAGE, f"a raw command that would {verb} the program of this session", hint=hint
         )

@@ -23,7 +23,47 @@ NAMES = {kind: {one.name for one in tools} for kind, tools in TOOLSETS.items()}
         ),
         ("debugger locals lists what is here", "debug_command `locals` lists what is here", None),
         ("debugger watch list; debugger watch remove ID frees one", None, None),
-        ("debugger break main.c:42", "debug_command `break main.c:42`", "debug_breakpoint_add"),
+        (
+            "debugger break main.c:42",
+            "debug_command `break main.c:42`",
+            'debug_breakpoint_add {"file": "main.c", "line": 42}',
+        ),
+        (
+            "debugger raw help lists the commands",
+            "debug_command `raw help` lists the commands",
+            'debug_lldb_command {"command": "help"} lists the commands',
+        ),
+        (
+            "debugger print '*NAME' reads through a reference",
+            "debug_command `print '*NAME'` reads through a reference",
+            'debug_lldb_command {"command": "expression *NAME"} reads through a reference',
+        ),
+        (
+            "debugger attach --name server",
+            "debug_command `attach --name server`",
+            'debug_attach {"name": "server"}',
+        ),
+        (
+            "debugger stop --kill ends program and session",
+            "debug_command `stop --kill` ends program and session",
+            'debug_session {"action": "kill"} ends program and session',
+        ),
+        (
+            "debugger use loop-2: it still runs",
+            "debug_command `use loop-2`: it still runs",
+            'debug_session {"action": "use", "sessionId": "loop-2"}: it still runs',
+        ),
+        (
+            "debugger start PROGRAM begins one",
+            "debug_command `start PROGRAM` begins one",
+            "debug_attach begins one",
+        ),
+        ("debugger config shows the file", None, "in a shell, debugger config shows the file"),
+        (
+            "debugger restart runs it again; debugger output shows what it printed",
+            None,
+            'debug_session {"action": "restart"} runs it again',
+        ),
         ("give --x", "give --x", "give --x"),
     ],
 )
@@ -39,6 +79,9 @@ def test_a_clause_without_a_tool_is_left_out():
     assert name_tools(hint, NAMES["xcodebuildmcp"]) == "debug_detach ends the session"
     assert name_tools("debugger daemon logs", NAMES["xcodebuildmcp"]) is None
     assert name_tools("debugger daemon logs", NAMES["core"]) == "in a shell, debugger daemon logs"
+    assert name_tools("debugger watch list; --adapter gdb does", NAMES["xcodebuildmcp"]) is None
+    stepping = "debugger step --into NAME; debugger args"
+    assert name_tools(stepping, NAMES["xcodebuildmcp"]) == "debug_variables"
 
 
 def test_no_hint_of_the_source_names_a_command_or_a_missing_tool():
