@@ -17,7 +17,7 @@ from debugger.recording.model import (
     Skipped,
     Value,
 )
-from debugger.recording.python.branches import branches
+from debugger.recording.python.branches import branches, may_catch
 from debugger.recording.tree import grow
 
 
@@ -134,3 +134,12 @@ def test_skipped_lines_are_counted():
 )
 def test_branches_are_found_in_a_source(source, found):
     assert {line: (b.then, b.otherwise) for line, b in branches(source).items()} == found
+
+
+def test_a_function_without_a_try_or_a_with_catches_nothing() -> None:
+    source = "def mid():\n    def inner():\n        try: pass\n        finally: pass\n"
+    assert not may_catch(source, 1)
+    assert may_catch(source, 2)
+    assert may_catch("@cached\nasync def f():\n    async with lock: pass\n", 1)
+    assert not may_catch("import asyncio\ndef f(): pass\nasyncio.run(f())\n", 1)
+    assert may_catch("x = (", 1)  # not known

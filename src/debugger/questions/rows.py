@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+
 from debugger.core import answers
 from debugger.questions import recorded
 from debugger.recording.flat import Row
+from debugger.recording.python.branches import may_catch
 
 _NS = 1_000_000
 
@@ -31,4 +35,20 @@ def row(of: Row) -> answers.CallRow:
         errors=one.errors,
         below=one.left_out.calls,
         is_stopped=one.is_stopped,
+        may_catch=function is None or _may_catch(function.file, function.line),
     )
+
+
+def _may_catch(file: str, line: int) -> bool:
+    """Tell whether a function of Python may catch; true of every other language's."""
+    if not file.endswith((".py", ".pyw")):
+        return True
+    try:
+        return _may_catch_now(file, line, Path(file).stat().st_mtime_ns)
+    except (OSError, UnicodeDecodeError):
+        return True
+
+
+@lru_cache(1000)
+def _may_catch_now(file: str, line: int, _changed_ns: int) -> bool:
+    return may_catch(Path(file).read_text(encoding="utf-8"), line)

@@ -210,7 +210,9 @@ def _errors(one: CallRow, inner: Sequence[str]) -> list[str]:
             said.append(f"passed on {_types(one.errors)}")
     caught = [text for text in inner if text not in one.errors]
     if caught:
-        said.append(f"caught {_types(caught)}")
+        # A library that it called did, in whose calls the one that raised was.
+        by = "" if one.may_catch else "a library "
+        said.append(f"{by}caught {_types(caught)}")
     return said
 
 

@@ -52,6 +52,7 @@ class CallRow(Struct, frozen=True):
 
     `depth` is that in the tree, `order` which line is worth more: 0 is left out last. `raised`
     calls ended by an exception, `open` had not ended; `below` counts the calls that are not shown.
+    `may_catch` is false of a function whose source has nothing that could catch an exception.
     """
 
     depth: int
@@ -71,3 +72,4 @@ class CallRow(Struct, frozen=True):
     errors: tuple[str, ...] = ()
     below: int = 0
     is_stopped: bool = False
+    may_catch: bool = True

@@ -11,7 +11,7 @@ from debugger.core.hangs import Wait
 from debugger.core.waits import SystemCall, kind_of
 from debugger.targets import threads as processes
 from debugger.targets.descriptors import blocked_on
-from debugger.targets.process import children
+from debugger.targets.process import children, command_line
 from debugger.targets.threads import ThreadState
 
 _LOOKS = 10
@@ -112,5 +112,10 @@ def _child(pid: int, call: SystemCall) -> str:
     found = children(pid)
     wanted = call.arguments[0] if call.arguments and call.name == "wait4" else 0
     chosen = {wanted: found[wanted]} if wanted in found else found
-    told = [f"{number} ({' '.join(words)[:60]})" for number, words in list(chosen.items())[:3]]
+    own = command_line(pid)
+    # A fork has its parent's command line, which under a debugger is the debugger's, too.
+    told = [
+        f"{number} ({'forked by it' if words == own else ' '.join(words)[:60]})"
+        for number, words in list(chosen.items())[:3]
+    ]
     return f"its child {', '.join(told)}" if told else "a child process"

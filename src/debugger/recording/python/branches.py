@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from debugger.recording.lines import Branch
 
@@ -22,6 +23,40 @@ def branches(source: str) -> dict[int, Branch]:
             if then != node.lineno:
                 found[node.lineno] = Branch(node.lineno, then, otherwise)
     return found
+
+
+def may_catch(source: str, line: int) -> bool:
+    """Tell whether the function that begins at a line, or the module at line 1, may catch.
+
+    True where it is not known, as of a source that cannot be parsed.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    found = next((one for one in ast.walk(tree) if _begins_at(one, line)), None)
+    if found is None and line > 1:
+        return True
+    body = tree.body if found is None else getattr(found, "body", [])
+    return any(isinstance(one, _CATCHES) for one in _own_nodes(body))
+
+
+_CATCHES = (ast.Try, ast.With, ast.AsyncWith, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _begins_at(node: ast.AST, line: int) -> bool:
+    return isinstance(node, _FUNCTIONS) and _first([node]) == line
+
+
+def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """Walk statements without the functions that they define."""
+    nodes: list[ast.AST] = list(body)
+    while nodes:
+        node = nodes.pop()
+        yield node
+        if not isinstance(node, _FUNCTIONS):
+            nodes += ast.iter_child_nodes(node)
 
 
 def _first(body: list[ast.stmt]) -> int:
