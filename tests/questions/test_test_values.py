@@ -90,3 +90,11 @@ def test_a_test_that_fails_only_after_others_says_so(cli: Callable[..., Any], fo
 def test_a_strict_xfail_that_passes_fails(cli: Callable[..., Any], folder: Path) -> None:
     answer = cli("test", "--", *PYTEST, "-k", "strict", cwd=folder, check=0)
     assert answer.out.startswith("failed: assertion failed: [XPASS(strict)] known")
+
+
+def test_an_assertion_of_many_lines_is_read_and_what_explains_it_is_left_out(
+    made: Callable[[str], list[str]],
+) -> None:
+    lines = made("test_of_many_lines")
+    assert 'word = "a" + "b" [word=\'ab\']' in lines
+    assert not any("shown" in one for one in lines), lines

@@ -97,3 +97,26 @@ def test_after():
 @pytest.mark.xfail(strict=True, reason="known")
 def test_strict():
     pass
+
+
+class Named:
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        shown = self.name
+        return f"<{shown}>"
+
+
+def test_of_many_lines():
+    word = "a" + "b"
+    one = Named(word)
+    assert (
+        one.name
+        .strip()
+        .lower()
+        .strip()
+        .lower()
+        ==
+        "b"
+    )

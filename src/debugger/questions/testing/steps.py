@@ -22,6 +22,11 @@ from debugger.session import source
 _OF_A_CALL = 7
 _IN_ALL = 14
 _DEPTH = 2
+_SHOWN = 5  # lines of a statement that are shown
+_STATEMENT = 40  # lines of a statement that are read
+# What a runner's explanation of an assertion calls, after it has failed.
+_WRITTEN = re.compile(r"\.__(?:repr|str|format)__$")
+_WRITES = re.compile(r"""\b(?:repr|str|format|print|ascii)\(|\bf["']|\.format\(|%""")
 _VALUE = 100
 _CALL = 160
 _ARGUMENT = 40
@@ -30,18 +35,18 @@ _KEY = re.compile(r"\.\w+|\[[^\]]*\]")
 Key = tuple[int, str]
 
 
-def text_at(file: str, line: int) -> str:
-    """Return the statement that begins at a line."""
+def text_at(file: str, line: int, *, most: int = _SHOWN) -> str:
+    """Return the statement that begins at a line, of at most so many lines."""
     known = source.lines(file)
     if known is None or not 1 <= line <= len(known):
         return ""
-    return statement(known[line - 1 : line + 4], hash_comments=True)
+    return statement(known[line - 1 : line - 1 + most], hash_comments=True, most=most)
 
 
 def made(frame: FailedFrame) -> tuple[answers.MadeView, ...]:
     """Return the lines that made what a frame's last statement reads, the first first."""
     flow = _Flow(frame.function, frame.file, 0)
-    flow.read(read_paths(text_at(frame.file, frame.line)))
+    flow.read(read_paths(text_at(frame.file, frame.line, most=_STATEMENT)))
     return tuple(flow.follow(frame.steps, frame.line)[-_IN_ALL:])
 
 
@@ -90,6 +95,7 @@ class _Flow:
         views = [
             view
             for gave in step.gave
+            if not (is_last and _WRITTEN.search(gave.function)) or _WRITES.search(text)
             for view in _called(gave, self._depth + 1, keys, needs_value=needs_value)
         ]
         if bound or changed:
@@ -97,7 +103,8 @@ class _Flow:
             values += [_change(one) for one in changed]
             # What a call gave stands before what was made of it.
             views.append(answers.MadeView(self._frame(step.line), text, tuple(values), self._depth))
-            self._follow_sources(text, bound, changed)
+            read = text_at(self._file, step.line, most=_STATEMENT)
+            self._follow_sources(read, bound, changed)
         return views
 
     def _is_read(self, change: ChangedInPlace) -> bool:

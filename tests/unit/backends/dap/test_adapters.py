@@ -194,6 +194,7 @@ def test_a_python_programs_end_is_a_code_or_a_signal(code, exited):
             },
             ConditionFailed(None, "x > 1: NameError: name 'x' is not defined"),
         ),
+        ({"category": "stdout", "output": "Attaching to PID: 7 (elapsed: 1.00s).\n"}, None),
     ],
 )
 def test_what_debugpy_prints_is_told_by_what_it_is(body, told):

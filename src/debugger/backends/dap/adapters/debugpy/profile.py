@@ -131,10 +131,10 @@ _WAITING = "Attaching to PID: "
 
 def _printed(body: dap.OutputBody) -> Printed | Logged | ConditionFailed | None:
     # The program writes to files of ours; what comes as stdout is a logpoint's, or its complaint.
-    if body.category == "stdout":
-        return Logged(None, body.output.rstrip("\n"))
     if body.category == "telemetry" or body.output.startswith(_WAITING):
         return None
+    if body.category == "stdout":
+        return Logged(None, body.output.rstrip("\n"))
     failed = _FAILED_CONDITION.match(body.output)
     if failed:
         problem = body.output.strip().splitlines()[-1]
