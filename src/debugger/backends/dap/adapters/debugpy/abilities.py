@@ -16,7 +16,7 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.adapters.debugpy.exceptions import INSIDE
 from debugger.backends.dap.profile import Inside
-from debugger.core.model import LoadedModule
+from debugger.core.model import LoadedModule, Variable
 from debugger.errors import Code, DebuggerError
 
 _ONLY_A_LINE = "can only jump from a 'line' trace event"
@@ -125,8 +125,56 @@ class Modules:
         ]
 
 
+class LiveValues:
+    """Evaluates beside the program's threads, where there is no frame: in the main module."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+
+    async def read_live(self, expression: str, *, kind: str | None = None) -> Variable:
+        """Evaluate an expression over what the main module has, and imported modules."""
+        _refuse_kind(kind)
+        (found,) = await self._answer(expression, f"read_live({expression!r})")
+        return found
+
+    async def write_live(
+        self, target: str, value: str, *, kind: str | None = None
+    ) -> tuple[Variable, Variable]:
+        """Assign to a name of the main module, an attribute or an item."""
+        _refuse_kind(kind)
+        before, after = await self._answer(target, f"write_live({target!r}, {value!r})")
+        return before, after
+
+    async def _answer(self, name: str, expression: str) -> list[Variable]:
+        body = await self._inside.request(
+            "evaluate",
+            ask.Evaluate(f"{INSIDE}.{expression}", "repl"),
+            dap.EvaluateBody,
+            failure=Code.EVALUATION_FAILED,
+        )
+        told = json.loads(body.result or "{}")
+        if "values" not in told:
+            raise DebuggerError(
+                Code.EVALUATION_FAILED,
+                str(told.get("problem", "the program did not answer")),
+                hint="of a running program the main module's names and imported modules are "
+                "known; debugger pause stops it, for locals",
+            )
+        return [Variable(name, text, kind) for text, kind in told["values"]]
+
+
+def _refuse_kind(kind: str | None) -> None:
+    if kind is not None:
+        raise DebuggerError(
+            Code.NOT_SUPPORTED,
+            "a Python value has its own type, and no address to read",
+            hint="debugger read NAME",
+        )
+
+
 OWN = {
     abilities.Jump: Jump,
+    abilities.LiveValues: LiveValues,
     abilities.Modules: Modules,
     abilities.OwnSteps: OwnSteps,
 }

@@ -249,6 +249,64 @@ def near(name: str) -> str:
     return json.dumps([name] if name in known else get_close_matches(name, known, 20, 0.5))
 
 
+# -- values while the program runs ---------------------------------------------------------------
+
+_TEXT_MAX = 4000
+
+
+class _Names(dict):  # type: ignore[type-arg]  # before Python 3.9 it has no subscript
+    """The names of the main module, and behind them the modules that are imported."""
+
+    def __missing__(self, name: str) -> Any:
+        import builtins
+        import sys
+
+        if hasattr(builtins, name):
+            raise KeyError(name)
+        return sys.modules[name]
+
+
+def read_live(expression: str) -> str:
+    """Evaluate an expression in the main module's scope, beside the program's own threads."""
+    return json.dumps(_answered(lambda: [_read(expression)]))
+
+
+def write_live(target: str, value: str) -> str:
+    """Assign to a name that there is, an attribute or an item; answer with before and after."""
+
+    def write() -> list[tuple[str, str]]:
+        before, names = _read(target), _main()
+        exec(f"{target} = ({value})", names)  # noqa: S102 - the user's own
+        return [before, _read(target)]
+
+    return json.dumps(_answered(write))
+
+
+def _main() -> dict[str, Any]:
+    import sys
+
+    return vars(sys.modules["__main__"])
+
+
+def _read(expression: str) -> tuple[str, str]:
+    names = _main()
+    value = eval(expression, names, _Names(names))  # noqa: S307 - the user's own
+    for left in (2, 1, 0):
+        try:
+            return repr(value)[:_TEXT_MAX], type(value).__name__
+        except RuntimeError:  # it changed in between: the program runs
+            if not left:
+                raise
+    return "", ""
+
+
+def _answered(job: Any) -> dict[str, Any]:
+    try:
+        return {"values": job()}
+    except BaseException as problem:  # noqa: BLE001 - it is answered
+        return {"problem": f"{type(problem).__name__}: {problem}"[:_MESSAGE_MAX]}
+
+
 # -- what is imported ----------------------------------------------------------------------------
 
 _MODULES_MAX = 1000
