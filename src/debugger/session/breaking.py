@@ -36,8 +36,11 @@ async def bounded(session: Session, job: Callable[[], Awaitable[T]], within_s: f
 
     async def limited() -> T:
         # Given up where it cannot be broken off: the next job must not wait behind it.
-        async with asyncio.timeout(within_s + _BROKEN_OFF_S):
-            return await job()
+        try:
+            async with asyncio.timeout(within_s + _BROKEN_OFF_S):
+                return await job()
+        except TimeoutError as error:
+            raise _overdue(within_s) from error
 
     asked = asyncio.ensure_future(session.do(limited))
     try:
@@ -49,7 +52,11 @@ async def bounded(session: Session, job: Callable[[], Awaitable[T]], within_s: f
         asked.cancel()  # the wait; of the job only what has not begun
         with contextlib.suppress(asyncio.CancelledError, DebuggerError):
             await asked
-    raise DebuggerError(
+    raise _overdue(within_s)
+
+
+def _overdue(within_s: float) -> DebuggerError:
+    return DebuggerError(
         Code.TIMEOUT,
         f"the command did not end within {within_s:g} s",
         hint="debugger status shows the session; debugger stop ends it",

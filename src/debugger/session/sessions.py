@@ -200,12 +200,16 @@ class Sessions:
             session.timeline.close()
 
     async def close_all(self) -> list[str]:
-        """End every session; return the names of those that lived.
+        """End every session; return their names, of children and private ones those that lived.
 
         What was attached to is not ours, and runs on.
         """
         roots = [one for one in self._sessions.values() if one.parent is None]
-        names = [one.name for one in self._sessions.values() if one.is_live]
+        names = [
+            one.name
+            for one in self._sessions.values()
+            if one.is_live or (one.parent is None and not self._is_private(one))
+        ]
         ending = (self.close(one, kill=isinstance(one.target, Launch)) for one in roots)
         await asyncio.gather(*ending)
         return names

@@ -14,7 +14,7 @@ from debugger.core.events import Stream
 from debugger.core.model import Reason, Resume
 from debugger.core.state import State
 from debugger.errors import Code, DebuggerError
-from debugger.session import report, stepping
+from debugger.session import breaking, report, stepping
 from debugger.session.session import Session
 from debugger.session.stepping import Patience
 from fakes.backend import FILE, FakeBackend
@@ -144,6 +144,27 @@ async def test_a_job_that_has_begun_is_finished_though_its_asker_left(house):
     (known,) = session.breakpoints.listed()
     assert known.bound is not None
     assert known.bound.verified
+
+
+async def test_stop_all_names_sessions_that_had_ended_too(house):
+    session, backend = await house.stopped()
+    backend.end()
+    await within(session.do(nothing))
+    assert not session.is_live
+    assert await within(house.sessions.close_all()) == ["loop"]
+
+
+async def test_a_command_that_takes_too_long_is_no_fault_of_the_debuggers(
+    house, monkeypatch, caplog
+):
+    monkeypatch.setattr(breaking, "_BROKEN_OFF_S", 0.03)
+    monkeypatch.setattr(breaking, "_LOOK_S", 0.02)
+    session, _ = await house.stopped()
+    with pytest.raises(DebuggerError) as overdue:
+        await within(breaking.bounded(session, asyncio.Event().wait, 0.01))
+    assert overdue.value.code is Code.TIMEOUT
+    await within(session.do(nothing))
+    assert caplog.records == []
 
 
 async def test_stop_all_ends_a_wait_with_a_clear_error(house, patience):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from debugger.backends.dap import messages as dap
 from debugger.core.breakpoints import Bound, Breakpoint
@@ -59,8 +60,15 @@ def _frame(body: dap.StackFrame, index: int) -> Frame:
         column=(body.column or None) if path else None,
         address=address(body.instruction_pointer_reference),
         source_reference=(source.source_reference or 0) if source is not None else 0,
+        module=_module_name(body.module_id),
         is_subtle=body.presentation_hint == "subtle",
     )
+
+
+def _module_name(module_id: str | int | None) -> str | None:
+    """Return the name of the file that a frame's code is in, where the id is its path: gdb's is."""
+    path = module_id if isinstance(module_id, str) else ""
+    return PurePath(path).name if path.startswith("/") else None
 
 
 def _function(name: str) -> str:

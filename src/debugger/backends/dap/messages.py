@@ -101,6 +101,7 @@ class StackFrame(Body, frozen=True):
     column: int | None = None
     source: Source | None = None
     instruction_pointer_reference: str | None = None
+    module_id: str | int | None = None
     presentation_hint: str | None = None
 
 

@@ -54,6 +54,14 @@ def test_a_frame_without_source_has_no_line():
     assert (frame.index, frame.file, frame.line, frame.column) == (4, None, None, None)
 
 
+@pytest.mark.parametrize(
+    ("module", "name"), [("/usr/lib/libc.so.6", "libc.so.6"), ("7FFFF7DD5000", None), (3, None)]
+)
+def test_a_frames_module_is_named_where_its_id_is_a_path(module, name):
+    (frame,) = convert.frames([read(dap.StackFrame, id=1, name="f", moduleId=module)], 0)
+    assert frame.module == name
+
+
 def test_a_frames_function_is_its_plain_name():
     body = read(
         dap.StackFrame, id=1, name="work(int, char**)", line=4, column=2, source={"path": "/a.c"}
