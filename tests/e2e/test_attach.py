@@ -119,6 +119,31 @@ def test_a_python_process_is_taken_and_let_go_again_and_again(cli, unique):
         assert state(process.pid) in {"R", "S"}
 
 
+_HANDLED = """\
+import json, time
+print("counting", flush=True)
+while True:
+    try:
+        json.loads("{")
+    except ValueError:
+        time.sleep(0.01)
+"""
+
+
+@pytest.mark.adapter("debugpy", "gdb-cli")
+def test_what_a_library_raises_stops_in_the_programs_own_code_at_every_attach(cli, tmp_path):
+    path = tmp_path / f"handled-{os.getpid()}.py"
+    path.write_text(_HANDLED)
+    with running(sys.executable, "-Xfrozen_modules=off", path, ready="counting") as process:
+        for _ in range(2):
+            cli("attach", str(process.pid), "--pause", check=0)
+            cli("catch", "raised", check=0)
+            stop = data(cli("--json", "continue", check=0))
+            assert stop["exception"]["type"].endswith("JSONDecodeError")
+            assert (stop["frame"]["file"], stop["frame"]["line"]) == (str(path), 5)
+            cli("detach", check=0)
+
+
 def test_without_gdb_a_python_process_is_refused_with_another_way(cli, unique, tmp_path):
     path = unique("endless.py")
     with running(sys.executable, path, ready="counting") as process:

@@ -524,3 +524,27 @@ def test_a_running_program_answers_for_its_main_module_and_is_changed_there(
     cli("write", "go", "False", check=0)
     end = data(cli("--json", "await", check=0))
     assert (end["reason"], [one["text"] for one in end["output"]]) == ("exit", ["{'n': 2}"])
+
+
+RETURNS = """\
+def double(n):
+    return n * 2
+def main():
+    first = double(3)
+    second = first + 1
+    third = double(second)
+    print(third)
+main()
+"""
+
+
+def test_a_returned_value_is_told_at_the_step_that_it_came_of_only(
+    cli: Cli, tmp_path: Path
+) -> None:
+    program = written(tmp_path, RETURNS)
+    data(cli("--json", "start", program, "--break", f"{program}:4", check=0))
+    cli("break", f"{program}:5", "--log", "100% {first} {nope}", check=0)
+    steps = [data(cli("--json", "next", check=0)) for _ in range(3)]
+    assert [(one.get("returned") or {}).get("value") for one in steps] == ["6", None, "14"]
+    logged = data(cli("--json", "events", "--kind", "logpoint", check=0))["events"]
+    assert [one["text"] for one in logged] == ["100% 6 <NameError: name 'nope' is not defined>"]

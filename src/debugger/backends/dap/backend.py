@@ -77,6 +77,7 @@ class DapBackend:
         self._abilities: dict[type[Any], Any] = {}
         self._values = Values(self, profile)
         self._thread: int | None = None
+        self._stepped: int | None = None  # the thread of the last step
         self._stacks = Stacks(self, profile)
         self._sites = Sites(self, profile, self._tell)
         self._lost_steps = LostSteps(self, self._send_step)
@@ -360,6 +361,9 @@ class DapBackend:
                 "a breakpoint interrupted a step of another thread, and it has to end first",
                 hint="debugger continue goes on with that step",
             )
+        if self._profile.step_done is not None and self._stepped is not None:
+            await self._profile.step_done(self, self._stepped)
+        self._stepped = thread if how is not Resume.CONTINUE else None
         self._talk.events.is_stepping = how is not Resume.CONTINUE
         if self.steps is not None:
             await self.steps.begin(how, thread)

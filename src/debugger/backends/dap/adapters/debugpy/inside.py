@@ -93,6 +93,10 @@ class Catching:
         py_db.get_exception_breakpoint = self.choose
         py_db.exclude_exception_by_filter = self.excludes
 
+    def belongs_to(self, py_db: Any) -> bool:
+        """Tell whether this chooses for a debugger: each attach to a process makes a new one."""
+        return self._py_db is py_db
+
     def want(self, types: list[str] | None) -> None:
         """Stop only at exceptions of these types; at all of them without."""
         self._types = frozenset(types) if types is not None else None
@@ -130,8 +134,9 @@ _catching: list[Catching] = []
 
 def catch(types: list[str] | None) -> None:
     """Stop at raised exceptions of these types only, or of all."""
-    if not _catching:
-        _catching.append(Catching(_debugger()))
+    py_db = _debugger()
+    if not _catching or not _catching[0].belongs_to(py_db):
+        _catching[:] = [Catching(py_db)]
     _catching[0].want(types)
 
 
@@ -233,6 +238,15 @@ def is_passing() -> bool:
         return False
     last = opname[frame.f_code.co_code[frame.f_lasti]]
     return not last.startswith(("RETURN", "YIELD", "SEND", "RESUME"))
+
+
+def forget_returned() -> None:
+    """Forget what functions returned to the frame that is looked at and to its callers."""
+    constants: Any = import_module("_pydevd_bundle.pydevd_constants")
+    frame = _looked_at[-1]
+    while frame is not None:
+        frame.f_locals.get(constants.RETURN_VALUES_DICT, {}).clear()
+        frame = frame.f_back
 
 
 # -- what can be set -----------------------------------------------------------------------------

@@ -12,7 +12,14 @@ import msgspec
 
 from debugger.backends.base import Attach, ConditionFailed, Launch, Logged, Printed
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.debugpy import abilities, exceptions, functions, source, values
+from debugger.backends.dap.adapters.debugpy import (
+    abilities,
+    exceptions,
+    functions,
+    log_text,
+    source,
+    values,
+)
 from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search, exited_or_killed
 from debugger.core.breakpoints import Bound, Kind, Spec
 from debugger.core.events import Stream
@@ -50,6 +57,28 @@ def _find(search: Search) -> Found | None:
     return Found((python, "-I", _ADAPTER, *search.args), version)
 
 
+# What a program is debugged with, launched or attached to.
+_DEBUGGED = {
+    "justMyCode": False,
+    # An end by sys.exit(3) is an end, not an exception that nobody caught.
+    "breakOnSystemExit": [],
+    "showReturnValue": True,
+    "redirectOutput": False,
+    # What runs the program is not stepped into: a step out of the program lets it end, or stops
+    # where it raised.
+    "rules": [
+        {"path": "**/runpy.py", "include": False},
+        {"path": "**/adapters/debugpy/server.py", "include": False},
+    ],
+    "variablePresentation": {
+        "special": "hide",
+        "function": "hide",
+        "class": "hide",
+        "protected": "inline",
+    },
+}
+
+
 def _launch(launch: Launch, files: Files) -> dict[str, Any]:
     del files  # the program is run by us, on request (runInTerminal)
     target = {"module": launch.module} if launch.module else {"program": launch.program}
@@ -61,31 +90,15 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
         "env": dict(_ENVIRONMENT),
         "python": [launch.python or sys.executable],
         "console": "integratedTerminal",
-        "justMyCode": False,
         "stopOnEntry": launch.stop_on_entry,
-        # An end by sys.exit(3) is an end, not an exception that nobody caught.
-        "breakOnSystemExit": [],
         "subProcess": True,
-        "showReturnValue": True,
-        "redirectOutput": False,
-        # What runs the program is not stepped into: a step out of the program lets it end, or
-        # stops where it raised.
-        "rules": [
-            {"path": "**/runpy.py", "include": False},
-            {"path": "**/adapters/debugpy/server.py", "include": False},
-        ],
-        "variablePresentation": {
-            "special": "hide",
-            "function": "hide",
-            "class": "hide",
-            "protected": "inline",
-        },
+        **_DEBUGGED,
     }
 
 
 def _attach(target: Attach) -> dict[str, Any]:
     what = {} if target.connect is not None else {"processId": target.pid}
-    return {"type": "python", "request": "attach", **what, "justMyCode": False}
+    return {"type": "python", "request": "attach", **what, **_DEBUGGED}
 
 
 def _words(pid: int) -> tuple[str, ...]:
@@ -230,6 +243,7 @@ PROFILE = Profile(
         "skipSuspendOnBreakpointException": ["BaseException"],
     },
     hit_condition=lambda count: f">={count}",
+    log=log_text.safe_log,
     printed=_printed,
     exited=exited_or_killed,  # our launcher tells so
     is_outside=_is_outside,
@@ -238,6 +252,7 @@ PROFILE = Profile(
     exception=exceptions.details,
     catching=exceptions.catch,
     passes=exceptions.passes,
+    step_done=values.forget_returned,
     catches={"throw": "raised", "raised": "raised", "uncaught": "uncaught"},
     prelude=exceptions.INSIDE,
     abilities=abilities.OWN,

@@ -147,6 +147,20 @@ def _is_of_every_frame(one: Variable) -> bool:
     return is_accessor or one.name in _OF_EVERY_FRAME or one.name.startswith("is_")
 
 
+async def forget_returned(inside: Inside, thread: int) -> None:
+    """Forget what functions returned in the step that is over, before the next one begins.
+
+    pydevd keeps it in the caller's frame for as long as that lasts.
+    """
+    try:
+        frame = next(iter((await inside.stack(thread, levels=1)).frames), None)
+        if frame is not None:
+            await inside.evaluate(f"{INSIDE}.forget_returned()", frame, Purpose.PRINT)
+    except DebuggerError as error:
+        if error.code not in {Code.EVALUATION_FAILED, Code.NOT_SUPPORTED}:
+            raise
+
+
 def _is_no_return(one: Variable) -> bool:
     """Tell what a function is said to have returned that may have raised: that is None as well."""
     return one.value == "None" and one.name.startswith(_RETURNED)
