@@ -548,3 +548,16 @@ def test_a_returned_value_is_told_at_the_step_that_it_came_of_only(
     assert [(one.get("returned") or {}).get("value") for one in steps] == ["6", None, "14"]
     logged = data(cli("--json", "events", "--kind", "logpoint", check=0))["events"]
     assert [one["text"] for one in logged] == ["100% 6 <NameError: name 'nope' is not defined>"]
+
+
+def test_a_frames_own_variables_stand_before_those_of_enclosing_functions(
+    cli: Cli, tmp_path: Path
+) -> None:
+    program = tmp_path / "closure.py"
+    names = [f"a{at}" for at in range(30)]
+    program.write_text(
+        f"def outer():\n    {' = '.join(names)} = 1\n    def inner(z):\n"
+        f"        return z + {' + '.join(names)}\n    return inner(5)\nouter()\n"
+    )
+    stop = data(cli("--json", "start", program, "--break", f"{program}:4", check=0))
+    assert [one["name"] for one in stop["locals"]][:2] == ["z", "a0"]

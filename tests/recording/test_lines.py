@@ -17,7 +17,7 @@ from debugger.recording.model import (
     Skipped,
     Value,
 )
-from debugger.recording.python.branches import branches, may_catch
+from debugger.recording.python.branches import branches, loops, may_catch
 from debugger.recording.tree import grow
 
 
@@ -143,3 +143,12 @@ def test_a_function_without_a_try_or_a_with_catches_nothing() -> None:
     assert may_catch("@cached\nasync def f():\n    async with lock: pass\n", 1)
     assert not may_catch("import asyncio\ndef f(): pass\nasyncio.run(f())\n", 1)
     assert may_catch("x = (", 1)  # not known
+
+
+def test_a_statement_of_several_lines_is_no_loop() -> None:
+    source = "def g(n):\n    v = max(\n        n,\n        3,\n    )\n    return v\n"
+    assert loops(source) == frozenset()
+    call = told(*passes(2, 3, 4, 2, 6), loops=loops(source))
+    assert shape(call.items) == [2, 3, 4, 2, 6]
+    assert loops("for a in b: c\nx = [\n  a\n  for a in b\n]\n") == frozenset({1, 2, 3, 4, 5})
+    assert loops("if") is None

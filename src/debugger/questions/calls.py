@@ -19,7 +19,7 @@ from debugger.recording.fold import fold
 from debugger.recording.lines import Branch, Change, Item, Lifetime, Loop, Step, lifetime
 from debugger.recording.model import Recording
 from debugger.recording.order import Limits, Lines, Order
-from debugger.recording.python.branches import branches
+from debugger.recording.python.branches import branches, loops
 from debugger.recording.tree import Call
 
 LIMIT = 3
@@ -109,14 +109,16 @@ def told(ran: Recorded, function: str, *, first: int, depth: int, most: int) -> 
         if not one.is_merged
     ]
     shown = _shown([one for _, one in roots], most)
-    known: dict[str, Mapping[int, Branch]] = {}
+    known: dict[str, tuple[Mapping[int, Branch], frozenset[int] | None]] = {}
     lives: list[answers.LifeView] = []
     others: list[answers.LifeView] = []
     for number, (recording, call) in enumerate(roots, first):
         file = recording.function(call.function).file
         if file not in known:
-            known[file] = branches("\n".join(places.lines_of(file)))
-        life = lifetime(recording, call, branches=known[file])
+            text = "\n".join(places.lines_of(file))
+            known[file] = branches(text), loops(text)
+        deciding, looping = known[file]
+        life = lifetime(recording, call, branches=deciding, loops=looping)
         is_shown = id(call) in shown
         made = _life(recording, call, life, number, depth) if is_shown else _brief(life, number)
         if len(running) > 1:

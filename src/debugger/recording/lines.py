@@ -113,9 +113,16 @@ class Lifetime(Struct, frozen=True):
 
 
 def lifetime(
-    recording: Recording, call: Call, *, branches: Mapping[int, Branch] | None = None
+    recording: Recording,
+    call: Call,
+    *,
+    branches: Mapping[int, Branch] | None = None,
+    loops: Collection[int] | None = None,
 ) -> Lifetime:
-    """Tell one call, with its lines if they were recorded."""
+    """Tell one call, with its lines if they were recorded.
+
+    `branches` and `loops` are the lines that decide, and that loops begin at, where they are known.
+    """
     steps = _steps(recording, call)
     skipped = max((one.lines for one in call.steps if isinstance(one, Skipped)), default=0)
     error = call.errors[-1] if call.errors else None
@@ -124,7 +131,7 @@ def lifetime(
         call=call.id,
         thread=call.thread,
         arguments=call.arguments,
-        items=tuple(fold_steps(steps, branches or ())),
+        items=tuple(fold_steps(steps, loops)),
         decisions=_decisions(call, steps, branches or {}),
         value=call.value,
         error=error.text if error is not None else None,
@@ -180,13 +187,13 @@ def callee(recording: Recording, call: Call) -> Callee:
 # -- loops -----------------------------------------------------------------------------------------
 
 
-def fold_steps(steps: Sequence[Step], branches: Collection[int] = ()) -> Iterator[Item]:
+def fold_steps(steps: Sequence[Step], loops: Collection[int] | None = None) -> Iterator[Item]:
     """Fold the rounds of loops: what comes back to an earlier line, the outermost first.
 
-    Where the lines that decide are known, a loop begins at one: another line that is come back to
-    is that of a statement over several lines.
+    Where the lines are known that loops begin at, another line that is come back to is that of a
+    statement over several lines.
     """
-    header = _header(steps, branches)
+    header = _header(steps, loops)
     if header is None:
         yield from steps
         return
@@ -201,21 +208,21 @@ def fold_steps(steps: Sequence[Step], branches: Collection[int] = ()) -> Iterato
         rounds.append(steps[last:end])
     else:
         end = last
-    yield from fold_steps(steps[:first], branches)
-    yield _loop(header, rounds, branches)
+    yield from fold_steps(steps[:first], loops)
+    yield _loop(header, rounds, loops)
     if end == last:  # the look that ends the loop
         yield steps[last]
         end = last + 1
-    yield from fold_steps(steps[end:], branches)
+    yield from fold_steps(steps[end:], loops)
 
 
-def _header(steps: Sequence[Step], branches: Collection[int]) -> int | None:
+def _header(steps: Sequence[Step], loops: Collection[int] | None) -> int | None:
     """Find the first line of the outermost loop."""
     seen: set[int] = set()
     targets = set()
     before = 0
     for step in steps:
-        is_header = not branches or step.line in branches
+        is_header = loops is None or step.line in loops
         if is_header and step.line in seen and step.line <= before:
             targets.add(step.line)
         seen.add(step.line)
@@ -223,7 +230,7 @@ def _header(steps: Sequence[Step], branches: Collection[int]) -> int | None:
     return min(targets, default=None)
 
 
-def _loop(header: int, rounds: Sequence[Sequence[Step]], branches: Collection[int]) -> Loop:
+def _loop(header: int, rounds: Sequence[Sequence[Step]], loops: Collection[int] | None) -> Loop:
     groups: dict[tuple[int, ...], list[int]] = {}
     shaped = [tuple(_path(one)) for one in rounds]
     for number, path in enumerate(shaped):
@@ -234,8 +241,8 @@ def _loop(header: int, rounds: Sequence[Sequence[Step]], branches: Collection[in
             count=len(numbers),
             first_round=numbers[0] + 1,
             lines=path,
-            first=tuple(_inner(rounds[numbers[0]], branches)),
-            last=tuple(_inner(rounds[numbers[-1]], branches)) if len(numbers) > 1 else (),
+            first=tuple(_inner(rounds[numbers[0]], loops)),
+            last=tuple(_inner(rounds[numbers[-1]], loops)) if len(numbers) > 1 else (),
         )
         for path, numbers in ranked[:_SHAPES]
     )
@@ -257,10 +264,10 @@ def _path(steps: Sequence[Step]) -> Iterator[int]:
             yield step.line
 
 
-def _inner(steps: Sequence[Step], branches: Collection[int]) -> Iterator[Item]:
+def _inner(steps: Sequence[Step], loops: Collection[int] | None) -> Iterator[Item]:
     """Fold what a round consists of: its own first line is no loop of its own."""
     yield steps[0]
-    yield from fold_steps(steps[1:], branches)
+    yield from fold_steps(steps[1:], loops)
 
 
 # -- branches --------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from debugger.core.hangs import Verdict, Wait, judge
 from debugger.core.origin import is_library
 from debugger.core.samples import Place, Sampled, activity, lasting
 from debugger.core.state import State
+from debugger.core.traces import without_traces
 from debugger.errors import DebuggerError
 from debugger.questions import asking
 from debugger.questions.asking import Question, Run
@@ -267,6 +268,7 @@ def _by_call(outside: Outside, number: int) -> Wait | None:
 
 def _answer(run: Run, seen: Seen, outside: Outside, began: float) -> answers.Hang:
     output = run.output()
+    lines = without_traces(output.lines)[0] if seen.is_aborted else output.lines
     shown = _told(seen.sampled or _by_calls(outside), outside)
     notes = list(seen.notes)
     if isinstance(run.session.target, Attach) and runs(run.session.target):
@@ -274,8 +276,8 @@ def _answer(run: Run, seen: Seen, outside: Outside, began: float) -> answers.Han
     return msgspec.structs.replace(
         shown,
         samples=seen.samples,
-        output=output.lines[-6:],
-        output_total=output.total,
+        output=lines[-6:],
+        output_total=output.total - len(output.lines) + len(lines),
         adapter=run.session.adapter,
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         notes=tuple(notes),

@@ -25,6 +25,24 @@ def branches(source: str) -> dict[int, Branch]:
     return found
 
 
+def loops(source: str) -> frozenset[int] | None:
+    """List the lines at which loops begin, or rounds of comprehensions; None if not known."""
+    if not source:
+        return None
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.While | ast.For | ast.AsyncFor):
+            found.add(node.lineno)
+        elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp):
+            # Within the function from Python 3.12 on, and a round begins at any of its lines.
+            found.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return frozenset(found)
+
+
 def may_catch(source: str, line: int) -> bool:
     """Tell whether the function that begins at a line, or the module at line 1, may catch.
 

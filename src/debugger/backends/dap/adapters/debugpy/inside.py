@@ -249,6 +249,11 @@ def forget_returned() -> None:
         frame = frame.f_back
 
 
+def enclosing_names() -> str:
+    """Name the variables of enclosing functions that the frame uses."""
+    return " ".join(_looked_at[-1].f_code.co_freevars)
+
+
 # -- what can be set -----------------------------------------------------------------------------
 
 

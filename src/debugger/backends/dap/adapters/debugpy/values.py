@@ -23,6 +23,7 @@ _CUT = {"list", "tuple", "dict", "set", "frozenset", "str", "bytes", "bytearray"
 _TEXT_MAX = 1000
 _LENGTH = "len()"  # pydevd's own child of every container
 _RETURNED = "(return) "
+_MANY = 20  # locals of a frame, more than a stop shows at once
 _METHODS = {"method", "function", "builtin_function_or_method", "method-wrapper"}
 _TABLES = {"ndarray", "DataFrame", "Series", "Tensor"}
 _INDEXER = "_iLocIndexer"  # the type of an attribute that pandas' tables have
@@ -92,7 +93,23 @@ async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variab
     ]
     if any(one.type == _INDEXER for one in variables):
         variables = [one for one in variables if not _is_of_every_frame(one)]
+    variables = await _own_first(inside, variables)
     return await _shaped(inside, await _with_sizes(inside, variables))
+
+
+async def _own_first(inside: Inside, variables: list[Variable]) -> list[Variable]:
+    """Put a frame's own variables before those of enclosing functions, where there are many."""
+    is_frame = all(one.expression == one.name for one in variables)
+    if len(variables) <= _MANY or not is_frame or inside.looked_at is None:
+        return variables
+    try:
+        answer = await inside.evaluate(
+            f"{INSIDE}.enclosing_names()", inside.looked_at, Purpose.PRINT
+        )
+        outer = set(ast.literal_eval(answer.value).split())
+    except (DebuggerError, ValueError, SyntaxError, AttributeError):
+        return variables
+    return sorted(variables, key=lambda one: one.name in outer)
 
 
 async def _with_sizes(inside: Inside, variables: list[Variable]) -> list[Variable]:
