@@ -51,7 +51,8 @@ def _signature(one: LifeView) -> str:
     given = ", ".join(recorded.value(value) for value in one.arguments)
     said = f"#{one.number} {short_name(one.function)}({shorten(given, 3 * _VALUE)})"
     if one.error is not None:
-        said += f" raised {shorten(one.error, _VALUE)}"
+        said += " closed" if recorded.is_closing(one.error) else " raised "
+        said += "" if recorded.is_closing(one.error) else shorten(one.error, _VALUE)
         said += f" at line {one.error_line}" if one.error_line else ""
     elif not one.has_ended:
         said += " had not ended"

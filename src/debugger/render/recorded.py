@@ -201,7 +201,10 @@ def _inner(every: Sequence[CallRow]) -> list[tuple[str, ...]]:
 
 def _errors(one: CallRow, inner: Sequence[str]) -> list[str]:
     said = []
-    if one.raised:
+    inner = [text for text in inner if not is_closing(text)]
+    if one.raised and one.errors and all(map(is_closing, one.errors)):
+        said.append("closed")
+    elif one.raised:
         new = [text for text in one.errors if text not in inner]
         how = "raised" if one.raised == one.count + one.recursions else f"{one.raised:,} raised"
         if new or not one.errors:
@@ -214,6 +217,11 @@ def _errors(one: CallRow, inner: Sequence[str]) -> list[str]:
         by = "" if one.may_catch else "a library "
         said.append(f"{by}caught {_types(caught)}")
     return said
+
+
+def is_closing(error: str) -> bool:
+    """Tell whether an exception is what ends a generator that nobody goes on with."""
+    return short_name(error.partition(":")[0]) == "GeneratorExit"
 
 
 def _types(errors: Sequence[str]) -> str:

@@ -55,7 +55,8 @@ def harmless(text: str, *, has_colours: bool) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return `1 line`, `1,000 lines`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    ending = "" if number == 1 else "es" if noun.endswith("ch") else "s"
+    return f"{number:,} {noun}{ending}"
 
 
 def shorten(value: str, limit: int, *, hint: str = "", tabs: bool = False) -> str:

@@ -22,6 +22,8 @@ _REWRITTEN = "@py_builtins"
 _HAS_RESUME = sys.version_info >= (3, 11)
 RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR"})
 YIELDS = frozenset({"YIELD_VALUE", "YIELD_FROM", "SEND", "ASYNC_GEN_WRAP"})
+# Where StopIteration is how an iterator or an awaited call ends, and goes no further.
+ENDED_BY_STOP = frozenset({"SEND", "YIELD_FROM", "FOR_ITER"})
 
 
 def last_instruction(code: CodeType, at: int) -> str:
@@ -36,8 +38,42 @@ def last_instruction(code: CodeType, at: int) -> str:
 
 
 def is_entered(code: CodeType, at: int) -> bool:
-    """Tell a function's beginning from where a generator goes on: by its RESUME since 3.11."""
-    return at < 0 or (_HAS_RESUME and not code.co_code[at + 1] & 3)
+    """Tell a function's beginning from where a generator goes on: by its RESUME since 3.11.
+
+    Where an exception is thrown into one, that is still where it waits.
+    """
+    return at < 0 or (
+        _HAS_RESUME and not code.co_code[at + 1] & 3 and opname[code.co_code[at]] not in YIELDS
+    )
+
+
+def is_raised_again(code: CodeType, raised_at: int, at: int) -> bool:
+    """Tell whether an instruction raises again what an earlier one raised (3.11).
+
+    It is then in the handler of the earlier one: what they raise goes to the same clean-up.
+    """
+    handlers = _handlers(code)
+    entered = handlers.get(raised_at)
+    return entered is not None and handlers.get(entered) == handlers.get(at, -1)
+
+
+def _handlers(code: CodeType) -> dict[int, int]:
+    """Return where an exception at each instruction goes to: CPython's exception table."""
+    found: dict[int, int] = {}
+    table = iter(getattr(code, "co_exceptiontable", b""))
+    for first in table:
+        numbers = []
+        one = first
+        for _ in range(4):  # start, length, target, and the depth with a flag
+            number = one & 63
+            while one & 64:
+                one = next(table)
+                number = number << 6 | one & 63
+            numbers.append(2 * number)
+            one = next(table) if len(numbers) < 4 else 0  # noqa: PLR2004 - all are read
+        start, length, target, _ = numbers
+        found.update(dict.fromkeys(range(start, start + length, 2), target))
+    return found
 
 
 def looks_at_itself(code: CodeType) -> bool:

@@ -67,8 +67,8 @@ class Traced:
         self._looks = parts.looks_at_itself
         # By the code's identity: to hash code is to hash all that is in it, at each call.
         self._known: dict[int, tuple[bool, CodeType]] = {}
-        # By the frame that an exception is in: it, and the instruction that it came from.
-        self._errors: dict[int, tuple[BaseException, int]] = {}
+        # By the frame that exceptions are in: each by the instruction that it came from, in order.
+        self._errors: dict[int, dict[int, BaseException]] = {}
         self._set = sys.settrace
         self._get = sys.gettrace
         # Always the same object, or the interpreter could not tell us what is set.
@@ -163,11 +163,8 @@ class Traced:
         if code.co_flags & self._parts.GENERATES and book.resume(thread, frame):
             frame.f_trace_lines = book.lines != "none" and not self._looks(code)
             return self._locals
-        if thread.top.level == _OUTSIDE:
-            name = self._parts.name_of(code, self._parts.arguments(code, frame))
-            if not book.chosen.is_asked_for(code, name):
-                return None
-        spot = book.enter(thread, code, frame)
+        is_other = thread.top.level == _OUTSIDE and not self._is_asked_for(code, frame)
+        spot = book.enter(thread, code, frame) if not is_other else None
         if spot is None:
             return None
         if spot.count > book.limits["counted"]:
@@ -178,13 +175,21 @@ class Traced:
         frame.f_trace_lines = is_hit or spot.is_lined
         return self._locals
 
+    def _is_asked_for(self, code: CodeType, frame: FrameType) -> bool:
+        """Tell whether a call is one to record; not where one that was not recorded goes on."""
+        is_generator = code.co_flags & self._parts.GENERATES
+        if is_generator and not self._parts.is_entered(code, frame.f_lasti):
+            return False
+        name = self._parts.name_of(code, self._parts.arguments(code, frame))
+        return bool(self._book.chosen.is_asked_for(code, name))
+
     def _traced(self, frame: FrameType, event: str, argument: Any) -> Any:
         try:
             thread, code = self._book.thread(), frame.f_code
             if event == "line":
                 self._line(thread, code, frame)
             elif event == "exception":
-                self._errors[id(frame)] = (argument[1], frame.f_lasti)
+                self._raised(code, frame, argument[1])
             elif event == "return":
                 self._return(thread, code, frame, argument)
         except Exception as error:  # noqa: BLE001
@@ -202,7 +207,7 @@ class Traced:
 
     def _return(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
         book = self._book
-        error, raised_at = self._errors.pop(id(frame), (None, -1))
+        error, raised_at = self._leaving(code, frame)
         last = self._parts.last_instruction(code, frame.f_lasti)
         is_over = not (code.co_flags & self._parts.GENERATES and last in self._parts.YIELDS)
         if self._watch is not None:
@@ -222,6 +227,36 @@ class Traced:
             book.leave(thread, code, value, frame)
         else:
             book.suspend(thread, code, frame)
+
+    def _raised(self, code: CodeType, frame: FrameType, error: BaseException) -> None:
+        """Note an exception in a frame, and keep those that were being handled there."""
+        at = frame.f_lasti
+        step = self._parts.last_instruction(code, at)
+        if isinstance(error, StopIteration) and step in self._parts.ENDED_BY_STOP:
+            return  # what it awaited or went through has ended
+        held = self._errors.get(id(frame))
+        if held is None or all(one is not error.__context__ for one in held.values()):
+            held = self._errors[id(frame)] = {}
+        held.pop(at, None)
+        held[at] = error
+
+    def _leaving(self, code: CodeType, frame: FrameType) -> tuple[BaseException | None, int]:
+        """Return the exception that leaves a frame, if one does, and where it came from.
+
+        A `finally` or `with` that raises an exception again is not told to a tracer, and there may
+        have been others meanwhile.
+        """
+        held = self._errors.pop(id(frame), None)
+        if not held:
+            return None, -1
+        at = frame.f_lasti
+        if at in held:
+            return held[at], at
+        latest = list(reversed(held))
+        if len(held) > 1:
+            again = [one for one in latest if self._parts.is_raised_again(code, one, at)]
+            latest = again or latest
+        return held[latest[0]], latest[0]
 
     def _is_raising(self, error: BaseException, frame: FrameType) -> bool:
         """Tell whether an exception is leaving a frame that waits for another."""
