@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -284,6 +285,44 @@ def test_threads_locks_and_tasks_of_python_are_told(
     script.write_text(PYTHON)
     answer = _hang(cli, sys.executable, script, what, cwd=tmp_path)
     assert says in answer["cause"]
+    assert answer["kind"] == kind
+
+
+WORKERS = """
+import multiprocessing, sys, threading
+lock = threading.Lock()
+def work(number):
+    if number == 2:
+        lock.acquire()
+        lock.acquire()
+def fill(queue):
+    queue.put("x" * 1000000)
+if __name__ == "__main__" and sys.argv[1] == "pool":
+    with multiprocessing.Pool(2) as pool:
+        pool.map(work, [1, 2], chunksize=1)
+elif __name__ == "__main__":
+    queue = multiprocessing.Queue()
+    process = multiprocessing.Process(target=fill, args=(queue,))
+    process.start()
+    process.join()
+"""
+
+
+@pytest.mark.adapter("debugpy")
+@pytest.mark.parametrize(
+    ("what", "kind", "says"),
+    [
+        ("pool", "deadlock", r"process \d+ waits for lock, which it holds itself, in work script"),
+        ("queue", "child", r"\(forked by it\), .* QueueFeederThread of process \d+ writes to fd"),
+    ],
+)
+def test_what_a_worker_process_does_is_told_with_what_waits_for_it(
+    cli: Callable[..., Any], tmp_path: Path, what: str, kind: str, says: str
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(WORKERS)
+    answer = _hang(cli, sys.executable, script, what, cwd=tmp_path)
+    assert re.search(says, answer["cause"]), answer["cause"]
     assert answer["kind"] == kind
 
 

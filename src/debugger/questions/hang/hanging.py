@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -52,6 +53,10 @@ _HOLDS_LOCK = (
     "only of a program that hang starts"
 )
 _UNSEEN = "the debugger could not look into it: {} — this is what the system tells"
+_CHILDREN = 8  # child processes that are looked into
+_CHILD_S = 0.2  # how long what one of them uses is measured
+_CAUSES = 2  # of child processes that the headline names
+_AT_FAULT = {"deadlock", "busy", "moving"}
 
 
 @dataclass
@@ -63,6 +68,7 @@ class Seen:
     samples: int = 0
     notes: list[str] = field(default_factory=list)
     is_aborted: bool = False  # ended by SIGABRT, to learn where it was
+    children: list[answers.Hang] = field(default_factory=list)  # child processes of the program
 
 
 async def hang(question: Question, after_s: float) -> answers.Hang:
@@ -142,6 +148,11 @@ async def _seen(run: Run, outside: Outside) -> Seen:
         seen.notes.append(_UNSEEN.format(reason))
         if adapter == "debugpy" and outside.any_computes:
             await _written_at_abort(run, outside, seen)
+    if adapter == "debugpy" and seen.sampled:
+        # What is known of the program itself is the answer, however long its children take.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SAMPLING_S):
+                await _python_children(run, seen.outside or outside, seen.children)
     return seen
 
 
@@ -153,7 +164,7 @@ async def _python(run: Run, outside: Outside, seen: Seen) -> None:
         if later.after and not later.any_computes:
             seen.outside = outside = later
             taken = await _snapshots(run, _QUIET)
-    await python.forget(run)
+    await python.forget(run.session)
     seen.sampled = python.joined(taken, outside, run.session.target.cwd)
     seen.samples = len(taken)
 
@@ -164,8 +175,47 @@ async def _snapshots(run: Run, wanted: int) -> list[python.Snapshot]:
         if at and not await stopping.between(run, _BETWEEN_S):
             break
         async with asyncio.timeout(_PYTHON_S):
-            taken.append(await python.sample(run))
+            taken.append(await python.sample(run.session))
     return taken
+
+
+async def _python_children(run: Run, parent: Outside, found: list[answers.Hang]) -> None:
+    """Tell what child processes do in the program's own code, those that do nothing left out."""
+    awaited = [one for one in parent.waits.values() if one.kind == "child"]
+    for child in run.session.family.live_children(run.session)[:_CHILDREN]:
+        pid = child.pid
+        if pid is None or child.state is not State.RUNNING or child.adapter != "debugpy":
+            continue
+        with suppress(DebuggerError, TimeoutError):
+            outside = await look(pid, _CHILD_S, run.patience.interrupted)
+            async with asyncio.timeout(_PYTHON_S):
+                taken = [await python.sample(child) for _ in range(_QUIET)]
+                await python.forget(child)
+            sampled = python.joined(taken, outside, run.session.target.cwd)
+            is_awaited = any(str(pid) in re.findall(r"\d+", one.text) for one in awaited)
+            own = python.in_child(sampled, pid, is_awaited=is_awaited)
+            if own:
+                found.append(_told(own, outside))
+
+
+def _with_children(shown: answers.Hang, children: Sequence[answers.Hang]) -> answers.Hang:
+    """Add what the child processes do; one that is at fault is what the answer is about."""
+    if not children:
+        return shown
+    ranked = sorted(children, key=lambda one: one.kind not in _AT_FAULT)
+    causes = [shown.cause, *(one.cause for one in ranked[:_CAUSES])]
+    more = len(children) - _CAUSES
+    worst = ranked[0]
+    if worst.kind in _AT_FAULT and shown.kind not in _AT_FAULT:
+        shown = msgspec.structs.replace(
+            shown, kind=worst.kind, frame=worst.frame, source=worst.source, loop=worst.loop
+        )
+    return msgspec.structs.replace(
+        shown,
+        cause="; ".join(causes) + (f"; {more} more child processes" if more > 0 else ""),
+        groups=(*shown.groups, *(group for one in ranked for group in one.groups)),
+        total=shown.total + sum(one.total for one in ranked),
+    )
 
 
 async def _node(run: Run, outside: Outside, seen: Seen) -> None:
@@ -269,7 +319,7 @@ def _by_call(outside: Outside, number: int) -> Wait | None:
 def _answer(run: Run, seen: Seen, outside: Outside, began: float) -> answers.Hang:
     output = run.output()
     lines = without_traces(output.lines)[0] if seen.is_aborted else output.lines
-    shown = _told(seen.sampled or _by_calls(outside), outside)
+    shown = _with_children(_told(seen.sampled or _by_calls(outside), outside), seen.children)
     notes = list(seen.notes)
     if isinstance(run.session.target, Attach) and runs(run.session.target):
         notes.append("it runs on, without the debugger")

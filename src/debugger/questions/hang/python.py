@@ -15,8 +15,8 @@ from debugger.core.origin import is_library
 from debugger.core.samples import Place, Sampled
 from debugger.core.waits import kind_of
 from debugger.errors import Code, DebuggerError
-from debugger.questions.asking import Run
 from debugger.questions.hang.outside import Outside
+from debugger.session.session import Session
 
 _PARTS = ("locks", "tasks", "snapshot")
 _NAME = "debugger_hang_snapshot"
@@ -66,13 +66,12 @@ class Snapshot(Struct):
     tasks: list[_Thread]
 
 
-async def sample(run: Run) -> Snapshot:
+async def sample(session: Session) -> Snapshot:
     """Take one sample of all threads and tasks; nothing stops.
 
     Raises:
         DebuggerError: TIMEOUT where the interpreter does not answer, ADAPTER_FAILED.
     """
-    session = run.session
     with tempfile.TemporaryDirectory(prefix="debugger-hang-") as folder:
         path = Path(folder) / "snapshot.json"
         texts = {one: (_INSIDE / f"{one}.py").read_text("utf-8") for one in _PARTS}
@@ -87,9 +86,8 @@ async def sample(run: Run) -> Snapshot:
             ) from error
 
 
-async def forget(run: Run) -> None:
+async def forget(session: Session) -> None:
     """Remove what the samples left in the process."""
-    session = run.session
     asked = f"__import__('sys').modules.pop({_NAME!r}, None)"
     await session.do(lambda: session.backend.evaluate(asked, None, Purpose.EVALUATE))
 
@@ -109,6 +107,34 @@ def joined(snapshots: Sequence[Snapshot], outside: Outside, cwd: str) -> list[Sa
     return found
 
 
+def in_child(sampled: Sequence[Sampled], pid: int, *, is_awaited: bool) -> list[Sampled]:
+    """Return what threads of a child process do in the program's own code, named by the process.
+
+    A fork has its parent's frames at its stack's end; a worker without others is idle. One that
+    is waited for does not end: where it is in none of the program's code, all is told.
+    """
+    named = [
+        msgspec.structs.replace(
+            one,
+            name=f"{one.name} of process {pid}",
+            stacks=tuple(_since_fork(stack) for stack in one.stacks),
+        )
+        for one in sampled
+    ]
+    own = [one for one in named if any(each.is_own for each in one.last)]
+    return own or (named if is_awaited else [])
+
+
+def _since_fork(stack: Sequence[Place]) -> tuple[Place, ...]:
+    begin = next((at for at, one in enumerate(stack) if _begins_child(one)), len(stack))
+    return tuple(stack[:begin])
+
+
+def _begins_child(place: Place) -> bool:
+    is_bootstrap = place.function.rpartition(".")[2] == "_bootstrap"
+    return is_bootstrap and (place.file or "").endswith("multiprocessing/process.py")
+
+
 def _sampled(
     last: _Thread, noun: str, samples: Sequence[Sequence[_Thread]], outside: Outside, cwd: str
 ) -> Sampled:
@@ -119,7 +145,11 @@ def _sampled(
         if each.key == last.key
     ]
     native = last.native or 0
-    wait = Wait(last.wait.kind, last.wait.text, tuple(last.wait.owners)) if last.wait else None
+    wait = (
+        Wait(last.wait.kind, last.wait.text, tuple(dict.fromkeys(last.wait.owners)))
+        if last.wait
+        else None
+    )
     if noun == "thread":
         wait = _wait(last, wait, outside)
     elif wait is not None and wait.kind == "running":
