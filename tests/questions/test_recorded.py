@@ -391,6 +391,26 @@ def test_runs_of_a_native_program_are_compared(cli: Callable[..., Any], native: 
 
 @pytest.mark.adapter("frida")
 @pytest.mark.adapter("lldb-dap")
+def test_of_a_native_program_it_is_said_that_lines_and_main_are_not_recorded(
+    cli: Callable[..., Any], native: Path
+) -> None:
+    words = [native, "ab"]
+    note = "its calls were recorded, not lines, nor main itself"
+    answer = cli("path", "--", *words, "--vs", *words, check=0)
+    assert "all runs made the same calls\n" in answer.out
+    assert note in answer.out
+    answer = cli("diff", "--", *words, "--vs", *words, check=0)
+    assert "both runs made the same calls" in answer.out
+    assert note in answer.out
+    answer = cli("path", "--around", "main", "--", *words, check=1)
+    assert "the calls that main makes are recorded, not main itself" in answer.err
+    answer = cli("calls", "main", "--", *words, check=0)
+    assert "what main called is told by debugger path -- CMD" in answer.out
+    assert "inlined" not in answer.out
+
+
+@pytest.mark.adapter("frida")
+@pytest.mark.adapter("lldb-dap")
 def test_what_a_call_of_a_native_program_called_is_told_by_a_second_run(
     cli: Callable[..., Any], native: Path
 ) -> None:

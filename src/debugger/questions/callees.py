@@ -20,6 +20,7 @@ from debugger.recording.flat import flat
 from debugger.recording.fold import fold
 from debugger.recording.model import Recording
 from debugger.recording.order import Place
+from debugger.recording.passages import is_entry
 from debugger.recording.tree import Call
 
 _ROWS = 12
@@ -54,7 +55,9 @@ async def with_callees(
         for one in answer.lives
     ]
     notes = [_NOTE] if any(one.callees for one in lives) else []
-    if answer.lives and not calls:
+    if is_entry(name) and not calls:
+        notes = [f"what {name} called is told by debugger path -- CMD"]
+    elif answer.lives and not calls:
         notes = [_INLINED.format(name)]
     elif len(calls) < max((one.number for one in answer.lives), default=0):
         notes = [f"in a second run, to see what it calls, {name} was called {len(calls)} times"]

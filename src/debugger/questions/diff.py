@@ -16,6 +16,7 @@ from debugger.recording import sources
 from debugger.recording.align import Alignment, Difference, Hunk, Point, align, points
 from debugger.recording.model import Entered, Merged, Recording
 from debugger.recording.order import Limits, Lines, Order, Place
+from debugger.recording.passages import NATIVE
 
 _WHOLE = Limits(each=200, lines=400, text=240)  # every line of every function is recorded
 _ONE = Limits(lines=20_000, text=400, items=12)
@@ -77,8 +78,13 @@ def told(
     if any(len(one.threads) > 1 for one in recordings):
         notes.append("only the first thread is compared")
     answer = _answer(found, sides, runs)
+    has_lines = all(one.process.language != NATIVE for one in recordings)
     return structs.replace(
-        answer, what=function or "", engine=ran[0].engine, notes=tuple(dict.fromkeys(notes))
+        answer,
+        what=function or "",
+        engine=ran[0].engine,
+        has_lines=has_lines,
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 

@@ -20,7 +20,7 @@ from debugger.errors import Code, DebuggerError
 from debugger.questions import asking
 from debugger.questions.asking import Question, Run
 from debugger.recording.model import Recording
-from debugger.recording.passages import recording
+from debugger.recording.passages import NATIVE, recording
 from debugger.session import tracing
 from debugger.targets.line_table import sources_of
 from debugger.timeline import Filters
@@ -60,6 +60,8 @@ async def run(
         began = asyncio.get_running_loop().time()
         if stop.state == State.STOPPED.value:
             notes += await _trace_in_time(running, patterns)
+            entry = stop.frame.function if stop.frame is not None else "main"
+            notes.append(f"its calls were recorded, not lines, nor {entry} itself")
             tracer = tracing.able(running.session)
             began = asyncio.get_running_loop().time()
             stop = await _to_the_end(running, notes)
@@ -68,7 +70,7 @@ async def run(
         if skipped:
             notes.append(_sampled(skipped))
         found = list(_events(running, notes, sum(skipped.values())))
-        made = recording(found, language="native", is_compared=is_compared, skipped=skipped)
+        made = recording(found, language=NATIVE, is_compared=is_compared, skipped=skipped)
         return made, view(running, stop, words, took_s=took_s, notes=notes)
 
 

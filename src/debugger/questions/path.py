@@ -21,6 +21,7 @@ from debugger.recording.flat import flat
 from debugger.recording.fold import Folded, fold, fold_calls
 from debugger.recording.model import Recording
 from debugger.recording.order import Limits, Lines, Order
+from debugger.recording.passages import NATIVE
 from debugger.recording.rank import Place, Ranking, Suspect, rank, spectrum
 from debugger.recording.tree import Call
 from debugger.recording.window import Window
@@ -124,6 +125,7 @@ def told(
         between=between or (),
         timed_out=run.timed_out,
         engine=ran.engine,
+        has_lines=_has_lines(ran),
         notes=tuple(notes),
     )
 
@@ -269,8 +271,13 @@ def told_beside(runs: Sequence[Recorded], roots: Sequence[Sequence[str]]) -> ans
         passing_lines=tuple(_only_passing(good - bad, shared, bad, len(passing), same))[:_SUSPECTS],
         timed_out=any(one.timed_out for one in views),
         engine=runs[0].engine,
+        has_lines=all(map(_has_lines, runs)),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _has_lines(ran: Recorded) -> bool:
+    return ran.recording.process.language != NATIVE
 
 
 def _at_home(

@@ -14,6 +14,7 @@ from debugger.core.locate import absolute, matching, near_files, near_names, par
 from debugger.errors import Code, DebuggerError
 from debugger.recording.model import Counted, Function, Recording
 from debugger.recording.order import Place
+from debugger.recording.passages import NATIVE, is_entry
 from debugger.recording.python.named import around, named
 
 _FILES_MAX = 2_000
@@ -108,7 +109,9 @@ def missed(
     """Say that nothing of what ran is what was meant, with what is near, and how it ended."""
     known = list(recording.functions.values())
     near: list[str] = []
-    if not wanted.name:
+    if recording.process.language == NATIVE and is_entry(words):
+        said = f"the calls that {words} makes are recorded, not {words} itself"
+    elif not wanted.name:
         near = [one.name for one in known if matching(wanted.file, [one.file])][:_NEAR]
         there = f"of that file ran {', '.join(near)}" if near else "nothing of that file did"
         said = f"no function with {words} ran; {there}"

@@ -29,6 +29,14 @@ _OPEN, _CLOSE = "([{<", ")]}>"
 _LEFT = ("left", "without a return: by an exception or a jump")
 RETURNS_MAX = 512  # calls of a thread that are under way, and whose returns are seen
 _DEEPER = ("left", f"its return is not seen: it is more than {RETURNS_MAX} calls deep")
+NATIVE = "native"  # the language of recordings whose calls are traced, and not the lines
+# The function in which a program is stopped before its calls are traced.
+_ENTRY = re.compile(r"(\w+::)?main")
+
+
+def is_entry(name: str) -> bool:
+    """Tell whether a function is the one in which the recording of calls begins."""
+    return _ENTRY.fullmatch(name) is not None
 
 
 def recording(

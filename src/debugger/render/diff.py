@@ -61,8 +61,10 @@ def _head(answer: Diff) -> str:
     if not answer.left and not answer.right:
         steps = counted(answer.common, "step")
         if answer.differences:
-            return f"diff: both runs passed the same lines{what}, {steps}, with different values"
-        return f"diff: both runs did the same{what}, {steps}, with the same values"
+            passed = "passed the same lines" if answer.has_lines else "made the same calls"
+            return f"diff: both runs {passed}{what}, {steps}, with different values"
+        did = "did the same" if answer.has_lines else "made the same calls"
+        return f"diff: both runs {did}{what}, {steps}, with the same values"
     there = answer.before[-1] if answer.before else None
     after = f" after {counted(answer.parted_after, 'step')}" if answer.parted_after else ""
     where = f", at {_place(there)}" if there is not None else " at once"

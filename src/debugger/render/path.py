@@ -116,7 +116,8 @@ def _runs(answer: Path) -> list[Section]:
 def _compared(answer: Path, page: Page) -> list[Section]:
     sections = _runs(answer)
     if not answer.suspects and not answer.suspect_lines:
-        sections.append(fixed("all runs came to the same functions and lines", _HEAD))
+        what = "came to the same functions and lines" if answer.has_lines else "made the same calls"
+        sections.append(fixed(f"all runs {what}", _HEAD))
     few = missed = _SHOWN
     # That the program ended otherwise, its runs' first lines say.
     ranked = [(one.file, one.function) for one in answer.suspect_lines]

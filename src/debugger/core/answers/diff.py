@@ -79,5 +79,6 @@ class Diff(Struct, frozen=True):
     is_whole: bool = True
     timed_out: bool = False
     engine: str = ""
+    has_lines: bool = True  # whether lines were recorded, and not calls alone
     notes: tuple[str, ...] = ()
     evidence: str | UnsetType = UNSET

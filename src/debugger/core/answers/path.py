@@ -83,6 +83,7 @@ class Path(Struct, frozen=True):
     passing_lines: tuple[SuspectView, ...] = ()
     timed_out: bool = False
     engine: str = ""
+    has_lines: bool = True  # whether lines were recorded, and not calls alone
     process: str | None = None  # the child process whose tree it is; else the program's own
     notes: tuple[str, ...] = ()
     evidence: str | UnsetType = UNSET
