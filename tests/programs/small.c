@@ -6,10 +6,16 @@ struct reading {
     uint8_t high;
     char unit;
 };
+union word {
+    int whole;
+    unsigned char bytes[4];
+    short halves[2];
+};
 int main(void) {
+    union word word = {0x01020304};
     struct reading one = {-2, 200, 'C'};
     int8_t change = -5;
     uint8_t *at = &one.high;
-    printf("%d %d %d%c\n", one.low, change, *at, one.unit); // @here
+    printf("%d %d %d%c %d\n", one.low, change, *at, one.unit, word.halves[1]); // @here
     return 0;
 }

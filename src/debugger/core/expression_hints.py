@@ -26,6 +26,10 @@ _SYNTAX: Final = re.compile(
     r"|unterminated|unmatched|unbalanced|could not parse",
     re.IGNORECASE,
 )
+# The program has no code of a function of the library's, which it never calls itself.
+_NO_CODE: Final = re.compile(
+    r"function that is not present in the target|may be inlined|Could not find operator"
+)
 _UNFINISHED_CALL: Final = re.compile(r"was given up|is not done")
 
 
@@ -51,6 +55,8 @@ def choose(message: str, hint: str | None, command: str = "print") -> str:
         return hint
     if _UNFINISHED_CALL.search(message):
         return "debugger breakpoint list shows what may stop it; debugger breakpoint disable ID"
+    if _NO_CODE.search(message):
+        return "print shows the whole object, debugger vars REF its elements: no function is called"
     if _SYNTAX.search(message):
         use = _USES.get(command, "debugger print 'a[0] + b'")
         return f"one whole expression of the program's language: {use}"

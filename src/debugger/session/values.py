@@ -55,7 +55,11 @@ _GONE = re.compile(
     r"<(?:error: )?(?:optimized out|could not evaluate DW_OP|variable not available)"
 )
 _NAMED_TYPE = re.compile(r"[A-Za-z_][\w ]*\Z")
-_NO_PLACE = re.compile(r"DW_OP_entry_value|variable not available|optimized out|not an lvalue")
+# LLDB says that a function may be optimized out which the program has no code of.
+_NO_PLACE = re.compile(
+    r"DW_OP_entry_value|variable not available|(?<!perhaps because it was )optimized out"
+    r"|not an lvalue"
+)
 
 
 async def asked(session: Session, job: Callable[[], Awaitable[T]]) -> T:

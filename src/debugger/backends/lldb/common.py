@@ -49,6 +49,18 @@ _RUST_NUMBERS = (
     "type format add -p -f decimal char",
     "type format add -p -f 'unsigned decimal' 'unsigned char'",
 )
+# Arrays whose length LLDB does not know: those at the end of a struct, and all that are members of
+# a union of gcc's, which LLDB 19 takes for empty, as gcc writes no offset of a union's members.
+_UNBOUNDED = (
+    (
+        r'type summary add -x "\[0?\](\[[0-9]+\])*$"'
+        ' --summary-string "<length not known: print its elements>"'
+    ),
+    (
+        r'type summary add -x "^((un)?signed )?char ?\[0?\]$"'
+        ' --summary-string "${var%s} (length not known)"'
+    ),
+)
 _CPP_FORMATTERS = str(Path(__file__).with_name("lldb_cpp.py"))
 # Looked up before all others: a category of summaries that is enabled last comes first.
 CATEGORY_FIRST = ("type category disable debugger-cli", "type category enable debugger-cli")
@@ -75,8 +87,8 @@ def init_commands(target: Launch | Attach) -> list[str]:
 def plain_commands(*, is_of_rust: bool) -> list[str]:
     """Return what LLDB is to be told before it loads a program, where it has the formatters."""
     lookup = () if sys.platform == "darwin" else _NO_LOOKUP
-    rust = _RUST_NUMBERS if is_of_rust else ()
-    return [*_FAST, *lookup, *_SETTINGS, *_NUMBERS, *rust]
+    more = _RUST_NUMBERS if is_of_rust else _UNBOUNDED
+    return [*_FAST, *lookup, *_SETTINGS, *_NUMBERS, *more]
 
 
 def is_rust(target: Launch | Attach) -> bool:
