@@ -393,6 +393,8 @@ def test_at_an_exception_an_object_shows_its_fields_and_a_jump_is_refused_plainl
         "    def __init__(self):\n"
         "        self._state = 3\n"
         "    def _check(self): pass\n"
+        "    @property\n"
+        "    def total(self): raise LookupError('no total')\n"
         "model = Model()\n"
         "print(1 // 0)\n"
     )
@@ -400,6 +402,7 @@ def test_at_an_exception_an_object_shows_its_fields_and_a_jump_is_refused_plainl
     shown = cli("print", "model", check=0).out
     assert "_state = 3" in shown
     assert "_check" not in shown
+    assert "total = <raises LookupError: no total>" in shown
     refused = cli("jump", "5", check=1)
     assert "cannot jump from an exception" in refused.err
 

@@ -222,7 +222,15 @@ def overview(registry: Registry) -> Iterator[str]:
     families = {name: _families(commands) for name, commands in groups(registry).items()}
     listing = [line for each in families.items() for line in _section(*each, is_cut=False)]
     if len(head) + len(listing) > MAX_OVERVIEW_LINES:
-        listing = [line for each in families.items() for line in _section(*each, is_cut=True)]
+        sections = {each[0]: list(_section(*each, is_cut=True)) for each in families.items()}
+        room = MAX_OVERVIEW_LINES - len(head) - sum(map(len, sections.values()))
+        # The last groups are the ones whose names say least: as much of them as there is room for.
+        for name in reversed(sections):
+            whole = list(_section(name, families[name], is_cut=False))
+            if len(whole) - len(sections[name]) <= room:
+                room -= len(whole) - len(sections[name])
+                sections[name] = whole
+        listing = [line for each in sections.values() for line in each]
     yield from head
     yield from listing
 

@@ -23,6 +23,11 @@ _CUT = {"list", "tuple", "dict", "set", "frozenset", "str", "bytes", "bytearray"
 _TEXT_MAX = 1000
 _LENGTH = "len()"  # pydevd's own child of every container
 _RETURNED = "(return) "
+# The value of a property that raises: its text, quoted, with pydevd's frame at its beginning.
+_PYDEVDS_TRACE = re.compile(
+    r"""['"]Traceback \(most recent call last\):\\n  File "[^"]*pydevd"""
+    r"""[^"]*".*\\n([^\\]+)\\n['"]\Z"""
+)
 _MANY = 20  # locals of a frame, more than a stop shows at once
 _METHODS = {"method", "function", "builtin_function_or_method", "method-wrapper"}
 _TABLES = {"ndarray", "DataFrame", "Series", "Tensor"}
@@ -87,7 +92,7 @@ async def _check_name(inside: Inside, name: str, frame: Frame) -> None:
 async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
     """Add the length, and the kind of the elements, to what debugpy cut; in one request."""
     variables = [
-        one
+        _raising(one)
         for one in variables
         if one.name != _LENGTH and not _is_no_return(one) and not _is_method(one)
     ]
@@ -95,6 +100,14 @@ async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variab
         variables = [one for one in variables if not _is_of_every_frame(one)]
     variables = await _own_first(inside, variables)
     return await _shaped(inside, await _with_sizes(inside, variables))
+
+
+def _raising(one: Variable) -> Variable:
+    """Show of a property that raises what it raised: pydevd gives the traceback as the value."""
+    found = _PYDEVDS_TRACE.match(one.value) if one.type == "str" else None
+    if found is None:
+        return one
+    return msgspec.structs.replace(one, value=f"<raises {found[1]}>", type="", handle=0)
 
 
 async def _own_first(inside: Inside, variables: list[Variable]) -> list[Variable]:
