@@ -13,10 +13,11 @@ import entry_programs
 
 pytestmark = pytest.mark.adapter("gdb-cli")
 
-# All of them, 400 functions in each of these builds, take a quarter of an hour of a processor:
-# DEBUGGER_ALL_ENTRIES=1 does those.
+# All of them, 400 functions and more in each of these builds, take a quarter of an hour of a
+# processor: DEBUGGER_ALL_ENTRIES=1 does those. Optimised builds keep nine in ten as functions.
 IS_ALL = os.environ.get("DEBUGGER_ALL_ENTRIES") == "1"
-COUNT = 400 if IS_ALL else 20
+COUNT = 470 if IS_ALL else 20
+LEAST = 400 if IS_ALL else 12
 LTO = {"c": ["-O2", "-flto"], "cpp": ["-O2", "-flto"], "rs": ["-Copt-level=3", "-Clto=fat"]}
 BUILDS = [
     *(
@@ -43,7 +44,7 @@ def test_no_value_differs_from_what_the_program_and_gdb_say(language, flags, tmp
     sys.stdout.write(f"{len(result.functions)} functions: {sorted(result.counts.items())}\n")
     assert result.wrong == []
     counts = result.counts
-    assert len(result.functions) > COUNT * 0.6
+    assert len(result.functions) >= LEAST
     known, unknown = (counts[f"entry, by the program{end}"] for end in ("", ": not known"))
     # Of what the compiler has kept the whole is known without optimisation, most with it.
     assert known > (9 if flags[0] == "-O0" else 1) * unknown
