@@ -30,12 +30,23 @@ function ask(number, ...words) {
   return systemCall(number, ...words.map((word) => ptr(word))).toNumber();
 }
 
+// What stays mapped at a detach, because a thread may be on its way there, and is unmapped by a later
+// attach (77_earlier.js).
+const mappings = [];
+function mapLasting(at, size, protection, flags) {
+  const got = mmap(at, size, protection, flags, -1, 0);
+  if (!got.equals(ptr(-1))) mappings.push([got, size]);
+  return got;
+}
+
 const PAGE = 4096;
 const GROUND = 0x100000;
-const ground = mmap(NULL, GROUND, 7, 0x22, -1, 0);
+const ground = mapLasting(NULL, GROUND, 7, 0x22);
 if (ground.equals(ptr(-1))) throw new Error('no memory that may be both written and run');
 const [STOP_HOOK, TRAP_HOOK, CRASH_HOOK] = [0, 64, 128].map((at) => ground.add(at));
-const TRAP_CODE = ground.add(0x1000);
+const TRAP_OFFSET = 0x1000;
+const LIST_OFFSET = 0x4000; // where the mappings are listed at a detach
+const TRAP_CODE = ground.add(TRAP_OFFSET);
 const CRASH_CODE = ground.add(0x2000);
 const RESTORER = ground.add(0x3000);
 const CRASH = ground.add(0x5000);
@@ -70,7 +81,7 @@ function noteCompiled(address) {
 }
 
 // A byte for each thread there can be (pid_max is 2^22 at most); only pages that are used take room.
-const BUSY = mmap(NULL, 1 << 22, 3, 0x4022, -1, 0);
+const BUSY = mapLasting(NULL, 1 << 22, 3, 0x4022);
 if (BUSY.equals(ptr(-1))) throw new Error('no memory for the threads');
 
 // Nothing that is read or written here can fault, and no page changes its protection.

@@ -24,7 +24,7 @@ function countOf({ site, group }) {
 // None is given to another: a thread may be on its way there.
 function newCount(size) {
   if (countRoom.left < size) {
-    const page = mmap(NULL, PAGE, 3, 0x22, -1, 0);
+    const page = mapLasting(NULL, PAGE, 3, 0x22);
     if (page.equals(ptr(-1))) throw new Error('no memory to count in');
     Object.assign(countRoom, { next: page, left: PAGE });
   }

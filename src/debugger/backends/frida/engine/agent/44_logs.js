@@ -12,7 +12,7 @@ let logger = null;
 
 function makeLogger() {
   const size = 2 * PAGE + LOGS * LOG_RECORD;
-  const memory = mmap(NULL, size, 7, 0x4022, -1, 0);
+  const memory = mapLasting(NULL, size, 7, 0x4022);
   if (memory.equals(ptr(-1))) throw new Error('no memory to log in');
   noteOwnCode(memory, size);
   const state = memory.add(PAGE);

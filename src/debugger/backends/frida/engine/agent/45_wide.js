@@ -54,6 +54,7 @@ function hasLeft(thread, before) {
 // What a thread has run in a handler of ours it has not run where the signal came.
 function wasInterrupted(thread) {
   if (waiting !== null && waiting.threads.has(thread)) waiting.threads.set(thread, null);
+  if (earlier.threads.has(thread)) earlier.threads.set(thread, null);
 }
 
 function isOnStack(pointer) {

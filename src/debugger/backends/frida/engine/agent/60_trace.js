@@ -11,23 +11,41 @@ const DRAIN_MAX = 4096;
 const traced = new Map(); // id to its site and what machine code knows of it
 let tracer = null;
 
+// A call that is under way at a detach returns there still, so this is never unmapped: the next
+// attach that traces goes on with it.
+const TRACER_SIZE = 4 * PAGE + RETURNS * 2 + (RETURNS / 8) * ENTRY + RING * RECORD;
+const traceCode = (memory) => placed(MACHINE.trace, [[OF_TABLE, memory.add(PAGE)]]);
+
 function makeTracer() {
-  const size = 4 * PAGE + RETURNS * 2 + (RETURNS / 8) * ENTRY + RING * RECORD;
-  const memory = mmap(NULL, size, 7, 0x4022, -1, 0);
+  const isTaken = !earlier.tracer.isNull()
+    && hex(new Uint8Array(readBytes(earlier.tracer, MACHINE.trace.length / 2))) === hex(traceCode(earlier.tracer));
+  const memory = isTaken ? earlier.tracer : mmap(NULL, TRACER_SIZE, 7, 0x4022, -1, 0);
   if (memory.equals(ptr(-1))) throw new Error('no memory to trace with');
-  noteOwnCode(memory, size);
+  noteOwnCode(memory, TRACER_SIZE);
   const state = memory.add(PAGE);
   const blocks = memory.add(2 * PAGE);
   const ways = memory.add(4 * PAGE);
   const entries = ways.add(RETURNS * 2);
   const made = { state, ways, claimed: state.add(184), drained: state.add(312), dropped: state.add(440),
-    ring: entries.add((RETURNS / 8) * ENTRY), told: 0, free: [] };
-  memory.writeByteArray(placed(MACHINE.trace, [[OF_TABLE, state]]));
+    ring: entries.add((RETURNS / 8) * ENTRY), told: 0, free: [], memory, rules: null };
+  if (isTaken) takeOver(made, entries);
+  else memory.writeByteArray(traceCode(memory));
   const words = [made.ring, CLOCK_CODE, ways, entries, blocks, memory.add(16)];
   words.forEach((word, i) => state.add(i * 8).writePointer(word));
   made.count = new NativeFunction(memory.add(32), 'uint', ['pointer', 'uint'], AT_ONCE);
   made.enter = memory;
   return made;
+}
+
+// Nobody writes to it yet, for it is not on. Returns of calls that were traced before say nothing.
+function takeOver(made, entries) {
+  made.drained.writeU32(made.claimed.readU32());
+  made.told = made.dropped.readU32();
+  made.rules = earlier.rules;
+  const words = new BigUint64Array(entries.readByteArray((RETURNS / 8) * ENTRY));
+  for (let i = 0; i < words.length; i += ENTRY / 8) {
+    if (words[i]) entries.add(i * 8 + 16).writePointer(NULL);
+  }
 }
 
 // Who unwinds the stack finds at a trampoline's address where the right one lies. The frame of a
@@ -54,7 +72,7 @@ const unwinders = new Set();
 function tellUnwinder(register) {
   if (register === null || unwinders.has(register.toString())) return;
   unwinders.add(register.toString());
-  if (!tracer.rules) {
+  if (tracer.rules === null) {
     tracer.rules = mmap(NULL, PAGE, 3, 0x22, -1, 0);
     tracer.rules.writeByteArray(unwindRules());
   }
@@ -71,7 +89,7 @@ function noteUnwinder(module) {
 
 function functionRoom() {
   if (!tracer.free.length) {
-    const page = mmap(NULL, FUNCTIONS_PAGE * FUNCTION, 3, 0x22, -1, 0);
+    const page = mapLasting(NULL, FUNCTIONS_PAGE * FUNCTION, 3, 0x22);
     for (let i = FUNCTIONS_PAGE; i--;) tracer.free.push(page.add(i * FUNCTION));
   }
   return tracer.free.pop();

@@ -4,8 +4,8 @@
 'use strict';
 
 // A child has its own of the first, with the word that it waits for; the second they share.
-const KIN = mmap(NULL, PAGE, 3, 0x22, -1, 0);
-const WAITING = mmap(NULL, PAGE, 3, 0x21, -1, 0);
+const KIN = mapLasting(NULL, PAGE, 3, 0x22);
+const WAITING = mapLasting(NULL, PAGE, 3, 0x21);
 const KIN_STATE = KIN.add(4);
 const IS_OVER = WAITING.add(4); // nobody looks any more who waits
 const KIN_PIDS = WAITING.add(64);
@@ -13,7 +13,7 @@ const KIN_FREE = 2;
 const KIN_MAX = 256;
 // Who waits at an exec: whether that is so (2 where it is told), process, thread, word, path,
 // descriptor, and whether the place is taken.
-const EXECS = mmap(NULL, PAGE, 3, 0x21, -1, 0);
+const EXECS = mapLasting(NULL, PAGE, 3, 0x21);
 const EXECS_MAX = 64;
 const EXEC_SIZE = 32;
 

@@ -154,7 +154,7 @@ function takeSignals() {
   // Frida takes the signals when it first needs them: that has to be before us.
   try { NULL.readU8(); } catch (error) { /* that was the point */ }
   TABLE.writePointer(handle(5, TRAP_CODE, 0x10000000));
-  handle(PAUSE, TRAP_CODE, 0x10000000);
+  findEarlier(handle(PAUSE, TRAP_CODE, 0x10000000));
   for (const number of FATAL) {
     CRASH.add(32 + number * 8).writePointer(handle(number, CRASH_CODE, begins ? ON_STACK : 0));
   }

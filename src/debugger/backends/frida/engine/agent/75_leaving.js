@@ -44,6 +44,7 @@ const DONT_NEED = 4;
 function giveBack() {
   if (tracer !== null) ask(28, tracer.ring, RING * RECORD, DONT_NEED);
   if (logger !== null) ask(28, logger.ring, LOGS * LOG_RECORD, DONT_NEED);
+  listMappings();
   closeOwnMemory();
 }
 

@@ -40,6 +40,7 @@ const orders = {
   arena: ({ near, size }) => {
     const arena = mapArena(near, size);
     noteOwnCode(arena, size);
+    mappings.push([arena, size]);
     arena.writeByteArray(enterCode());
     return arena;
   },

@@ -23,7 +23,7 @@ FLAGS = [
     "-fno-tree-vectorize",
 ]
 WIDTH = 32
-HEADER = '''"""What is the machine code of the handlers and of the stubs' common part?
+HEADER = '''"""Assembles the machine code of handlers and of the trampolines' common part.
 
 Written by code/build.py from the sources beside it: change those.
 """

@@ -27,7 +27,7 @@ struct function {
 };
 struct entry {
   u64 slot, start; /* 0 where it is free */
-  struct function *function;
+  struct function *function; /* 0 where an earlier attach traced the call */
   u64 pad;
 };
 struct block {
@@ -249,7 +249,7 @@ __attribute__((used)) void on_return(u64 *saved) {
   struct block *block = &s->blocks[index / DEPTH];
   u32 base = index / DEPTH * DEPTH;
   saved[15] = *(u64 *)(s->trampolines + OFFSET + index * 8ul);
-  if (s->is_on) put_return(s, block, entry, 1, now(s), saved[14], saved[13], real0, real1);
+  if (s->is_on && entry->function) put_return(s, block, entry, 1, now(s), saved[14], saved[13], real0, real1);
   entry->slot = 0;
   while (block->depth && !s->entries[base + block->depth - 1].slot) block->depth--;
 }
