@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import signal
 import socket
 import sys
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from debugger.backends.pipe_reader import PipeReader
 from debugger.errors import Code, DebuggerError
 
 _log = logging.getLogger(__name__)
@@ -40,9 +42,14 @@ class Guarded:
     """An adapter process under its guard; nothing below it outlives `end`, or us."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, control: socket.socket, scratch: Path
+        self,
+        process: asyncio.subprocess.Process,
+        output: PipeReader,
+        control: socket.socket,
+        scratch: Path,
     ) -> None:
         self._process = process
+        self._output = output
         self._control = control
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self._spawns: dict[int, asyncio.Future[int]] = {}
@@ -77,12 +84,13 @@ class Guarded:
             DebuggerError: ADAPTER_FAILED.
         """
         ours, theirs = socket.socketpair()
+        reading, writing = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-I", "-S", _GUARD, str(theirs.fileno()), str(scratch), "--"),
                 *argv,
                 stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
+                stdout=writing,
                 stderr=asyncio.subprocess.PIPE,
                 cwd=cwd,
                 env=dict(env),
@@ -91,14 +99,16 @@ class Guarded:
             )
         except (OSError, ValueError) as error:  # ValueError: a NUL in a word, a name with a "="
             ours.close()
+            os.close(reading)
             problem = getattr(error, "strerror", None) or error
             raise DebuggerError(
                 Code.ADAPTER_FAILED, f"cannot start {argv[0]}: {problem}"
             ) from error
         finally:
             theirs.close()
+            os.close(writing)
         ours.settimeout(0)
-        guarded = cls(process, ours, scratch)
+        guarded = cls(process, PipeReader(reading), ours, scratch)
         tasks.create_task(guarded._listen())
         tasks.create_task(guarded._keep_stderr())
         try:
@@ -116,8 +126,11 @@ class Guarded:
 
     async def read(self) -> bytes:
         """Return what the adapter wrote; nothing at its end."""
-        assert self._process.stdout is not None
-        return await self._process.stdout.read(1 << 16)
+        return await self._output.read()
+
+    async def forward(self, take: Callable[[bytes], None]) -> None:
+        """Hand what the adapter writes to `take` as it comes, until its end."""
+        await self._output.forward(take)
 
     def write(self, data: bytes) -> None:
         """Write to the adapter; what it no longer reads is lost."""
@@ -190,6 +203,7 @@ class Guarded:
             ending = Ending()
             if self._process.returncode is None:
                 self._process.kill()
+        self._output.close()
         return ending
 
     async def _order(self, order: dict[str, Any]) -> None:

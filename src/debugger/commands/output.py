@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -94,11 +93,7 @@ async def _follow(call: Call, session: Session, lines: list[Line]) -> answers.Ou
 
 
 async def _something(call: Call, session: Session, after: int, kinds: set[Kind]) -> None:
-    waiting = asyncio.ensure_future(session.timeline.wait(after, kinds, _FOLLOW_S))
-    interrupted = asyncio.ensure_future(call.interrupted.wait())
-    await asyncio.wait({waiting, interrupted}, return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
-    interrupted.cancel()
+    await session.timeline.wait(after, kinds, _FOLLOW_S, interrupted=call.interrupted)
 
 
 @command("events", group=GROUP, reads_only=True)

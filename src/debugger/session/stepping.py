@@ -535,13 +535,6 @@ async def _told(session: Session) -> answers.Stop:
 
 async def _next_event(session: Session, patience: Patience, *, after: int) -> Event | None:
     """Wait for a stop or an end in the family; None when patience ends."""
-    timeline = session.timeline
     seconds = max(0.0, patience.seconds)
-    waiting = asyncio.ensure_future(timeline.wait(after, {Kind.STOP, Kind.EXIT}, seconds))
-    interrupted = asyncio.ensure_future(patience.interrupted.wait())
-    try:
-        await asyncio.wait({waiting, interrupted}, return_when=asyncio.FIRST_COMPLETED)
-        return waiting.result() if waiting.done() else None
-    finally:
-        waiting.cancel()
-        interrupted.cancel()
+    kinds = {Kind.STOP, Kind.EXIT}
+    return await session.timeline.wait(after, kinds, seconds, interrupted=patience.interrupted)

@@ -325,21 +325,37 @@ class Timeline:
             lines = lines[max(0, len(lines) - tail) :]
         return Lines(lines, end, self._drops.count(_LINES, after=since, upto=end))
 
-    async def wait(self, after: int, kinds: Collection[Kind], timeout: float) -> Event | None:  # noqa: ASYNC109 - the bound is part of the answer
+    async def wait(
+        self,
+        after: int,
+        kinds: Collection[Kind],
+        timeout: float,  # noqa: ASYNC109 - the bound is part of the answer
+        *,
+        interrupted: asyncio.Event | None = None,
+    ) -> Event | None:
         """Return the first event after a cursor of one of the kinds, or None.
 
-        None: `timeout` seconds went by, or the timeline was closed.
+        None: `timeout` seconds went by, the wait was interrupted, or the timeline was closed.
         """
         wanted = frozenset(kinds)
+        # Whoever waits is woken directly: a task for each of the two costs turns of the loop.
+        watcher = None if interrupted is None else asyncio.ensure_future(interrupted.wait())
+        if watcher is not None:
+            watcher.add_done_callback(lambda _: self._waiters.wake(*Kind))
         try:
             async with asyncio.timeout(timeout):
                 while not self._is_closed:
                     if (event := self._first(after, wanted)) is not None:
                         return event
+                    if interrupted is not None and interrupted.is_set():
+                        return None
                     await self._waiters.appended(wanted)
         except TimeoutError:
             # The event may have come in the same turn of the loop as the time-out.
             return None if self._is_closed else self._first(after, wanted)
+        finally:
+            if watcher is not None:
+                watcher.cancel()
         return None
 
     def close(self) -> None:

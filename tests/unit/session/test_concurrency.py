@@ -244,9 +244,9 @@ async def test_the_timeout_of_many_steps_bounds_them_all_together(house, monkeyp
     asked: list[float] = []
     wait = session.timeline.wait
 
-    async def counted(after: int, kinds: Any, seconds: float) -> Any:
+    async def counted(after: int, kinds: Any, seconds: float, **others: Any) -> Any:
         asked.append(seconds)
-        return await wait(after, kinds, seconds)
+        return await wait(after, kinds, seconds, **others)
 
     monkeypatch.setattr(session.timeline, "wait", counted)
     answer = await within(stepping.steps(session, Resume.NEXT, 50, Patience(0.2, asyncio.Event())))

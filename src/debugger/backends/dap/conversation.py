@@ -281,10 +281,13 @@ class Conversation:
     async def _receive(self, link: Link) -> None:
         decoder = Decoder()
         problem: DebuggerError | None = None
+
+        def take(chunk: bytes) -> None:
+            for body in decoder.feed(chunk):
+                self.client.receive(body)
+
         try:
-            while chunk := await link.read():
-                for body in decoder.feed(chunk):
-                    self.client.receive(body)
+            await link.forward(take)
         except DebuggerError as error:
             problem = error
         await self._lose(problem)

@@ -257,10 +257,13 @@ class Delegation:
     async def _receive(self) -> None:
         decoder = Decoder()
         problem = DebuggerError(Code.ADAPTER_DIED, f"{self._name} closed its connection")
+
+        def take(chunk: bytes) -> None:
+            for body in decoder.feed(chunk):
+                self._client.receive(body)
+
         try:
-            while chunk := await self._link.read():
-                for body in decoder.feed(chunk):
-                    self._client.receive(body)
+            await self._link.forward(take)
         except DebuggerError as error:
             problem = error
         self._client.lose(problem)

@@ -110,10 +110,12 @@ async def linked(
 async def pour(guard: Guarded, tell: Callable[[str], None]) -> None:
     """Read what an adapter writes that is talked to over TCP, to its end."""
     decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-    while chunk := await guard.read():
-        text = decoder.decode(chunk)
-        if text:
+
+    def take(chunk: bytes) -> None:
+        if text := decoder.decode(chunk):
             tell(text)
+
+    await guard.forward(take)
 
 
 async def told_port(guard: Guarded, pattern: str, *, name: str, within_s: float) -> int:

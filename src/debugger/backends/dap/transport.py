@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
@@ -16,8 +17,8 @@ _CONNECT_S = 5.0
 class Link(Protocol):
     """A byte stream to an adapter."""
 
-    async def read(self) -> bytes:
-        """Return what came; nothing at its end."""
+    async def forward(self, take: Callable[[bytes], None]) -> None:
+        """Hand what comes to `take`, until its end; what `take` raises is raised here."""
 
     def write(self, data: bytes) -> None:
         """Send; what the other side no longer takes is lost."""
@@ -26,13 +27,13 @@ class Link(Protocol):
         """Return the last lines of the adapter's standard error, where it has one of ours."""
 
 
-class Connection:
+class Connection(asyncio.Protocol):
     """A TCP connection to an adapter that somebody else runs."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._set("TCP_NODELAY")
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport
+        self._take: Callable[[bytes], None] | None = None
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     @classmethod
     async def open(cls, host: str, port: int) -> Connection:
@@ -41,27 +42,48 @@ class Connection:
         Raises:
             DebuggerError: ADAPTER_FAILED.
         """
+        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(_CONNECT_S):
-                return cls(*await asyncio.open_connection(host, port))
+                return (await loop.create_connection(cls, host, port))[1]
         except (OSError, TimeoutError) as error:
             raise DebuggerError(
                 Code.ADAPTER_FAILED, f"cannot connect to the adapter at {host}:{port}: {error}"
             ) from error
 
-    async def read(self) -> bytes:
-        """Return what came; nothing at its end."""
-        try:
-            chunk = await self._reader.read(1 << 16)
-        except OSError:
-            return b""
+    async def forward(self, take: Callable[[bytes], None]) -> None:
+        """Hand what comes to `take`, until its end; what `take` raises is raised here."""
+        self._take = take
+        self._transport.resume_reading()
+        await self._ended
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport; nothing is read of it until somebody takes it."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.pause_reading()
+        self._set("TCP_NODELAY")
+
+    def data_received(self, data: bytes) -> None:
+        """Hand on what came."""
         self._set("TCP_QUICKACK")
-        return chunk
+        assert self._take is not None
+        if self._ended.done():
+            return
+        try:
+            self._take(data)
+        except Exception as error:  # noqa: BLE001 - raised where it is awaited
+            self._ended.set_exception(error)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
+        """End `forward`: what an adapter no longer says is its end, however it came."""
+        if not self._ended.done():
+            self._ended.set_result(None)
 
     def write(self, data: bytes) -> None:
         """Send; what the other side no longer takes is lost."""
-        if not self._writer.is_closing():
-            self._writer.write(data)
+        if not self._transport.is_closing():
+            self._transport.write(data)
             # js-debug 1.112 writes a header and its body apart: it waits 40 ms for our ACK of the
             # first. The flag does not last, the kernel resets it as it sees fit, tcp(7).
             self._set("TCP_QUICKACK")
@@ -71,7 +93,7 @@ class Connection:
         number = getattr(socket, option, None)
         if number is not None:
             with suppress(OSError):
-                self._writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, number, 1)
+                self._transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, number, 1)
 
     def stderr_tail(self) -> str:
         """Return nothing: it is not our process."""
@@ -79,7 +101,7 @@ class Connection:
 
     def close(self) -> None:
         """Close the connection."""
-        self._writer.close()
+        self._transport.close()
 
 
 __all__ = ["Connection", "Guarded", "Link"]

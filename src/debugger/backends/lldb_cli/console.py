@@ -142,10 +142,13 @@ class Console:
 
     async def _listen(self, guard: Guarded) -> None:
         problem = ""
+
+        def take(chunk: bytes) -> None:
+            for piece in self._splitter.feed(chunk):
+                self._take(piece)
+
         try:
-            while chunk := await guard.read():
-                for piece in self._splitter.feed(chunk):
-                    self._take(piece)
+            await guard.forward(take)
         except (DebuggerError, msgspec.DecodeError) as error:
             problem = str(error)
             await guard.kill(guard.pid)

@@ -113,9 +113,12 @@ class Link:
 
     async def _listen(self) -> None:
         unpacker = Unpacker()
-        while chunk := await self.guarded.read():
+
+        def take(chunk: bytes) -> None:
             for message in unpacker.feed(chunk):
                 self._take(message)
+
+        await self.guarded.forward(take)
         self.is_over = True
         for waiting in self._waiting.values():
             if not waiting.done():
