@@ -132,6 +132,12 @@ def test_results_of_each_kind_are_shown_where_a_function_is_left(cli: Cli) -> No
     assert returned[5] == "*P nil, []int nil, error nil"
 
 
+def test_a_method_of_a_value_is_meant_by_its_name_and_not_the_pointers(cli: Cli) -> None:
+    # Go makes main.(*Code).Error of it, which delve counts as another function of that name.
+    stopped = start(cli, "results.go", "--break", "Code.Error")
+    assert stopped["frame"]["function"] == "main.Code.Error"
+
+
 def test_a_named_result_is_not_shown_before_it_has_a_value(cli: Cli) -> None:
     start(cli, "results.go", "--break", "main.both")
     assert "q" not in [one["name"] for one in data(cli("--json", "locals", check=0))["variables"]]

@@ -117,7 +117,7 @@ async def _send_functions(
 ) -> Sequence[dap.Breakpoint]:
     sent = [
         ask.FunctionBreakpoint(
-            name=(one.at or one.spec).function or "",
+            name=_function_name(talk, one),
             condition=profile.condition(one),
             hit_condition=_hits(profile, one.spec),
             log_message=(
@@ -137,12 +137,36 @@ async def _send_functions(
         "setFunctionBreakpoints", arguments, dap.BreakpointsBody
     )
     talk.events.is_entry_set = True
+    if _choose_functions(talk, profile, different, body.breakpoints):
+        return await _send_functions(talk, profile, wanted)
     if has_entry:
         talk.events.entry_id = body.breakpoints[-1].id if body.breakpoints else None
     if different is sent or len(body.breakpoints) < len(different):
         return body.breakpoints[: len(sent)]
     told = dict(zip(different, body.breakpoints, strict=False))
     return [told[one] for one in sent]
+
+
+def _function_name(talk: Conversation, one: Breakpoint) -> str:
+    name = (one.at or one.spec).function or ""
+    return talk.chosen_functions.get(name, name)
+
+
+def _choose_functions(
+    talk: Conversation,
+    profile: Profile,
+    sent: Sequence[ask.FunctionBreakpoint],
+    answers: Sequence[dap.Breakpoint],
+) -> bool:
+    """Keep what ambiguous names stand for; tell whether some are to be sent again."""
+    chosen = {
+        one.name: name
+        for one, answer in zip(sent, answers, strict=False)
+        if not answer.verified
+        and (name := profile.choose_function(one.name, answer.message or "")) is not None
+    }
+    talk.chosen_functions |= chosen
+    return bool(chosen)
 
 
 async def bounds(

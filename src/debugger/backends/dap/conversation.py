@@ -73,6 +73,7 @@ class Conversation:
         self.stdio: Stdio | None = None
         self.launched: Launch | None = None
         self.sent_functions: frozenset[tuple[str | None, str]] = frozenset()  # the same by name
+        self.chosen_functions: dict[str, str] = {}  # by an ambiguous name
         self.sent: dict[str, frozenset[tuple[int, str]]] = {}  # of each file, by line: log, …
         self.client = Client(
             profile.name,

@@ -31,6 +31,11 @@ def no_correction(inside: Inside, spec: Spec) -> Spec | Bound:
     return spec
 
 
+def no_choice(name: str, refusal: str) -> None:
+    """Choose none of the functions that a name stands for."""
+    del name, refusal
+
+
 def location_of(one: Breakpoint) -> object:
     """Return what an adapter tells breakpoints apart by: it keeps one at each line or name."""
     at = one.at or one.spec

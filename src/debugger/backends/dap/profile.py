@@ -20,6 +20,7 @@ from debugger.backends.dap.defaults import (
     no_arguments,
     no_assignment,
     no_catching,
+    no_choice,
     no_correction,
     no_details,
     no_evaluation,
@@ -359,6 +360,8 @@ class Profile:
     type_condition: Callable[[Sequence[str]], str] | None = None
     prelude: str | None = None
     correct: Callable[[Inside, Spec], Spec | Bound] = no_correction
+    # The one function that is meant by a name which the adapter refuses for several, by its words.
+    choose_function: Callable[[str, str], str | None] = no_choice
     explain: Callable[[Inside, Spec], Awaitable[Bound]] = no_explanation
     scopes: Callable[[Sequence[dap.Scope]], list[Scope]] = convert.scopes
     arguments: Callable[[Inside, Frame], Awaitable[list[str] | None]] = no_arguments

@@ -281,3 +281,18 @@ def test_the_rest_of_a_long_string_is_read_in_pieces():
     inside.answers["len(s)"] = {"result": "5000", "type": "int"}
     inside.answers["(s)[4096:5000]"] = {"result": '"' + "b" * 904 + '"', "type": "string"}
     assert evaluate(inside, "s").value == '"' + "a" * 4096 + "b" * 904 + '"'
+
+
+@pytest.mark.parametrize(
+    ("name", "functions", "chosen"),
+    [
+        ("Item.Less", "main.Item.Less, main.(*Item).Less…", "main.Item.Less"),
+        ("Less", "cmp.Less, main.Item.Less, main.(*Item).Less…", None),
+        ("(*Item).Less", "main.(*Item).Less, shop.(*Item).Less", None),
+    ],
+)
+def test_of_an_ambiguous_name_the_one_function_is_chosen_that_has_it(
+    name: str, functions: str, chosen: str | None
+) -> None:
+    refusal = f'Location "{name}" ambiguous: {functions}'
+    assert delve_breakpoints.choose_function(name, refusal) == chosen

@@ -18,6 +18,7 @@ from debugger.errors import DebuggerError
 
 _EXPLAINED = re.compile(r"could not find (?:statement at|file) |location .* not found\Z", re.DOTALL)
 _TAKEN = re.compile(r"Breakpoint exists at (?P<file>.+):(?P<line>\d+) at [0-9a-f]+")
+_AMBIGUOUS = re.compile(r"Location \".*\" ambiguous: (?P<names>.*)")
 _SYNTAX = re.compile(r"\A\d+:\d+: ")
 _PROBE = "/debugger-cli/probe.go"
 _NEVER = "1 == 2"
@@ -29,6 +30,14 @@ def taken(text: str) -> tuple[str, int] | None:
     """Return the location of the breakpoint that another one is refused for."""
     found = _TAKEN.match(text)
     return (found["file"], int(found["line"])) if found else None
+
+
+def choose_function(name: str, refusal: str) -> str | None:
+    """Choose `main.Item.Less` of `Item.Less`, not the pointer's method that the compiler makes."""
+    found = _AMBIGUOUS.match(refusal)
+    names = found["names"].removesuffix("…").split(", ") if found else []
+    exact = [one for one in names if one.endswith(f".{name}")]
+    return exact[0] if len(exact) == 1 and not name.startswith("(") else None
 
 
 def refusal(text: str) -> str | None:

@@ -240,6 +240,7 @@ PROFILE = Profile(
     exited=generic.exited_or_killed,
     is_outside=_is_outside,
     exception=panics.exception,
+    choose_function=breakpoints.choose_function,
     taken=breakpoints.taken,
     refusal=breakpoints.refusal,
     explain=breakpoints.explain,
