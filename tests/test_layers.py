@@ -35,7 +35,8 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.targets": ("debugger.core",),
     "debugger.backends.base": ("debugger.core",),
     "debugger.backends.abilities": ("debugger.core",),
-    "debugger.backends.guarded": (),
+    "debugger.backends.guarded": ("debugger.backends.pipe_reader",),
+    "debugger.backends.pipe_reader": (),
     "debugger.backends.stdio": ("debugger.core",),
     "debugger.backends.lldb_text": ("debugger.core",),
     "debugger.backends.lldb": (
