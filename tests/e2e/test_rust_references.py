@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from asking import at
 from debuggees import build
 from refusals import refused
 
@@ -26,7 +27,13 @@ REFUSED = {
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_an_element_behind_a_reference_is_shown_or_refused(cli, adapter):
     cli(
-        "start", build("references.rs"), "--adapter", adapter, "--break", "references.rs:8", check=0
+        "start",
+        build("references.rs"),
+        "--adapter",
+        adapter,
+        "--break",
+        at("references.rs", "sum"),
+        check=0,
     )
     for expression, value in ELEMENTS.items():
         assert cli("print", expression, check=0).out == f"{expression} = {value}\n"
@@ -39,7 +46,21 @@ def test_an_element_behind_a_reference_is_shown_or_refused(cli, adapter):
 @pytest.mark.adapter("frida")
 def test_an_element_behind_a_reference_is_shown_in_process(cli):
     cli(
-        "start", build("references.rs"), "--backend", "frida", "--break", "references.rs:8", check=0
+        "start",
+        build("references.rs"),
+        "--backend",
+        "frida",
+        "--break",
+        at("references.rs", "sum"),
+        check=0,
     )
     for expression, value in (ELEMENTS | {"n + 1": "6", "values[1] + 1": "3"}).items():
         assert cli("print", expression, check=0).out == f"{expression} = {value}\n"
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_reference_to_an_enum_shows_the_variant_that_is_there(cli):
+    cli("start", build("references.rs"), "--break", at("references.rs", "sum"), check=0)
+    lines = cli("print", "step", check=0).out.splitlines()
+    assert lines[0].endswith(' Ride("U5", 4)')
+    assert [one.strip() for one in lines[1:]] == ['0 = "U5"', "1 = 4"]

@@ -12,6 +12,7 @@ from debugger.backends.dap.profile import Inside, Profile
 from debugger.core.model import Frame, Purpose, Scope, Variable
 from debugger.errors import Code, DebuggerError
 
+_NAMELESS = "<null>"  # lldb-dap of a parameter without a name, as of a Rust closure's environment
 _VALUES_MAX = 10_000
 
 
@@ -53,6 +54,8 @@ class Values:
         found = await self.fetch(
             handle, start=start if is_part else None, count=count if is_part else None
         )
+        if inside is None:
+            found = [one for one in found if one.name != _NAMELESS]
         if not is_part and count is not None:
             found = found[start : start + count]
         return self._remembered(await self._profile.complete(self._inside, found))

@@ -15,6 +15,7 @@ _HIGH = 1 << 63
 _ELEMENTS_MAX = 1 << 24
 _DEPTH_MAX = 8
 _NAME = "$variant$"
+_ENUM = "$variants$"
 # A capacity: its values end at isize::MAX, what is above it tells the variants.
 _CAPACITIES = ("UsizeNoHighBit", "::Cap", "raw_vec::Cap")
 
@@ -54,6 +55,26 @@ def variant_index(provider: Any, variants: Any) -> int:
     return rest or 0
 
 
+def _points_to_enum(value: Any) -> bool:
+    """Tell a reference to an enum: LLDB lists the parts of what it points to, all variants."""
+    kind = value.GetType()
+    if not kind.IsPointerType() or not value.GetValueAsUnsigned():
+        return False
+    pointee = kind.GetPointeeType()
+    return bool(pointee.GetNumberOfFields() == 1 and pointee.GetFieldAtIndex(0).GetName() == _ENUM)
+
+
+def _through_references(look_up: Any, provider: Any) -> Any:
+    """Have a reference to an enum list the members of the variant that is there."""
+
+    def found(value: Any, internal: Any) -> Any:
+        if _points_to_enum(value):
+            return provider(value.Dereference().GetNonSyntheticValue(), internal)
+        return look_up(value, internal)
+
+    return found
+
+
 def _bounded(count: Any) -> Any:
     """Take the number of elements of garbage for none."""
 
@@ -77,3 +98,6 @@ def __lldb_init_module(debugger: Any, session: Any) -> None:
     known = getattr(providers, "ClangEncodedEnumProvider", None)
     if known is not None and hasattr(known, "_getCurrentVariantIndex"):
         known._getCurrentVariantIndex = variant_index  # noqa: SLF001 (it is what is wrong)
+    lookup: Any = sys.modules.get("lldb_lookup")
+    if known is not None and hasattr(lookup, "synthetic_lookup"):
+        lookup.synthetic_lookup = _through_references(lookup.synthetic_lookup, known)

@@ -112,7 +112,9 @@ def frame_of(handle: int | None) -> Any | None:
 def _listed(frame: Any, what: str) -> list[Any]:
     if what == "globals":
         return list(frame.GetVariables(False, False, True, True))
-    return list(frame.GetVariables(True, what == "locals", False, True))
+    # A parameter may have no name, as the environment of a Rust closure.
+    found = frame.GetVariables(True, what == "locals", False, True)
+    return [one for one in found if one.GetName()]
 
 
 def scopes(frame: int) -> list[dict[str, Any]]:
