@@ -148,3 +148,13 @@ def test_strings_are_set_with_and_without_quotes(cli: Cli) -> None:
         assert "new value" in data(cli("--json", "set", "owner.name", text, check=0))["value"]
         assert "new value" in data(cli("--json", "set", "owner.tag", text, check=0))["value"]
     assert "room for 15 bytes" in cli("set", "owner.tag", "x" * 16, check=2).err
+
+
+@pytest.mark.adapter("frida")
+def test_a_string_whose_assign_cannot_be_called_is_refused_as_one(cli: Cli) -> None:
+    line = at("settable.cpp", "shown")
+    start(cli, "settable.cpp", "--backend", "frida", "--break", line)
+    failed = cli("set", "owner.name", "new value", check=1)
+    assert "is a std::string, whose own assign cannot be called here" in failed.err
+    assert "without --backend sets it" in failed.err
+    assert cli("set", "owner.tag", "new value", check=0).out.startswith('owner.tag = "new value"')

@@ -64,6 +64,7 @@ MISSED = (
 _NODE_ENDED = re.compile(r"Node\.js v\d")
 _PANIC_MAX = 200
 _NO_VARIABLE = {"<error>"}
+_NAMELESS = re.compile(r"<(?:null|anonymous)>(?: @ .*)?")
 
 
 async def stop(
@@ -250,8 +251,17 @@ async def frame_locals(session: Session, frame: Frame) -> list[Variable]:
     for scope in await session.backend.scopes(frame):
         if scope.kind in {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}:
             found += await session.backend.variables(scope.handle)
-    # lldb-dap 19 lists as a variable that a function has no debug information.
-    return [one for one in found if one.name not in _NO_VARIABLE]
+    return [one for one in found if not is_no_variable(one)]
+
+
+def is_no_variable(one: Variable) -> bool:
+    """Tell whether LLDB lists what is no variable of the program's.
+
+    lldb-dap 19 does so where a function has no debug information; of Rust's library LLDB lists
+    parameters without a name, and what has no size either.
+    """
+    is_unreadable = one.value.startswith("<error") and _NAMELESS.fullmatch(one.name) is not None
+    return is_unreadable or one.name in _NO_VARIABLE
 
 
 async def _exception(session: Session, happened: Stopped) -> ExceptionDetails | None:

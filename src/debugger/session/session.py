@@ -224,7 +224,9 @@ class Session(Standing):
             raise DebuggerError(
                 Code.NOT_SUPPORTED,
                 "an attached program cannot be restarted",
-                hint="debugger start PROGRAM",
+                hint="debugger start PROGRAM runs one that can be"
+                if self.pid is None or self.target.connect is not None
+                else f"debugger attach {self.pid}, if it still runs; debugger start PROGRAM",
             )
         self._run += 1
         for child in self.family.live_children(self):

@@ -35,7 +35,16 @@ async def assign_text(
             if error.code is not Code.EVALUATION_FAILED:
                 raise
         # gdb knows no conversion of a literal, but can call the string's own function.
-        await session.backend.evaluate(f"({target}).assign({literal})", frame, Purpose.EVALUATE)
+        try:
+            await session.backend.evaluate(f"({target}).assign({literal})", frame, Purpose.EVALUATE)
+        except DebuggerError as error:
+            if error.code is not Code.EVALUATION_FAILED:
+                raise
+            raise DebuggerError(
+                Code.EVALUATION_FAILED,
+                f"{target} is a std::string, whose own assign cannot be called here",
+                hint="debugger start PROGRAM without --backend sets it; debugger call --help",
+            ) from error
     else:
         return None
     return await session.backend.evaluate(target, frame, Purpose.PRINT)

@@ -13,7 +13,7 @@ from debugger.core.breakpoints import Bound, Breakpoint, Spec
 from debugger.core.model import Frame, Reason, Stopped, Variable
 from debugger.core.refs import Refs
 from debugger.errors import Code, DebuggerError
-from debugger.session import source, views
+from debugger.session import report, source, views
 from debugger.session.look import Look, named, place_of, program_of, strangers
 from debugger.session.record import is_crash
 
@@ -187,3 +187,17 @@ def test_a_place_is_told_in_a_few_words():
     assert place_of(None, None) is None
     assert place_of(stop, None) == "step"
     assert place_of(stop, Frame(0, "f", 1, "/a.c", 3)) == "step in f at /a.c:3"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_none"),
+    [
+        ("<error>", "no variable information", True),
+        ("<null> @ function.rs:250", "<error: Unable to determine byte size.>", True),
+        ("<anonymous>", "<error: Unable to determine byte size.>", True),
+        ("<null>", "{a:1, b:1}", False),
+        ("size", "<error: out of range>", False),
+    ],
+)
+def test_what_is_no_variable_of_the_program_is_left_out(name, value, is_none):
+    assert report.is_no_variable(Variable(name=name, value=value)) is is_none
