@@ -244,3 +244,12 @@ def test_a_runtime_directory_that_is_not_ours_alone_is_not_used(cli, tmp_path, k
     env = {"DEBUGGER_RUNTIME_DIR": str(place)}
     refused(cli, "status", exit=1, code="DENIED", says=kind, hint="DEBUGGER_RUNTIME_DIR", env=env)
     assert not [*Path(place).glob("*")], "something was put there"
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_xcodebuildmcps_variables_bound_requests_and_log_them(cli):
+    bound = "XCODEBUILDMCP_DAP_REQUEST_TIMEOUT_MS"
+    failed = cli("start", build("loop.c"), env={bound: "soon"}, check=2)
+    assert f"{bound} is a number of milliseconds above 0, not 'soon'" in failed.err
+    cli("start", build("loop.c"), env={"XCODEBUILDMCP_DAP_LOG_EVENTS": "1"}, check=0)
+    assert '"command":"configurationDone"' in cli("daemon", "logs", check=0).out.replace(" ", "")

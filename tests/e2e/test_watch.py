@@ -146,3 +146,14 @@ def test_a_second_watchpoint_of_an_expression_says_what_it_takes_the_place_of(cl
     assert second["notes"] == [
         f"it takes the place of watchpoint {first['id']}, of the same expression"
     ]
+
+
+def test_to_remove_all_breakpoints_keeps_watchpoints_and_catchpoints(cli: Cli) -> None:
+    start(cli, "corrupt.cpp", "--break", at("corrupt.cpp", "before"))
+    watch(cli, "accounts[1].balance")
+    cli("catch", "throw", check=0)
+    said = cli("breakpoint", "remove", "--all", check=0).out
+    assert said == "removed: breakpoint 1\nkept: watchpoint 2, catchpoint 3\n"
+    assert data(cli("--json", "continue", check=0))["reason"] == "watchpoint"
+    assert cli("watch", "remove", "--all", check=0).out == "removed: watchpoint 2\n"
+    assert cli("catch", "remove", "--all", check=0).out == "removed: catchpoint 3\n"

@@ -209,6 +209,12 @@ def test_what_debugpy_prints_is_told_by_what_it_is(body, told):
     assert PY.printed(read(dap.OutputBody, **body)) == told
 
 
+@pytest.mark.parametrize("output", ["\nWatchpoint 1 hit:\n", "old value: 7\n", "new value: 8\n"])
+def test_what_lldb_writes_of_a_watchpoint_is_no_output_of_the_program(output):
+    body = read(dap.OutputBody, category="stdout", output=output)
+    assert lldb_dap.PROFILE.printed(body) is None
+
+
 def frame(name: str, path: str | None) -> dap.StackFrame:
     return read(dap.StackFrame, id=1, name=name, source={"path": path})
 
