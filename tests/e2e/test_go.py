@@ -115,7 +115,7 @@ def test_what_a_function_returned_is_told_when_it_is_left(cli: Cli) -> None:
 
 
 def test_results_of_each_kind_are_shown_where_a_function_is_left(cli: Cli) -> None:
-    functions = ("both", "pt", "fl", "sl", "an", "nl")
+    functions = ("both", "pt", "fl", "sl", "an", "nl", "gn")
     places = [word for one in functions for word in ("--break", f"main.{one}")]
     start(cli, "results.go", *places)
     returned = []
@@ -130,6 +130,14 @@ def test_results_of_each_kind_are_shown_where_a_function_is_left(cli: Cli) -> No
     ]
     assert returned[4].startswith('any(int) 7, error(*fs.PathError) *{Op: "open"')
     assert returned[5] == "*P nil, []int nil, error nil"
+    assert returned[6] == "[]K len: 1, elements not read"
+
+
+def test_a_watched_map_is_said_to_be_watched_for_another_one_alone(cli: Cli) -> None:
+    start(cli, "results.go", "--break", "main.st")
+    cli("up", check=0)
+    assert "what is put into this one is not watched" in cli("watch", "k", check=0).out
+    assert "is not watched" not in cli("watch", "m", check=0).out
 
 
 def test_a_method_of_a_value_is_meant_by_its_name_and_not_the_pointers(cli: Cli) -> None:

@@ -32,6 +32,7 @@ func an(n int) (any, error) {
 }
 func st(n int) (S, error) { return S{n, 2}, nil }
 func nl() (*P, []int, error) { return nil, nil, nil }
+func gn[K any](n K) []K { return []K{n} }
 func as() any { return "text" }
 
 func main() {
@@ -43,6 +44,7 @@ func main() {
 	m, n := an(7)
 	o, q := st(8)
 	r, s, t := nl()
+	v := gn("only")
 	u := as()
-	fmt.Println(a, b, c, p, e, f, g, h, i, j, k, l, m, n, o, q, r, s, t, u)
+	fmt.Println(v, a, b, c, p, e, f, g, h, i, j, k, l, m, n, o, q, r, s, t, u)
 }

@@ -185,6 +185,42 @@ def test_a_panic_is_how_a_call_of_go_ended(cli: Callable[..., Any], tmp_path: Pa
     assert "no function cart.ad; there is main.(*cart).add" in missed.err
 
 
+NO_LOOP = """\
+enum Kind {
+    Null,
+    Small,
+    Big,
+}
+struct Byte(u8);
+impl Byte {
+    fn kind(self) -> Kind {
+        if self.0 == 0 {
+            Kind::Null
+        } else if self.0.is_ascii() {
+            Kind::Small
+        } else {
+            Kind::Big
+        }
+    }
+}
+fn main() {
+    println!("{}", matches!(Byte(0).kind(), Kind::Null | Kind::Small | Kind::Big));
+}
+"""
+
+
+@pytest.mark.adapter("lldb-dap")
+@pytest.mark.adapter("frida")
+def test_a_statement_that_ends_where_it_began_is_no_loop(
+    cli: Callable[..., Any], tmp_path: Path, require_tool: Callable[[str], str]
+) -> None:
+    (tmp_path / "a.rs").write_text(NO_LOOP)
+    subprocess.run([require_tool("rustc"), "-g", "a.rs"], check=True, cwd=tmp_path, timeout=60)
+    answer = cli("calls", "kind", "--", "./a", cwd=tmp_path).out
+    assert "back at 9, which is no loop: 1 round" in answer
+    assert "loop at" not in answer
+
+
 INLINED = """\
 #include <stdio.h>
 static int price(int at) {

@@ -118,8 +118,11 @@ GO_GLOBAL = """
 package main
 
 var state, other int
+var kept *int
 
 func main() {
+	kept = new(int)
+	*kept = 4
 	state = 0
 	other = 5
 	println(state, other)
@@ -154,6 +157,8 @@ def test_the_line_of_go_that_wrote_is_named_and_not_the_next(
     at = f"wrote.go:{_line(GO_GLOBAL, 'println')}"
     answer = _wrote(cli, "main.other", "--at", at, "--", tmp_path / "wrote.go", cwd=tmp_path)
     assert answer["cause"].endswith(f"0 → 5, in main.main wrote.go:{_line(GO_GLOBAL, '= 5')}")
+    heap = _wrote(cli, "*main.kept", "--at", at, "--", tmp_path / "wrote.go", cwd=tmp_path)
+    assert not any("--adapter gdb" in one for one in heap["notes"])
 
 
 @pytest.mark.adapter("lldb-dap")

@@ -17,6 +17,7 @@ from debugger.session import family, looking, views
 from debugger.session.session import Session
 
 GROUP = "Breakpoints"
+_REFERENCE = "stops when it is set to another one: what is put into this one is not watched"
 NOUNS = {Kind.WATCHPOINT: "watchpoint", Kind.EXCEPTION: "catchpoint"}
 
 
@@ -56,10 +57,13 @@ async def watch(
         shown = view(session, added)
         kept = {one.id for one in watching.all()}
         replaced = [str(number) for number in before if number not in kept]
-        if not replaced:
-            return shown
-        note = f"it takes the place of watchpoint {', '.join(replaced)}, of the same expression"
-        return msgspec.structs.replace(shown, notes=(*(shown.notes or ()), note))
+        notes = list(shown.notes or ())
+        if replaced:
+            those = ", ".join(replaced)
+            notes.append(f"it takes the place of watchpoint {those}, of the same expression")
+        if isinstance(shown.value, str) and shown.value.startswith(("map[", "chan ")):
+            notes.append(_REFERENCE)
+        return msgspec.structs.replace(shown, notes=tuple(notes)) if notes else shown
 
     return await session.do(job)
 

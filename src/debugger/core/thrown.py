@@ -22,6 +22,7 @@ _RANGES = (
     re.compile(r"range end index (?P<index>\d+) out of range for slice of length (?P<length>\d+)"),
     re.compile(r"slice bounds out of range \[:?(?P<index>-?\d+):?\](?: with \w+ (?P<length>\d+))?"),
 )
+_WITH_NESTED = re.compile(r"\Astd::_Nested_exception<(.+?) ?>\Z", re.DOTALL)
 _NO_MEMBER = re.compile(r"'NoneType' object has no attribute '(?P<name>\w+)'")
 _NOT_THAT = re.compile(r"'NoneType' object is not (?:subscriptable|callable|iterable)")
 _PROPERTY = re.compile(
@@ -57,6 +58,17 @@ class Explained(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
+def short_type(name: str) -> str:
+    """Return the name of an exception's type without its scope: `Error<a::B>` of `x::Error<a::B>`.
+
+    What C++ throws with another nested in it is of a type of the library's around the thrown one.
+    """
+    name = _WITH_NESTED.sub(r"\1", name)
+    head, mark, arguments = name.partition("<")
+    short = head.rpartition(".")[2].rpartition("::")[2]
+    return short + mark + arguments if short else name
+
+
 def explained(
     exception: str,
     message: str,
@@ -66,7 +78,7 @@ def explained(
 ) -> Explained:
     """Return what an exception means."""
     text = message.strip()
-    short = exception.rpartition(".")[2].rpartition("::")[2] or exception
+    short = short_type(exception)
     for reader in (_assertion, _range, _key, _nothing, _division, _unwrapped):
         found = reader(short, text, accesses, operands, values)
         if found is not None:

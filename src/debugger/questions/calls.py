@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -16,7 +17,7 @@ from debugger.questions.stepped import STEPPED, step_through
 from debugger.recording import tree
 from debugger.recording.flat import flat
 from debugger.recording.fold import fold
-from debugger.recording.lines import Branch, Change, Item, Lifetime, Loop, Step, lifetime
+from debugger.recording.lines import Branch, Change, Item, Lifetime, Loop, Shape, Step, lifetime
 from debugger.recording.model import Recording
 from debugger.recording.order import Limits, Lines, Order
 from debugger.recording.python.branches import branches, loops
@@ -31,6 +32,7 @@ _BRIEF = 20  # calls that are told at least by what went in and what came out
 _ITEMS = 200  # of one call
 _ROWS = 12  # of the calls that one line made
 _LOOPS = ("for ", "while ", "async for ")
+_REPEATS = re.compile(r"\b(?:for|while|loop|do|goto|repeat)\b")
 _NS = 1_000_000
 
 
@@ -202,6 +204,7 @@ def _life(
                 depth=level,
                 more_shapes=one.more_shapes if not at else 0,
                 varies=tuple(recorded.vary(name) for name in one.varies) if not at else (),
+                is_loop=_is_loop(shape, text),
             )
             yield from items(shape.first, level + 1)
             if shape.last and not at:
@@ -222,6 +225,15 @@ def _life(
         ),
         counted=tuple(row(one) for one in flat(fold(recording, merged), _ROWS) if not one.depth),
     )
+
+
+def _is_loop(shape: Shape, text: Sequence[str]) -> bool:
+    """Tell whether the source has a loop around what was passed several times.
+
+    Without one a debugger goes back to where a statement begins, to end it: Rust's if, Go's return.
+    """
+    first, last = min(shape.lines), max(shape.lines)
+    return any(map(_REPEATS.search, text[max(first - 2, 0) : last + 1]))
 
 
 def _changes(some: Sequence[Change]) -> tuple[answers.ValueView, ...]:

@@ -126,7 +126,8 @@ def _loop(one: RoundsView) -> str:
         return "the last such round:"
     if one.round == 1:
         rest = "" if one.count == one.rounds else f", {one.count} as the first"
-        said = f"loop at {one.line}: {counted(one.rounds, 'round')}{rest}"
+        name = f"loop at {one.line}" if one.is_loop else f"back at {one.line}, which is no loop"
+        said = f"{name}: {counted(one.rounds, 'round')}{rest}"
     else:
         said = f"loop at {one.line}: {one.count} of {one.rounds} as round {one.round}"
     varies = [f"{short_name(name.name)}={recorded.varied(name)}" for name in one.varies[:_VARIES]]

@@ -19,6 +19,7 @@ from debugger.core.answers import (
     ThreadGroup,
     VariableView,
 )
+from debugger.core.thrown import short_type
 from debugger.render import asked
 from debugger.render.budget import Section, fixed
 from debugger.render.lists import inline, leading_to, listing, source_of, streamed
@@ -92,7 +93,7 @@ def _details(answer: Crash) -> list[Section]:
     told = answer.exception
     if told is not None:
         message = shorten(" ".join(told.message.split()), IN_A_LIST)
-        short = told.type.rpartition(".")[2].rpartition("::")[2]
+        short = short_type(told.type)
         is_said = message in (answer.cause or "") or answer.kind in _EXPLAINED
         is_named = short in (answer.cause or "") or short == "panic"
         if answer.kind not in _TOLD and not (is_said and is_named):

@@ -133,6 +133,8 @@ def test_a_recursion_is_told_by_its_depth() -> None:
             "items.at(n)", {"n": "7", "items": "size=3"},
             "index 7 out of range, items has 3 (out_of_range) with n=7",
         ),
+        ("std::_Nested_exception<std::logic_error>", "bad", "x", {}, "logic_error: bad"),
+        ("app::Error<app::Kind>", "bad", "x", {}, "Error<app::Kind>: bad"),
         ("ZeroDivisionError", "division by zero", "a / b", {"b": "0"},
          "division by zero: b is 0 (ZeroDivisionError)"),
         ("shop.Refused", "no such order: 7", "raise Refused(n)", {}, "Refused: no such order: 7"),

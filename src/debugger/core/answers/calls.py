@@ -21,7 +21,8 @@ class RoundsView(Struct, frozen=True):
     """Rounds of a loop that passed the same lines: `count` of `rounds`, the first and the last.
 
     What follows, one deeper, are the steps of the first such round (`round` is its number) or of
-    the last (`is_last`). `varies` belongs to the loop, and stands with its first shape.
+    the last (`is_last`). `varies` belongs to the loop, and stands with its first shape. `is_loop`
+    is false where the source has no loop there, and a statement's end belongs to its first line.
     """
 
     line: int
@@ -32,6 +33,7 @@ class RoundsView(Struct, frozen=True):
     depth: int = 0
     more_shapes: int = 0
     varies: tuple[VaryView, ...] = ()
+    is_loop: bool = True
 
 
 class DecisionView(Struct, frozen=True):

@@ -74,7 +74,9 @@ async def who_wrote(question: Question, wanted: Wanted) -> answers.WhoWrote:
     notes = list(later.notes)
     earlier = Watched()
     if later.again is None:
-        notes.append(_VARIES + _KEEPS * later.is_randomized)
+        # What Go's runtime allocates lies elsewhere in each run, and gdb does not take Go.
+        is_kept = later.is_randomized and later.adapter != "delve"
+        notes.append(_VARIES + _KEEPS * is_kept)
     else:
         earlier = await _earlier(question, wanted, later)
         notes += earlier.notes

@@ -179,7 +179,9 @@ class _Results:
         element = self._qualified(kind.removeprefix("[]"))
         values = await self._behind(f"[{shown}]{element}", start) if shown else "[]"
         rest = f"...+{size - shown} more" if shown < size else ""
-        return Variable("", f"{kind} len: {size}, {values}{rest}", kind)
+        # Of a generic function the source names type parameters, which are no types.
+        said = f"{values}{rest}" if values else "elements not read"
+        return Variable("", f"{kind} len: {size}, {said}", kind)
 
     async def _pointer(self, kind: str) -> Variable:
         address = await self._word()
