@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from debugger.backends.dap import convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
@@ -12,8 +14,14 @@ from debugger.backends.dap.profile import Inside, Profile
 from debugger.core.model import Frame, Purpose, Scope, Variable
 from debugger.errors import Code, DebuggerError
 
-_NAMELESS = "<null>"  # lldb-dap of a parameter without a name, as of a Rust closure's environment
+# What has no name: a parameter, as of a Rust closure's environment, or a union within a struct.
+_NAMELESS = frozenset({"", "<null>"})
+_SHOWN_NAMELESS = "(anonymous)"
 _VALUES_MAX = 10_000
+
+
+def _named(one: Variable) -> Variable:
+    return replace(one, name=_SHOWN_NAMELESS) if one.name in _NAMELESS else one
 
 
 class Values:
@@ -55,10 +63,11 @@ class Values:
             handle, start=start if is_part else None, count=count if is_part else None
         )
         if inside is None:
-            found = [one for one in found if one.name != _NAMELESS]
+            found = [one for one in found if one.name not in _NAMELESS]
         if not is_part and count is not None:
             found = found[start : start + count]
-        return self._remembered(await self._profile.complete(self._inside, found))
+        found = await self._profile.complete(self._inside, found)
+        return self._remembered([_named(one) for one in found])
 
     async def fetch(self, handle: int, *, start: int | None, count: int | None) -> list[Variable]:
         """Send a `variables` request as it is."""

@@ -107,7 +107,7 @@ async def _rebuilt(inside: Inside, one: Variable) -> Variable:
         if len(value) > _SHORT:
             return msgspec.structs.replace(one, value=before + value + _CUT)
         inner = "{...}" if child.value.startswith("{") else child.value
-        name = "" if child.name.startswith("[") else f"{child.name}:"
+        name = "" if not child.name or child.name.startswith("[") else f"{child.name}:"
         value += separator + name + inner
     more = _CUT if (one.indexed or 0) > len(children) else "}"
     return msgspec.structs.replace(one, value=before + value + more)

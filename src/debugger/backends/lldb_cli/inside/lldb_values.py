@@ -154,7 +154,7 @@ def variables(handle: int, start: int, count: int | None) -> list[dict[str, Any]
         return [_variable(one, _named(one, names)) for one in held[start:end]]
     last = min(end, held.GetNumChildren())
     children = [held.GetChildAtIndex(at) for at in range(start, last)]
-    return [_variable(one, one.GetName() or "") for one in children]
+    return [_variable(one, one.GetName() or "(anonymous)") for one in children]
 
 
 def _named(value: Any, names: list[str]) -> str:

@@ -255,7 +255,7 @@ def _hexadecimal(told: Variable) -> str:
 
 async def _complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
     """Leave out what is told elsewhere, and say how many elements a container has."""
-    hidden = {_RETURN_VALUE, values.RAW, ""}
+    hidden = {_RETURN_VALUE, values.RAW}
     kept = [one for one in variables if one.name not in hidden]
     shown = await values.complete(inside, kept, is_doubtful=_omits)
     return [_sized(one) for one in shown]

@@ -23,6 +23,7 @@ _INNER_CHARACTERS = 200  # of a text in a struct or a container
 _DEPTH = 3
 _KEY_MAX = 60
 _WALK_MAX = 100_000  # children of what does not say how many it has
+_NAMELESS = "(anonymous)"
 _LENGTH = re.compile(r"\b(?:of length|with) (\d+)\b")
 _STRUCTURES = (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION, gdb.TYPE_CODE_ARRAY)
 _STRING = re.compile(
@@ -93,7 +94,7 @@ class _Inside:
         return len(self._seen)
 
     def _children(self) -> Iterator[tuple[str, Any]]:
-        children = iter(self._printer.children())
+        children = iter(_members(self._printer) or self._printer.children())
         if self._hint != "map":
             yield from children
             return
@@ -116,6 +117,18 @@ class _Inside:
         if self._hint == "array" and not str(name).startswith("["):
             name = f"[{name}]"
         return str(name), value if isinstance(value, gdb.Value) else gdb.Value(value)
+
+
+def _members(printer: Any) -> list[tuple[str, Any]]:
+    """List a struct's members with the unions and structs that have no name.
+
+    gdb 16's own printer leaves those out; of every other printer it is nothing.
+    """
+    value = getattr(printer, "_NoOpStructPrinter__value", None)
+    if value is None:
+        return []
+    fields = value.type.strip_typedefs().fields()
+    return [(one.name or _NAMELESS, value[one]) for one in fields if hasattr(one, "bitpos")]
 
 
 def _hint(printer: Any) -> str:
