@@ -84,7 +84,9 @@ class Image:
     def scopes(self) -> Scopes:
         """Its variables."""
         entries = FunctionEntries(self.binary, self.units, self.lines)
-        return Scopes(self.units, self._cache, entries, lambda: self.symbols.objects)
+        return Scopes(
+            self.units, self._cache, entries, lambda: self.symbols.objects, lambda: self.frames
+        )
 
     @cached_property
     def results(self) -> Results:

@@ -10,8 +10,9 @@ from pathlib import PurePath
 from typing import Final
 
 from debugger.backends.frida.dwarf import codes as dw
-from debugger.backends.frida.dwarf import locations, naming, spans
+from debugger.backends.frida.dwarf import locations, naming, spans, stackwords
 from debugger.backends.frida.dwarf.cache import Cache
+from debugger.backends.frida.dwarf.callframes import CallFrames
 from debugger.backends.frida.dwarf.entries import Entry, Units
 from debugger.backends.frida.dwarf.operations import Operation
 from debugger.backends.frida.dwarf.parameters import FunctionEntries, Start
@@ -65,18 +66,20 @@ class Scopes:
         cache: Cache,
         entries: FunctionEntries | None = None,
         symbols: Callable[[], Iterable[str]] = tuple,
+        frames: Callable[[], CallFrames] | None = None,
     ) -> None:
         self._units = units
         self._symbols = symbols
         self._cache = cache
         self._entries = entries
+        self._frames = frames
 
     def locals(self, function: int, address: int) -> tuple[Variable, ...]:
         """List a function's, or an inlined copy's, arguments and variables in scope, inner last."""
         entry = self._units.entry(function)
         if entry is None:
             return ()
-        found = list(self._inside(entry, address))
+        found = [self._checked(one, entry, address) for one in self._inside(entry, address)]
         start = self._entries.around(entry, address) if self._entries is not None else None
         if start is not None:
             base = locations.operations(entry, start.body, dw.AT_FRAME_BASE)
@@ -86,6 +89,14 @@ class Scopes:
             one if last[one.name] == number else replace(one, is_shadowed=True)
             for number, one in enumerate(found)
         )
+
+    def _checked(self, one: Variable, function: Entry, address: int) -> Variable:
+        """Take away a place that is known to be another thing's."""
+        if self._frames is not None and stackwords.holds_only_address(
+            function, address, one.type, one.place, self._frames()
+        ):
+            return replace(one, place=(), why=stackwords.WHY)
+        return one
 
     def _inside(self, entry: Entry, address: int) -> Iterator[Variable]:
         for child in entry.children:

@@ -344,6 +344,8 @@ def _member_of_value(
     holder: Operand, kind: Type, offset: int, bits: tuple[int, int] | None
 ) -> Operand:
     """Take a member out of a small record that is in a register, or computed."""
+    if isinstance(holder.where, Absent):
+        raise fault(holder.where.why)
     if holder.type.size > 8 or bits is not None or kind.kind not in of.SCALAR:  # noqa: PLR2004  a word
         raise fault(f"{holder.type.name} is in no memory: its members are not read here")
     whole = of.bits(holder)
