@@ -40,7 +40,7 @@ async def debug_read(
     call: ToolCall,
     targets: Annotated[tuple[Target, ...], "address: with type i8…u64, f32, f64, pointer"],
 ) -> Told:
-    """Read variables or addresses; with backend frida, or in Python, also while it runs."""
+    """Read variables or addresses; with frida or Python also while it runs."""
     _some(targets)
     reply = await call.ask("read", names=tuple(_name(one) for one in targets))
     pairs = zip(targets, reply.data["values"], strict=True)
