@@ -70,7 +70,8 @@ def backtrace(answer: Backtrace, _page: Page) -> list[Section]:
     """Return a thread's stack, one frame a line."""
     if not answer.frames:
         return [fixed(f"thread {answer.thread}: {_without_frames(answer)}")]
-    return _stack(answer, "debugger backtrace", rank=1)
+    noted = [fixed(f"note: {answer.note}")] if isinstance(answer.note, str) else []
+    return [*_stack(answer, "debugger backtrace", rank=1), *noted]
 
 
 def _without_frames(answer: Backtrace) -> str:

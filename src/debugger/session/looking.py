@@ -174,7 +174,13 @@ async def backtrace(
         shown = [await _with_locals(session, one) for one in stack.frames]
     look = session.look
     current = look.frame.index if look.frame is not None and chosen == look.thread else 0
-    return answers.Backtrace(thread=chosen, frames=tuple(shown), total=stack.total, current=current)
+    return answers.Backtrace(
+        thread=chosen,
+        frames=tuple(shown),
+        total=stack.total,
+        current=current,
+        note=views.lost_callers(stack.frames) or UNSET,
+    )
 
 
 async def _with_locals(session: Session, frame: Frame) -> answers.FrameView:

@@ -142,7 +142,7 @@ async def stop(
         signal=happened.signal,
         returned=views.variable(returned[0], session.refs) if returned else None,
         crash=crash or UNSET,
-        notes=_notes(session),
+        notes=(*_notes(session), *filter(None, [views.lost_callers(stack.frames)])),
     )
 
 

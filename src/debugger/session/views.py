@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os.path
 import re
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from debugger.core.refs import Refs
 VALUE_MAX = 2000
 _POINTER = re.compile(r"0x[0-9a-f]+")
 NAME_MAX = 200
+_FIRST_CODE = 0x1000
 
 
 def value_text(text: str, most: int = VALUE_MAX) -> str:
@@ -45,6 +47,22 @@ def frame(one: Frame) -> answers.FrameView:
         address=one.address,
         module=one.module,
     )
+
+
+def lost_callers(frames: Sequence[Frame]) -> str | None:
+    """Say that callers are not known where a frame is in the first page, which has no code.
+
+    LLDB goes astray in a function of which gcc has put a part elsewhere (`.cold`).
+    """
+    for inner, one in itertools.pairwise(frames):
+        address = int(one.address, 16) if one.address and _POINTER.fullmatch(one.address) else 0
+        if one.file is None and 0 < address < _FIRST_CODE:
+            return (
+                f"who called {inner.function[:NAME_MAX]} is not known: the debugger could not "
+                f"follow the stack ({address:#x} is no code), so finish does not end there; where "
+                "the compiler has split a function (-O2), --adapter gdb can"
+            )
+    return None
 
 
 def breakpoint_view(one: Breakpoint, value: str | None = None) -> answers.BreakpointView:

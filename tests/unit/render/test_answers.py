@@ -231,6 +231,10 @@ def test_every_kind_of_answer_is_one_line_of_json(answer):
         (a.Children("v1", 3, 9, ()), "v1[9.. of 3]: nothing there"),
         (a.Source("/a.c", (), 5), "/a.c: no lines there (it has 5)"),
         (a.Backtrace(3, (), 0), "thread 3: no frames"),
+        (
+            a.Backtrace(3, (a.FrameView(0, "f"),), 1, note="it ends early"),
+            "* #0 f\nnote: it ends early",
+        ),
         (a.Backtraces((), 0), "no threads"),
         (a.Threads((), 0), "no threads"),
         (a.BreakpointList(()), "no breakpoints"),

@@ -125,6 +125,7 @@ class Backtrace(Struct, frozen=True):
     """The stack of a thread; `total` is None where the backend does not know the depth.
 
     `state` is there, "running", of a thread that runs on while others have stopped: it has none.
+    `note` says where it is not to be believed.
     """
 
     thread: int
@@ -132,6 +133,7 @@ class Backtrace(Struct, frozen=True):
     total: int | None
     current: int = 0
     state: str | UnsetType = UNSET
+    note: str | UnsetType = UNSET
 
 
 class Backtraces(Struct, frozen=True):
