@@ -38,6 +38,9 @@ def test_a_child_process_stops_as_a_session_of_its_own(cli: Cli) -> None:
     child = next(one for one in listed["sessions"] if one["session"] == "child.1")
     assert (child["parent"], Path(child["program"]).name) == ("child", "child_worker.py")
     assert value(cli, "result") == "14"
+    refused = cli("--session", "child", "locals", check=4)
+    assert "the process child is running, and child.1 is stopped" in refused.err
+    assert "debugger --session child.1 COMMAND" in refused.err
     end = data(cli("--json", "continue", check=0))
     assert (end["session"], end["reason"], end["exit_code"]) == ("child", "exit", 0)
     assert end["never_hit"] == []
@@ -535,7 +538,7 @@ def double(n):
 def main():
     first = double(3)
     second = first + 1
-    third = double(second)
+    third = double(int(str(double(second))))
     print(third)
 main()
 """
@@ -548,7 +551,7 @@ def test_a_returned_value_is_told_at_the_step_that_it_came_of_only(
     data(cli("--json", "start", program, "--break", f"{program}:4", check=0))
     cli("break", f"{program}:5", "--log", "100% {first} {nope}", check=0)
     steps = [data(cli("--json", "next", check=0)) for _ in range(3)]
-    assert [(one.get("returned") or {}).get("value") for one in steps] == ["6", None, "14"]
+    assert [(one.get("returned") or {}).get("value") for one in steps] == ["6", None, "28"]
     logged = data(cli("--json", "events", "--kind", "logpoint", check=0))["events"]
     assert [one["text"] for one in logged] == ["100% 6 <NameError: name 'nope' is not defined>"]
 
@@ -564,3 +567,12 @@ def test_a_frames_own_variables_stand_before_those_of_enclosing_functions(
     )
     stop = data(cli("--json", "start", program, "--break", f"{program}:4", check=0))
     assert [one["name"] for one in stop["locals"]][:2] == ["z", "a0"]
+
+
+def test_of_several_calls_on_a_line_the_last_ones_value_is_the_returned_one(
+    cli: Cli, tmp_path: Path
+) -> None:
+    text = "def zero(n):\n    return 0\ndef also():\n    return 5\nzero(also())\nx = 1\n"
+    program = written(tmp_path, text)
+    data(cli("--json", "start", program, "--break", f"{program}:5", check=0))
+    assert data(cli("--json", "next", check=0))["returned"]["value"] == "0"

@@ -423,3 +423,13 @@ def test_frida_tells_which_address_it_was(
     path = compiled("int at(int *p) { return p[3]; }\nint main(void) { return at(0); }\n")
     told = cli("crash", "--backend", "frida", "--", path, check=0).out
     assert "\nSIGSEGV at 0xc (near null: 12 bytes from a null pointer)\n" in told
+
+
+def test_the_librarys_function_that_raised_is_named_beside_the_programs_own_line(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    program = tmp_path / "reads.py"
+    program.write_text("import json\ndef read(text):\n    return json.loads(text)\nread('{')\n")
+    answer = cli("--json", "crash", "--", sys.executable, program, check=0).data["data"]
+    assert (answer["frame"]["function"], answer["frame"]["line"]) == ("read", 3)
+    assert answer["inside"]["function"] in {"raw_decode", "decode"}

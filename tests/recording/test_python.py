@@ -18,7 +18,7 @@ from debugger.recording.fold import Folded, count, fold
 from debugger.recording.lines import Loop, lifetime
 from debugger.recording.model import Noted, Raised, Wrote
 from debugger.recording.order import Limits, Lines, Place
-from debugger.recording.python.branches import branches
+from debugger.recording.python.branches import branches, loops
 from debugger.recording.python.watching import watch
 from debugger.recording.rank import rank, spectrum
 from debugger.recording.run import Ran, require_recording
@@ -404,7 +404,7 @@ async def test_a_statement_over_several_lines_is_no_loop_and_a_task_s_exception_
     ran = await recorded([python, "prog.py"], tmp_path, scratch, lines=Lines.EACH)
     (one,) = ran.recordings
     calls = {one.function(call.function).name: call for call in walk(grow(one))}
-    found = lifetime(one, calls["long"], branches=branches(source + "if 1:\n    pass\n"))
+    found = lifetime(one, calls["long"], loops=loops(source))
     assert not any(isinstance(item, Loop) for item in found.items)
     raised = [call for call in walk(grow(one)) if call.errors]
     names = sorted(one.function(call.function).name for call in raised)
@@ -446,3 +446,21 @@ def is_told_again(python: str) -> bool:
     """Tell whether what a `finally` raises again is known: before 3.11 it is not."""
     words = [python, "-c", "import sys; print(sys.version_info >= (3, 11))"]
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout == "True\n"
+
+
+async def test_a_call_that_a_library_makes_is_of_the_line_that_called_the_library(
+    python, scratch, tmp_path
+):
+    source = (
+        "import functools\ndef add(a, b):\n    return a + b\n"
+        "def main():\n    import re\n    re.sub('a', lambda m: str(add(1, 2)), 'a')\n"
+        "    return re.compile('b').sub(seen, 'b')\n"
+        "def seen(match):\n    return 'c'\nmain()\n"
+        "import json\nclass Odd(json.JSONEncoder):\n    def default(self, o):\n        return 1\n"
+        "def dumps():\n    return json.dumps([object()], cls=Odd)\ndumps()\n"
+    )
+    (tmp_path / "prog.py").write_text(source)
+    ran = await recorded([python, "prog.py"], tmp_path, scratch)
+    (one,) = ran.recordings
+    lines = {one.function(each.function).name: each.line for each in walk(grow(one))}
+    assert (lines["Odd.default"], lines["seen"]) == (16, 7)

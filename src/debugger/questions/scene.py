@@ -72,6 +72,8 @@ async def look(session: Session, stop: answers.Stop, said: Sequence[str]) -> Sce
     thread = stop.thread if stop.thread is not None else 0
     stack = await session.backend.stack(thread, levels=_LEVELS)
     inside, frame = _users(session, stack)
+    if inside is None and stop.exception is not None and stop.signal is None:
+        inside = _raising(session, stack, frame)
     address, kind, words = await address_of(session, stop, stack)
     is_deep = kind == "stack_overflow" or _is_too_deep(stop)
     if kind == "stack_overflow":
@@ -155,6 +157,14 @@ def _users(session: Session, stack: Stack) -> tuple[Frame | None, Frame | None]:
         None,
     )
     return (chosen, own) if own is not None else (None, chosen)
+
+
+def _raising(session: Session, stack: Stack, frame: Frame | None) -> Frame | None:
+    """Return the library's function that raised an exception, under the frame that is shown."""
+    innermost = next(iter(stack.frames), None)
+    if innermost is None or frame is None or innermost.index == frame.index:
+        return None
+    return innermost if is_library(innermost.file, session.target.cwd) else None
 
 
 def _calling(stack: Stack, frame: Frame | None) -> Frame | None:

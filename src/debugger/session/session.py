@@ -212,6 +212,14 @@ class Session(Standing):
                     f"cannot {to}: the process {self.name} has ended, and {rest[0]} goes on",
                     hint=f"debugger use {rest[0]}",
                 )
+        stopped = [one.name for one in self.family.relatives(self) if one.state is State.STOPPED]
+        if self.state is State.RUNNING and self.state not in allowed and stopped:
+            raise DebuggerError(
+                Code.WRONG_STATE,
+                f"cannot {to}: the process {self.name} is running, and {stopped[0]} is stopped",
+                hint=f"debugger --session {stopped[0]} COMMAND, or debugger use {stopped[0]}; "
+                "debugger pause stops this one",
+            )
         super().require(*allowed, to=to)
 
     async def restart(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from debugger.recording.model import Noted, Recording, Wrote
 from debugger.recording.order import Limits, Order, Place
 from debugger.recording.python.watching import watch
 from debugger.recording.run import record, require_recording, roots_of
+from debugger.session import source
 from debugger.session.stepping import Patience
 
 _UNTIL = "--until is for compiled programs: of Python all writes are told, up to --limit"
@@ -92,11 +94,7 @@ async def who_wrote(
     reached = _reached(chosen)
     assert reached is not None
     if not reached.found:
-        raise DebuggerError(
-            Code.NOT_FOUND,
-            f"there is no {wanted.expression} at {wanted.place}",
-            hint=f"debugger who-wrote NAME --at {wanted.place} -- CMD: a name that is known there",
-        )
+        raise _not_found(wanted)
     writes = _writes(chosen)
     answer = told(
         wanted.expression, wanted.place, reached.value, writes, passed=_passed(reached.passed)
@@ -109,6 +107,22 @@ async def who_wrote(
         took_s=round(ran.took_s, 1),
         adapter="recorder",
         notes=tuple(notes),
+    )
+
+
+def _not_found(wanted: Wanted) -> DebuggerError:
+    if wanted.expression.isidentifier():
+        return DebuggerError(
+            Code.NOT_FOUND,
+            f"there is no {wanted.expression} at {wanted.place}",
+            hint=f"debugger who-wrote NAME --at {wanted.place} -- CMD: a name that is known there",
+        )
+    expression = shlex.quote(wanted.expression)
+    return DebuggerError(
+        Code.NOT_FOUND,
+        f"{wanted.expression} at {wanted.place} has no value that can be read without running the "
+        "program's own code: it is not there, or a method of its object's makes it",
+        hint=f"debugger probe --at {wanted.place} {expression} -- CMD evaluates it",
     )
 
 
@@ -189,6 +203,9 @@ def _never(
         if isinstance(one, Noted) and one.kind == "condition"
     ]
     why = f": the condition could not be evaluated: {failed[0]}" if failed else ""
+    lines = source.lines(wanted.at.file) if wanted.at.file is not None else None
+    if lines is not None and wanted.at.line is not None and wanted.at.line > len(lines):
+        why = f": the file has {len(lines):,} lines"
     return DebuggerError(
         Code.NOT_FOUND,
         f"the program ended, and {wanted.met} was not reached{times}{why}",

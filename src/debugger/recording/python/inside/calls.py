@@ -239,7 +239,10 @@ class Book:
         )
         held = self._parts.arguments(code, frame)
         pairs = self._pairs(held)
-        back = frame.f_back
+        back = caller = frame.f_back
+        while caller is not None and top.code is not None and caller.f_code is not top.code:
+            caller = caller.f_back  # a library that the outer call called
+        back = caller or back
         line = back.f_lineno or 0 if back is not None else 0
         is_kept = self.write(
             ["c", spot.id, top.id, spot.number, thread.number, self.stamp(), line, pairs]

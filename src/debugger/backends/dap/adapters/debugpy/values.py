@@ -28,6 +28,7 @@ _PYDEVDS_TRACE = re.compile(
     r"""['"]Traceback \(most recent call last\):\\n  File "[^"]*pydevd"""
     r"""[^"]*".*\\n([^\\]+)\\n['"]\Z"""
 )
+_RETURNS = "__pydevd_ret_val_dict"  # what pydevd keeps of the step, in the order of the returns
 _MANY = 20  # locals of a frame, more than a stop shows at once
 _METHODS = {"method", "function", "builtin_function_or_method", "method-wrapper"}
 _TABLES = {"ndarray", "DataFrame", "Series", "Tensor"}
@@ -99,6 +100,8 @@ async def complete(inside: Inside, variables: Sequence[Variable]) -> list[Variab
     if any(one.type == _INDEXER for one in variables):
         variables = [one for one in variables if not _is_of_every_frame(one)]
     variables = await _own_first(inside, variables)
+    if sum(one.name.startswith(_RETURNED) for one in variables) > 1:
+        variables = await _latest_first(inside, variables)
     return await _shaped(inside, await _with_sizes(inside, variables))
 
 
@@ -108,6 +111,17 @@ def _raising(one: Variable) -> Variable:
     if found is None:
         return one
     return msgspec.structs.replace(one, value=f"<raises {found[1]}>", type="", handle=0)
+
+
+async def _latest_first(inside: Inside, variables: list[Variable]) -> list[Variable]:
+    """Put what was returned last before the others: pydevd lists it by the functions' names."""
+    try:
+        answer = await inside.evaluate(f"list({_RETURNS})", inside.looked_at, Purpose.PRINT)
+        names = [f"{_RETURNED}{one}" for one in ast.literal_eval(answer.value)]
+    except (DebuggerError, ValueError, SyntaxError):
+        return variables
+    order = {name: -at for at, name in enumerate(names, 1)}
+    return sorted(variables, key=lambda one: order.get(one.name, 0))
 
 
 async def _own_first(inside: Inside, variables: list[Variable]) -> list[Variable]:
