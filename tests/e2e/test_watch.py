@@ -46,6 +46,8 @@ def test_a_condition_lets_other_writes_pass(cli: Cli) -> None:
     watch(cli, "accounts[1].balance", "--condition", "at == 9")
     stop = data(cli("--json", "continue", check=0))
     assert stop["reason"] == "watchpoint"
+    # The value before is that of the stop before, and other writes came between.
+    assert [one["previous"] for one in stop["watched"]] == [None]
     assert data(cli("--json", "print", "at", check=0))["value"] == "9"
 
 

@@ -197,7 +197,10 @@ async def _watched(
         answers.WatchedView(
             id=one.id,
             expression=one.expression,
-            previous=views.value_text(one.previous, _VALUE_MAX) if one.previous else one.previous,
+            # Writes for which a condition did not hold came between: what was before is not known.
+            previous=views.value_text(one.previous, _VALUE_MAX)
+            if one.previous is not None and one.id not in conditional
+            else None,
             value=views.value_text(one.value, _VALUE_MAX),
         )
         for one in changes
