@@ -11,7 +11,7 @@ import msgspec
 
 from debugger.backends.base import ConditionFailed, Event, Logged, Rebound
 from debugger.backends.frida import points
-from debugger.backends.frida.code import is_boundary
+from debugger.backends.frida.code import beginning
 from debugger.backends.frida.dwarf.unwind import Module
 from debugger.backends.frida.engine.engine import Engine
 from debugger.backends.frida.engine.events import ConditionFailed as Failed
@@ -118,8 +118,13 @@ class Breakpoints:
         module = self._inside.program.modules.at(address)
         if module is None:
             why = f"no code at {address:#x}"
-        elif not await is_boundary(address, module, self._inside.engine):
-            why = f"{address:#x} is inside an instruction: a breakpoint would change it"
+        elif (first := await beginning(address, module, self._inside.engine)) != address:
+            symbol = module.image.symbol_at(first - module.bias)
+            function = f" of {symbol.name}" if symbol is not None else ""
+            why = (
+                f"{address:#x} is inside an instruction{function}: a breakpoint would change it; "
+                f"it begins at {first:#x}"
+            )
         else:
             await self._add(one, [self._made(one, Place(address, module))])
             return

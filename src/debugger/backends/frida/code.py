@@ -12,21 +12,19 @@ _ENTRY_AT, _ENTRY_END = 24, 32  # in an ELF file's header
 _START_SIZE = 64
 
 
-async def is_boundary(address: int, module: Module, engine: Engine) -> bool:
-    """Tell whether an instruction begins there, as far as its function is known."""
+async def beginning(address: int, module: Module, engine: Engine) -> int:
+    """Return where the instruction at an address begins, as far as its function is known."""
     symbol = module.image.symbol_at(address - module.bias)
     if symbol is None or not symbol.is_function:
-        return True
+        return address
     start = symbol.address + module.bias
     if not 0 < address - start < _FUNCTION_MAX:
-        return True
+        return address
     code = await engine.read(start, address - start + 16)
     for at, size, _, _ in _decoder().disasm_lite(code, start):
-        if at >= address:
-            return bool(at == address)
-        if at + size > address:
-            return False
-    return True
+        if at <= address < at + size:
+            return int(at)
+    return address
 
 
 def started(module: Module) -> int | None:
