@@ -526,6 +526,25 @@ show();
 """
 
 
+LAUNCHER = """const { spawn } = require("node:child_process");
+spawn(process.execPath, process.argv.slice(2), { stdio: "inherit" });
+"""
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize("what", ["busy", "await"])
+def test_of_what_only_starts_a_node_the_program_that_it_waits_for_is_told(
+    cli: Callable[..., Any], tmp_path: Path, what: str
+) -> None:
+    (tmp_path / "launch.js").write_text(LAUNCHER)
+    (tmp_path / "prog.js").write_text(NODE)
+    words = ("node", "launch.js", "prog.js", what)
+    answer = _hang(cli, *words, cwd=tmp_path, options=("--after", "3"))
+    says = {"busy": "`while (low < high)` never changes", "await": "load awaits `reply(number)`"}
+    assert says[what] in answer["cause"], answer
+    assert [one for one in answer["notes"] if "a process that the program started" in one]
+
+
 @pytest.mark.adapter("js-debug")
 @pytest.mark.parametrize(
     ("what", "kind", "says"),

@@ -8,7 +8,7 @@ import re
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import msgspec
@@ -28,10 +28,12 @@ from debugger.questions.hang import go, native, node, python, stopping
 from debugger.questions.hang.outside import Outside, look
 from debugger.questions.hang.telling import told
 from debugger.session import source
+from debugger.session.session import Session
 from debugger.session.standing import runs
 from debugger.session.stepping import Patience
 from debugger.targets.threads import queued_s
 
+_NODE = "js-debug"
 _WINDOW_S = 0.5
 _BETWEEN_S = 0.15
 _SAMPLES = 5
@@ -53,6 +55,7 @@ _HOLDS_LOCK = (
     "only of a program that hang starts"
 )
 _UNSEEN = "the debugger could not look into it: {} — this is what the system tells"
+_IN_CHILD = "it is in {}, a process that the program started"
 _CHILDREN = 8  # child processes that are looked into
 _CHILD_S = 0.2  # how long what one of them uses is measured
 _CAUSES = 2  # of child processes that the headline names
@@ -85,7 +88,7 @@ async def hang(question: Question, after_s: float) -> answers.Hang:
         outside = await look(target.pid or 0, _WINDOW_S, interrupted)
         if outside.is_stopped:
             return _stopped(outside, began)
-    elif any(one in (target.program or "") for one in (".js", ".mjs", ".cjs", ".ts")):
+    elif question.adapter == _NODE:
         target = msgspec.structs.replace(target, env=node.with_hook(target.env))
     patience = Patience(after_s + _SAMPLING_S, interrupted)
     wanted = Question(question.sessions, target, question.make_backend, question.name, patience)
@@ -139,8 +142,10 @@ async def _seen(run: Run, outside: Outside) -> Seen:
         async with asyncio.timeout(_SAMPLING_S):
             if adapter == "debugpy":
                 await _python(run, outside, seen)
-            elif adapter == "js-debug" and not outside.any_computes:
+            elif adapter == _NODE and not outside.any_computes:
                 await _node(run, outside, seen)
+                if (child := _started(run, seen)) is not None:
+                    return await _seen_in(run, child)
             else:
                 await _stopping(run, outside, seen)
     except (DebuggerError, TimeoutError) as error:
@@ -227,6 +232,29 @@ async def _node(run: Run, outside: Outside, seen: Seen) -> None:
         notes = ["it does not come back to its event loop: a call that waits, and is not async"]
     seen.notes += notes
     seen.samples = 1
+
+
+def _started(run: Run, seen: Seen) -> Session | None:
+    """Return the one process that a launcher (npx, tsx) waits for, with no code of the user's."""
+    places = [place for one in seen.sampled for stack in one.stacks for place in stack]
+    children = [
+        one
+        for one in run.session.family.live_children(run.session)
+        if one.pid is not None and one.state is State.RUNNING and one.adapter == _NODE
+    ]
+    is_launcher = not any(place.is_own for place in places)
+    return children[0] if is_launcher and len(children) == 1 else None
+
+
+async def _seen_in(run: Run, child: Session) -> Seen:
+    """Sample a process that the program started, in place of the program itself."""
+    outside = await look(child.pid or 0, _WINDOW_S, run.patience.interrupted)
+    seen = await _seen(replace(run, session=child), outside)
+    seen.outside = seen.outside or outside
+    note = _IN_CHILD.format(child.name)
+    if not any(one.endswith(_IN_CHILD[-20:]) for one in seen.notes):  # as of a child of its own
+        seen.notes.append(note)
+    return seen
 
 
 async def _stopping(run: Run, outside: Outside, seen: Seen) -> None:
