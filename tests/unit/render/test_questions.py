@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from debugger.core import answers as a
-from debugger.render import Style, text
+from debugger.render import Style, recorded, text
 from debugger.render.places import chain
+from debugger.render.values import counted
 from fakes.told import EXAMPLES
 
 BY_KIND = {type(one): one for one in EXAMPLES}
@@ -143,3 +144,14 @@ def test_the_function_of_suspicious_lines_is_told_once():
         "  1.00 a.py:5  x = 5",
         "  1.00 a.py:9  x = 9  (in main)",
     ]
+
+
+def test_a_generator_that_nobody_goes_on_with_is_closed_and_nothing_was_caught() -> None:
+    ended = a.CallRow(1, 0, "numbers", raised=1, errors=("GeneratorExit",))
+    assert recorded.row(ended).endswith("closed")
+    assert recorded.row(a.CallRow(0, 0, "main"), inner=("GeneratorExit",)) == "main()"
+
+
+def test_nouns_have_their_plurals() -> None:
+    found = [counted(number, noun) for number in (1, 2) for noun in ("more branch", "line")]
+    assert found == ["1 more branch", "1 line", "2 more branches", "2 lines"]
