@@ -149,7 +149,7 @@ def test_the_function_of_suspicious_lines_is_told_once():
 def test_a_generator_that_nobody_goes_on_with_is_closed_and_nothing_was_caught() -> None:
     ended = a.CallRow(1, 0, "numbers", raised=1, errors=("GeneratorExit",))
     assert recorded.row(ended).endswith("closed")
-    assert recorded.row(a.CallRow(0, 0, "main"), inner=("GeneratorExit",)) == "main()"
+    assert recorded.row(a.CallRow(0, 0, "main"), inner=("GeneratorExit",)) == "main"
 
 
 def test_nouns_have_their_plurals() -> None:
