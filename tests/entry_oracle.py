@@ -105,7 +105,6 @@ class _Session:
         self.truth: dict[str, Any] = {}
         # By the caller's address and stack, where it will be left.
         self.returning: dict[tuple[int, int], Function] = {}
-        self.misdescribed: set[tuple[str, str]] = set()
         self.memory = Memory(lambda _address, _size: b"")
 
     def _found(self) -> Iterator[Function]:
@@ -148,16 +147,7 @@ class _Session:
                 pass
             finally:
                 gdb.wait(60)
-        self._forgive()
         assert self.result.counts, (self.folder / "gdb.log").read_text()
-
-    def _forgive(self) -> None:
-        """Leave out what the debug information itself says wrongly, behind the prologue too."""
-        for function, name in self.misdescribed:
-            label = f" {function}({name}) "
-            for one in [one for one in self.result.wrong if label in one]:
-                self.result.wrong.remove(one)
-                self.result.counts["wrong in the debug information"] += 1
 
     def _take(self, stop: dict[str, Any]) -> None:
         def read(address: int, size: int) -> bytes:
@@ -203,10 +193,6 @@ class _Session:
             label = f"{function.name}({one.name}) call {self.calls[function.address]}"
             truth = self._truth(function, one.name)
             theirs = stop["arguments"].get(one.name)
-            if not is_entry and ours == theirs and truth is not None and not _is_same(ours, truth):
-                # The debug information itself is wrong, before the prologue's end as behind it.
-                self.misdescribed.add((function.name, one.name))
-                truth = None
             self.result.compare(f"{where}, by the program", label, ours, truth)
             if truth is not None and _is_same(ours, truth):
                 self.result.counts[f"{where}, gdb itself wrong"] += not _is_same(theirs, truth)
