@@ -41,6 +41,14 @@ def test_a_killed_daemon_is_noted_once_with_what_was_lost(runtime_dir: Path):
     assert _pid(runtime_dir) != pid
 
 
+def test_a_fault_of_the_interpreter_leaves_its_stacks_in_the_log(runtime_dir: Path):
+    toy.ask("echo")
+    _kill(runtime_dir, signal.SIGSEGV)
+    log = (runtime_dir / "daemon.log").read_text()
+    assert "Fatal Python error: Segmentation fault" in log
+    assert "base_events.py" in log
+
+
 def test_a_killed_daemon_without_a_session_lost_nothing(runtime_dir: Path):
     toy.ask("echo")
     _kill(runtime_dir, signal.SIGKILL)

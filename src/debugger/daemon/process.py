@@ -209,6 +209,8 @@ async def _serve(served: Server, tell_ready: Callable[[], None]) -> None:
     import faulthandler
     import signal
 
+    # A fault of the interpreter's own leaves the stacks of all threads in the log.
+    faulthandler.enable()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, served.stop)
