@@ -16,6 +16,7 @@ from debugger.errors import Code, DebuggerError
 
 # What has no name: a parameter, as of a Rust closure's environment, or a union within a struct.
 _NAMELESS = frozenset({"", "<null>"})
+_RETURNED = "(return)"  # debugpy's
 _SHOWN_NAMELESS = "(anonymous)"
 _VALUES_MAX = 10_000
 
@@ -32,10 +33,13 @@ class Values:
         self._profile = profile
         self._known: dict[int, Variable] = {}
         self._is_prepared = profile.prelude is None
+        # Whether a frame was seen to hold what a function returned; None: no frame was looked at.
+        self.has_returned: bool | None = None
 
     def clear(self) -> None:
         """Forget all: the program stopped anew."""
         self._known.clear()
+        self.has_returned = None
 
     async def scopes(self, frame: Frame) -> list[Scope]:
         """Return the groups of variables of a frame."""
@@ -64,6 +68,8 @@ class Values:
         )
         if inside is None:
             found = [one for one in found if one.name not in _NAMELESS]
+            returned = any(one.name.startswith(_RETURNED) for one in found)
+            self.has_returned = self.has_returned or returned
         if not is_part and count is not None:
             found = found[start : start + count]
         found = await self._profile.complete(self._inside, found)
