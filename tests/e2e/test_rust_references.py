@@ -41,6 +41,10 @@ def test_an_element_behind_a_reference_is_shown_or_refused(cli, adapter):
     for expression, says in REFUSED.items():
         refused(cli, "print", expression, **failed, hint="debugger print", says=says)
     refused(cli, "set", "values[1]", "9", **failed, hint="--backend frida")
+    # gdb copies the literal's pointer and length over the first words of a String.
+    for text in ('"x"', "x"):
+        refused(cli, "set", "bag.name", text, **failed, hint="debugger set", says="to a text")
+    assert cli("print", "bag.name", check=0).out == 'bag.name = "x"\n'
 
 
 @pytest.mark.adapter("frida")

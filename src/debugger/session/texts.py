@@ -28,6 +28,8 @@ async def assign_text(
     if array is not None:
         await _write_array(session, target, _unquote(value), int(array[1]))
     elif _STRING.search(kind.removesuffix("&").strip()):
+        if (frame.file or "").endswith(".rs"):
+            raise not_of_rust(target)
         literal = _quote(_unquote(value))
         try:
             return await session.backend.assign(target, literal, frame)
@@ -48,6 +50,15 @@ async def assign_text(
     else:
         return None
     return await session.backend.evaluate(target, frame, Purpose.PRINT)
+
+
+def not_of_rust(target: str) -> DebuggerError:
+    """Return the refusal of a text for a Rust value: gdb 16 would copy a `&str` over a `String`."""
+    return DebuggerError(
+        Code.EVALUATION_FAILED,
+        f"{target} cannot be set to a text: its memory is Rust's to manage",
+        hint="debugger set sets Rust's numbers, bools and chars",
+    )
 
 
 async def _write_array(session: Session, target: str, text: str, size: int) -> None:

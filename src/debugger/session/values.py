@@ -108,7 +108,7 @@ async def evaluate(
         else:
             value = await session.backend.evaluate(expression, frame, purpose)
     except DebuggerError as error:
-        raise _with_rust_hint(error, frame) from error
+        raise _with_rust_hint(session, error, frame) from error
     if purpose is Purpose.EVALUATE:
         # It may have changed anything.
         session.look.changed_anything()
@@ -132,10 +132,12 @@ async def evaluate(
     )
 
 
-def _with_rust_hint(error: DebuggerError, frame: Frame) -> DebuggerError:
+def _with_rust_hint(session: Session, error: DebuggerError, frame: Frame) -> DebuggerError:
     """Return an expression's failure with what helps in Rust, where no adapter knew better."""
     is_rust = (frame.file or "").endswith(".rs")
     if error.code is not Code.EVALUATION_FAILED or not is_rust or error.hint not in {None, LOCALS}:
+        return error
+    if not _reads_as_c(session):
         return error
     return DebuggerError(error.code, error.message, hint=_RUST_HINT)
 
@@ -232,6 +234,8 @@ async def assign(session: Session, target: str, value: str) -> answers.Assignmen
             raise _optimized_out(target, frame) from error
     if before is not None and _GONE.match(before):
         raise _optimized_out(target, frame)
+    if (frame.file or "").endswith(".rs") and value.lstrip().startswith('"'):
+        raise texts.not_of_rust(target)
     is_text = False
     try:
         changed = await session.backend.assign(target, value, frame)
@@ -241,7 +245,7 @@ async def assign(session: Session, target: str, value: str) -> answers.Assignmen
             raise _optimized_out(target, frame) from error
         text = await texts.assign_text(session, target, value, kind, frame)
         if text is None:
-            raise _with_rust_hint(error, frame) from error
+            raise _with_rust_hint(session, error, frame) from error
         changed = text
         session.look.was_changed = True
         is_text = True

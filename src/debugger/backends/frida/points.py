@@ -92,7 +92,7 @@ def make(name: str, spec: Spec, place: Place, *, group: str) -> Made:
 def _problem(condition: _Condition | None, pieces: Sequence[template.Piece] | None) -> str | None:
     """Say what can never be evaluated at a place, of a condition or a logpoint's text."""
     if condition is not None and condition.problem is not None:
-        return f"its condition can never be true here: {condition.problem}"
+        return f"its condition cannot be evaluated here: {condition.problem}"
     failed = [
         one.text
         for one in pieces or ()
