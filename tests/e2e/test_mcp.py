@@ -312,8 +312,10 @@ async def test_of_several_places_and_values_each_is_answered_good_and_bad(runtim
 
 async def test_a_local_is_not_written_while_the_program_runs(runtime_dir) -> None:
     async with over_stdio() as agent:
-        await launched(agent, "endless.py", timeoutMs=1)
-        text = await agent.refused("debug_write", targets=[{"variable": "x", "value": 1}])
+        await launched(agent, "endless.py", "count")
+        await agent.call("debug_breakpoint", remove=["1"])
+        await agent.call("debug_continue", timeoutMs=1)
+        text = await agent.refused("debug_write", targets=[{"variable": "counter", "value": 1}])
         assert text.startswith("error: Local variable writes require a paused breakpoint.\n")
 
 

@@ -125,6 +125,10 @@ class Modules:
         ]
 
 
+_LOCAL_READ = "{} is a local variable: it is read at a breakpoint"
+_LOCAL_WRITTEN = "Local variable writes require a paused breakpoint."
+
+
 class LiveValues:
     """Evaluates beside the program's threads, where there is no frame: in the main module."""
 
@@ -134,7 +138,8 @@ class LiveValues:
     async def read_live(self, expression: str, *, kind: str | None = None) -> Variable:
         """Evaluate an expression over what the main module has, and imported modules."""
         _refuse_kind(kind)
-        (found,) = await self._answer(expression, f"read_live({expression!r})")
+        call = f"read_live({expression!r})"
+        (found,) = await self._answer(expression, call, _LOCAL_READ)
         return found
 
     async def write_live(
@@ -142,10 +147,11 @@ class LiveValues:
     ) -> tuple[Variable, Variable]:
         """Assign to a name of the main module, an attribute or an item."""
         _refuse_kind(kind)
-        before, after = await self._answer(target, f"write_live({target!r}, {value!r})")
+        call = f"write_live({target!r}, {value!r})"
+        before, after = await self._answer(target, call, _LOCAL_WRITTEN)
         return before, after
 
-    async def _answer(self, name: str, expression: str) -> list[Variable]:
+    async def _answer(self, name: str, expression: str, said: str) -> list[Variable]:
         body = await self._inside.request(
             "evaluate",
             ask.Evaluate(f"{INSIDE}.{expression}", "repl"),
@@ -153,6 +159,8 @@ class LiveValues:
             failure=Code.EVALUATION_FAILED,
         )
         told = json.loads(body.result or "{}")
+        if local := told.get("local"):
+            raise DebuggerError(Code.WRONG_STATE, said.format(local), hint="debugger pause")
         if "values" not in told:
             raise DebuggerError(
                 Code.EVALUATION_FAILED,

@@ -271,6 +271,7 @@ def near(name: str) -> str:
 # -- values while the program runs ---------------------------------------------------------------
 
 _TEXT_MAX = 4000
+_FRAMES_MAX = 200
 
 
 class _Names(dict):  # type: ignore[type-arg]  # before Python 3.9 it has no subscript
@@ -323,7 +324,25 @@ def _answered(job: Any) -> dict[str, Any]:
     try:
         return {"values": job()}
     except BaseException as problem:  # noqa: BLE001 - it is answered
-        return {"problem": f"{type(problem).__name__}: {problem}"[:_MESSAGE_MAX]}
+        name = getattr(problem, "name", None) if isinstance(problem, NameError) else None
+        return {
+            "problem": f"{type(problem).__name__}: {problem}"[:_MESSAGE_MAX],
+            "local": name if _is_local(name) else None,
+        }
+
+
+def _is_local(name: str | None) -> bool:
+    """Tell whether a function that runs now has a local variable of this name."""
+    import sys
+
+    for frame in sys._current_frames().values():  # noqa: SLF001 - there is no other way
+        for _ in range(_FRAMES_MAX):
+            if name in frame.f_code.co_varnames:
+                return True
+            if frame.f_back is None:
+                break
+            frame = frame.f_back
+    return False
 
 
 # -- what is imported ----------------------------------------------------------------------------
