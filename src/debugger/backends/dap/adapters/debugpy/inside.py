@@ -335,12 +335,13 @@ def _is_local(name: str | None) -> bool:
     """Tell whether a function that runs now has a local variable of this name."""
     import sys
 
-    for frame in sys._current_frames().values():  # noqa: SLF001 - there is no other way
+    for innermost in sys._current_frames().values():  # noqa: SLF001 - there is no other way
+        frame: Any = innermost
         for _ in range(_FRAMES_MAX):
+            if frame is None:
+                break
             if name in frame.f_code.co_varnames:
                 return True
-            if frame.f_back is None:
-                break
             frame = frame.f_back
     return False
 

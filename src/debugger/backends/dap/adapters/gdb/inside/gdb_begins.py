@@ -235,6 +235,15 @@ def _expect(how: str) -> None:
 
 
 def _attach(**given: Any) -> None:
+    """Attach to a process, a core file or a debug server, or note why that is not possible."""
+    try:
+        _take_hold(**given)
+    except startup.DAPException as error:
+        _it.problem = error  # configurationDone may have been sent already: it fails too
+        raise
+
+
+def _take_hold(**given: Any) -> None:
     """Take hold of a process, a core file or a debug server at once, so that breakpoints bind."""
     _it.stops = bool(given.get("stops"))
     is_child = bool(given.get("forked"))
