@@ -35,6 +35,20 @@ def test_what_ends_a_python_program_is_never_called_no_crash(
     assert "pydevd" not in answer.out
 
 
+@pytest.mark.adapter("debugpy")
+def test_a_recursion_without_end_stops_at_the_programs_own_call(cli: Callable[..., Any]) -> None:
+    stop = cli("start", PROGRAM, "--", "mutual").out
+    assert " at crashes.py:" in stop
+    assert "pydevd" not in stop + cli("backtrace").out
+    shown = stop.split("-> ")[1].splitlines()[0]
+    assert "return" in shown, "the line of the call, not the one of the function's definition"
+    cli("continue")
+    output = cli("output", "--all").out
+    assert "in first" in output
+    assert "/debugpy/" not in output
+    assert "_pydevd_bundle" not in output
+
+
 @pytest.mark.adapter("js-debug")
 def test_a_full_heap_of_v8_is_placed(cli: Callable[..., Any], tmp_path: Path) -> None:
     script = tmp_path / "grows.js"

@@ -6,18 +6,28 @@ and debugpy's own modules only, of any Python that debugpy runs in; facts are of
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
 import types
 from importlib import import_module
+from opcode import opname
 from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import TracebackType
     from typing import Any
 
 _LOOK_S = 0.01
+_DEBUGPY = ("/debugpy/_vendored/", "/debugpy/server/")
+_COMPILED = ("_pydevd_bundle/", "_pydevd_sys_monitoring/", "_pydevd_frame_eval/")
+_RUNS_IT = (
+    "<frozen runpy>",
+    "<frozen importlib",
+    str(Path(os.__file__).with_name("runpy.py")),
+)
 
 
 def _describe_nothing(_header: str) -> None:
@@ -83,7 +93,10 @@ def stop_at_lost_exceptions() -> None:
 
     def note_stop(py_db: Any, thread: Any, frame: Any, frames: Any, excinfo: Any) -> None:
         stopped_at[threading.get_ident()] = id(excinfo[1])
-        stop(py_db, thread, frame, frames, excinfo)
+        last = cut_traceback(excinfo[1], excinfo[2])
+        clean_chain(excinfo[1])
+        kept = last.tb_frame if last is not None else frame
+        stop(py_db, thread, kept, frames, excinfo)
 
     def stop_if_lost(kind: Any, error: Any, trace: Any) -> None:
         known = stopped_at.pop(threading.get_ident(), None)
@@ -96,6 +109,8 @@ def stop_at_lost_exceptions() -> None:
 
     def excepthook(kind: Any, error: Any, trace: Any) -> None:
         stop_if_lost(kind, error, trace)
+        if error is not None:  # the program's own part is what Python alone would print
+            error.__traceback__ = trace = drop_outer_frames(trace)
         hook(kind, error, trace)
 
     def thread_excepthook(args: Any) -> None:
@@ -105,6 +120,69 @@ def stop_at_lost_exceptions() -> None:
 
     pydevd.PyDB.do_stop_on_unhandled_exception = note_stop
     sys.excepthook, threading.excepthook = excepthook, thread_excepthook
+
+
+def cut_traceback(error: BaseException, trace: TracebackType | None) -> TracebackType | None:
+    """Cut the debugger's own frames off the end of a traceback.
+
+    A recursion may meet its limit in pydevd's trace function, which is called as a function of the
+    program's begins: that call would not have been without a debugger.
+
+    Returns:
+        The last entry that is left where some were cut off, else None.
+    """
+    kept, last = None, None
+    while trace is not None:
+        last = trace
+        is_unbegun = isinstance(error, RecursionError) and not _has_begun(trace)
+        if not is_unbegun and not _is_debuggers(trace):
+            kept = trace
+        trace = trace.tb_next
+    if kept is None or kept is last:
+        return None
+    kept.tb_next = None
+    return kept
+
+
+def clean_chain(error: BaseException) -> None:
+    """Take the debugger's own exceptions and frames out of what led to an exception."""
+    known: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in known:
+        known.add(id(one))
+        while one.__context__ is not None and _is_debuggers(one.__context__.__traceback__):
+            one.__context__ = one.__context__.__context__
+        one = one.__cause__ or one.__context__
+        if one is not None:
+            cut_traceback(one, one.__traceback__)
+
+
+def drop_outer_frames(trace: TracebackType | None) -> TracebackType | None:
+    """Return a traceback from where the program begins; as it is if it never comes there."""
+    begins, is_ours = trace, False
+    while begins is not None:
+        file = begins.tb_frame.f_code.co_filename
+        if is_ours and not _is_debuggers(begins) and not file.startswith(_RUNS_IT):
+            return begins
+        is_ours = is_ours or file == __file__
+        begins = begins.tb_next
+    return trace
+
+
+def _is_debuggers(trace: TracebackType | None) -> bool:
+    """Tell whether a frame is debugpy's or ours.
+
+    pydevd's compiled modules name files that are not there.
+    """
+    file = trace.tb_frame.f_code.co_filename if trace is not None else ""
+    is_in = any(one in file for one in _DEBUGPY)
+    return is_in or file == __file__ or file.startswith(_COMPILED)
+
+
+def _has_begun(trace: TracebackType) -> bool:
+    """Tell whether a frame had run code of its own when an exception came through it."""
+    at = trace.tb_lasti
+    return at >= 0 and opname[trace.tb_frame.f_code.co_code[at]] != "RESUME"
 
 
 def main() -> None:
