@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -21,7 +21,10 @@ _SECONDS = 30.0
 
 @contextmanager
 def running(
-    *words: str | os.PathLike[str], ready: str = "", cwd: str | os.PathLike[str] | None = None
+    *words: str | os.PathLike[str],
+    ready: str = "",
+    cwd: str | os.PathLike[str] | None = None,
+    stderr: int | IO[str] = subprocess.DEVNULL,
 ) -> Iterator[subprocess.Popen[str]]:
     """Run a program until the end of the test; it is there once it has printed its first line."""
     process = subprocess.Popen(
@@ -29,7 +32,7 @@ def running(
         cwd=cwd,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=stderr,
         text=True,
     )
     try:

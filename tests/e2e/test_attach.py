@@ -109,14 +109,43 @@ def test_a_python_process_is_attached_to_by_the_name_of_its_script(cli, unique):
 
 
 @pytest.mark.adapter("debugpy", "gdb-cli")
-def test_a_python_process_is_taken_and_let_go_again_and_again(cli, unique):
-    path = unique("endless.py")
-    with running(sys.executable, "-Xfrozen_modules=off", path, ready="counting") as process:
+def test_a_python_process_is_taken_and_let_go_again_and_again(cli, unique, tmp_path):
+    path, errors = unique("endless.py"), tmp_path / "stderr"
+    with (
+        errors.open("w") as stderr,
+        running(sys.executable, path, ready="counting", stderr=stderr) as process,
+    ):
         for _ in range(6):
             cli("attach", str(process.pid), "--pause", check=0)
             assert int(value(cli, "1 + 1")) == 2
             cli("detach", check=0)
         assert state(process.pid) in {"R", "S"}
+    assert errors.read_text() == "", "what the debugger wrote into the program's stderr"
+
+
+_RECURSES = """\
+import time
+def rec(n):
+    return rec(n + 1)
+print("ready", flush=True)
+go = False
+while not go:
+    time.sleep(0.05)
+rec(0)
+"""
+
+
+@pytest.mark.adapter("debugpy", "gdb-cli")
+def test_a_recursion_without_end_is_stopped_at_in_an_attached_program(cli, tmp_path):
+    path = tmp_path / f"recurses-{os.getpid()}.py"
+    path.write_text(_RECURSES)
+    with running(sys.executable, path, ready="ready") as process:
+        cli("attach", str(process.pid), "--break", f"{path}:7", check=0)
+        cli("set", "go", "True", check=0)
+        cli("breakpoint", "remove", "1", check=0)
+        stop = data(cli("--json", "continue", check=0))
+        assert stop["exception"]["type"] == "RecursionError"
+        assert (stop["frame"]["index"], stop["frame"]["line"]) == (0, 3)
 
 
 _HANDLED = """\

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 _LAUNCHER = str(Path(__file__).with_name("launcher.py"))
+_INJECTOR = str(Path(__file__).with_name("injector.py"))
 _SERVER = "debugpyServer"
 _COMES_S = 2.0  # the injected server has come 0.1 s after the injection
 _INJECTED_S = 4.0  # until gdb has left after that, on a machine with much else to do
@@ -101,7 +102,7 @@ def _has_launched(session: Any) -> bool:
 
 
 class _Noting:
-    """The module `subprocess`, with a note of what was started last."""
+    """The module `subprocess`, with a note of what was started last: our injector of debugpy."""
 
     def __init__(self) -> None:
         self.last: subprocess.Popen[bytes] | None = None
@@ -109,8 +110,8 @@ class _Noting:
     def __getattr__(self, name: str) -> Any:
         return getattr(subprocess, name)
 
-    def Popen(self, *words: Any, **options: Any) -> subprocess.Popen[bytes]:  # noqa: N802 - its name
-        self.last = subprocess.Popen(*words, **options)
+    def Popen(self, words: list[str], **options: Any) -> subprocess.Popen[bytes]:  # noqa: N802 - its name
+        self.last = subprocess.Popen([words[0], _INJECTOR, *words[1:]], **options)
         return self.last
 
 

@@ -93,10 +93,7 @@ def stop_at_lost_exceptions() -> None:
 
     def note_stop(py_db: Any, thread: Any, frame: Any, frames: Any, excinfo: Any) -> None:
         stopped_at[threading.get_ident()] = id(excinfo[1])
-        last = cut_traceback(excinfo[1], excinfo[2])
-        clean_chain(excinfo[1])
-        kept = last.tb_frame if last is not None else frame
-        stop(py_db, thread, kept, frames, excinfo)
+        stop(py_db, thread, frame, frames, excinfo)
 
     def stop_if_lost(kind: Any, error: Any, trace: Any) -> None:
         known = stopped_at.pop(threading.get_ident(), None)
@@ -120,6 +117,20 @@ def stop_at_lost_exceptions() -> None:
 
     pydevd.PyDB.do_stop_on_unhandled_exception = note_stop
     sys.excepthook, threading.excepthook = excepthook, thread_excepthook
+
+
+def show_own_frames_only() -> None:
+    """Take the debugger's own frames out of what a stop at an exception shows."""
+    pydevd: Any = import_module("pydevd")
+    stop = pydevd.PyDB.do_stop_on_unhandled_exception
+
+    def stop_cleaned(py_db: Any, thread: Any, frame: Any, frames: Any, excinfo: Any) -> None:
+        last = cut_traceback(excinfo[1], excinfo[2])
+        clean_chain(excinfo[1])
+        kept = last.tb_frame if last is not None else frame
+        stop(py_db, thread, kept, frames, excinfo)
+
+    pydevd.PyDB.do_stop_on_unhandled_exception = stop_cleaned
 
 
 def cut_traceback(error: BaseException, trace: TracebackType | None) -> TracebackType | None:
@@ -199,6 +210,7 @@ def main() -> None:
     del sys.path[0]
     log.describe_environment = _describe_nothing
     end_at_once()
+    show_own_frames_only()
     stop_at_lost_exceptions()
     cli.main()
 
