@@ -98,3 +98,63 @@ def test_an_assertion_of_many_lines_is_read_and_what_explains_it_is_left_out(
     lines = made("test_of_many_lines")
     assert 'word = "a" + "b" [word=\'ab\']' in lines
     assert not any("shown" in one for one in lines), lines
+
+
+@pytest.fixture
+def made_before(cli: Callable[..., Any], tmp_path: Path) -> Callable[..., list[str]]:
+    program = PROGRAM.with_name("sets_up.py")
+    (tmp_path / "test_it.py").write_text(program.read_text())
+
+    def run(*words: str) -> list[str]:
+        told = cli("test", "--json", "--", *words, cwd=tmp_path, check=0).data["data"]
+        assert told["outcome"] == "failed"
+        return [*(_line(one) for one in told["made"]), *told["notes"]]
+
+    return run
+
+
+_PAID = "self.account.pay(10) [self.account.balance=100 → 98]"
+
+
+@pytest.mark.parametrize(
+    ("words", "method"),
+    [
+        ((*PYTEST, "test_it.py::TestMethod::test_balance"), "TestMethod.setup_method"),
+        ((*PYTEST, "test_it.py::Case::test_balance"), "Case.setUp"),
+        ((sys.executable, "-m", "unittest", "test_it.Case"), "Case.setUp"),
+    ],
+)
+def test_lines_of_a_setup_method_are_reported(
+    made_before: Callable[..., list[str]], words: tuple[str, ...], method: str
+) -> None:
+    lines = made_before(*words)
+    assert lines[0].strip().startswith("self.account = Account(100) [self.account=Account(")
+    assert lines[-1].strip().startswith(f"{_PAID}{method}(self=")
+    assert "    self.balance -= fee(n) [self.balance=100 → 98]Account.pay(" in "\n".join(lines)
+    assert not any("log.append" in one for one in lines)
+
+
+def test_lines_of_a_setup_method_stand_before_those_of_the_test(
+    made_before: Callable[..., list[str]],
+) -> None:
+    lines = made_before(*PYTEST, "test_it.py::TestMethod::test_both")
+    calls = [one.strip() for one in lines if ".pay(" in one.partition("[")[0]]
+    assert [one.partition(" [")[0] for one in calls] == [
+        "self.account.pay(10)",
+        "self.account.pay(20)",
+    ]
+
+
+def test_lines_of_fixtures_are_reported(made_before: Callable[..., list[str]]) -> None:
+    lines = "\n".join(made_before(*PYTEST, "test_it.py::test_fixture_of_a_fixture"))
+    assert lines.index("made.pay(10)") < lines.index("account.pay(20) [account.balance=98 → 95")
+    assert lines.splitlines()[-1].strip().startswith("yield account []used(account=Account(")
+    assert "account.pay(1)" not in lines
+    plain = made_before(*PYTEST, "test_it.py::test_plain_value")
+    assert plain[-1].strip() == "return table(30) []number() → 4"
+
+
+def test_lines_many_calls_deep_are_reported(made_before: Callable[..., list[str]]) -> None:
+    lines = made_before(*PYTEST, "test_it.py::test_many_calls_deep")
+    assert "        tenth = tenth + 1 [tenth=2]" in lines
+    assert lines[-1] == "  return rate(n) []fee(n=10) → 2"

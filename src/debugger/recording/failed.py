@@ -7,8 +7,15 @@ from msgspec import Struct
 Pairs = tuple[tuple[str, str], ...]
 
 
+Idents = tuple[tuple[str, int], ...]
+
+
 class Gave(Struct, frozen=True):
-    """A call that a line made: what it was given, what it returned from which line, its steps."""
+    """A call that a line made: what it was given, what it returned from which line, its steps.
+
+    `ident` is the number of the object that it returned, `idents` are those of what it was given.
+    `is_cut`: its steps were not kept.
+    """
 
     function: str
     file: str
@@ -16,6 +23,9 @@ class Gave(Struct, frozen=True):
     value: str
     arguments: Pairs = ()
     steps: tuple[Step, ...] = ()
+    ident: int = 0
+    idents: Idents = ()
+    is_cut: bool = False
 
 
 class Bound(Struct, frozen=True, array_like=True):
@@ -51,13 +61,17 @@ class Step(Struct, frozen=True, array_like=True):
 
 
 class FailedFrame(Struct, frozen=True):
-    """A function of the program's that the failure passed through."""
+    """A function of the program's that the failure passed through.
+
+    `idents` are the numbers of the objects that its names hold.
+    """
 
     function: str
     file: str
     line: int
     locals: Pairs = ()
     steps: tuple[Step, ...] = ()
+    idents: Idents = ()
 
 
 class Inside(Struct, frozen=True):
@@ -72,7 +86,8 @@ class Failed(Struct, frozen=True, tag=True, tag_field="event"):
     """A test that failed; `phase` is setup, call, teardown or collect, `frames` innermost first.
 
     `of` is the test that is run for it: another name than `name` has for a part of it. `limit` says
-    why not all of its lines are known.
+    why not all of its lines are known. `setup` are the calls that were made before it, of fixtures
+    and setup methods.
     """
 
     runner: str
@@ -88,3 +103,4 @@ class Failed(Struct, frozen=True, tag=True, tag_field="event"):
     inside: Inside | None = None
     of: str = ""
     limit: str = ""
+    setup: tuple[Gave, ...] = ()

@@ -22,7 +22,7 @@ from debugger.questions.asking import Question
 from debugger.questions.recorded import Program
 from debugger.questions.testing import rerun, summary
 from debugger.questions.testing.rerun import TestRun, tests_begun
-from debugger.questions.testing.steps import made, text_at
+from debugger.questions.testing.steps import Made, made, text_at
 from debugger.recording.failed import Failed, FailedFrame
 from debugger.recording.model import Noted
 from debugger.recording.run import Ran
@@ -35,6 +35,7 @@ _LOCALS = 10
 _CALLERS = 5
 _OTHERS = 20
 _MESSAGE = 160
+_DEEPER = 3  # functions that are named
 _OUTPUT = 8
 _PYTEST_NOTHING = (4, 5)  # its exit statuses: a wrong command line, and no tests
 _DULL = frozenset({"self", "cls"})  # of a test's class: what it has of the runner's
@@ -81,8 +82,10 @@ def told(run: TestRun, program: Program) -> answers.Tested:
     runner = failed[0].runner if failed else _runner(program)
     notes = [*run.notes, *_notes(ran)]
     if failed:
-        answer = _failed(failed, program.launch.cwd)
-        notes += _cut(ran, program)
+        first = _imported(failed[0], program.launch.cwd)
+        origin = made(first.frames[0], first.setup) if first.frames else Made()
+        answer = _failed(first, failed, origin, program.launch.cwd)
+        notes += [*_unknown_origin(first, origin, is_traced=run.is_traced), *_cut(ran, program)]
     else:
         answer, more = _calm(ran, lines, runner, program)
         notes += more
@@ -108,9 +111,32 @@ def _runner(program: Program) -> str:
     return next((one for one in ("pytest", "unittest") if one in words), "python")
 
 
-def _failed(failed: Sequence[Failed], cwd: str) -> answers.Tested:
+def _unknown_origin(first: Failed, origin: Made, *, is_traced: bool) -> list[str]:
+    """Say which lines that made the values are not known, and what shows them."""
+    notes = []
+    if origin.omitted:
+        notes.append(
+            f"of the lines its values come from the last {len(origin.views)} are shown, "
+            f"{origin.omitted:,} before them are left out"
+        )
+    deeper = list(dict.fromkeys(one.function for one in origin.without_lines))
+    if deeper:
+        notes.append(
+            "so many calls deep, lines were not kept, of "
+            f"{', '.join(deeper[-_DEEPER:])}: debugger calls {deeper[-1].rpartition('.')[2]} -- CMD"
+        )
+    if origin.unexplained and is_traced and first.frames:
+        frame = first.frames[0]
+        names, last = ", ".join(origin.unexplained), origin.unexplained[-1]
+        notes.append(
+            f"no line of the test or its setup was seen that made {names}: "
+            f"debugger who-wrote {last} --at {Path(frame.file).name}:{frame.line} -- CMD"
+        )
+    return notes
+
+
+def _failed(first: Failed, failed: Sequence[Failed], origin: Made, cwd: str) -> answers.Tested:
     """Tell of the first test that failed with its values, and of the others by name."""
-    first = _imported(failed[0], cwd)
     frame = first.frames[0] if first.frames else None
     found = cause(_facts(first, frame))
     is_collected = first.phase == "collect"
@@ -129,7 +155,7 @@ def _failed(failed: Sequence[Failed], cwd: str) -> answers.Tested:
         values=operands,
         locals=locals_[:_LOCALS],
         locals_total=len(locals_),
-        made=made(frame) if frame is not None else (),
+        made=origin.views,
         inside=_inside(first, cwd),
         callers=tuple(_caller(at, one) for at, one in enumerate(first.frames[1:], 1))[:_CALLERS],
         others=tuple(_other(one) for one in failed[1 : 1 + _OTHERS]),

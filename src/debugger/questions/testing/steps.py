@@ -2,26 +2,27 @@
 
 From the last line backwards: what bound a name that is read, or changed its value where it is read,
 is reported, and then what that line read is followed. Of the calls that such a line made, the line
-that returned is reported, and the lines that made the same changes.
+that returned is reported, and the lines that made the same changes. What no line of the test made
+is looked for in the calls of fixtures and setup methods, by the objects that they share.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
+from msgspec import Struct
 
 from debugger.core import answers
 from debugger.core.clip import clip
 from debugger.core.statement import statement
-from debugger.questions.testing.read_paths import overlap, read_paths
+from debugger.questions.testing.read_paths import Paths, overlap, read_paths
 from debugger.recording.failed import Bound, ChangedInPlace, FailedFrame, Gave, Step
 from debugger.session import source
 
 _OF_A_CALL = 7
-_IN_ALL = 14
-_DEPTH = 2
+_IN_ALL = 30
 _SHOWN = 5  # lines of a statement that are shown
 _STATEMENT = 40  # lines of a statement that are read
 # What a runner's explanation of an assertion calls, after it has failed.
@@ -43,22 +44,77 @@ def text_at(file: str, line: int, *, most: int = _SHOWN) -> str:
     return statement(known[line - 1 : line - 1 + most], hash_comments=True, most=most)
 
 
-def made(frame: FailedFrame) -> tuple[answers.MadeView, ...]:
-    """Return the lines that made what a frame's last statement reads, the first first."""
-    flow = _Flow(frame.function, frame.file, 0)
-    flow.read(read_paths(text_at(frame.file, frame.line, most=_STATEMENT)))
-    return tuple(flow.follow(frame.steps, frame.line)[-_IN_ALL:])
+class Made(Struct, frozen=True):
+    """The lines that made what a statement reads, the first first.
+
+    `omitted` lines are before them; of the calls `without_lines` the lines were not kept; where no
+    line made it, `unexplained` are the paths that the statement reads.
+    """
+
+    views: tuple[answers.MadeView, ...] = ()
+    omitted: int = 0
+    without_lines: tuple[Gave, ...] = ()
+    unexplained: tuple[str, ...] = ()
+
+
+def made(frame: FailedFrame, setup: Sequence[Gave] = ()) -> Made:
+    """Return the lines that made what a frame's last statement reads."""
+    cut: list[Gave] = []
+    read = read_paths(text_at(frame.file, frame.line, most=_STATEMENT))
+    flow = _Flow(frame.function, frame.file, 0, cut)
+    flow.read(read)
+    views = flow.follow(frame.steps, frame.line)
+    views = [*_setup_views(setup, flow.left(), frame.idents, cut), *views]
+    known = {name for name, _ in frame.locals}
+    return Made(
+        tuple(views[-_IN_ALL:]),
+        max(len(views) - _IN_ALL, 0),
+        tuple(cut),
+        () if views else tuple(_expressions(read, known)),
+    )
+
+
+def _expressions(read: Paths, known: set[str]) -> Iterator[str]:
+    return (f"{name}{path}" for name in read if name in known for path in sorted(read[name]))
+
+
+def _setup_views(
+    setup: Sequence[Gave],
+    paths: Mapping[str, Iterable[str]],
+    idents: Sequence[tuple[str, int]],
+    cut: list[Gave],
+) -> list[answers.MadeView]:
+    """Return the lines of fixtures and setup methods that made what the test found there."""
+    found: list[list[answers.MadeView]] = []
+    objects = {ident: name for name, ident in idents if name in paths}
+    for gave in reversed(setup):
+        name = objects.get(gave.ident)
+        if name is None and gave.value != _NOTHING:  # a number, or the like: by the fixture's name
+            function = gave.function.rpartition(".")[2]
+            name = function if function in paths else None
+        given = {one: paths[objects[ident]] for one, ident in gave.idents if ident in objects}
+        part = _called(gave, 1, set(), cut, needs_value=name is not None, given=given)
+        if part:
+            found.append(part)
+    return [view for part in reversed(found) for view in part]
 
 
 class _Flow:
     """What is still looked for in one call: paths of names, and changes of objects by key."""
 
-    def __init__(self, function: str, file: str, depth: int, keys: Iterable[Key] = ()) -> None:
+    def __init__(
+        self, function: str, file: str, depth: int, cut: list[Gave], keys: Iterable[Key] = ()
+    ) -> None:
         self._function = function
         self._file = file
         self._depth = depth
+        self._cut = cut
         self._paths: dict[str, set[str]] = {}
         self._keys = set(keys)
+
+    def left(self) -> dict[str, set[str]]:
+        """Return what is looked for and was not found."""
+        return self._paths
 
     def read(self, paths: Mapping[str, Iterable[str]], *, without: Iterable[str] = ()) -> None:
         """Look for what made these, too."""
@@ -66,18 +122,24 @@ class _Flow:
             if name not in without:
                 self._paths.setdefault(name, set()).update(some)
 
-    def follow(self, steps: Sequence[Step], last: int) -> list[answers.MadeView]:
-        """Go through the lines of the call, the last first; return them in their order."""
+    def follow(
+        self, steps: Sequence[Step], last: int, *, needs_value: bool = True
+    ) -> list[answers.MadeView]:
+        """Go through the lines of the call, the last first; return them in their order.
+
+        `last` is the line that returned, whose value may be looked for.
+        """
         found: list[list[answers.MadeView]] = []
         for at, one in enumerate(reversed(steps)):
-            part = self._line(one, is_last=at == 0 and one.line == last)
+            is_last = at == 0 and one.line == last
+            part = self._line(one, is_last=is_last, needs_value=is_last and needs_value)
             if part:
                 found.append(part)
             if len(found) == _OF_A_CALL:
                 break
         return [view for part in reversed(found) for view in part]
 
-    def _line(self, step: Step, *, is_last: bool) -> list[answers.MadeView]:
+    def _line(self, step: Step, *, is_last: bool, needs_value: bool) -> list[answers.MadeView]:
         bound = [one for one in step.bound if one.name in self._paths]
         changed = [one for one in step.changed if self._is_read(one)]
         if not bound and not changed and not is_last:
@@ -91,12 +153,12 @@ class _Flow:
             for path in self._paths[one.name]
             if (match := _KEY.match(path))
         }
-        needs_value = bool(bound) or is_last
+        needs_value = needs_value or bool(bound)
         views = [
             view
             for gave in step.gave
             if not (is_last and _WRITTEN.search(gave.function)) or _WRITES.search(text)
-            for view in _called(gave, self._depth + 1, keys, needs_value=needs_value)
+            for view in _called(gave, self._depth + 1, keys, self._cut, needs_value=needs_value)
         ]
         if bound or changed:
             values = [answers.VariableView(one.name, clip(one.value, _VALUE)) for one in bound]
@@ -137,25 +199,41 @@ def _cut(value: str) -> str:
     return value if len(value) <= _ARGUMENT else value[: _ARGUMENT - 1] + "…"
 
 
-def _called(gave: Gave, depth: int, keys: set[Key], *, needs_value: bool) -> list[answers.MadeView]:
-    """Return the lines of a call that made what it returned, or changed one of the keys."""
-    given = ", ".join(f"{name}={_cut(value)}" for name, value in gave.arguments)
-    call = clip(f"{gave.function}({given})", _CALL)
+def _called(
+    gave: Gave,
+    depth: int,
+    keys: set[Key],
+    cut: list[Gave],
+    *,
+    needs_value: bool,
+    given: Mapping[str, Iterable[str]] | None = None,
+) -> list[answers.MadeView]:
+    """Return the lines of a call that made what it returned, or changed one of the keys.
+
+    `given` are the paths to follow in what it was given.
+    """
     text = text_at(gave.file, gave.line)
-    inner: list[answers.MadeView] = []
-    if depth <= _DEPTH:
-        flow = _Flow(gave.function, gave.file, depth, keys)
-        if needs_value:
-            flow.read(read_paths(text, is_assigned=True))
-        inner = flow.follow(gave.steps, gave.line)
+    flow = _Flow(gave.function, gave.file, depth, cut, keys)
+    if needs_value:
+        flow.read(read_paths(text, is_assigned=True))
+    flow.read(given or {})
+    inner = flow.follow(gave.steps, gave.line, needs_value=needs_value)
+    if gave.is_cut and needs_value:
+        cut.append(gave)
     has_value = gave.value != _NOTHING
+    call = _call_of(gave)
     if inner and not has_value:
         # The change is what it was called for: it is said with the call that made it.
         return [*inner[:-1], msgspec.structs.replace(inner[-1], call=inner[-1].call or call)]
-    if not (needs_value or has_value) or gave.function.endswith(".__init__"):
-        return []
+    if not (needs_value or (has_value and given is None)) or gave.function.endswith(".__init__"):
+        return inner if given is not None else []
     frame = answers.FrameView(depth, gave.function, gave.file, gave.line)
     return [
         *inner,
         answers.MadeView(frame, text, (), depth, f"{call} → {clip(gave.value, _VALUE)}"),
     ]
+
+
+def _call_of(gave: Gave) -> str:
+    given = ", ".join(f"{name}={_cut(value)}" for name, value in gave.arguments)
+    return clip(f"{gave.function}({given})", _CALL)

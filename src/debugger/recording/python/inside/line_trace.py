@@ -1,7 +1,8 @@
 """What the lines of one test do, traced: which names they bind, what they change, what they call.
 
 Of the program's functions what each line changed is kept for as long as they run, and of those that
-a line called what they returned, and by which lines. Objects of the program are not kept alive.
+a line called what they returned, and by which lines: `is_cut` says of a call that its own lines
+were dropped, where there were too many. Objects of the program are not kept alive.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _STEPS = 60  # of one function, the last ones
-_INNER = 12  # of one that such a one called
 _CALLS = 12  # of one line, the last ones
+_LEVELS = 12  # of calls in calls: then those within more than half as many are kept without lines
+_LINES = 600  # of a call and of all in it; then those of its innermost calls are dropped
+_HELD = 6_000  # of a call that runs; then those of the calls of its first half are dropped
+_SETUP_CALLS = 40  # that nobody called, as those of fixtures
 _EVENTS = 300_000  # of one test; then it is traced no more
 _SNAPSHOTS_NS = 4_000_000_000  # for changes in place; then only what names are bound to is noted
 _OUTWARD = 60  # frames of a library between two of the program
@@ -29,11 +33,25 @@ _COROUTINE = 0x80
 class _Call:
     """What the lines of one running call have done: `[line, bound, calls, changed]` of each."""
 
-    __slots__ = ("arguments", "code", "error", "given", "has_called", "known", "steps")
+    __slots__ = (
+        "arguments",
+        "code",
+        "error",
+        "given",
+        "has_called",
+        "idents",
+        "known",
+        "lines",
+        "steps",
+    )
 
-    def __init__(self, code: CodeType, arguments: list[list[str]]) -> None:
+    def __init__(
+        self, code: CodeType | None, arguments: list[list[str]], idents: list[list[Any]]
+    ) -> None:
         self.code = code
         self.arguments = arguments
+        self.idents = idents
+        self.lines = 0  # of the calls that its lines made, about
         self.known: dict[str, Any] = {}
         self.steps: list[list[Any]] = []
         self.given = 0  # of a generator: the steps that its callers know
@@ -47,6 +65,17 @@ class _Call:
         if len(self.steps) > 2 * _STEPS:
             del self.steps[:_STEPS]
             self.given = max(0, self.given - _STEPS)
+
+    def add_call(self, call: dict[str, Any], most: int) -> None:
+        """Note a call that the last line made."""
+        calls = self.steps[-1][2]
+        calls.append(call)
+        del calls[:-most]
+        self.lines += call["lines"]
+        if self.lines > _HELD:
+            half = len(self.steps) // 2
+            self.steps[:half] = _without_lines(self.steps[:half], 0)
+            self.lines = _count_lines(self.steps)
 
 
 class LineTrace:
@@ -74,11 +103,27 @@ class LineTrace:
         """Forget what was seen."""
         self._calls: dict[int, _Call] = {}
         self._events = self._spent = 0
+        self._is_setup = False
+        self._setup = _Call(None, [], [])
+        self._setup.begin_step(0)
         self.limit = ""
 
-    def begin(self) -> None:
-        """Begin to trace; another tracer waits until the end."""
+    def begin_setup(self) -> None:
+        """Begin to trace what is done before a test."""
         self.reset()
+        self._is_setup = True
+        self._begin()
+
+    def begin(self) -> None:
+        """Begin to trace a test; what was traced before it stays."""
+        if not self._is_setup:
+            self.reset()
+        self._is_setup = False
+        self._events = self._spent = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin to trace; another tracer waits until the end."""
         self._others = sys.gettrace()
         sys.settrace(self.tracer)
 
@@ -94,6 +139,21 @@ class LineTrace:
         if call is None or call.code is not frame.f_code:
             return []
         return [one for one in call.steps if one[1] or one[2] or one[3]]
+
+    def setup_calls(self) -> list[dict[str, Any]]:
+        """Return the calls that no traced call made: of what sets a test up."""
+        calls: list[dict[str, Any]] = self._setup.steps[-1][2]
+        return calls
+
+    def idents(self, held: dict[str, Any]) -> list[list[Any]]:
+        """Tell by number which objects names hold; a method's object has its class's too."""
+        found = []
+        for name, value in list(held.items()):
+            if not self._parts.is_fixed(value):
+                found.append([name, id(value)])
+            if name == "self":
+                found.append([name, id(type(value))])
+        return found
 
     # -- events ----------------------------------------------------------------------------------
 
@@ -111,7 +171,7 @@ class LineTrace:
             if is_new or self._parts.is_entered(code, frame.f_lasti):
                 given = self._parts.arguments(code, frame)
                 texts = [[name, self._write(one)] for name, one in list(given.items())[:6]]
-                self._calls[id(frame)] = _Call(code, texts)
+                self._calls[id(frame)] = _Call(code, texts, self.idents(given))
             elif call is not None:
                 # What changed while it was suspended is no line's of its own.
                 self._note_changes(call, frame, is_blamed=False)
@@ -147,7 +207,8 @@ class LineTrace:
         """Trace this test no more; what was seen of it is no longer the last."""
         sys.settrace(None)
         self._calls = {}
-        self.limit = f"the test passed more than {_EVENTS:,} lines"
+        what = "its setup" if self._is_setup else "the test"
+        self.limit = f"{what} passed more than {_EVENTS:,} lines"
 
     def _fault(self, error: Exception) -> None:
         sys.settrace(None)
@@ -257,15 +318,14 @@ class LineTrace:
         if not is_suspended and not is_raised:
             self._calls.pop(id(frame), None)  # one that failed is told of when the test has
         caller = self._caller(frame)
+        is_outermost = caller is None
+        if caller is None and not is_raised:  # else it is the test itself
+            caller = self._setup
         if caller is None or not caller.steps:
             return
         caller.has_called = True
-        # Of what those called the last lines are kept; of what these called, only what it gave.
-        steps = [
-            [line, bound, [{**one, "steps": _alone(one["steps"])} for one in inner], changed]
-            for line, bound, inner, changed in call.steps[call.given :][-_STEPS:]
-            if bound or inner or changed
-        ]
+        own = call.steps[call.given :][-_STEPS:]
+        steps = _bounded([one for one in own if one[1] or one[2] or one[3]])
         call.given = len(call.steps)
         if flags & _GENERATES and not is_suspended and not is_raised and not steps:
             return  # it has come to its end
@@ -276,9 +336,10 @@ class LineTrace:
             said = self._write.raised(error)
             text = f"raised {type(error).__name__}{': ' if said else ''}{said}"
         place = self._place(frame, frame.f_lineno)
-        calls = caller.steps[-1][2]
-        calls.append({**place, "value": text, "arguments": call.arguments, "steps": steps})
-        del calls[:-_CALLS]
+        told = {**place, "value": text, "arguments": call.arguments, "steps": steps}
+        told.update(lines=_count_lines(steps), levels=_count_levels(steps), idents=call.idents)
+        told.update(ident=0 if self._parts.is_fixed(value) else id(value), is_cut=False)
+        caller.add_call(told, _SETUP_CALLS if is_outermost else _CALLS)
 
     def _caller(self, frame: FrameType) -> _Call | None:
         """Return the next call outwards that is traced; a library's may be in between."""
@@ -293,8 +354,39 @@ class LineTrace:
         return None
 
 
-def _alone(steps: list[Any]) -> list[Any]:
+def _count_lines(steps: list[Any]) -> int:
+    within: int = sum(call["lines"] for one in steps for call in one[2])
+    return len(steps) + within
+
+
+def _count_levels(steps: list[Any]) -> int:
+    most: int = max((call["levels"] for one in steps for call in one[2]), default=0)
+    return 1 + most
+
+
+def _bounded(steps: list[Any]) -> list[Any]:
+    """Drop the lines of the innermost calls where there are too many."""
+    if _count_levels(steps) <= _LEVELS and _count_lines(steps) <= _LINES:
+        return steps
+    for levels in (_LEVELS // 2, 4, 3, 2, 1):
+        found = _without_lines(steps, levels)
+        if _count_lines(found) <= _LINES:
+            return found
+    return _without_lines(steps, 0)
+
+
+def _without_lines(steps: list[Any], levels: int) -> list[Any]:
+    """Drop the lines of calls in more than so many calls."""
     return [
-        [line, bound, [{**one, "steps": []} for one in inner], changed]
-        for line, bound, inner, changed in steps[-_INNER:]
+        [line, bound, [_without_own(one, levels) for one in calls], changed]
+        for line, bound, calls, changed in steps
     ]
+
+
+def _without_own(call: dict[str, Any], levels: int) -> dict[str, Any]:
+    if not call["steps"]:
+        return call
+    steps = _without_lines(call["steps"], levels - 1) if levels else []
+    found = {**call, "steps": steps, "is_cut": call["is_cut"] or not levels}
+    found.update(lines=_count_lines(steps), levels=_count_levels(steps) if steps else 0)
+    return found

@@ -88,6 +88,16 @@ def pytest_collection_modifyitems(items: list[Any]) -> Generator[None, Any, None
 
 
 @_hook(hookwrapper=True, trylast=True)
+def pytest_runtest_setup(item: Any) -> Generator[None, Any, None]:
+    """Trace the fixtures and the setup methods of the test."""
+    book.enter_setup(item.nodeid)
+    try:
+        yield
+    finally:
+        book.leave_setup(item.nodeid)
+
+
+@_hook(hookwrapper=True, trylast=True)
 def pytest_runtest_call(item: Any) -> Generator[None, Any, None]:
     """Trace the test itself, innermost: what other plugins do around it is not of it."""
     book.enter(item.nodeid)

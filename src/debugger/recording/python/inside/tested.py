@@ -71,6 +71,16 @@ class Tested:
         if name == self._traced:
             self._trace.begin()
 
+    def enter_setup(self, name: str) -> None:
+        """Begin what is done before a test, of one that is traced."""
+        if name == self._traced:
+            self._trace.begin_setup()
+
+    def leave_setup(self, name: str) -> None:
+        """End what is done before a test."""
+        if name == self._traced:
+            self._trace.end()
+
     def leave(self) -> None:
         """End a test; what was seen of it stays until the next that is traced."""
         self._depth -= 1
@@ -92,8 +102,8 @@ class Tested:
             told = {**self._told(runner, name, phase, error), "of": (of or name)[:_NAME]}
             if not self._journal.write(["T", told], last=True):
                 frames = [{**one, "steps": []} for one in told["frames"]]
-                limit = "there was too much of it"
-                self._journal.write(["T", {**told, "frames": frames, "limit": limit}], last=True)
+                less = {"frames": frames, "setup": [], "limit": "there was too much of it"}
+                self._journal.write(["T", {**told, **less}], last=True)
         except Exception as fault:  # noqa: BLE001 - ours, and not to become the program's
             self._fault(fault)
         finally:
@@ -117,6 +127,7 @@ class Tested:
             "is_assertion": isinstance(error, AssertionError)
             or type(error).__name__ in ("Failed", "FailureException"),
             "causes": self._causes(error),
+            "setup": self._trace.setup_calls() if self._current == self._traced else [],
             "frames": [
                 *self._unread(error),
                 *[self._frame(*one, is_whole=is_whole) for one in shown[::-1][:_FRAMES]],
@@ -175,6 +186,7 @@ class Tested:
         told["locals"] = [[one, self._write(held[one])] for one in names[:_LOCALS]]
         if self._current == self._traced:
             told["steps"] = self._trace.steps(frame)
+            told["idents"] = self._trace.idents(held)
         return told
 
     def _is_ours(self, code: CodeType) -> bool:
