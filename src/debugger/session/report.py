@@ -87,6 +87,11 @@ async def stop(
         if thread == happened.thread:
             session.locate_stop(shown)
     frame = session.look.frame
+    # What needs no values is made while they are on their way.
+    nearby = _nearby(frame, context)
+    frames = tuple(views.frame(one) for one in stack.frames)
+    identity = _identity(frame, stack, thread)
+    of_family = family.notes(session)
     variables = await _variables(session, frame)
     returned = [one for one in variables if one.name.startswith(_RETURNED)]
     variables = [one for one in variables if not one.name.startswith(_RETURNED)]
@@ -97,7 +102,6 @@ async def stop(
     crash = session.crash if not is_crash(happened) else None
     await crashes.note(session, happened, stack, frame, variables)
     look = session.look
-    identity = _identity(frame, stack, thread)
     look.show(happened, identity, variables)
     is_same = identity is not None and identity == look.before[0] and not is_full
     changed: tuple[answers.Change, ...] = ()
@@ -107,7 +111,6 @@ async def stop(
         look.file = frame.file
     session.is_reported = True
     output = new_output(session)
-    before, after = (_BEFORE, _AFTER) if context is None else (context, context)
     return answers.Stop(
         session=session.name,
         state=State.STOPPED.value,
@@ -116,20 +119,14 @@ async def stop(
         description=_description(happened),
         thread=thread,
         frame=views.frame(frame) if frame is not None else None,
-        source=source.around(
-            frame.file if frame else None,
-            frame.line if frame else None,
-            before=before,
-            after=after,
-            column=frame.column if frame else None,
-        ),
+        source=nearby,
         locals=tuple(
             views.variable(one, session.refs, most=_VALUE_MAX) for one in variables[:LOCALS_MAX]
         ),
         locals_total=len(variables),
         is_repeat=is_same,
         changed=changed,
-        stack=tuple(views.frame(one) for one in stack.frames),
+        stack=frames,
         stack_total=stack.total,
         stack_own=None if is_same else _own(stack),  # a repeated stop shows no stack
         output=output.lines,
@@ -142,7 +139,7 @@ async def stop(
         signal=happened.signal,
         returned=views.variable(returned[0], session.refs) if returned else None,
         crash=crash or UNSET,
-        notes=(*_notes(session), *filter(None, [views.lost_callers(stack.frames)])),
+        notes=tuple(filter(None, [*_notes(session), *of_family, views.lost_callers(stack.frames)])),
     )
 
 
@@ -160,6 +157,18 @@ def users_frame(stack: Stack, happened: Stopped, cwd: str) -> Frame | None:
     plain = [one for one in readable if not one.is_subtle]
     own = [one for one in plain if not is_library(one.file, cwd)]
     return next(iter(own or plain or readable), innermost)
+
+
+def _nearby(frame: Frame | None, context: int | None) -> tuple[answers.SourceLine, ...]:
+    """Return the source around a frame's line, of so many lines on either side."""
+    before, after = (_BEFORE, _AFTER) if context is None else (context, context)
+    return source.around(
+        frame.file if frame else None,
+        frame.line if frame else None,
+        before=before,
+        after=after,
+        column=frame.column if frame else None,
+    )
 
 
 def _identity(frame: Frame | None, stack: Stack, thread: int | None) -> tuple[object, ...] | None:
@@ -303,7 +312,7 @@ def new_output(session: Session) -> answers.Output:
 
 
 def _notes(session: Session) -> tuple[str, ...]:
-    """Say what the user should know beside the stop: failed conditions, other stopped sessions."""
+    """Say what the user should know beside the stop: what a backend notes, failed conditions."""
     notes = list(session.pending_notes)
     session.pending_notes.clear()
     page = session.timeline.events(
@@ -322,7 +331,6 @@ def _notes(session: Session) -> tuple[str, ...]:
         notes.append(f"the condition {which}could not be evaluated: {problem}")
     if page.total > len(failures):
         notes.append(f"conditions failed {page.total}x: debugger events --kind condition_error")
-    notes += family.notes(session)
     return tuple(notes)
 
 
@@ -350,7 +358,7 @@ def ended(session: Session) -> answers.Stop:
     # Few adapters say which of what is caught has stopped the program.
     counted = (one for one in wanted if one.spec.kind is not BreakpointKind.EXCEPTION)
     met = [one for one in counted if one not in unbound]
-    notes = _notes(session)
+    notes = (*_notes(session), *family.notes(session))
     if exited.doubt is not None:
         notes += (exited.doubt,)
     if session.left_behind:
@@ -426,7 +434,7 @@ def running(
     `waiting_for` is what it waits for itself, where it is idle.
     """
     output = new_output(session)
-    notes = _notes(session)
+    notes = (*_notes(session), *family.notes(session))
     if session.pid is not None and is_suspended(session.pid):
         notes += (f"a stop signal has suspended it: kill -CONT {session.pid} lets it go on",)
     return answers.Stop(

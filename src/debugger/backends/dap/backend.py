@@ -25,8 +25,9 @@ from debugger.backends.dap.forked import Forks, Held
 from debugger.backends.dap.judging import Judge
 from debugger.backends.dap.lost_steps import LostSteps
 from debugger.backends.dap.profile import Found, Profile
+from debugger.backends.dap.read_ahead import LEVELS, ReadAhead
 from debugger.backends.dap.sites import Sites
-from debugger.backends.dap.stacks import Stacks
+from debugger.backends.dap.stacks import CHANGES_NOTHING, Stacks
 from debugger.backends.dap.steps import Steps
 from debugger.backends.dap.values import Values
 from debugger.backends.native import no_patterns
@@ -37,6 +38,7 @@ from debugger.core.model import (
     ExceptionDetails,
     Frame,
     Purpose,
+    Reason,
     Resume,
     Scope,
     Stack,
@@ -118,6 +120,7 @@ class DapBackend:
             on_child=adopt,
             tasks=tasks,
         )
+        self._ahead = ReadAhead(self._talk.client, profile.scopes)
         self._exceptions = Exceptions(self, profile, self._talk.client)
         self._talk.events.judges_exceptions = lambda: self._exceptions.judges
         self._talk.events.on_fork = follow
@@ -272,11 +275,18 @@ class DapBackend:
                 self.steps.told(event)
             self._values.clear()
             self.looked_at = None
+            self._read_ahead(event)
             self._thread = event.thread if event.thread is not None else self._thread
             if self._talk.stdio is not None:
                 # What the program wrote before it stopped is told before the stop.
                 self._talk.stdio.poll()
         self._sink(event)
+
+    def _read_ahead(self, stop: Stopped) -> None:
+        if stop.reason is Reason.STEP and stop.thread is not None:
+            self._ahead.begin(stop.thread, self._stacks.known(stop.thread, LEVELS))
+        else:
+            self._ahead.forget()
 
     # -- breakpoints ---------------------------------------------------------------------------
 
@@ -408,6 +418,8 @@ class DapBackend:
     async def scopes(self, frame: Frame) -> list[Scope]:
         """Return the groups of variables of a frame."""
         self.looked_at = frame
+        if frame.index == 0:
+            self._ahead.note_read()
         return await self._values.scopes(frame)
 
     async def variables(
@@ -494,7 +506,7 @@ class DapBackend:
 
     def post(self, command: str, arguments: msgspec.Struct) -> asyncio.Future[dap.Message]:
         """Send a request without waiting for its response."""
-        self._stacks.requested(command)
+        self._note_request(command)
         return self._talk.client.post(command, arguments)
 
     async def request(
@@ -506,5 +518,11 @@ class DapBackend:
         failure: Code = Code.ADAPTER_FAILED,
     ) -> Any:
         """Send a request and return its response's body (see Client.request)."""
+        self._note_request(command)
+        sent = self._ahead.take(command, arguments)
+        return await self._talk.request(command, arguments, body, failure=failure, sent=sent)
+
+    def _note_request(self, command: str) -> None:
         self._stacks.requested(command)
-        return await self._talk.request(command, arguments, body, failure=failure)
+        if command not in CHANGES_NOTHING:
+            self._ahead.forget()

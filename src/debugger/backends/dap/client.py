@@ -135,14 +135,18 @@ class Client:
         *,
         within: float,
         failure: Code = Code.ADAPTER_FAILED,
+        sent: asyncio.Future[dap.Message] | None = None,
     ) -> Body:
         """Send a request and return its response's body; `within` is in seconds.
+
+        One that was `sent` before is not sent again.
 
         Raises:
             DebuggerError: NOT_SUPPORTED without sending, TIMEOUT, ADAPTER_DIED, or `failure` with
                 the adapter's own message.
         """
-        return self.body(await self.send(command, arguments, within=within), body, failure)
+        response = sent if sent is not None else self.post(command, arguments)
+        return self.body(await self.wait(response, command, within=within), body, failure)
 
     async def send(
         self, command: str, arguments: msgspec.Struct | dict[str, Any], *, within: float
@@ -152,9 +156,18 @@ class Client:
         Raises:
             DebuggerError: NOT_SUPPORTED without sending, TIMEOUT, ADAPTER_DIED.
         """
+        return await self.wait(self.post(command, arguments), command, within=within)
+
+    async def wait(
+        self, response: asyncio.Future[dap.Message], command: str, *, within: float
+    ) -> dap.Message:
+        """Return the response to a request that was sent.
+
+        Raises:
+            DebuggerError: TIMEOUT, ADAPTER_DIED.
+        """
         if self._overdue is not None:
             within = min(within, _BUSY_S)
-        response = self.post(command, arguments)
         try:
             async with asyncio.timeout(within):
                 return await response

@@ -370,12 +370,13 @@ class Conversation:
         body: type[Any],
         *,
         failure: Code = Code.ADAPTER_FAILED,
+        sent: asyncio.Future[dap.Message] | None = None,
     ) -> Any:
         """Send a request and return its response's body (see Client.request)."""
         if command in ask.RESUMES.values():
             self.events.halted.clear()
         return await self.client.request(
-            command, arguments, body, within=self._limits.request_s, failure=failure
+            command, arguments, body, within=self._limits.request_s, failure=failure, sent=sent
         )
 
     # -- end -----------------------------------------------------------------------------------

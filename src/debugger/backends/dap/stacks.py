@@ -13,7 +13,7 @@ from debugger.backends.dap.profile import Inside, Profile
 from debugger.core.model import Stack, Stopped
 
 # What may be requested while a stack is kept: anything else may change it.
-_CHANGES_NOTHING = {"scopes", "stackTrace", "threads", "variables"}
+CHANGES_NOTHING = {"scopes", "stackTrace", "threads", "variables"}
 _TAIL = 32  # more than any adapter's own frames, save the copies of long causes
 
 
@@ -54,9 +54,15 @@ class Stacks:
             self._is_judging = False
         return self._stop
 
+    def known(self, thread: int, levels: int) -> Stack | None:
+        """Return the stack that a stop was judged by, if it is kept."""
+        if self._kept is not None and self._kept[0] == (thread, 0, levels):
+            return self._kept[1]
+        return None
+
     def requested(self, command: str) -> None:
         """Forget what was kept where a request may change the stack, a jump for example."""
-        if not self._is_judging and command not in _CHANGES_NOTHING:
+        if not self._is_judging and command not in CHANGES_NOTHING:
             self._kept = None
 
     def told(self, stop: Stopped) -> None:

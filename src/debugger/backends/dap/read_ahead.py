@@ -1,0 +1,109 @@
+"""Sends at the end of a step the requests that the report of the stop before has made."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Protocol
+
+import msgspec
+
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.client import decode
+from debugger.core.model import Scope, ScopeKind, Stack
+from debugger.errors import DebuggerError
+
+LEVELS = 20  # of a stack in a report
+_SHOWN = {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}
+
+_Response = asyncio.Future[dap.Message]
+_Receive = Callable[[_Response], None]
+
+
+class Client(Protocol):
+    """What sends the requests."""
+
+    def post(self, command: str, arguments: msgspec.Struct) -> _Response:
+        """Send a request; the future is its response."""
+
+
+class ReadAhead:
+    """Requests for the stack, the scopes and the variables of the innermost frame.
+
+    The adapter answers them while the stop is on its way to the report. They are sent only where
+    the innermost frame of the stop before was read too: a step that nobody reports costs nothing.
+    """
+
+    def __init__(
+        self, client: Client, scopes: Callable[[tuple[dap.Scope, ...]], list[Scope]]
+    ) -> None:
+        self._client = client
+        self._scopes = scopes
+        self._sent: list[tuple[str, msgspec.Struct, _Response, _Receive]] = []
+        self._was_read = False
+
+    def note_read(self) -> None:
+        """Note that the variables of the innermost frame are read at this stop."""
+        self._was_read = True
+
+    def begin(self, thread: int, stack: Stack | None) -> None:
+        """Send what a report reads, if the last stop's was read; of a known stack the rest."""
+        was_read, self._was_read = self._was_read, False
+        self.forget()
+        if not was_read:
+            return
+        with suppress(DebuggerError):  # the adapter is gone: whoever reads learns it
+            if stack is None:
+                self._send("stackTrace", ask.StackTrace(thread, 0, LEVELS), self._take_stack)
+            elif stack.frames:
+                self._send("scopes", ask.OfFrame(stack.frames[0].handle), self._take_scopes)
+
+    def forget(self) -> None:
+        """Forget what was sent: its responses may be true no more."""
+        for _, _, response, receive in self._sent:
+            response.remove_done_callback(receive)
+        self._sent.clear()
+
+    def take(self, command: str, arguments: object) -> _Response | None:
+        """Return the response to a request that was sent ahead, once.
+
+        Whoever takes it makes the next request: nothing more is sent ahead of that one.
+        """
+        for at, (name, its, response, receive) in enumerate(self._sent):
+            if name == command and its == arguments:
+                del self._sent[at]
+                response.remove_done_callback(receive)
+                return response
+        return None
+
+    def _send(
+        self, command: str, arguments: msgspec.Struct, take: Callable[[dap.Message], None]
+    ) -> None:
+        response = self._client.post(command, arguments)
+        receive = partial(self._receive, take)
+        response.add_done_callback(receive)
+        self._sent.append((command, arguments, response, receive))
+
+    def _receive(self, take: Callable[[dap.Message], None], done: _Response) -> None:
+        if done.cancelled() or done.exception() is not None:
+            return
+        if done.result().success:
+            with suppress(DebuggerError):  # whoever reads decodes it again, and reports it
+                take(done.result())
+
+    def _take_stack(self, message: dap.Message) -> None:
+        frames = decode(message.body, dap.StackTraceBody).stack_frames
+        if frames:
+            self._send("scopes", ask.OfFrame(frames[0].id), self._take_scopes)
+
+    def _take_scopes(self, message: dap.Message) -> None:
+        for scope in self._scopes(decode(message.body, dap.ScopesBody).scopes):
+            if scope.kind in _SHOWN:
+                self._send("variables", ask.Variables(scope.handle), _ignore)
+
+
+def _ignore(message: dap.Message) -> None:
+    del message
