@@ -88,6 +88,10 @@ def test_threads_and_recursion_are_bounded(cli: Cli) -> None:
     found = data(cli("--json", "backtrace", "--limit", "5", check=0))
     assert len(found["frames"]) == 5
     assert found["total"] > 1000
+    more = data(cli("--json", "backtrace", "--limit", "7", check=0))
+    assert (more["frames"][:5], more["total"]) == (found["frames"], found["total"])
+    assert data(cli("--json", "finish", check=0))["frame"]["line"] == found["frames"][1]["line"]
+    assert data(cli("--json", "backtrace", check=0))["total"] == found["total"] - 1
 
 
 def test_a_syntax_error_is_told(cli: Cli) -> None:

@@ -71,6 +71,11 @@ class Run:
         return max(0.0, self.ends_at - asyncio.get_running_loop().time())
 
     @property
+    def over_s(self) -> float:
+        """The seconds since the time was up."""
+        return max(0.0, asyncio.get_running_loop().time() - self.ends_at)
+
+    @property
     def is_kept(self) -> bool:
         """Whether the session stays when the question is answered."""
         return self.kept is not None

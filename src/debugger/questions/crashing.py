@@ -91,6 +91,8 @@ async def _run_once(question: Question, found: Found) -> answers.Crash:
     takes_raised = found.takes_raised
     async with asking.running(question) as run:
         seen, last, lost = await _seen(run, question, found)
+        if seen and run.over_s > _END_S:
+            lost = [*lost, f"it took {run.over_s:.0f} s more than --timeout to inspect it"]
         if question.keep and seen and last.state == State.STOPPED.value:
             run.keep(last)
         if last.timed_out and not seen and isinstance(question.target, Launch):

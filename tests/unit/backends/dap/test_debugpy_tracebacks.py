@@ -46,6 +46,16 @@ def test_frames_of_the_debugger_at_a_tracebacks_end_are_cut_off(file: str) -> No
     assert _frames(error.__traceback__) == ["depth"]
 
 
+def test_what_the_debugger_calls_at_a_recursions_limit_is_cut_off_with_it() -> None:
+    library = _function("/usr/lib/python3.12/posixpath.py", "basename", "raise RecursionError('x')")
+    traced = _function(_PYDEVD, "trace_dispatch", "library()", library=library)
+    program = _function(_OWN, "depth", "traced()", traced=traced)
+    runs = _function(_PYDEVD, "run_path", "program()", program=program)
+    error = _raised(runs)
+    assert server.cut_traceback(error, error.__traceback__) is not None
+    assert _frames(error.__traceback__) == ["run_path", "depth"]
+
+
 def test_a_traceback_without_the_debugger_or_of_it_alone_stays() -> None:
     own = _raised(_function(_OWN, "depth", "raise ValueError('bad')"))
     assert server.cut_traceback(own, own.__traceback__) is None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LOOK_S = 0.01
+_DEEP = 1_000  # frames
 _DEBUGPY = ("/debugpy/_vendored/", "/debugpy/server/")
 _COMPILED = ("_pydevd_bundle/", "_pydevd_sys_monitoring/", "_pydevd_frame_eval/")
 _RUNS_IT = (
@@ -119,6 +120,46 @@ def stop_at_lost_exceptions() -> None:
     sys.excepthook, threading.excepthook = excepthook, thread_excepthook
 
 
+def keep_deep_stacks() -> None:
+    """Keep what is sent of a deep stack: pydevd makes all frames for each request, 1 s for 20,000.
+
+    It lasts as long as pydevd's own list of the stopped thread's frames.
+    """
+    commands: Any = import_module("_pydevd_bundle.pydevd_net_command")
+    factory: Any = import_module(
+        "_pydevd_bundle.pydevd_net_command_factory_json"
+    ).NetCommandFactoryJson
+    make = factory.make_get_thread_stack_message
+
+    def make_from_kept(
+        self: Any, py_db: Any, seq: int, thread: Any, *words: Any, **options: Any
+    ) -> Any:
+        frames = py_db.suspended_frames_manager.get_frames_list(thread)
+        if _count_frames(frames) < _DEEP:
+            return make(self, py_db, seq, thread, *words, **options)
+        start, levels = options.pop("start_frame", 0), options.pop("levels", 0)
+        whole = getattr(frames, "debugger_stack", None)
+        if whole is None:
+            whole = make(self, py_db, seq, thread, *words, **options)
+            frames.debugger_stack = whole
+        found = whole.as_dict["body"]["stackFrames"]
+        shown = found[start : start + levels] if levels else found
+        body = {"stackFrames": shown, "totalFrames": len(found)}
+        answer = {**whole.as_dict, "request_seq": seq, "body": body}
+        return commands.NetCommand(whole.id, 0, answer, is_json=True)
+
+    factory.make_get_thread_stack_message = make_from_kept
+
+
+def _count_frames(frames: Any) -> int:
+    """Count the frames of a stack, and of the exceptions that led to the one it is stopped at."""
+    count = 0
+    while frames is not None:
+        count += len(frames)
+        frames = frames.chained_frames_list
+    return count
+
+
 def show_own_frames_only() -> None:
     """Take the debugger's own frames out of what a stop at an exception shows."""
     pydevd: Any = import_module("pydevd")
@@ -143,10 +184,13 @@ def cut_traceback(error: BaseException, trace: TracebackType | None) -> Tracebac
         The last entry that is left where some were cut off, else None.
     """
     kept, last = None, None
+    is_recursion = isinstance(error, RecursionError)
     while trace is not None:
         last = trace
-        is_unbegun = isinstance(error, RecursionError) and not _has_begun(trace)
-        if not is_unbegun and not _is_debuggers(trace):
+        is_debuggers = _is_debuggers(trace)
+        if is_recursion and is_debuggers and kept is not None:
+            break  # what pydevd calls is not the program's either
+        if not is_debuggers and not (is_recursion and not _has_begun(trace)):
             kept = trace
         trace = trace.tb_next
     if kept is None or kept is last:
@@ -210,6 +254,7 @@ def main() -> None:
     del sys.path[0]
     log.describe_environment = _describe_nothing
     end_at_once()
+    keep_deep_stacks()
     show_own_frames_only()
     stop_at_lost_exceptions()
     cli.main()
