@@ -128,7 +128,7 @@ async def _session(call: Call, prepared: attaching.Prepared, specs: Sequence[Spe
 
 @command("detach", group=GROUP)
 async def detach(call: Call) -> answers.Answer:
-    """End the session and leave the program running."""
+    """Let the program go: end the session, and leave it running."""
     session = call.session()
     # What has ended, or lost its debugger, is forgotten all the same.
     fate = await closing.let_go(call.sessions, session)

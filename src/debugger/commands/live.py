@@ -30,7 +30,7 @@ async def trace_add(
         int | None, Opt("--limit", help="at most so many functions a pattern", metavar="N")
     ] = None,
 ) -> answers.Answer:
-    """Write every call of functions to the timeline, without stopping the program.
+    """Trace functions: write every call to the timeline, without stopping the program.
 
     `debugger events --kind function_enter` shows them. A debugger that cannot trace logs where
     functions of these names are entered, as `events --kind logpoint`.
@@ -130,7 +130,7 @@ async def call_(
     function: Annotated[str, Arg("FUNCTION", "its name, or the whole call: 'add(1, n)'")],
     arguments: Annotated[tuple[str, ...], Arg("ARGS", "an expression each")] = (),
 ) -> answers.Answer:
-    """Call a function of the stopped program; shows what it returned."""
+    """Call a function, in the stopped program; shows what it returned."""
     session = call.session()
     bounded(function, live.WORDS_MAX)  # as it was given: what is taken apart has lost its ends
     name, given = called(function) if not arguments else (function, arguments)

@@ -108,7 +108,7 @@ async def up(call: Call, count: Annotated[int, Arg("COUNT", "how many")] = 1) ->
 
 @command("down", group=GROUP)
 async def down(call: Call, count: Annotated[int, Arg("COUNT", "how many")] = 1) -> answers.Answer:
-    """Go back towards the innermost frame."""
+    """Go to the frame that was called."""
     session = call.session()
     return await session.do(lambda: looking.move(session, -count))
 
@@ -120,14 +120,14 @@ async def locals_(
     frame: Annotated[int | None, Opt("--frame", help="of this frame", metavar="N")] = None,
     scopes: Annotated[bool, Opt("--all", help="globals and registers too")] = False,
 ) -> answers.Answer:
-    """Show the current frame's arguments and local variables."""
+    """Show the frame's variables: its arguments and locals."""
     session = call.session()
     return await session.do(lambda: looking.variables(session, number=frame, with_scopes=scopes))
 
 
 @command("args", group=GROUP, reads_only=True)
 async def args(call: Call) -> answers.Answer:
-    """Show the current function's arguments."""
+    """Show the function's arguments."""
     session = call.session()
     return await session.do(lambda: looking.variables(session, only_arguments=True))
 
@@ -196,7 +196,7 @@ async def vars_(
     start: Annotated[int, Opt("--from", help="first element, from 0", metavar="N")] = 0,
     count: Annotated[int, Opt("--count", help="how many", metavar="N")] = 50,
 ) -> answers.Answer:
-    """Page through what is inside a value."""
+    """Page through a value's contents."""
     session = call.session()
     return await session.do(lambda: values.page(session, ref, start=start, count=count))
 

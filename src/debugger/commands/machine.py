@@ -50,7 +50,7 @@ async def registers(
     call: Call,
     names: Annotated[tuple[str, ...], Arg("NAME", "registers or groups of them, or all")] = (),
 ) -> answers.Answer:
-    """Show the current frame's registers: the general ones, or those named."""
+    """Show the frame's registers: the general ones, or those named."""
     session = call.session()
     return await session.do(lambda: machine.registers(session, names))
 
@@ -63,7 +63,7 @@ async def disassemble(
     count: Annotated[int | None, Opt("--count", help="how many instructions", metavar="N")] = None,
     with_source: Annotated[bool, Opt("--source", help="with the lines of source")] = False,
 ) -> answers.Answer:
-    """Show the machine code of the current function, or code from an address on.
+    """Show machine code: the current function's, or from an address on.
 
     With --count and no address, so many instructions from where the program is.
     """

@@ -34,7 +34,7 @@ async def output(
     every: Annotated[bool, Opt("--all", help="all that is kept")] = False,
     clear: Annotated[bool, Opt("--clear", help="forget it")] = False,
 ) -> answers.Answer:
-    """Show what the program wrote since you last asked.
+    """Show the program's output: what is new since you last asked.
 
     stdout and stderr reach the debugger by two ways: each is in its own order, but which of two
     lines that were written close together came first is not known.
@@ -211,7 +211,7 @@ async def input_(
     eof: Annotated[bool, Opt("--eof", help="end its input (after TEXT)")] = False,
     no_newline: Annotated[bool, Opt("--no-newline", help="send TEXT without a newline")] = False,
 ) -> answers.Answer:
-    """Write to the program's standard input."""
+    """Write to the program's input."""
     session = call.session()
     session.require_live("write to its input")
     check_runs(session.target, to="write to its input")

@@ -103,7 +103,7 @@ async def _steps(
 
 @command("finish", aliases=("out",), group=GROUP)
 async def finish(call: Call, *, own: _Own = False, timeout: _Timeout = None) -> answers.Answer:
-    """Run until the function of the selected frame has returned; shows what it returned.
+    """Run to the end of the function: the selected frame's; shows what it returned.
 
     What it returned is known where the debugger can tell; breakpoints that are hit stop it.
     """
@@ -138,7 +138,7 @@ async def jump(
     *,
     timeout: _Timeout = None,
 ) -> answers.Answer:
-    """Go on from another line of the function, without running what is between."""
+    """Go on from another line, without running what is between."""
     session = call.session()
     session.require(State.STOPPED, to="jump")
     return await stepping.jump(session, spec_of(call, session, place), call.patience(timeout))
@@ -151,7 +151,7 @@ async def pause(
     every: Annotated[bool, Opt("--all", help="every thread, where each stops on its own")] = False,
     timeout: _Timeout = None,
 ) -> answers.Answer:
-    """Stop the running program and show where it is.
+    """Stop the running program; shows where it is.
 
     A program that waits inside a library may take long to stop: without --timeout, 10 seconds at
     most are waited.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 import types
@@ -32,7 +33,12 @@ GLOBAL_OPTIONS: Final = tuple(
     )
 )
 _CELL: Final = WIDTH // 2 - 3
-_LABEL: Final = 14
+_LABEL: Final = 12
+_LEAST: Final = 3  # less than a third of the room says too little
+# Where a summary may end: the more it loses, the later is the way to end it.
+_CLAUSE_ENDS: Final = tuple(
+    map(re.compile, (r"[;:] ", r", ", r"(?<!and) (?:and|or|that|where|with|until|behind)\b"))
+)
 _SESSION_EXAMPLE: Final = f"""\
 usage: {PROGRAM} COMMAND …   What runs the program answers with where and why it stopped:
   {PROGRAM} start ./app --break main.c:42     run it to the first stop; app.py, app.js, … too
@@ -246,7 +252,8 @@ def _families(commands: Iterable[Command]) -> list[tuple[str, str]]:
 def _family(word: str, members: Sequence[Command]) -> tuple[str, str]:
     own = next((each for each in members if each.name == word), None)
     verbs = "|".join(each.name.removeprefix(word).strip() for each in members if each is not own)
-    aliases = [alias for each in members for alias in each.aliases if " " not in alias]
+    spelled_out = [alias for each in members for alias in each.aliases if " " not in alias]
+    aliases = [alias for alias in spelled_out if alias != word]
     parts = [word, f"[{verbs}]" if own and verbs else verbs, f"({', '.join(aliases)})"]
     label = " ".join(part for part in parts if part.strip("()"))
     return label, (own or members[0]).summary.rstrip(".")
@@ -266,7 +273,18 @@ def _section(name: str, rows: Iterable[tuple[str, str]], *, is_cut: bool) -> Ite
 def _cell(label: str, summary: str, *, is_cut: bool) -> str:
     padded = f"{label:<{_LABEL}}  "
     room = _CELL if is_cut and len(padded) < _CELL * 2 // 3 else WIDTH - 2
-    return padded + textwrap.shorten(summary, max(room - len(padded), 1), placeholder="…")
+    return padded + _shorten(summary, room - len(padded))
+
+
+def _shorten(summary: str, room: int) -> str:
+    """Return a summary, or as many of its clauses as there is room for."""
+    if len(summary) <= room:
+        return summary
+    for end in _CLAUSE_ENDS:
+        cuts = [found.start() for found in end.finditer(summary) if found.start() <= room]
+        if cuts and cuts[-1] >= room // _LEAST:
+            return summary[: cuts[-1]]
+    return textwrap.shorten(summary, max(room, 1), placeholder="…")
 
 
 def reference(registry: Registry) -> str:

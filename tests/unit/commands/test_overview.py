@@ -15,3 +15,12 @@ def test_the_questions_are_told_apart_in_the_list_of_commands() -> None:
     questions = {one.split()[0]: one for one in lines[begin + 1 :]}
     assert "what expressions were each time" in questions["probe"]
     assert "where they part" in questions["diff"]
+
+
+def test_a_summary_ends_with_a_clause_and_not_within_one() -> None:
+    commands.load()
+    lines = list(overview(COMMANDS))
+    listed = lines[lines.index("Sessions:") :]
+    assert not [one for one in listed if "\N{HORIZONTAL ELLIPSIS}" in one]
+    assert any("Run to the next line, over calls" in one for one in listed)
+    assert not any(one.endswith((" and", " or", " where")) for one in listed)
