@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -38,8 +39,8 @@ def split(text: bytes) -> tuple[str, ...]:
 def lines(path: str) -> tuple[str, ...] | None:
     """Return a file's lines; None if it cannot be read or is over 8 MiB."""
     try:
-        found = Path(path).stat()
-        if found.st_size > _FILE_MAX or not Path(path).is_file():
+        found = os.stat(path)
+        if found.st_size > _FILE_MAX or not stat.S_ISREG(found.st_mode):
             return None
         return _read(path, found.st_mtime_ns, found.st_size)
     except (OSError, ValueError):  # ValueError: a NUL in the path
@@ -65,7 +66,7 @@ def part(path: str, line: int, column: int) -> tuple[str, int] | None:
 
 
 def _excerpt(path: str, line: int, column: int | None, text: str) -> str:
-    cut = part(path, line, column) if column else None
+    cut = part(path, line, column) if column and len(text) >= _LINE_MAX else None
     if cut is None or column is None:
         return text
     start = "… " if column - 1 > _PART_BEFORE else ""

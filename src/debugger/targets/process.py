@@ -7,7 +7,6 @@ import os.path
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -288,7 +287,7 @@ def has_proc() -> bool:
 
 
 def _read(path: str, most: int) -> str:
-    with Path(path).open("rb") as file:
+    with open(path, "rb") as file:
         return file.read(most).decode(errors="surrogateescape")
 
 

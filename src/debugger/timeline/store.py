@@ -371,8 +371,12 @@ class Timeline:
             return None
         if after >= self._written and kinds.isdisjoint(_STORED_APART):
             # All that came since waits in memory: a step need not wait for the database.
-            rows = (row for seq, row in self._rows.items() if seq > after)
-            return next((row.event() for row in rows if row.kind in kinds), None)
+            first = None
+            for seq in reversed(self._rows):  # the newest first: few came since
+                if seq <= after:
+                    break
+                first = self._rows[seq] if self._rows[seq].kind in kinds else first
+            return first.event() if first is not None else None
         self._settle(kinds)
         plan = self._plan(Filters(kinds=kinds), after, self._seq + 1)
         return next(iter(self._database.events(plan, limit=1, newest=False)), None)

@@ -168,14 +168,17 @@ class Client:
         """
         if self._overdue is not None:
             within = min(within, _BUSY_S)
+        # asyncio.timeout would cost each request more than its sending.
+        limit = asyncio.get_running_loop().call_later(within, _expire, response)
         try:
-            async with asyncio.timeout(within):
-                return await response
+            return await response
         except TimeoutError:
             raise self._timed_out(command, within) from None
         except asyncio.CancelledError:
             self._overdue = self._overdue or command
             raise
+        finally:
+            limit.cancel()
 
     def _timed_out(self, command: str, within: float) -> DebuggerError:
         said = f"{self._adapter} did not answer {command} within {within:g} s"
@@ -272,6 +275,11 @@ class Client:
                 if not waiting.done():
                     waiting.set_exception(error)
                     waiting.exception()  # whoever posted may not be waiting yet
+
+
+def _expire(response: asyncio.Future[dap.Message]) -> None:
+    if not response.done():
+        response.set_exception(TimeoutError())
 
 
 _HINTS = {
