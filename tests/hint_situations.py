@@ -137,11 +137,16 @@ BY_ADAPTER: Final = {
         "try 'return 3'": "debugger start PROGRAM --adapter lldb-dap, or gdb, can",
     },
 }
+# What a backend answers of a program that runs, where the others refuse it.
+ANSWERED_RUNNING: Final = {"frida": {"print 1"}}
 BY_ADAPTER_RUNNING: Final = {
     "lldb-dap": {"watch counter": PAUSE},
     "gdb": {"raw help": PAUSE},
     "delve": {"raw help": PAUSE},
-    "frida": {"read nope": "debugger read NAME; debugger read 0xADDR --type i32"},
+    "frida": {
+        "print nope": "debugger pause stops it, for locals; debugger read 0xADDR --type i32",
+        "read nope": "debugger pause stops it, for locals; debugger read 0xADDR --type i32",
+    },
 }
 
 # Hints of the commands and sessions that have no situation here, and why.

@@ -16,7 +16,7 @@ from debugger.errors import Code, DebuggerError
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}\Z")
 _NAME = re.compile(r"[A-Za-z_][\w:]*")
-_HINT = "debugger read NAME; debugger read 0xADDR --type i32"
+_HINT = "debugger pause stops it, for locals; debugger read 0xADDR --type i32"
 KINDS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64", "pointer", "char*")
 _POINTERS = {"pointer": "void *", "char*": "char *", "string": "char *"}
 
