@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -32,10 +33,13 @@ class Cache:
     """Values by key for one build of a binary; without a place it only remembers.
 
     A cache that cannot be read or written is no failure: what it would hold is parsed again.
+    Any thread may use it, and close it while another reads: CPython 3.11 faults where a connection
+    is closed within another thread's `execute`.
     """
 
     def __init__(self, place: Path | None, identity: str) -> None:
         self._known: dict[str, object] = {}
+        self._lock = threading.Lock()
         self._connection = _open(place, identity) if place is not None else None
 
     def get(self, key: str, kind: type[T], make: Callable[[], T]) -> T:
@@ -54,38 +58,40 @@ class Cache:
         """Say whether anything is kept under a key."""
         if key in self._known:
             return True
-        if self._connection is None:
-            return False
         try:
-            row = self._connection.execute("SELECT 1 FROM kept WHERE key = ?", (key,)).fetchone()
+            return self._first("SELECT 1 FROM kept WHERE key = ?", key) is not None
         except sqlite3.Error:
             return False
-        return row is not None
 
     def _kept(self, key: str, kind: type[T]) -> T | None:
-        if self._connection is None:
-            return None
         try:
-            row = self._connection.execute(
-                "SELECT value FROM kept WHERE key = ?", (key,)
-            ).fetchone()
+            row = self._first("SELECT value FROM kept WHERE key = ?", key)
             return msgspec.msgpack.decode(row[0], type=kind) if row is not None else None
         except (sqlite3.Error, msgspec.DecodeError):
             return None
 
     def _keep(self, key: str, value: object) -> None:
-        if self._connection is None:
+        if self._connection is None:  # what nobody keeps need not be encoded
             return
         with contextlib.suppress(sqlite3.Error):
-            self._connection.execute(
-                "INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, msgspec.msgpack.encode(value))
+            self._first(
+                "INSERT OR REPLACE INTO kept VALUES (?, ?)", key, msgspec.msgpack.encode(value)
             )
+
+    def _first(self, statement: str, *values: object) -> tuple[Any, ...] | None:
+        """Execute a statement, and return its first row; without a place nothing is done."""
+        with self._lock:
+            if self._connection is None:
+                return None
+            row: tuple[Any, ...] | None = self._connection.execute(statement, values).fetchone()
+            return row
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        with self._lock:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.close()
 
 
 def _open(place: Path, identity: str) -> sqlite3.Connection | None:

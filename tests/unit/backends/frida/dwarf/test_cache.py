@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 
 import pytest
 
@@ -106,3 +107,39 @@ def test_an_image_answers_the_same_from_its_cache(tmp_path):
         image.close()
     assert answers[0] == answers[1]
     assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+class SlowConnection:
+    """Executes a statement until it is let go on, and notes whether it was closed meanwhile."""
+
+    def __init__(self) -> None:
+        self.began, self.goes_on, self.is_closed = threading.Event(), threading.Event(), False
+        self.was_closed_within = False
+
+    def execute(self, _statement: str, _values: object) -> SlowConnection:
+        self.began.set()
+        self.goes_on.wait(20)
+        self.was_closed_within = self.is_closed
+        return self
+
+    def fetchone(self) -> None:
+        return None
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_it_is_closed_after_what_another_thread_executes():
+    kept, slow = Cache(None, "x"), SlowConnection()
+    kept._connection = slow
+    reader = threading.Thread(target=kept.has, args=("key",))
+    reader.start()
+    assert slow.began.wait(20)
+    closer = threading.Thread(target=kept.close)
+    closer.start()
+    closer.join(0.1)
+    slow.goes_on.set()
+    reader.join(20)
+    closer.join(20)
+    assert (slow.is_closed, slow.was_closed_within) == (True, False)
+    assert not kept.has("key")
