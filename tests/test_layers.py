@@ -174,6 +174,7 @@ BY_PATH = frozenset(
         "debugger.questions.hang.inside.tasks",
         "debugger.backends.dap.adapters.debugpy.adapter",
         "debugger.backends.dap.adapters.debugpy.attached.attach_pid_injected",
+        "debugger.backends.dap.adapters.debugpy.attached.debugger_in_child",
         "debugger.backends.dap.adapters.debugpy.injector",
         "debugger.backends.dap.adapters.debugpy.inside",
         "debugger.backends.dap.adapters.debugpy.launcher",

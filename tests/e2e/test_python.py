@@ -99,6 +99,27 @@ def test_a_syntax_error_is_told(cli: Cli) -> None:
     assert "SyntaxError" in end.out
 
 
+def test_a_step_to_a_handler_names_the_exception_that_led_there(cli: Cli) -> None:
+    start(cli, "handlers.py", "--break", at("handlers.py", "first"))
+    seen = []
+    for _ in range(12):
+        stop = data(cli("--json", "next"))
+        if stop.get("reason") != "step":
+            break
+        led = [one for one in stop.get("notes", ()) if one.startswith("an exception led here: ")]
+        if led:
+            seen.append(
+                (stop["frame"]["function"], led[0].partition(": ")[2].rpartition(", in ")[0])
+            )
+    words = "ValueError: invalid literal for int() with base 10: "
+    assert seen == [
+        ("main", f"{words}'a'"),
+        ("main", f"{words}'b'"),
+        ("main", f"{words}'c'"),
+        ("<module>", f"{words}'c'"),
+    ]
+
+
 # -- exceptions ----------------------------------------------------------------------------------
 
 RAISES = """

@@ -185,6 +185,7 @@ class Stopped(Struct, frozen=True):
 
     `hits` are the backend's own ids of the breakpoints that were hit.
     `signal` is the name of the signal that stopped it (SIGSEGV), where there is one.
+    `handled` describes the exception by which a step came to a handler.
     """
 
     reason: Reason
@@ -194,6 +195,7 @@ class Stopped(Struct, frozen=True):
     text: str = ""
     hits: tuple[int, ...] = ()
     signal: str | None = None
+    handled: str = ""
 
 
 class Passage(Struct, frozen=True):

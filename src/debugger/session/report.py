@@ -313,7 +313,9 @@ def new_output(session: Session) -> answers.Output:
 
 def _notes(session: Session) -> tuple[str, ...]:
     """Say what the user should know beside the stop: what a backend notes, failed conditions."""
-    notes = list(session.pending_notes)
+    handled = session.last_stop.handled if session.last_stop is not None else ""
+    notes = [f"an exception led here: {handled}"] if handled else []
+    notes += session.pending_notes
     session.pending_notes.clear()
     page = session.timeline.events(
         Filters(kinds={Kind.CONDITION_ERROR}),

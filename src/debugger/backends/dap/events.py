@@ -167,7 +167,7 @@ class Events:
         )
         is_doubtful |= self._profile.settle is not None and stop.reason in self._profile.settled
         is_doubtful |= self._profile.steps is not None and stop.reason in _JUDGED_IN_STEPS
-        is_doubtful |= self._profile.passes is not None and stop.reason is Reason.STEP
+        is_doubtful |= self._profile.step_ended is not None and stop.reason is Reason.STEP
         if stop.thread is None or is_doubtful or self.checks:
             self._tasks.create_task(self._tell_if_it_stands(stop))
         else:

@@ -68,10 +68,13 @@ class Judge:
         if real is None:
             return await self._passed(stop)
         stop = real
-        passes = self._profile.passes
-        if stop.reason is Reason.STEP and passes is not None and await passes(self._inside, stop):
-            await self._inside.request("next", ask.OfThread(stop.thread or 0), dap.Body)
-            return None
+        step_ended = self._profile.step_ended
+        if stop.reason is Reason.STEP and step_ended is not None:
+            ended = await step_ended(self._inside, stop)
+            if ended is None:
+                await self._inside.request("next", ask.OfThread(stop.thread or 0), dap.Body)
+                return None
+            stop = ended
         due = await self._sites.judge(stop, self._filled)
         if due is None:
             return await self._not_due(stop, events)

@@ -246,7 +246,8 @@ class Profile:
     `raw_prefix` goes before a command of the adapter's command line, or `raw` runs it;
     `failed_conditions_stop` says that the program stops where a condition cannot be evaluated,
     `failed_condition` what is wrong with one where a stop itself tells of it.
-    `passes` tells a step's stop in a frame that an exception only passes through;
+    `step_ended` may look closer at a step's stop; it returns None in a frame that an exception only
+    passes through, which the step is to leave;
     `step_done` clears, in the thread of a step, what is known of that step alone: before the next;
     `settle` may look closer at a stop of the reasons `settled`, whose event says too little; it
     returns None where the program runs on after all.
@@ -324,7 +325,7 @@ class Profile:
     raw_effect: Callable[[str], RawEffect] = no_effect
     settle: Callable[[Inside, Stopped], Awaitable[Stopped | None]] | None = None
     settled: frozenset[Reason] = frozenset({Reason.BREAKPOINT, Reason.SIGNAL})
-    passes: Callable[[Inside, Stopped], Awaitable[bool]] | None = None
+    step_ended: Callable[[Inside, Stopped], Awaitable[Stopped | None]] | None = None
     step_done: Callable[[Inside, int], Awaitable[None]] | None = None
     launch_s: float = 0.0
     entry: str | None = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import linecache
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from debugger.backends.dap import requests as ask
 from debugger.backends.dap.profile import Inside
 from debugger.core import tracebacks
 from debugger.core.breakpoints import Breakpoint
-from debugger.core.model import ExceptionDetails, Purpose, Stopped
+from debugger.core.model import ExceptionDetails, Frame, Purpose, Stopped
 from debugger.core.origin import is_library
 from debugger.errors import Code, DebuggerError
 
@@ -28,6 +29,7 @@ _TEXT = Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
 _RAISED = "raised"
 _NO_MESSAGE = "exception: no description"  # what pydevd says of an exception without a message
 _WORKER_FRAMES = 4
+_HANDLER = re.compile(r"\s*(?:except|finally|with|async\s+with)\b")
 _CHAIN = re.compile(r"(\n\n(?:The above exception|During handling)[^\n]*\n\n)")
 
 # An expression: the module of what runs inside the program, which is made on the first need.
@@ -56,21 +58,42 @@ async def catch(inside: Inside, wanted: Sequence[Breakpoint]) -> bool:
     return True
 
 
-async def passes(inside: Inside, stop: Stopped) -> bool:
-    """Tell whether a step stopped where an exception leaves one frame for the next.
+async def step_ended(inside: Inside, stop: Stopped) -> Stopped | None:
+    """Describe the exception by which a step came to its line.
 
-    pydevd takes the end of a function that raised for its return.
+    None where the exception leaves the frame for the next: pydevd takes the end of a function that
+    raised for its return.
     """
     if stop.thread is None:
-        return False
+        return stop
     frame = next(iter((await inside.stack(stop.thread)).frames), None)  # which will be asked for
     before = inside.looked_at
-    if frame is None or (
-        before is not None and (before.function, before.file) == (frame.function, frame.file)
-    ):
-        return False  # it stepped on within a function
-    answer = await inside.evaluate(f"{INSIDE}.is_passing()", frame, Purpose.PRINT)
-    return answer.value == "True"
+    if frame is None:
+        return stop
+    is_within = before is not None and (before.function, before.file) == (
+        frame.function,
+        frame.file,
+    )
+    if is_within and not _is_handler(frame):
+        return stop
+    answer = await inside.evaluate(f"{INSIDE}.came_by()", frame, Purpose.PRINT)
+    try:
+        is_passing, handled = json.loads(ast.literal_eval(answer.value))
+    except (ValueError, SyntaxError, TypeError):
+        return stop
+    if is_passing and not is_within:
+        return None
+    return msgspec.structs.replace(stop, handled=str(handled))
+
+
+def _is_handler(frame: Frame) -> bool:
+    """Tell whether a frame is at a line that an exception may lead to."""
+    if frame.file is None or frame.line is None:
+        return False
+    linecache.checkcache(frame.file)
+    before, line = (linecache.getline(frame.file, at) for at in (frame.line - 1, frame.line))
+    # A `finally` has no code of its own.
+    return _HANDLER.match(line) is not None or before.strip().startswith("finally")
 
 
 async def details(inside: Inside, stop: Stopped) -> ExceptionDetails | None:

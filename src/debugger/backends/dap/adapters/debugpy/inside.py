@@ -223,21 +223,63 @@ def _has_begun(trace: TracebackType) -> bool:
     return at >= 0 and opname[trace.tb_frame.f_code.co_code[at]] != "RESUME"
 
 
-def is_passing() -> bool:
-    """Tell whether the function that was called here is being left by an exception.
+def came_by() -> str:
+    """Tell by which exception a step came to the frame that is looked at, as JSON.
+
+    The first value says whether the function that was called here is being left by an exception,
+    the second describes the one that this frame handles, or lets out of a `finally`.
+    """
+    import sys
+
+    here = _looked_at[-1]
+    if _opcode(here) == "PUSH_EXC_INFO":
+        error, is_here = _arriving(here), True
+    else:
+        error = sys.exc_info()[1]
+        # An exception that a caller handles comes through the caller's frame first.
+        trace = error.__traceback__ if error is not None else None
+        is_here = trace is not None and trace.tb_frame is here
+    words = _said(error) if error is not None else "its type is known after the next step"
+    return json.dumps([_is_passing(here), words if is_here else ""])
+
+
+def _opcode(frame: Any) -> str:
+    from opcode import opname
+
+    name: str = opname[frame.f_code.co_code[frame.f_lasti]]
+    return name
+
+
+def _arriving(here: Any) -> BaseException | None:
+    """Return the exception that a handler is about to take from the stack; None if it is not sure.
+
+    Nothing else refers to it by then but the stack, which is not to be read from Python.
+    """
+    import gc
+
+    found = [
+        one
+        for one in gc.get_objects()
+        if issubclass(type(one), BaseException)
+        and one.__traceback__ is not None
+        and one.__traceback__.tb_frame is here
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_passing(here: Any) -> bool:
+    """Tell whether the function that was called in a frame is being left by an exception.
 
     It still has its frame then, which is not at an instruction that returns or yields.
     """
     import sys
-    from opcode import opname
 
-    here, frame = _looked_at[-1], sys._getframe()  # noqa: SLF001 - there is no other way
+    frame = sys._getframe()  # noqa: SLF001 - there is no other way
     while frame is not None and frame.f_back is not here:
         frame = frame.f_back  # type: ignore[assignment]
     if frame is None or "debugpy" in frame.f_code.co_filename:
         return False
-    last = opname[frame.f_code.co_code[frame.f_lasti]]
-    return not last.startswith(("RETURN", "YIELD", "SEND", "RESUME"))
+    return not _opcode(frame).startswith(("RETURN", "YIELD", "SEND", "RESUME"))
 
 
 def forget_returned() -> None:

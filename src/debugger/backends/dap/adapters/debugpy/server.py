@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _LOOK_S = 0.01
 _DEEP = 1_000  # frames
+_ATTACHED = Path(__file__).with_name("attached")
+_TOOLS = (4, 3)  # of sys.monitoring: those that have no meaning
 _DEBUGPY = ("/debugpy/_vendored/", "/debugpy/server/")
 _COMPILED = ("_pydevd_bundle/", "_pydevd_sys_monitoring/", "_pydevd_frame_eval/")
 _RUNS_IT = (
@@ -118,6 +120,54 @@ def stop_at_lost_exceptions() -> None:
 
     pydevd.PyDB.do_stop_on_unhandled_exception = note_stop
     sys.excepthook, threading.excepthook = excepthook, thread_excepthook
+
+
+def improve_pydevd() -> None:
+    """Change what pydevd does at stops and steps, in this process and in those that it starts."""
+    keep_deep_stacks()
+    show_own_frames_only()
+    stop_at_lost_exceptions()
+    follow_unwinding()
+    defaults: Any = import_module("_pydevd_bundle.pydevd_defaults")
+    # A child process of its own imports this: a folder, and a module in it.
+    defaults.PydevdCustomization.PREIMPORT = f"{_ATTACHED};debugger_in_child"
+
+
+def follow_unwinding() -> None:
+    """Let a step out of, or over the end of, a function go on where an exception leaves it.
+
+    From Python 3.12 on pydevd heeds returns alone: the program ran on.
+    """
+    monitoring: Any = getattr(sys, "monitoring", None)
+    if monitoring is None:
+        return
+    constants: Any = import_module("_pydevd_bundle.pydevd_comm_constants")
+    over = {
+        constants.CMD_STEP_OVER: constants.CMD_STEP_OVER,
+        constants.CMD_STEP_RETURN: constants.CMD_STEP_OVER,
+        constants.CMD_STEP_OVER_MY_CODE: constants.CMD_STEP_OVER_MY_CODE,
+        constants.CMD_STEP_RETURN_MY_CODE: constants.CMD_STEP_OVER_MY_CODE,
+    }
+    pydevd: Any = import_module("pydevd")
+
+    def follow(_code: Any, _offset: int, _error: BaseException) -> None:
+        here = threading.get_ident()
+        info = getattr(threading._active.get(here), "additional_info", None)  # type: ignore[attr-defined]  # noqa: SLF001 - as pydevd does
+        frame = sys._getframe(1)  # noqa: SLF001 - there is no other way
+        py_db = pydevd.get_global_debugger()
+        if info is None or py_db is None or info.pydev_step_stop is not frame:
+            return
+        if info.pydev_step_cmd in over and frame.f_back is not None:
+            info.pydev_step_cmd = over[info.pydev_step_cmd]
+            info.pydev_step_stop = frame.f_back
+            py_db.set_trace_for_frame_and_parents(here, frame.f_back)
+
+    for tool in _TOOLS:
+        if monitoring.get_tool(tool) is None:
+            monitoring.use_tool_id(tool, "debugger")
+            monitoring.register_callback(tool, monitoring.events.PY_UNWIND, follow)
+            monitoring.set_events(tool, monitoring.events.PY_UNWIND)
+            return
 
 
 def keep_deep_stacks() -> None:
@@ -254,9 +304,7 @@ def main() -> None:
     del sys.path[0]
     log.describe_environment = _describe_nothing
     end_at_once()
-    keep_deep_stacks()
-    show_own_frames_only()
-    stop_at_lost_exceptions()
+    improve_pydevd()
     cli.main()
 
 

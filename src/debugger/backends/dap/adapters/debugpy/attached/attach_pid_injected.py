@@ -32,9 +32,7 @@ def attach(setup: dict[str, Any]) -> None:
         sys.path.remove(str(folder.parent))
     if _SERVER not in sys.modules:
         server = _load(_SERVER, Path(__file__).parent.with_name("server.py"))
-        server.keep_deep_stacks()
-        server.show_own_frames_only()
-        server.stop_at_lost_exceptions()
+        server.improve_pydevd()
     _load("_debugpy_injected", folder / "server" / "attach_pid_injected.py").attach(setup)
 
 
