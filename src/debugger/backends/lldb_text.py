@@ -33,6 +33,8 @@ _LINE_RANGE = re.compile(
 _FUNCTION_RANGE = re.compile(
     r"^ *Function: .* range = \[0x(?P<start>[0-9a-f]+)-0x(?P<end>[0-9a-f]+)\)", re.MULTILINE
 )
+_RANGES = re.compile(r"^ *Function: .* ranges = \[[^)]*\)\[", re.MULTILINE)
+_CODE = re.compile(r"^ *(?:Function|Symbol): ", re.MULTILINE)
 _LINE_BOUNDS = re.compile(
     r"^ *LineEntry: \[0x(?P<start>[0-9a-f]+)-0x(?P<end>[0-9a-f]+)\): ", re.MULTILINE
 )
@@ -173,6 +175,14 @@ def function_range(text: str) -> tuple[int, int] | None:
     """Read `image lookup --verbose --address`: where the function begins and ends."""
     match = _FUNCTION_RANGE.search(text)
     return (int(match["start"], 16), int(match["end"], 16)) if match else None
+
+
+def is_misplaced(text: str) -> bool:
+    """Read `image lookup --verbose --address`: whether LLDB 20 put a breakpoint there by mistake.
+
+    It does so in functions of several ranges, or out of them, where there may be no code at all.
+    """
+    return _RANGES.search(text) is not None or _CODE.search(text) is None
 
 
 def body(text: str) -> int | None:

@@ -333,7 +333,7 @@ class DapBackend:
         bounds = await breakpoints.bounds(self, self._talk, self._profile, sent, answers)
         if self.steps is not None:
             guarded = [self._sites.guarded(members) for members in groups]
-            await self.steps.note(name, guarded, bounds)
+            bounds = await self.steps.note(name, guarded, bounds)
         found: dict[int, Bound] = {}
         for members, bound in zip(groups, bounds, strict=True):
             each = self._sites.bound(members, bound)

@@ -12,8 +12,13 @@ from debugger.core.model import Resume, Stopped
 class Steps(Protocol):
     """The steps of one program."""
 
-    async def note(self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]) -> None:
-        """Take a list of breakpoints as it was set; `name` tells the lists apart."""
+    async def note(
+        self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]
+    ) -> list[Bound]:
+        """Take a list of breakpoints as it was set; `name` tells the lists apart.
+
+        Returns: where each one is.
+        """
 
     async def begin(self, how: Resume, thread: int, *, by_instruction: bool = False) -> None:
         """Take care that a step that is about to begin is not lost."""

@@ -4,6 +4,9 @@ Without a mark for the end of the prologue in the line table (gcc writes none), 
 for the next line among the next six entries, and find that of the next function: the breakpoint
 then is at the function's first instruction, before the arguments are stored. The right address is
 where the second entry of the line table begins, as gdb has it.
+
+LLDB 20 skips the prologue of a function in two parts (gcc's `.cold`) from the wrong one: the
+breakpoint is anywhere in the program, and never hit. Such a function is stopped in at its entry.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from msgspec.structs import replace
 from debugger.backends import lldb_text
 from debugger.backends.lldb.inside import Inside
 from debugger.backends.lldb_text import BreakpointLocation, quoted
-from debugger.core.breakpoints import Bound, Breakpoint, Kind
+from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
 from debugger.core.model import Frame, Stopped
 from debugger.errors import DebuggerError
 
@@ -38,11 +41,15 @@ class Entries:
 
     A breakpoint without a condition or a log text stays where LLDB has it: the stop is reported
     once the prologue has run. `on_moved` hears the number of each new one and of its owner.
+    `misplaces` is true of an LLDB that misplaces those in functions of two parts.
     """
 
-    def __init__(self, inside: Inside, on_moved: OnMoved | None) -> None:
+    def __init__(
+        self, inside: Inside, on_moved: OnMoved | None, *, misplaces: bool = False
+    ) -> None:
         self._inside = inside
         self._on_moved = on_moved
+        self._misplaces = misplaces
         self._made: dict[str, dict[tuple[int, Moved], int]] = {}
         self._past: tuple[str, range] | None = None
 
@@ -66,43 +73,65 @@ class Entries:
             return stop
         return replace(stop, hits=tuple(dict.fromkeys(owners.get(hit, hit) for hit in stop.hits)))
 
-    async def move(self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]) -> None:
-        """Move the breakpoints of a list that LLDB evaluates at their address."""
+    async def move(
+        self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]
+    ) -> list[Bound]:
+        """Move the breakpoints of a list that LLDB evaluates at their address, or misplaces.
+
+        Returns: where each one is.
+        """
         old, new = self._made.get(name, {}), dict[tuple[int, Moved], int]()
         self._made[name] = new
-        for one, bound in zip(wanted, bounds, strict=False):
-            spec, number = one.spec, bound.backend_id
-            is_evaluated = spec.condition is not None or spec.log is not None
-            if number is None or not is_evaluated or (one.at or spec).kind is Kind.ADDRESS:
-                continue
-            for location in await self._locations(number):
-                words = await self._body(location)
-                if words is None:
-                    continue
-                moved = Moved(words, spec.condition, spec.hit_count)
-                made = old.pop((number, moved), None) or await self._make(moved)
-                if made is not None:
-                    new[number, moved] = made
-                    if self._on_moved is not None:
-                        await self._on_moved(made, one, number)
-                    await self._inside.raw(f"breakpoint disable {location.id}", None)
+        found = [
+            await self._move_one(one, bound, old, new)
+            for one, bound in zip(wanted, bounds, strict=False)
+        ]
         for number in old.values():
             await self._inside.raw(f"breakpoint delete {number}", None)
+        return found
+
+    async def _move_one(
+        self,
+        wanted: Breakpoint,
+        bound: Bound,
+        old: dict[tuple[int, Moved], int],
+        new: dict[tuple[int, Moved], int],
+    ) -> Bound:
+        spec, at, number = wanted.spec, wanted.at or wanted.spec, bound.backend_id
+        is_evaluated = spec.condition is not None or spec.log is not None
+        is_doubtful = self._misplaces and at.kind in {Kind.FUNCTION, Kind.LINE}
+        if number is None or at.kind is Kind.ADDRESS or not (is_evaluated or is_doubtful):
+            return bound
+        locations = await self._locations(number)
+        for location in locations:
+            place = await self._look_up(location)
+            words = _body(location, place) if is_evaluated else None
+            if is_doubtful and lldb_text.is_misplaced(place):
+                words = _entry(at)
+            if words is not None:
+                moved = Moved(words, spec.condition, spec.hit_count)
+                made = old.pop((number, moved), None) or new.get((number, moved))
+                made = made or await self._make(moved)
+                if made is None:
+                    continue
+                new[number, moved] = made
+                if self._on_moved is not None:
+                    await self._on_moved(made, wanted, number)
+                await self._inside.raw(f"breakpoint disable {location.id}", None)
+                its = await self._locations(made) if is_doubtful else ()
+                place = await self._look_up(its[0]) if len(its) == 1 else ""
+            if is_doubtful and len(locations) == 1:
+                bound = _placed(bound, place)
+        return bound
 
     async def _locations(self, number: int) -> Sequence[BreakpointLocation]:
         text = await self._inside.raw(f"breakpoint list {number}", None)
         return lldb_text.breakpoint_locations(text)[:_LOCATIONS_MAX]
 
-    async def _body(self, location: BreakpointLocation) -> str | None:
-        """Write where the function's body begins; None for a location that is right."""
-        if location.is_in_function:
-            return None
+    async def _look_up(self, location: BreakpointLocation) -> str:
         module = quoted(location.module) if location.module is not None else ""
         words = f"image lookup --verbose --address {location.address:#x} {module}"
-        body = lldb_text.body(await self._inside.raw(words, None))
-        if body is None:
-            return None
-        return f"--address {body:#x}" + (f" --shlib {module}" if module else "")
+        return await self._inside.raw(words, None)
 
     async def _make(self, moved: Moved) -> int | None:
         words = f"breakpoint set {moved.words}"
@@ -132,3 +161,28 @@ class Entries:
             return len(lldb_text.functions(await self._inside.raw(code, None)))
         except DebuggerError:
             return 0
+
+
+def _body(location: BreakpointLocation, place: str) -> str | None:
+    """Write where the function's body begins; None for a location that is right."""
+    body = lldb_text.body(place) if not location.is_in_function else None
+    if body is None:
+        return None
+    module = quoted(location.module) if location.module is not None else ""
+    return f"--address {body:#x}" + (f" --shlib {module}" if module else "")
+
+
+def _entry(spec: Spec) -> str:
+    """Write where a breakpoint is to be, without the prologue skipped."""
+    if spec.kind is Kind.FUNCTION:
+        return f"--name {quoted(spec.function or '')} --skip-prologue false"
+    return f"--file {quoted(spec.file or '')} --line {spec.line} --skip-prologue false"
+
+
+def _placed(bound: Bound, place: str) -> Bound:
+    """Say the line of a breakpoint, which CodeLLDB leaves out where a function is named."""
+    file, line = lldb_text.line_file(place), lldb_text.line_number(place)
+    if file is None or not line:
+        return bound
+    is_known = bound.verified and bound.line is not None
+    return bound if is_known else replace(bound, verified=True, file=file, line=line, why=None)

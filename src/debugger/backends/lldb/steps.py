@@ -49,7 +49,8 @@ class Steps:
 
     `logging` are the kinds of breakpoints that log without a stop; at the others the program stops
     for who logs it. `counts_alone`: the adapter counts hits by itself, each time from the sending
-    of the list on, and tells LLDB nothing of them (CodeLLDB 1.11.8).
+    of the list on, and tells LLDB nothing of them (CodeLLDB 1.11.8). `misplaces`: LLDB 20 puts
+    breakpoints of functions in two parts anywhere.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Steps:
         logging: Collection[Kind],
         on_moved: OnMoved | None = None,
         counts_alone: bool = False,
+        misplaces: bool = False,
     ) -> None:
         self._inside = inside
         self._logging = logging
@@ -68,15 +70,20 @@ class Steps:
         self._step: Step | None = None
         self._stepping: int | None = None
         self._interrupted: int | None = None
-        self._entries = Entries(inside, on_moved)
+        self._entries = Entries(inside, on_moved, misplaces=misplaces)
         self._entering: Stopped | None = None
         self._by_instruction = False
         self._shared: Mapping[int, frozenset[int]] = {}  # those at the same location, by number
         self._counted: Mapping[int, guards.Count] = {}  # as it was at the last stop, or later
 
-    async def note(self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]) -> None:
-        """Take a list of breakpoints as it was set; `name` tells the lists apart."""
-        await self._entries.move(name, wanted, bounds)
+    async def note(
+        self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]
+    ) -> list[Bound]:
+        """Take a list of breakpoints as it was set; `name` tells the lists apart.
+
+        Returns: where each one is.
+        """
+        bounds = await self._entries.move(name, wanted, bounds)
         counts: Mapping[int, guards.Count] = {}
         if self._counts_alone and any(one.spec.hit_count for one in wanted):
             counts = await self._counts()
@@ -99,6 +106,7 @@ class Steps:
             # While some share a location, every stop is looked at before it is told.
             change = self._inside.checks.remove if was_shared else self._inside.checks.append
             change(_nothing)
+        return bounds
 
     @property
     def _known(self) -> list[Known]:

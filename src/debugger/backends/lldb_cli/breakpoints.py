@@ -81,8 +81,7 @@ class Breakpoints:
             await self._bound(parse.bound(found, one), one.at or one.spec)
             for found, one in zip(places, wanted, strict=True)
         ]
-        await self.steps.note(name, wanted, bounds)
-        return bounds
+        return await self.steps.note(name, wanted, bounds)
 
     def _note(self, places: Sequence[parse.Place], wanted: Sequence[Breakpoint]) -> None:
         for found in places:

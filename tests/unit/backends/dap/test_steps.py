@@ -29,8 +29,11 @@ class Script:
     inside: Any = None
     asked: list[Any] = field(default_factory=list)
 
-    async def note(self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]) -> None:
+    async def note(
+        self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]
+    ) -> list[Bound]:
         self.asked.append((name, len(wanted), all(one.verified for one in bounds)))
+        return list(bounds)
 
     async def begin(self, how: Resume, thread: int, *, by_instruction: bool = False) -> None:
         self.asked.append((how, thread, by_instruction))

@@ -104,7 +104,7 @@ class InstructionBreakpoints:
         """Replace the breakpoints at addresses."""
         bounds = await self._own.set_instruction_breakpoints(wanted)
         if self._inside.steps is not None:
-            await self._inside.steps.note("*", wanted, bounds)
+            bounds = await self._inside.steps.note("*", wanted, bounds)
         return bounds
 
 
@@ -122,7 +122,7 @@ class InstructionSteps:
         await self._own.step_instruction(how, thread)
 
 
-def steps(inside: Inside, *, counts_alone: bool = False) -> Steps:
+def steps(inside: Inside, *, counts_alone: bool = False, misplaces: bool = False) -> Steps:
     """Return what keeps steps from being lost; both adapters log at lines by themselves."""
 
     async def log(number: int, wanted: Breakpoint, owner: int) -> None:
@@ -131,7 +131,13 @@ def steps(inside: Inside, *, counts_alone: bool = False) -> Steps:
         if wanted.spec.log is not None:
             inside.logs[owner] = (wanted.id, wanted.spec.log)
 
-    return Steps(inside, logging={Kind.LINE}, on_moved=log, counts_alone=counts_alone)
+    return Steps(
+        inside,
+        logging={Kind.LINE},
+        on_moved=log,
+        counts_alone=counts_alone,
+        misplaces=misplaces,
+    )
 
 
 # There is no ThreadsAlone: after `thread continue N` and a pause, lldb-server answers no more.

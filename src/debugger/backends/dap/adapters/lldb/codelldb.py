@@ -334,7 +334,7 @@ PROFILE = Profile(
     has=own.HAS - {abilities.Modules} | {abilities.InstructionSteps},
     failed_conditions_stop=True,
     keeps_steps=True,
-    steps=functools.partial(own.steps, counts_alone=True),
+    steps=functools.partial(own.steps, counts_alone=True, misplaces=True),
     settle=_settle,
     settled=frozenset({Reason.BREAKPOINT, Reason.PAUSE, Reason.SIGNAL}),
     hit_condition=lambda count: f">={count}",
