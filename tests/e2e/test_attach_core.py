@@ -45,6 +45,18 @@ def test_a_core_file_is_stopped_at_the_crash_with_the_users_frame_and_locals(cli
     assert cli("detach", check=0).out.startswith("ended: crash")
 
 
+@pytest.mark.parametrize(
+    "with_", [("--adapter", "lldb-dap"), ("--adapter", "codelldb"), ("--backend", "lldb-cli")]
+)
+def test_nothing_is_read_through_a_null_pointer_of_a_core_file(cli, core, with_):
+    cli("attach", "--core", core, debuggees.build(PROGRAM), *with_, check=0)
+    for expression in ("first->value", "(long)first->value", "*first"):
+        told = cli("print", expression, check=1)
+        assert "null pointer" in told.err or "no memory" in told.err, str(told)
+    assert value(cli, "first == 0 || first->value") == "true"
+    cli("stop", check=0)
+
+
 def test_the_program_is_known_from_the_core_file(cli, core):
     stop = data(cli("--json", "attach", "--core", core.name, cwd=core.parent, check=0))
     assert stop["frame"]["function"] == "list_pop"

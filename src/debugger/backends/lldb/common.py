@@ -71,6 +71,11 @@ _SIGNAL = re.compile(r"(?:signal )?\b(SIG[A-Z0-9]+)\b")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_TABLE = re.compile(r"^0x[0-9a-f]+: (?P<file>.+?):(?P<line>\d+)", re.MULTILINE)
 _INTERRUPTED = re.compile(r"(?:error: )*Execution was interrupted, reason: (.*)")
+_UNREADABLE = re.compile(
+    r"(?:Couldn't apply expression side effects : )?Couldn't dematerialize a result variable: "
+    r"couldn't read its memory"
+    r"|supposed to interpret, but failed: Interpreter couldn't read from memory"
+)
 _PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?", re.MULTILINE)
 
 
@@ -157,12 +162,12 @@ def exited(code: int | None, last_signal: str | None) -> Exited:
 
 
 def problem(text: str) -> str:
-    """Leave out LLDB's own prefixes, and say what its `interrupted` means."""
+    """Leave out LLDB's own prefixes, and say what its words mean."""
     interrupted = _INTERRUPTED.match(text)
     if interrupted and not interrupted[1].startswith("signal"):
         # The reason is the stop before: breakpoints inside a called function do not stop it.
         return "it did not finish in time and was interrupted; the program is as it was"
-    return _PLACE.sub("", text)
+    return _UNREADABLE.sub("there is no memory where it points to", _PLACE.sub("", text))
 
 
 def signal_of(description: str) -> str | None:

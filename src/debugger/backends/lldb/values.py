@@ -9,7 +9,7 @@ import msgspec
 
 from debugger.backends.lldb.inside import Inside
 from debugger.core.model import Frame, Stopped, Variable
-from debugger.errors import DebuggerError
+from debugger.errors import Code, DebuggerError
 
 _CONTAINER = re.compile(r"(?:0x[0-9a-f]+ )?size=(?P<size>\d+)\Z")
 _TEXT = re.compile(r'(?:0x[0-9a-f]+ )?[LuU8]{0,2}"')
@@ -33,6 +33,12 @@ _OPTIMIZED = re.compile(
 )
 _OWNERS = ("std::unique_ptr<", "std::shared_ptr<")
 _RETURNED = re.compile(r"^Return value: \((?P<type>.*?)\) (?:\$\d+ = )?(?P<value>.*)", re.MULTILINE)
+# What LLDB shows of a member behind a null pointer.
+_BEHIND_NULL = re.compile(r"<parent (?:failed to evaluate: parent )?is NULL>")
+# A path in an expression, whose address alone is not taken.
+_PATH = re.compile(r"(?<![\w.&>:])\**[A-Za-z_]\w*(?:(?:->|\.)[A-Za-z_]\w*|\[\w+\])*")
+# What may keep a part of an expression from being evaluated.
+_DECIDES = re.compile(r"&&|\|\||\?|\bsizeof\b")
 RAW = "[raw]"
 _CUT = ", ...}"
 _SHORT = 32  # characters of a summary after which it is cut
@@ -73,6 +79,44 @@ async def complete(
         else:
             shown.append(one)
     return shown
+
+
+async def refuse_null(inside: Inside, expression: str, frame: Frame | None) -> None:
+    """Refuse to read through a null pointer in a core file.
+
+    LLDB 19 keeps what it needs for an expression at address 0 of its own, and reads that.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED, where a part of the expression is behind a null pointer.
+    """
+    is_core = inside.attached is not None and inside.attached.core is not None
+    if not is_core or frame is None or _DECIDES.search(expression):
+        return
+    for path in dict.fromkeys(_PATH.findall(expression)):
+        try:
+            text = await inside.raw(f"frame variable {path}", frame)
+        except DebuggerError:
+            continue
+        _refuse_behind_null(path, text)
+
+
+def readable(one: Variable) -> Variable:
+    """Return a value; one that is behind a null pointer is an error.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED, for such a value.
+    """
+    _refuse_behind_null(one.name, one.value)
+    return one
+
+
+def _refuse_behind_null(path: str, text: str) -> None:
+    if _BEHIND_NULL.search(text):
+        raise DebuggerError(
+            Code.EVALUATION_FAILED,
+            f"{path} cannot be read: it is reached through a null pointer",
+            hint="debugger locals shows which pointer is 0x0",
+        )
 
 
 def _shown(children: Sequence[Variable]) -> list[Variable]:

@@ -224,7 +224,7 @@ async def _evaluate(
     """Evaluate as LLDB does: what names a variable needs no compiler, and may be synthetic."""
     if purpose is Purpose.RAW or frame is None:
         return None
-    return await _python(inside, f"__eval({expression!r})", frame, expression)
+    return values.readable(await _python(inside, f"__eval({expression!r})", frame, expression))
 
 
 async def _raw(inside: Inside, command: str, frame: Frame | None) -> str:

@@ -20,7 +20,7 @@ from debugger.backends.dap.profile import Files, Found, Inside, Profile, Search
 from debugger.backends.lldb import common, thrown, values
 from debugger.backends.lldb_text import quoted
 from debugger.core.events import Stream
-from debugger.core.model import ExceptionDetails, Frame, Purpose, Reason, Stopped
+from debugger.core.model import ExceptionDetails, Frame, Purpose, Reason, Stopped, Variable
 from debugger.core.raw_effects import lldb_effect
 
 _NEWEST_FIRST = range(30, 13, -1)
@@ -137,6 +137,15 @@ def _printed(body: dap.OutputBody) -> Printed | Logged | None:
     return Printed(Stream.CONSOLE, body.output)
 
 
+async def _evaluate(
+    inside: Inside, expression: str, frame: Frame | None, purpose: Purpose
+) -> Variable | None:
+    """Leave it to the request, but for what it would read wrongly."""
+    if purpose is not Purpose.RAW:
+        await values.refuse_null(inside, expression, frame)
+    return None
+
+
 async def _raw(inside: Inside, command: str, frame: Frame | None) -> str:
     if frame is not None:
         # Only this request makes a frame the one that commands are about.
@@ -167,6 +176,7 @@ PROFILE = Profile(
         Purpose.RAW: ("repl",),
     },
     raw=_raw,
+    evaluate=_evaluate,
     raw_effect=lldb_effect,
     assigns_by_expression=True,
     clears=True,
