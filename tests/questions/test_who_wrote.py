@@ -478,3 +478,14 @@ def test_a_line_that_the_file_has_not_is_refused_with_the_number_of_its_lines(
     words = ("--", sys.executable, program)
     beyond = cli("who-wrote", "x", "--at", "boxes.py:60", *words, check=1, cwd=tmp_path)
     assert "boxes.py:60 was not reached: the file has 2 lines" in beyond.err
+
+
+def test_of_a_line_without_code_the_next_that_has_some_is_named(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    program = tmp_path / "adds.py"
+    program.write_text("x = 0\ndef add(n):\n    global x\n\n    x += n\nadd(2)\nprint(x)\n")
+    words = ("--", sys.executable, program)
+    refused = cli("who-wrote", "x", "--at", "adds.py:4", *words, check=1, cwd=tmp_path)
+    assert "adds.py:4 was not reached: line 4 has no code" in refused.err
+    assert "hint: debugger who-wrote x --at adds.py:5 -- CMD" in refused.err

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from types import CodeType
 
 import msgspec
 
@@ -33,6 +34,7 @@ _MADE = (
     "it had its value when it was first named in the program's own code: a library made the "
     "object, or code that is not recorded"
 )
+_HINT_PATH = "debugger path -- CMD shows what ran"
 _CHANGED = re.compile(r" \(changed: [^()]*\)$")
 
 
@@ -206,10 +208,26 @@ def _never(
     lines = source.lines(wanted.at.file) if wanted.at.file is not None else None
     if lines is not None and wanted.at.line is not None and wanted.at.line > len(lines):
         why = f": the file has {len(lines):,} lines"
+    hint = HINT_WHEN.format(wanted.place, wanted.when) if wanted.when else _HINT_PATH
+    later = _next_with_code(lines or (), wanted.at.line or 0)
+    if later is not None and not why:
+        why = f": line {wanted.at.line} has no code"
+        name = Path(wanted.at.file or "").name
+        hint = f"debugger who-wrote {shlex.quote(wanted.expression)} --at {name}:{later} -- CMD"
     return DebuggerError(
         Code.NOT_FOUND,
         f"the program ended, and {wanted.met} was not reached{times}{why}",
-        hint=HINT_WHEN.format(wanted.place, wanted.when)
-        if wanted.when
-        else "debugger path -- CMD shows what ran",
+        hint=hint,
     )
+
+
+def _next_with_code(lines: Sequence[str], line: int) -> int | None:
+    """Return the next line with code after one that has none; None where that is not known."""
+    try:
+        blocks = [compile("\n".join(lines), "", "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError, RecursionError):  # of another Python, or none
+        return None
+    for block in blocks:  # it grows while it is read
+        blocks += [one for one in block.co_consts if isinstance(one, CodeType)]
+    known = {at for block in blocks for _, _, at in block.co_lines() if at}
+    return None if line in known else min((at for at in known if at > line), default=None)
