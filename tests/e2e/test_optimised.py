@@ -55,3 +55,21 @@ def test_a_function_in_two_parts_is_stopped_in_by_its_name_and_by_its_line(cli, 
     told = cli("start", split, "--adapter", "codelldb", "--break", f"split.cpp:{line}", check=0)
     assert told.out.startswith(f"stopped: breakpoint 1, {where} ")
     assert cli("continue", check=0).out.startswith("exited: status 0")
+
+
+@pytest.mark.adapter("gdb")
+def test_a_variable_of_a_file_without_them_is_not_taken_from_another_file(cli, tmp_path):
+    (tmp_path / "other.c").write_text("static int one = 77;\nint read_one(void) { return one; }\n")
+    (tmp_path / "main.c").write_text(
+        "int read_one(void);\nint add(int one) {\n    int two = one + read_one();\n"
+        "    return two;\n}\nint main(void) { return add(1) == 0; }\n"
+    )
+    compiler = shutil.which("gcc") or "cc"
+    for name, level in (("other", "-g"), ("main", "-g1")):
+        subprocess.run([compiler, level, "-c", f"{name}.c"], cwd=tmp_path, check=True)
+    subprocess.run([compiler, "-o", "lines", "other.o", "main.o"], cwd=tmp_path, check=True)
+    cli("start", tmp_path / "lines", "--adapter", "gdb", "--break", "main.c:4", check=0)
+    told = cli("print", "one + 1", check=1)
+    assert told.err.startswith("error: no 'one' is known here: main.c was compiled without its ")
+    assert cli("print", "'other.c'::one", check=0).out == "'other.c'::one = 77\n"
+    assert cli("print", "sizeof(int)", check=0).out == "sizeof(int) = 4\n"

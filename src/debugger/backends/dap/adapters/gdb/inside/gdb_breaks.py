@@ -90,6 +90,7 @@ class Judged(gdb.Breakpoint):  # type: ignore[misc]
         if self._condition is None:
             return True
         try:
+            _state.check_names(self._condition)
             return bool(gdb.parse_and_eval(self._condition))
         except Exception as error:  # noqa: BLE001 - gdb raises RuntimeError, too
             text = f"[[condition]] {self._condition.strip()}: {error}"
@@ -100,6 +101,7 @@ class Judged(gdb.Breakpoint):  # type: ignore[misc]
     def _filled(text: str) -> str:
         def value(hole: re.Match[str]) -> str:
             try:
+                _state.check_names(hole[1])
                 return str(gdb.parse_and_eval(hole[1]).format_string(max_elements=50))
             except Exception as error:  # noqa: BLE001 - gdb raises RuntimeError, too
                 return f"<{error}>"
@@ -226,6 +228,8 @@ def _watch(**given: Any) -> dict[str, Any]:
     if frame is not None:
         importlib.import_module("gdb.dap.frames").select_frame(frame)
     expression = given["expression"]
+    if frame is not None:
+        _state.check_names(expression)
     value = startup.parse_and_eval(expression, global_context=frame is None)
     if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         value = value.referenced_value()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import re
 import signal
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ evaluating: Any = importlib.import_module("gdb.dap.evaluate")
 running: Any = importlib.import_module("gdb.dap.next")
 
 _PARTS = ("gdb_begins", "gdb_breaks", "gdb_values", "gdb_thrown", "gdb_asked", "gdb_forks")
+_NAME = re.compile(r"(?<![\w.>:'$\"])[A-Za-z_]\w*(?!\w*\s*::)")
 _LOUD = frozenset({"stopped", "continued", "exited", "terminated"})
 _PAUSING = ("SIGSTOP", "SIGINT")
 # What is set before anything runs.
@@ -100,6 +102,7 @@ class State:
         self.held: set[int] = set()  # breakpoints that were judged to stop here
         self.stop: dict[str, Any] = {}
         self.execute = _execute
+        self.check_names = check_names
         self.tell_stop = tell_stop
         self.waiting: list[Any] = []  # queues of those who wait for a stop or the end
         self.let_go_children: Any = None  # these three are of gdb_forks
@@ -206,9 +209,44 @@ def _called(event: Any) -> None:
         events.inferior_running = state.ran
 
 
+def check_names(expression: str) -> None:
+    """Refuse a name that gdb finds in another file because the frame's has no variables (-g1).
+
+    gdb looks through the static variables of all files, the C library's among them.
+
+    Raises:
+        gdb.error: the expression has such a name.
+    """
+    try:
+        frame = gdb.selected_frame()
+        block = frame.block()
+    except (gdb.error, RuntimeError):  # no program, or no debug information at all
+        return
+    if not frame.find_sal().symtab or _knows_variables(block):
+        return
+    for name in _NAME.findall(expression):
+        found = gdb.lookup_symbol(name, block)[0]
+        is_value = found is not None and (found.is_variable or found.is_constant)
+        if is_value and gdb.lookup_global_symbol(name) is None:
+            here, file = frame.find_sal().symtab.filename, found.symtab.filename
+            text = f"no '{name}' is known here: {here} was compiled without its variables (-g1)"
+            raise gdb.error(f"{text}; gdb knows another one: '{file}'::{name}")
+
+
+def _knows_variables(block: Any) -> bool:
+    """Tell whether there are types, or variables, in a block, its function or its file."""
+    while block is not None:
+        if any(not one.is_function for one in block):
+            return True
+        block = block.superblock
+    return False
+
+
 def _evaluated(expression: str, **how: Any) -> Any:
     """Evaluate; a function that was called and given up leaves gdb 18 thinking that it runs."""
     was_running = events.inferior_running
+    if not how.get("global_context"):
+        check_names(expression)
     try:
         return _own_evaluate(expression, **how)
     finally:
