@@ -345,7 +345,7 @@ def test_an_expression_that_a_debugger_does_not_know_has_no_value(
     [
         ("p.py", "result = -1", "Box.worth was entered 3 times, and passed only lines"),
         ("p.py", "return at * 2", "unused was never entered"),
-        ("json/decoder.py", None, "was never run or imported"),
+        ("json/decoder.py", None, "there is no file json/decoder.py, and none of that name was"),
         ("p.py", "self.size = size", "it was passed once, never with size > 7"),
     ],
 )
@@ -529,6 +529,13 @@ def test_a_place_that_is_nowhere_is_refused_before_the_program_runs(
         answer = cli("probe", "--at", place, "n", "--", "python3", "shop.py", cwd=tmp_path, check=1)
         assert f"there is {near}" in answer.err
     assert not (tmp_path / "ran").exists()
+    command = ("--", "python3", "shop.py")
+    answer = cli("probe", "--at", "nope.py:3", "n", *command, cwd=tmp_path).out
+    assert "there is no file nope.py, and none of that name was imported" in answer
+    answer = cli("path", "--around", "nope.py:3", *command, cwd=tmp_path).err
+    assert "there is no file nope.py in the program's own sources" in answer
+    answer = cli("who-wrote", "n", "--at", "nope.py:3", *command, cwd=tmp_path).err
+    assert "nope.py:3 was not reached: there is no file nope.py" in answer
 
 
 def test_names_of_enclosing_functions_are_known_and_functions_of_one_name_are_places_of_their_own(

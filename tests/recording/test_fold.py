@@ -140,6 +140,16 @@ def test_around_tells_the_ways_with_the_lines_that_go_on():
     assert told == [(7, [("a", 0)]), (1, [("a", 10), ("b", 20)])]
 
 
+def test_calls_from_different_lines_of_a_function_are_ways_of_their_own():
+    events = (
+        Entered(1, 0, 1, 1, 0),
+        *(Entered(2 + at, 1, 2, 1, 1, line) for at, line in enumerate((10, 12, 12))),
+    )
+    recording = Recording(functions=FUNCTIONS, events=events)
+    (one,) = around(recording, grow(recording), lambda function: function.name == "b")
+    assert [(way.count, way.steps[-1].line) for way in one.ways] == [(2, 12), (1, 10)]
+
+
 def test_a_call_that_names_itself_or_a_later_one_as_its_caller_begins_a_tree():
     recording = Recording(events=(Entered(1, 1, 1, 1, 0), Entered(2, 3, 1, 1, 0)))
     assert [call.id for call in grow(recording)] == [1, 2]

@@ -194,6 +194,8 @@ def _not_passed(program: Program, ran: Recorded, words: str) -> DebuggerError:
 
 def _place(one: Around, recording: Recording) -> answers.PlaceView:
     function = one.function
+    # Of native programs no lines of calls are known, and then it is where the functions begin.
+    has_lines = any(step.line for way in one.ways for step in way.steps)
     return answers.PlaceView(
         function=function.name,
         file=function.file,
@@ -203,7 +205,11 @@ def _place(one: Around, recording: Recording) -> answers.PlaceView:
             answers.WayView(
                 way.count,
                 tuple(
-                    (step.function.name, step.function.file, step.line or step.function.line)
+                    (
+                        step.function.name,
+                        step.function.file,
+                        step.line if has_lines else step.function.line,
+                    )
                     for step in way.steps
                 ),
             )

@@ -113,7 +113,7 @@ def missed(
         said = f"the calls that {words} makes are recorded, not {words} itself"
     elif not wanted.name:
         near = [one.name for one in known if matching(wanted.file, [one.file])][:_NEAR]
-        there = f"of that file ran {', '.join(near)}" if near else "nothing of that file did"
+        there = f"of that file ran {', '.join(near)}" if near else _none_of(wanted.file, roots)
         said = f"no function with {words} ran; {there}"
     else:
         written, near_ones = defined(wanted, roots)
@@ -128,6 +128,17 @@ def missed(
             said = f"no function {words} ran" + (f"; there is {', '.join(near)}" if near else "")
     hint = f"debugger path --around {near[0]} -- CMD" if near else "debugger path -- CMD"
     return DebuggerError(Code.NOT_FOUND, f"{said}{_ended(run)}", hint=f"{hint} shows what ran")
+
+
+def _none_of(file: str | None, roots: Iterable[str]) -> str:
+    """Say that nothing of a file ran, or that there is none."""
+    sources = list(_sources(roots))
+    name = Path(file or "").name
+    if file is None or Path(file).is_file() or matching(name, sources):
+        return "nothing of that file did"
+    near = near_files(name, [Path(one).name for one in sources])[:_NEAR]
+    there = f"; there is {', '.join(near)}" if near else ""
+    return f"there is no file {name} in the program's own sources{there}"
 
 
 def _ended(run: answers.RunView | None) -> str:

@@ -12,7 +12,7 @@ from debugger.recording.tree import Call, walk
 
 
 class Step(Struct, frozen=True):
-    """A function on the way, and the line in it that goes on; 0 where the lines differ."""
+    """A function on the way, and the line in it that goes on; 0 where it is not known."""
 
     function: Function
     line: int = 0
@@ -54,25 +54,14 @@ def around(
 
 
 def _around(recording: Recording, function: Function, calls: list[Call], most: int) -> Around:
-    counts: dict[tuple[int, ...], int] = {}
-    lines: dict[tuple[int, ...], list[int]] = {}
+    counts: dict[tuple[tuple[int, int], ...], int] = {}
     for call in calls:
-        key, places = _way(call)
-        counts[key] = counts.get(key, 0) + call.count
-        if key in lines:
-            lines[key] = [a if a == b else 0 for a, b in zip(lines[key], places, strict=True)]
-        else:
-            lines[key] = places
-    ranked = sorted(counts, key=lambda key: -counts[key])
+        way = _way(call)
+        counts[way] = counts.get(way, 0) + call.count
+    ranked = sorted(counts, key=lambda way: -counts[way])
     found = tuple(
-        Way(
-            counts[key],
-            tuple(
-                Step(recording.function(number), line)
-                for number, line in zip(key, lines[key], strict=True)
-            ),
-        )
-        for key in ranked[:most]
+        Way(counts[way], tuple(Step(recording.function(number), line) for number, line in way))
+        for way in ranked[:most]
     )
     # Calls below others of the same function are among the recursions of those.
     outer = [call for call in calls if not _is_below(call)]
@@ -90,8 +79,8 @@ def _is_below(call: Call) -> bool:
     return False
 
 
-def _way(call: Call) -> tuple[tuple[int, ...], list[int]]:
-    """Return the functions that lead to a call, and the lines that they went on from."""
+def _way(call: Call) -> tuple[tuple[int, int], ...]:
+    """Return the functions that lead to a call, each with the line that it went on from."""
     chain: list[tuple[int, int]] = []
     line, parent = call.line, call.parent
     while parent is not None:
@@ -100,4 +89,4 @@ def _way(call: Call) -> tuple[tuple[int, ...], list[int]]:
     kept: dict[int, int] = {}
     for number, at in reversed(chain):
         kept.setdefault(number, at)
-    return tuple(kept), list(kept.values())
+    return tuple(kept.items())

@@ -83,10 +83,14 @@ def _counted(one: LineCount) -> str:
 
 def _way(way: WayView, names: Mapping[str, str]) -> str:
     steps = " > ".join(
-        f"{short_name(function)} {names[file]}:{line}" if file else short_name(function)
+        " ".join(filter(None, [short_name(function), _at(names[file], line) if file else ""]))
         for function, file, line in way.steps
     )
     return f"  {shorten(steps, 2 * IN_A_LIST)}" + (f" x{way.count:,}" if way.count > 1 else "")
+
+
+def _at(name: str, line: int) -> str:
+    return f"{name}:{line}" if line else name
 
 
 # -- several runs ----------------------------------------------------------------------------------

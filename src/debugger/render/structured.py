@@ -19,6 +19,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LEAVES = frozenset({bool, float, int, str})
 _FOR_TEXT_ONLY = frozenset({"noun", "show_type", "stack_own"})
 _SHORTEST = 20  # characters of a string, before whole keys are left out
+_MAIN_KEYS = frozenset({"cause", "exception"})
+_MAIN = 160  # of the strings that say what an answer is about
 _ITEM = 20  # characters of a string are cut for each item of a list
 _PATHS = 10
 _TOGETHER = 50  # items of a list that are measured at once
@@ -124,7 +126,10 @@ def _shrunk(whole: dict[str, Any], budget: int, limit: int) -> dict[str, Any]:
 def _capped(whole: dict[str, Any], cap: int, budget: int) -> dict[str, Any]:
     cut: dict[str, None] = {}
     most = 0 if cap == _SHORTEST else cap // _ITEM
-    data = {key: _within(value, cap, most, key, cut) for key, value in whole.items()}
+    data = {
+        key: _within(value, max(cap, _MAIN) if key in _MAIN_KEYS else cap, most, key, cut)
+        for key, value in whole.items()
+    }
     return {**data, "truncated": {"budget": budget, "cut": _paths(cut)}}
 
 

@@ -139,7 +139,7 @@ async def stop(
         signal=happened.signal,
         returned=views.variable(returned[0], session.refs) if returned else None,
         crash=crash or UNSET,
-        notes=tuple(filter(None, [*_notes(session), *of_family, views.lost_callers(stack.frames)])),
+        notes=_stop_notes(session, happened, of_family, stack),
     )
 
 
@@ -311,11 +311,17 @@ def new_output(session: Session) -> answers.Output:
     )
 
 
+def _stop_notes(
+    session: Session, happened: Stopped, of_family: list[str], stack: Stack
+) -> tuple[str, ...]:
+    led = f"an exception led here: {happened.handled}" if happened.handled else ""
+    lost = views.lost_callers(stack.frames)
+    return tuple(filter(None, [led, *_notes(session), *of_family, lost]))
+
+
 def _notes(session: Session) -> tuple[str, ...]:
     """Say what the user should know beside the stop: what a backend notes, failed conditions."""
-    handled = session.last_stop.handled if session.last_stop is not None else ""
-    notes = [f"an exception led here: {handled}"] if handled else []
-    notes += session.pending_notes
+    notes = list(session.pending_notes)
     session.pending_notes.clear()
     page = session.timeline.events(
         Filters(kinds={Kind.CONDITION_ERROR}),

@@ -17,6 +17,14 @@ SGR = re.compile(r"\x1b\[[0-9;]*m")
 BY_KIND = {type(one): one for one in EXAMPLES}
 
 
+def test_a_small_budget_leaves_the_cause_of_a_crash_whole() -> None:
+    answer = replace(BY_KIND[a.Crash], cause="division by zero: rate is 0 (ZeroDivisionError)")
+    for budget in (300, 200):
+        data = to_data(answer, budget=budget)
+        assert data["cause"] == "division by zero: rate is 0 (ZeroDivisionError)"
+        assert len(json.dumps(data, separators=(",", ":"))) <= 4 * budget
+
+
 def told(answer: a.Answer, budget: int = 1000, style: Style = Style.PLAIN, width: int = 80) -> str:
     return text(answer, budget=budget, style=style, width=width)
 

@@ -8,7 +8,10 @@ from debugger.core.answers.recorded import CallRow, RunView
 
 
 class WayView(Struct, frozen=True):
-    """How `count` calls came to a place: functions, outermost first, each with file and line."""
+    """How `count` calls came to a place: functions, outermost first, each with file and line.
+
+    The line is the one of the call; where it is not known 0, or, for all of them, the function's.
+    """
 
     count: int
     steps: tuple[tuple[str, str, int], ...]

@@ -199,6 +199,8 @@ def _outside(one: Wanted, seen: model.ProbeSeen | None, what: str) -> str:
     if one.spec.function is not None:
         return f"no function {one.spec.function} of the program's own was entered"
     if seen is None or not seen.is_loaded:
+        if one.spec.file is not None and not Path(one.spec.file).is_file():
+            return f"there is no file {one.spec.file}, and none of that name was imported"
         return f"{what} was never run or imported"
     return f"{what} was run, and the function with line {seen.line} never entered"
 

@@ -206,6 +206,8 @@ def _never(
     ]
     why = f": the condition could not be evaluated: {failed[0]}" if failed else ""
     lines = source.lines(wanted.at.file) if wanted.at.file is not None else None
+    if wanted.at.file is not None and not Path(wanted.at.file).is_file():
+        why = f": there is no file {wanted.at.file}"
     if lines is not None and wanted.at.line is not None and wanted.at.line > len(lines):
         why = f": the file has {len(lines):,} lines"
     hint = HINT_WHEN.format(wanted.place, wanted.when) if wanted.when else _HINT_PATH
