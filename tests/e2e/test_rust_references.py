@@ -62,9 +62,16 @@ def test_an_element_behind_a_reference_is_shown_in_process(cli):
         assert cli("print", expression, check=0).out == f"{expression} = {value}\n"
 
 
-@pytest.mark.adapter("lldb-dap")
-def test_a_reference_to_an_enum_shows_the_variant_that_is_there(cli):
-    cli("start", build("references.rs"), "--break", at("references.rs", "sum"), check=0)
+LLDBS = [pytest.param(one, marks=pytest.mark.adapter(one)) for one in ("lldb-dap", "codelldb")]
+
+
+@pytest.mark.parametrize("adapter", LLDBS)
+def test_a_reference_to_an_enum_shows_the_variant_that_is_there(cli, adapter):
+    place = at("references.rs", "sum")
+    cli("start", build("references.rs"), "--adapter", adapter, "--break", place, check=0)
     lines = cli("print", "step", check=0).out.splitlines()
-    assert lines[0].endswith(' Ride("U5", 4)')
+    assert adapter == "codelldb" or lines[0].endswith(' Ride("U5", 4)')
     assert [one.strip() for one in lines[1:]] == ['0 = "U5"', "1 = 4"]
+    assert cli("print", "lines", check=0).out == 'lines = "first\\n\\"second\\""\n'
+    told = cli("print", "n stops", check=1)
+    assert told.err.startswith("error: expected an operator between n and stops\n")

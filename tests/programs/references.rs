@@ -9,9 +9,10 @@ enum Step {
 }
 
 fn look(values: &Vec<i32>, array: &[i32; 3], slice: &[i32], bag: &Bag, n: &i32, step: &Step) -> i32 {
+    let lines = "first\n\"second\"";
     let boxed = Box::new(vec![7, 8, 9]);
     let stops = match step { Step::Ride(line, stops) => line.len() as i32 * *stops as i32, Step::Rest => 0 };
-    values[1] + array[1] + slice[1] + bag.items[1] + *n + boxed[1] + stops // @sum
+    values[1] + array[1] + slice[1] + bag.items[1] + *n + boxed[1] + stops - lines.len() as i32 // @sum
 }
 
 fn main() {

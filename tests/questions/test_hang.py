@@ -274,7 +274,7 @@ def test_of_an_attached_interpreter_that_does_not_answer_it_is_said_what_shows_t
         ("take", "waiting", "MainThread receives from jobs, in take script.py:"),
         ("drain", "waiting", "the tasks of jobs (1 unfinished task, and no other thread of the"),
         ("pool", "deadlock", "awaits `reply`, which has not begun, and this is the only worker"),
-        ("match", "busy", "no loop is seen, in match script.py:"),
+        ("match", "busy", "no loop of several lines is seen, in match script.py:"),
         ("tasks", "deadlock", "waits for second, held by take_in_turn"),
     ],
 )

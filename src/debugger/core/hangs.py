@@ -140,7 +140,9 @@ def _busy_verdict(one: Activity) -> Verdict:
     if found is None:
         word = "slow but moving" if one.is_moving else "busy"
         kind = "moving" if one.is_moving else "busy"
-        seen = "its stacks differ from sample to sample" if one.is_moving else "no loop is seen"
+        # Where a stack is the same in each sample, a loop may be in one line, or in a library.
+        same = "no loop of several lines is seen"
+        seen = "its stacks differ from sample to sample" if one.is_moving else same
         return Verdict(kind, f"{word}: {one.name} computes, and {seen}", one.key, (one.key,))
     if found.is_moving:
         moved = [each for each in found.changed if each.name in found.names]

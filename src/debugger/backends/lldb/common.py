@@ -63,9 +63,10 @@ _UNBOUNDED = (
 )
 _CPP_FORMATTERS = str(Path(__file__).with_name("lldb_cpp.py"))
 # Looked up before all others: a category of summaries that is enabled last comes first.
+# Loaded behind CodeLLDB's own formatters, too, which load the toolchain's anew.
+RUST_FIRST = f"command script import {quoted(str(Path(__file__).with_name('lldb_rust.py')))}"
 CATEGORY_FIRST = ("type category disable debugger-cli", "type category enable debugger-cli")
 _HOLDERS = str(Path(__file__).with_name("lldb_holders.py"))
-_RUST_VARIANTS = str(Path(__file__).with_name("lldb_rust.py"))
 _RUSTC_S = 10
 _SIGNAL = re.compile(r"(?:signal )?\b(SIG[A-Z0-9]+)\b")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -131,7 +132,7 @@ def _rust_commands(path: str) -> tuple[str, ...]:
     return (
         f"command script import {quoted(str(scripts / 'lldb_lookup.py'))}",
         f"command source -s true {quoted(str(scripts / 'lldb_commands'))}",
-        f"command script import {quoted(_RUST_VARIANTS)}",
+        RUST_FIRST,
         f"command script import {quoted(_HOLDERS)}",
     )
 

@@ -1,4 +1,6 @@
-"""Finds the active variant of a Rust enum. Run inside LLDB, after the toolchain's formatters.
+"""Finds the active variant of a Rust enum, and escapes texts. Run inside LLDB.
+
+It is loaded after the toolchain's formatters, which it completes.
 
 LLDB 19 keeps 32 bits of a discriminant in a variant's name (DW_AT_discr_value), so that rustc's
 formatters take an enum that hides its discriminant in a capacity (`Option<String>`) for another
@@ -7,9 +9,18 @@ variant, read garbage, and loop over its billions of elements.
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
+_TEXTS = (
+    "StdStringSummaryProvider",
+    "StdOsStringSummaryProvider",
+    "StdStrSummaryProvider",
+    "StdPathSummaryProvider",
+)
+_ESCAPED = re.compile(r'[\x00-\x1f"\\]')
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _LOW = 0xFFFFFFFF
 _HIGH = 1 << 63
 _ELEMENTS_MAX = 1 << 24
@@ -86,6 +97,25 @@ def _bounded(count: Any) -> Any:
     return counted
 
 
+def _escape(found: re.Match[str]) -> str:
+    letter = found[0]
+    return _ESCAPES.get(letter) or (f"\\x{ord(letter):02x}" if letter < " " else f"\\{letter}")
+
+
+def _escaped(summary: Any) -> Any:
+    """Have a text shown in one line, as Rust's Debug writes it."""
+    if getattr(summary, "is_escaped", False):
+        return summary
+
+    def shown(value: Any, internal: Any) -> Any:
+        text = summary(value, internal)
+        is_text = isinstance(text, str) and len(text) > 1 and text[0] == text[-1] == '"'
+        return f'"{_ESCAPED.sub(_escape, text[1:-1])}"' if is_text else text
+
+    shown.is_escaped = True  # type: ignore[attr-defined]
+    return shown
+
+
 def __lldb_init_module(debugger: Any, session: Any) -> None:
     del debugger, session
     providers = sys.modules.get("lldb_providers")
@@ -99,5 +129,9 @@ def __lldb_init_module(debugger: Any, session: Any) -> None:
     if known is not None and hasattr(known, "_getCurrentVariantIndex"):
         known._getCurrentVariantIndex = variant_index  # noqa: SLF001 (it is what is wrong)
     lookup: Any = sys.modules.get("lldb_lookup")
+    for module in (providers, lookup):
+        for name in _TEXTS:
+            if hasattr(module, name):
+                setattr(module, name, _escaped(getattr(module, name)))
     if known is not None and hasattr(lookup, "synthetic_lookup"):
         lookup.synthetic_lookup = _through_references(lookup.synthetic_lookup, known)

@@ -39,6 +39,14 @@ _BEHIND_NULL = re.compile(r"<parent (?:failed to evaluate: parent )?is NULL>")
 _PATH = re.compile(r"(?<![\w.&>:])\**[A-Za-z_]\w*(?:(?:->|\.)[A-Za-z_]\w*|\[\w+\])*")
 # What may keep a part of an expression from being evaluated.
 _DECIDES = re.compile(r"&&|\|\||\?|\bsizeof\b")
+# Words that stand before a value; of others two in a row are no expression.
+_PREFIXES = frozenset(
+    re.findall(
+        r"\w+",
+        "alignof auto char class compl const co_await delete enum int long new not return short "
+        "signed sizeof struct throw try typename union unsigned volatile",
+    )
+)
 RAW = "[raw]"
 _CUT = ", ...}"
 _SHORT = 32  # characters of a summary after which it is cut
@@ -81,7 +89,25 @@ async def complete(
     return shown
 
 
-async def refuse_null(inside: Inside, expression: str, frame: Frame | None) -> None:
+async def refuse_misread(inside: Inside, expression: str, frame: Frame | None) -> None:
+    """Refuse what LLDB would evaluate to something else than was written.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED, for such an expression.
+    """
+    words = expression.split()
+    is_list = len(words) > 1 and all(re.fullmatch(r"\w+", one) for one in words)
+    if is_list and words[0] not in _PREFIXES:
+        # LLDB adds the `;` that the compiler misses, and shows the last of them.
+        raise DebuggerError(
+            Code.EVALUATION_FAILED,
+            f"expected an operator between {words[0]} and {words[1]}",
+            hint="one whole expression of the program's language: debugger print 'a[0] + b'",
+        )
+    await _refuse_null(inside, expression, frame)
+
+
+async def _refuse_null(inside: Inside, expression: str, frame: Frame | None) -> None:
     """Refuse to read through a null pointer in a core file.
 
     LLDB 19 keeps what it needs for an expression at address 0 of its own, and reads that.

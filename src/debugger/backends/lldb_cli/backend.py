@@ -339,7 +339,7 @@ class LldbBackend:
         """Evaluate an expression in a frame."""
         del purpose  # LLDB has one way
         one_line(expression)
-        await values.refuse_null(self, expression, frame)
+        await values.refuse_misread(self, expression, frame)
         handle = frame.handle if frame is not None else None
         return parse.variable(await self.ask("evaluate", expression=expression, frame=handle))
 

@@ -98,7 +98,7 @@ def _common(target: Launch | Attach, *more: str) -> dict[str, Any]:
         "type": "lldb",
         "initCommands": [*common.init_commands(target), *more],
         # Its own formatters are loaded behind those.
-        "preRunCommands": list(common.CATEGORY_FIRST),
+        "preRunCommands": [*common.CATEGORY_FIRST, *([common.RUST_FIRST] if is_rust else [])],
         "expressions": "native",
         "terminal": "console",
         "sourceLanguages": ["rust"] if is_rust else [],
@@ -224,6 +224,7 @@ async def _evaluate(
     """Evaluate as LLDB does: what names a variable needs no compiler, and may be synthetic."""
     if purpose is Purpose.RAW or frame is None:
         return None
+    await values.refuse_misread(inside, expression, frame)
     return values.readable(await _python(inside, f"__eval({expression!r})", frame, expression))
 
 

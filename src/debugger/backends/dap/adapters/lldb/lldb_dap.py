@@ -142,7 +142,7 @@ async def _evaluate(
 ) -> Variable | None:
     """Leave it to the request, but for what it would read wrongly."""
     if purpose is not Purpose.RAW:
-        await values.refuse_null(inside, expression, frame)
+        await values.refuse_misread(inside, expression, frame)
     return None
 
 

@@ -52,7 +52,9 @@ def written(value: Any) -> str:
         if "max-value-size" not in str(error):
             raise
         return f"<{plain.sizeof} bytes>"
-    return text
+    # gdb writes nothing for a type that is only declared (clang leaves std::string out).
+    is_declared = not text and plain.code == gdb.TYPE_CODE_STRUCT and not plain.sizeof
+    return "<incomplete type>" if is_declared else text
 
 
 def _is_text(plain: Any) -> bool:
