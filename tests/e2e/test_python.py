@@ -99,6 +99,16 @@ def test_a_syntax_error_is_told(cli: Cli) -> None:
     assert "SyntaxError" in end.out
 
 
+def test_a_breakpoint_of_a_name_with_two_functions_names_the_other_as_it_begins(
+    cli: Cli, tmp_path: Path
+) -> None:
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text("def handle():\n    return 1\n")
+    (tmp_path / "main.py").write_text("import first, second\nfirst.handle()\nsecond.handle()\n")
+    stop = cli("start", "--break", "handle", tmp_path / "main.py", check=0).out
+    assert "note: breakpoint 1: others of this name: second.py:2" in stop
+
+
 def test_a_step_to_a_handler_names_the_exception_that_led_there(cli: Cli) -> None:
     start(cli, "handlers.py", "--break", at("handlers.py", "first"))
     seen = []

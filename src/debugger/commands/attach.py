@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from debugger.backends import choose
-from debugger.commands.begin import begin, held, located, maker, unbound_notes
+from debugger.commands.begin import begin, breakpoint_notes, held, located, maker
 from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.breakpoints import Spec
@@ -103,7 +103,7 @@ async def _begun(
             session = await _session(call, prepared, specs)
     except DebuggerError as error:
         raise attaching.explained(error, prepared) from error
-    unbound = unbound_notes(session)
+    unbound = breakpoint_notes(session)
     # A Node that waits for a debugger (--inspect-brk) stands still without being asked to.
     if target.pause or session.state is State.STOPPED:
         answer = await stepping.wait(session, patience, after=0)

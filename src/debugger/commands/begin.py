@@ -145,11 +145,13 @@ async def begin(call: Call, session: Session) -> None:
         raise
 
 
-def unbound_notes(session: Session) -> list[str]:
-    """Say which breakpoints did not bind, and why."""
+def breakpoint_notes(session: Session) -> list[str]:
+    """Say which breakpoints did not bind, and why, and which are elsewhere than was asked for."""
     notes = []
     for one in session.breakpoints.listed():
         view = views.breakpoint_view(one)
+        if one.at is not None and one.at.note is not None and view.why_unbound is UNSET:
+            notes.append(f"breakpoint {one.id}: {one.at.note}")
         relatives = session.family.relatives(session)
         if view.why_unbound is UNSET or any(each.breakpoints.hits(one.id) for each in relatives):
             continue

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from debugger.backends import choose
 from debugger.backends.base import Attach, Launch
-from debugger.commands.begin import begin, maker, unbound_notes, unmanaged, with_default
+from debugger.commands.begin import begin, breakpoint_notes, maker, unmanaged, with_default
 from debugger.commands.call import Call
 from debugger.core import answers
 from debugger.core.command import Arg, Opt, command
@@ -94,7 +94,7 @@ async def start(
         answer = await stepping.wait(session, patience, after=0)
     if answer.reason == Reason.EXIT.value:
         return answer  # the end tells of unbound breakpoints itself
-    return msgspec.structs.replace(answer, notes=(*answer.notes, *unbound_notes(session)))
+    return msgspec.structs.replace(answer, notes=(*answer.notes, *breakpoint_notes(session)))
 
 
 @command("stop", group=GROUP)
