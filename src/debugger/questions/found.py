@@ -181,7 +181,8 @@ class Found:
         if not told or (_is_of_node(told[-1]) and read(said) is not None):
             return None
         was_caught = not any(_UNCAUGHT.match(line) for line in said)
-        found = _with_report(msgspec.structs.replace(told[-1], is_caught=was_caught), report)
+        first = _in_a_worker(told) or told[-1]
+        found = _with_report(msgspec.structs.replace(first, is_caught=was_caught), report)
         origin = _origin(found, read(said))
         if origin is None:
             return found
@@ -192,6 +193,19 @@ class Found:
     def last_raised(self) -> str | None:
         """The last exception that was raised, which somebody may have caught, in a line."""
         return self.raised[-1].cause.text if self.raised else None
+
+
+def _in_a_worker(raised: Sequence[Seen]) -> Seen | None:
+    """Return where a worker threw the last of these, of which Node threw a copy in its parent."""
+    last = raised[-1].scene
+    if not last.inside:
+        return None
+    for one in reversed(raised[:-1]):
+        facts = (one.scene.facts.exception, one.scene.facts.message)
+        is_copied = facts == (last.facts.exception, last.facts.message)
+        if is_copied and one.scene.stop.session != last.stop.session:
+            return one
+    return None
 
 
 def _first_line(text: str) -> str:

@@ -23,6 +23,7 @@ from debugger.core.model import (
     ExceptionDetails,
     Frame,
     Purpose,
+    Reason,
     Scope,
     ScopeKind,
     Stopped,
@@ -46,6 +47,7 @@ _IDENTIFIER = re.compile(r"[^\W\d][\w$]*\Z|\$[\w$]*\Z")
 _PATH = re.compile(r"[\w$.\[\]'\"# ]*\Z")
 _TITLE = re.compile(r"([\w$.]+)(?: \[\w+\])?(?:: (.*))?\Z", re.DOTALL)
 _UNREADABLE = re.compile(r"\n *(\^+)\n+(?=\w*Error: )")
+_RETHROWN = "internal/event_target"  # where Node throws what nobody has taken care of
 _INTERNAL = re.compile(r"[( ]node:")
 _ASYNC_IDS = {"Symbol(async_id_symbol)", "Symbol(trigger_async_id_symbol)"}
 
@@ -330,12 +332,25 @@ def details(told: ExceptionDetails) -> ExceptionDetails:
     return msgspec.structs.replace(told, type=found[1], message=found[2] or "", trace=trace)
 
 
-async def out_of_memory(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
-    """Return what V8 stops for when its heap is full, of which js-debug knows no exception."""
-    del inside
-    if "Out Of Memory" not in (stop.description or ""):
+async def own_exception(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
+    """Return what js-debug knows nothing of: a heap that is full, and what a worker has thrown.
+
+    Node throws a copy of that in the worker's parent, whose stack is still the worker's.
+    """
+    if "Out Of Memory" in (stop.description or ""):
+        return ExceptionDetails("OutOfMemory", "JavaScript heap out of memory")
+    if stop.reason is not Reason.EXCEPTION or stop.thread is None:
         return None
-    return ExceptionDetails("OutOfMemory", "JavaScript heap out of memory")
+    frames = (await inside.stack(stop.thread, levels=1)).frames
+    if not frames or _RETHROWN not in (frames[0].file or ""):
+        return None
+    asked = ask.Evaluate("err.stack", "clipboard", frames[0].handle)
+    try:
+        body = await inside.request("evaluate", asked, dap.EvaluateBody)
+    except DebuggerError:
+        return None
+    stack = (body.result or "").strip("`'\"")
+    return details(ExceptionDetails(stack.partition("\n    at ")[0], "", trace=stack))
 
 
 def type_condition(types: Sequence[str]) -> str:
