@@ -52,6 +52,17 @@ STOPPED: Final = {
     "raw --within -1 help": "debugger raw --within 10 COMMAND",
     "--budget 1 status": "debugger --budget 500 COMMAND",
     "setup nope": "debugger setup --list",
+    "break": "debugger break FILE:LINE",
+    "print --format hex 1.5": "debugger print shows it as it is",
+    "eval '1\n2'": "debugger eval EXPR takes one line; give several one after the other",
+    "step --into calculate --own": "debugger step --into NAME",
+    "step --own --instruction": "debugger step --own",
+    "next --own --instruction": "debugger next --own",
+    "watch i --read --access": "debugger watch --help",
+    f"read {' '.join(map(str, range(51)))}": "debugger read NAME NAME",
+    f"call calculate {' '.join(map(str, range(33)))}": "debugger call --help",
+    "trace add x --limit 0": "debugger trace add --help",
+    f"trace add {' '.join(map(str, range(99)))}": "debugger trace add 'audio::*'",
     "try nope --until 3 --expect 1": "debugger try 'x=3' 'order->total=0' --until LOC",
 }
 # In a native program's, on top of these.
@@ -66,6 +77,9 @@ NATIVE: Final = {
     "disassemble --count 0": "debugger disassemble --help",
     "jump 9999": "debugger source shows the ",
     "jump nope": "debugger jump LINE",
+    "write '&i:i32' zz": "debugger write 0xADDR:i32 0",
+    "read '&i:i32' --type i32": "debugger read 0xADDR:TYPE",
+    "memory write 0x10 00": "debugger print shows a pointer's value",
     "read 0x10:nope": "debugger read 0xADDR:TYPE; one of ",
     "watch nope": "debugger locals",
 }
@@ -90,6 +104,100 @@ NONE: Final = {
     "who-wrote": "debugger who-wrote --help",
     "runs remove nope": "debugger path --save NAME -- CMD",
     "evidence export": "debugger crash -- PROGRAM",
+}
+PATH: Final = "debugger path -- CMD shows what ran"
+PROBE: Final = "debugger probe --at FILE:LINE 'total, count' -- CMD"
+TESTS: Final = "debugger test -- pytest -q tests/test_x.py"
+WAYS: Final = "debugger attach PID, --name NAME, --core FILE PROGRAM, --connect HOST:PORT or "
+CORE: Final = "debugger attach --core FILE PROGRAM"
+_PY: Final = "-- python3 loop.py"
+# Without a session, beside `loop` (built of loop.c), loop.py and loop.js: questions that are
+# refused, most of them before a program runs.
+QUESTIONS: Final = {
+    "crash --core x --pid 1 -- ./loop": "debugger crash --core FILE PROGRAM",
+    "crash --core x": "debugger crash --core FILE PROGRAM",
+    "hang --after -1 -- ./loop": "debugger hang --after 5 -- CMD",
+    "hang --after 3 --pid 999999999": "debugger hang --pid 999999999",
+    "crash --test --core x -- ./loop": "debugger test -- CMD",
+    "crash --stdin nofile -- ./loop": "debugger crash --stdin FILE …",
+    "crash --cwd nodir -- ./loop": "debugger crash --cwd DIRECTORY …",
+    "crash --env nope -- ./loop": "debugger crash --help",
+    "crash -- ./loop '>' x": "debugger crash --stdin FILE -- PROGRAM",
+    "crash -- bash x.sh": "debugger crash -- PROGRAM ARGUMENTS, the program itself",
+    "crash -- timeout 5 ./loop": "debugger crash -- PROGRAM ARGUMENTS, the program itself",
+    "crash -- ./lop": "debugger crash -- ./loop",
+    "crash -- './loop 3'": "debugger crash -- ./loop 3",
+    "path -- python3 lop.py": "debugger path -- python3 loop.py",
+    "path -- python3": "debugger path -- python3 SCRIPT",
+    "path -- python3 -c x": "debugger path -- python3 SCRIPT, or python3 -m MODULE",
+    "path -- node": "debugger path -- node SCRIPT",
+    "path -- node -e x": "debugger path -- node SCRIPT",
+    f"path --between main -x {_PY}": "debugger path --between LOC LOC -- CMD",
+    f"path --save n --between main calculate {_PY}": "debugger path --save NAME -- CMD",
+    f"path --around main {_PY} --vs python3 loop.py": "debugger path --around LOC -- CMD looks at",
+    f"path --process 1 --save n {_PY}": "debugger path --process 1 -- CMD",
+    f"path --process 7 {_PY}": "debugger path -- CMD names them",
+    f"path --process failing {_PY}": PATH,
+    f"path --around nope {_PY}": PATH,
+    f"path {_PY} --vs": "debugger path -- CMD ARGS --vs CMD ARGS",
+    f'path --vs "\'x" {_PY}': "debugger path -- CMD ARGS --vs CMD ARGS needs no quotes",
+    "path -- run:nope": "debugger path --save NAME -- CMD",
+    "path -- run:kept": "debugger path -- CMD --vs run:kept",
+    f"diff --function main {_PY} --vs run:kept": "debugger path -- CMD --vs run:kept",
+    f"diff {_PY}": "debugger diff -- CMD_A ARGS --vs CMD_B ARGS",
+    f"diff --function calculate --at loop.py:22 i {_PY} --vs python3 loop.py": (
+        "debugger diff --at calculate 'EXPR, EXPR' -- CMD_A --vs CMD_B"
+    ),
+    f"diff --when x {_PY} --vs python3 loop.py": (
+        "debugger diff --at FILE:LINE 'EXPR, EXPR' -- CMD_A --vs CMD_B"
+    ),
+    f"probe {_PY}": PROBE,
+    f"probe --at loop.py:22 i --limit 0 {_PY}": PROBE,
+    f"probe --at loop.py:22 i --from 5 --to 3 {_PY}": PROBE,
+    f"probe --at loop.py:22 i --from x {_PY}": PROBE,
+    f"probe --at loop.py:22 i --when 1 --when 2 {_PY}": PROBE,
+    f"probe --at loop.py:22 i --from 1s --limit 5 {_PY}": (
+        "debugger probe --from 1s --to 2s --at FILE:LINE … -- CMD"
+    ),
+    f"probe --at loop.py:22 i --at loop.py:22 n {_PY}": (
+        "debugger probe --at loop.py:22 'EXPR, EXPR' -- CMD"
+    ),
+    f"probe --at calculat i {_PY}": "debugger probe --at calculate EXPR -- CMD",
+    f"probe --at loop.py:22 i --rows 0 {_PY}": "debugger probe --rows 40 …",
+    "probe --by recorder --at loop.c:6 i -- ./loop": "debugger probe --by logpoints …",
+    f"who-wrote i {_PY}": "debugger who-wrote i --at LOC …",
+    f"who-wrote loop.py:29 {_PY}": "debugger who-wrote EXPR --at loop.py:29 …",
+    f"who-wrote nope --at loop.py:29 {_PY}": "debugger who-wrote NAME --at loop.py:29 -- CMD",
+    "who-wrote i --at loop.js:3 -- node loop.js": (
+        "debugger probe --at LOC 'i' -- CMD shows it at lines"
+    ),
+    f"calls nope {_PY}": PATH,
+    "test": TESTS,
+    "test -- X=1": TESTS,
+    "test -- cargo nextest run": "debugger test -- cargo test",
+    "test --cwd nodir -- true": "debugger test --cwd DIRECTORY -- CMD",
+    "test -- npm test": "debugger test -- npx jest",
+    "test -- nosuch": "debugger test -- pytest, go test, ",
+    "test -- npx ava": "debugger start npx --break FILE:LINE -- ava",
+}
+# Refused before a session begins; what the hint says then begins one, or says more.
+BEGINNINGS: Final = {
+    "attach": WAYS,
+    "attach 1 --name x": WAYS,
+    "attach nope": "debugger attach --name nope",
+    "attach --core notes.txt loop": CORE,
+    "attach --core nofile": CORE,
+    "attach --connect nope": "debugger attach --connect localhost:5678",
+    "attach --simulator x": "debugger attach --simulator NAME --bundle-id ID",
+    "start -m this --adapter gdb": "debugger start -m this",
+    "start --python nope -- loop.py": "debugger start --python PATH …; without it, the one on",
+    "start --python /bin/true -- loop.py": "debugger start --python PATH …; without it, the one on",
+    "start --stdin nofile -- ./loop": "debugger start --stdin FILE …",
+    "start --cwd nodir -- ./loop": "debugger start --cwd DIRECTORY …",
+    "mcp --toolset nope": "debugger mcp --help",
+    "mcp --http x": "debugger mcp --http 127.0.0.1:0",
+    "skill --install x --print": "debugger skill --help",
+    "skill --install notes.txt": "debugger skill --print shows it",
 }
 BY_ADAPTER: Final = {
     "gdb": {
@@ -155,29 +263,18 @@ _STATE = "the state lasts for a moment"
 REASONS: Final = {
     "commands/asking.py": _SLOW,
     "commands/diff": _SLOW,
-    "commands/hang.py": _SLOW,
-    "commands/path.py": _SLOW,
     "commands/prob": _SLOW,
     "commands/questions.py": _SLOW,
-    "commands/recorded.py": _SLOW,
-    "commands/test.py": _SLOW,
     "commands/who_wrote.py": _SLOW,
     "commands/setup.py": "an installation that was cut off: tests/unit/setup",
     "commands/attach.py": "tests/unit/setup/test_attaching.py",
     "commands/call.py": "a line without a file, before any stop: tests/e2e/test_bad_places.py",
     "commands/looking.py: debugger config": "a configuration that denies raw commands",
     "commands/output.py: debugger start --stdin": "more input than is taken at once",
-    "commands/breakpoints.py: debugger break FILE:LINE": "tests/e2e/test_bad_words.py",
-    "commands/live.py": "tests/e2e/test_live.py",
-    "commands/running.py": "two options that exclude each other",
-    "commands/watching.py: debugger watch --help": "two options that exclude each other",
     "core/breakpoints.py: debugger breakpoint remove --all": "a thousand breakpoints",
-    "core/memory.py: debugger write": "a number that its type cannot hold: tests/unit/core",
     "core/source_map.py": "a configuration with a wrong folder: tests/unit/core",
     "core/state.py": _STATE,
-    "core/words.py: debugger eval": "control characters: tests/property/test_words.py",
     "session/breaking.py": "a command that cannot be broken off: tests/e2e/test_raw_timeout.py",
-    "session/live.py: debugger read 0xADDR:TYPE": "tests/unit/session/test_live.py",
     "session/machine.py: debugger memory read": "tests/e2e/test_machine.py",
     "session/report.py": "a program that its adapter left: tests/faults",
     "session/rust_expressions.py": "tests/e2e/test_rust_references.py",

@@ -10,7 +10,7 @@ from pathlib import Path
 import debugger
 from debugger import commands
 from debugger.core.command import COMMANDS, Arg
-from debugger.surface.reference import paths
+from debugger.surface.reference import GLOBAL_OPTIONS, flags, options, paths
 
 ROOT = Path(debugger.__file__).parent
 PLACEHOLDER = "X"
@@ -18,7 +18,9 @@ PLACEHOLDER = "X"
 COMMAND = re.compile(r"\bdebugger (?=[a-z-])([^;,:()`'\"]*)")
 _WITH_QUOTES = re.compile(r"\bdebugger (?=[a-z-])((?:'[^']*'|\"[^\"]*\"|\w:\w|[^;,:()`'\"])*)")
 _WORD = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+")
-_IS_ARGUMENT = re.compile(r"--?\w|[A-Z]|['\"\d*/]|\w+[:.]\w")
+_IS_ARGUMENT = re.compile(r"--?\w|--\Z|[A-Z]|['\"\d*/…]|[\w/]+[:.]\w")
+# Commands whose first argument is a word: `go run`, `cargo test`.
+_WITH_VERBS = {"go", "cargo", "uv", "npx"}
 _KEYWORDS = {"hint", "remedy", "fix"}
 
 
@@ -78,13 +80,16 @@ def commands_in(hint: str) -> Iterator[str]:
         if not sizes:
             continue
         kept, rest = words[: sizes[0]], words[sizes[0] :]
+        every = (*options(known[tuple(kept)]), *GLOBAL_OPTIONS)
+        switches = {flag for one in every if one.type is bool for flag in flags(one)} | {"--help"}
         needed = sum(
             isinstance(one.about, Arg) and one.is_required for one in known[tuple(kept)].parameters
         )
         for word in rest:
-            is_value = kept[-1].startswith("--") and "=" not in kept[-1]
+            is_value = re.match(r"--?\w[^=]*\Z", kept[-1]) and kept[-1] not in switches
             is_needed = len(kept) < sizes[0] + needed
-            if not (_IS_ARGUMENT.match(word) or is_value or is_needed):
+            is_program = kept[-1] == "--" or ("--" in kept and kept[-1] in _WITH_VERBS)
+            if not (_IS_ARGUMENT.match(word) or is_value or is_needed or is_program):
                 break
             kept.append(word)
         yield " ".join(kept)

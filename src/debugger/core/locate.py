@@ -100,7 +100,8 @@ def near_names(name: str, names: Iterable[str], most: int = 4) -> tuple[str, ...
 def near_files(name: str, names: Iterable[str], most: int = 3) -> tuple[str, ...]:
     """Return the file names that `name` may have meant, likeliest first.
 
-    They are compared without their endings, which make any two scripts look alike.
+    They are compared without their endings, which make any two scripts look alike;
+    of equals that with its ending is first.
     """
     stem, ending = os.path.splitext(name.lower())
     rated = []
@@ -109,8 +110,8 @@ def near_files(name: str, names: Iterable[str], most: int = 3) -> tuple[str, ...
         is_same_kind = ending in {other_ending, ""} or not other_ending
         score = difflib.SequenceMatcher(None, stem, other_stem).ratio()
         if score >= (_NEAR_FILE if is_same_kind else _NEAR_OTHER_KIND):
-            rated.append((-score, other))
-    return tuple(other for _, other in sorted(rated)[:most])
+            rated.append((-score, other_ending != ending, other))
+    return tuple(other for _, _, other in sorted(rated)[:most])
 
 
 def is_pattern(name: str) -> bool:

@@ -58,7 +58,9 @@ def choose(recordings: Sequence[Recording], which: str) -> Recording:
         raise DebuggerError(
             Code.NOT_FOUND,
             f"no exception left a function in {_processes(len(found))}",
-            hint="debugger path --process 2 -- CMD",
+            hint="debugger path --process 2 -- CMD"
+            if len(found) > 1
+            else "debugger path -- CMD shows what ran",
         )
     if int(which) > len(found):
         raise DebuggerError(

@@ -114,7 +114,7 @@ def _directory(wanted: Wanted) -> str:
         raise DebuggerError(
             Code.NOT_FOUND,
             f"no such directory: {cwd}",
-            hint=f"debugger {wanted.verb} --cwd DIRECTORY",
+            hint=f"debugger {wanted.verb} --cwd DIRECTORY …",
         )
     return cwd
 
@@ -142,7 +142,7 @@ def _input(wanted: Wanted) -> str | None:
     file = os.path.normpath(os.path.join(wanted.cwd, wanted.stdin))
     if os.path.isdir(file) or not os.access(file, os.R_OK):
         raise DebuggerError(
-            Code.NOT_FOUND, f"cannot read {file}", hint=f"debugger {wanted.verb} --stdin FILE"
+            Code.NOT_FOUND, f"cannot read {file}", hint=f"debugger {wanted.verb} --stdin FILE …"
         )
     return file
 
@@ -318,7 +318,7 @@ def _python(wanted: Wanted, env: Mapping[str, str]) -> str:
             raise DebuggerError(
                 Code.LAUNCH_FAILED,
                 f"no such Python: {named or wanted.python}",
-                hint="debugger start --python PATH; without it, the one on your PATH is taken",
+                hint="debugger start --python PATH …; without it, the one on your PATH is taken",
             )
         return os.path.abspath(found)
     candidates: Sequence[str | None] = (
@@ -365,7 +365,7 @@ async def check_python(launch: Launch) -> None:
         raise DebuggerError(
             Code.LAUNCH_FAILED,
             f"{launch.python} is no Python",
-            hint="debugger start --python PATH; without it, the one on your PATH is taken",
+            hint="debugger start --python PATH …; without it, the one on your PATH is taken",
         )
 
 

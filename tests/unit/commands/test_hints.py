@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +14,7 @@ from debugger.core.command import COMMANDS
 from debugger.errors import DebuggerError
 from debugger.surface import cli
 from debugger.surface.reference import GLOBAL_OPTIONS, flags, options, paths
-from hint_texts import COMMAND, PLACEHOLDER, hints
+from hint_texts import COMMAND, PLACEHOLDER, commands_in, hints
 
 LOCAL = {"completion", "--help", "--version"}
 
@@ -54,10 +55,45 @@ def test_every_hint_names_a_command_that_exists_with_options_that_it_takes() -> 
     assert wrong == []
 
 
+# What may stand in place of a verb that a hint takes from the command that failed.
+VERBS = ("crash", "start", "path", "probe", "who-wrote", "attach", "step", "hang")
+NUMBERS = dict.fromkeys(("X", "N", "PID", "ID"), "1")
+
+
+def misread(hint: str) -> Iterator[str]:
+    """Yield what the command line says of a hint's commands that it does not understand."""
+    for named in commands_in(hint):
+        words = shlex.split(named)
+        # `…` stands for the rest of the command that failed; help is asked for without arguments.
+        if "…" in words or words[-1] == "--help":
+            continue
+        for given in (words, [NUMBERS.get(one, one) for one in words]):
+            try:
+                cli.parse(given, COMMANDS)
+            except DebuggerError as error:
+                said = f"debugger {named}: {error.message}"
+            else:
+                break
+        else:
+            yield said
+
+
+def test_every_hints_command_is_understood_with_its_arguments_as_it_is_written() -> None:
+    commands.load()
+    wrong = []
+    for path, line, text in hints():
+        verbs = VERBS if re.search(r"\bdebugger X\b", text) else ("X",)
+        read = [list(misread(re.sub(r"\bdebugger X\b", f"debugger {one}", text))) for one in verbs]
+        wrong += [f"{path}:{line}: {said[0]}" for said in read[:1] if all(read)]
+    assert wrong == []
+    assert list(misread("debugger jump; debugger locals")) == ["debugger jump: jump needs LOC"]
+
+
 def expected_hints() -> Iterator[str]:
     by_adapter = (*situations.BY_ADAPTER.values(), *situations.BY_ADAPTER_RUNNING.values())
     states = (situations.STOPPED, situations.NATIVE, situations.RUNNING, situations.ENDED)
-    for table in (*states, situations.NONE, *by_adapter):
+    others = (situations.NONE, situations.QUESTIONS, situations.BEGINNINGS)
+    for table in (*states, *others, *by_adapter):
         yield from table.values()
 
 

@@ -11,6 +11,7 @@ from debugger.core.locate import (
     absolute,
     is_pattern,
     matching,
+    near_files,
     near_names,
     nearest_lines,
     parse,
@@ -143,3 +144,8 @@ def test_a_functions_arguments_are_split_from_its_name(
     name: str, split: tuple[str, str | None]
 ) -> None:
     assert split_arguments(name) == split
+
+
+def test_of_files_that_are_equally_near_that_of_the_same_kind_is_first() -> None:
+    assert near_files("lop.py", ["loop", "loop.c", "loop.js", "loop.py"])[0] == "loop.py"
+    assert near_files("lop", ["loop.c", "loop"])[0] == "loop"

@@ -267,6 +267,7 @@ class Conversation:
             message = f"{message}\n{self._profile.name} said: {said}"
         is_lost = error.code is Code.ADAPTER_DIED
         hint = None if is_lost else error.hint  # what never began cannot be restarted
+        hint = hint or self._profile.launch_hint(error.message)
         return DebuggerError(kept, message, hint=hint or "debugger doctor tries each adapter")
 
     def _last_words(self) -> str:

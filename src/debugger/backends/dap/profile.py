@@ -27,6 +27,7 @@ from debugger.backends.dap.defaults import (
     no_exception,
     no_explanation,
     no_failed_condition,
+    no_hint,
     no_page,
     no_return,
     not_taken,
@@ -337,6 +338,8 @@ class Profile:
     steps: Callable[[Inside], Steps] | None = None
     thread: Callable[[dap.Thread], dap.Thread] = same_thread
     launch_problem: Callable[[str], str] = as_said
+    # What helps where a program does not start; None where the adapter itself may be at fault.
+    launch_hint: Callable[[str], str | None] = no_hint
     refusal: Callable[[str], str | None] = as_said
     taken: Callable[[str], tuple[str, int] | None] = not_taken
     evaluate: Callable[[Inside, str, Frame | None, Purpose], Awaitable[Variable | None]] = (

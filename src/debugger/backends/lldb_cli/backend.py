@@ -47,6 +47,7 @@ T = TypeVar("T")
 
 ADAPTER = "lldb"
 KIND = "lldb-cli"
+_ONE_LINE = "debugger raw COMMAND takes one; debugger raw help lists some"
 _END_S = 2.0
 _DETACH_S = 16.0
 
@@ -377,7 +378,7 @@ class LldbBackend:
             DebuggerError: USAGE for a control character.
         """
         if any(ord(letter) < ord(" ") for letter in command):
-            raise DebuggerError(Code.USAGE, "a debugger command is one line", hint="debugger raw")
+            raise DebuggerError(Code.USAGE, "a debugger command is one line", hint=_ONE_LINE)
         handle = frame.handle if frame is not None else None
         said: str = await self.ask("raw", command=command, frame=handle)
         return said

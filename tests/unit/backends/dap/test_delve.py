@@ -151,6 +151,8 @@ def test_of_a_failed_build_the_compilers_lines_are_told():
     assert told == Printed(Stream.CONSOLE, "./m.go:4:2: undefined: y\n")
     said = "Failed to launch: Build error: Check the debug console for details."
     assert GO.launch_problem(said) == "the program does not build"
+    assert GO.launch_hint(said) == "go build names what to mend in the same words"
+    assert GO.launch_hint("could not attach") is None
 
 
 def test_what_delve_always_says_is_not_told():

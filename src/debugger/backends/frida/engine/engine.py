@@ -302,7 +302,7 @@ class Engine:
             raise DebuggerError(
                 Code.WRONG_STATE,
                 f"a breakpoint was set in the {len(data)} bytes at {address:#x}, which are code",
-                hint="debugger memory write, of another place",
+                hint="debugger memory write ADDR BYTES, of another place",
             )
         written, _ = await self._inside.ask("write", address=hex(address), data=data)
         if written != len(data):

@@ -75,7 +75,8 @@ class LiveValues:
                 said = "Local variable writes require a paused breakpoint."
             else:
                 said = f"{name} is a local variable: it is read at a breakpoint"
-            return DebuggerError(Code.WRONG_STATE, said, hint="debugger break LOC; debugger set")
+            hint = "debugger break LOC; debugger set NAME VALUE"
+            return DebuggerError(Code.WRONG_STATE, said, hint=hint)
         why = self._why_absent(name)
         if why:
             return DebuggerError(Code.EVALUATION_FAILED, f"{name} is {why}", hint=_HINT)

@@ -78,7 +78,7 @@ class Jump:
             raise DebuggerError(
                 Code.EVALUATION_FAILED,
                 "Python can jump only from the beginning of a line, and this stop is within one",
-                hint="debugger next, then debugger jump",
+                hint="debugger next, then debugger jump LINE",
             ) from error
 
 

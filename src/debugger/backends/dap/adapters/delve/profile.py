@@ -163,6 +163,10 @@ def _launch_problem(text: str) -> str:
     return text.removeprefix("Failed to launch: ").removeprefix("Failed to attach: ")
 
 
+def _launch_hint(text: str) -> str | None:
+    return "go build names what to mend in the same words" if "Build error" in text else None
+
+
 async def _let_go(request: Ask, halted: asyncio.Event, files: Sequence[str]) -> None:
     """Take everything out of a program that delve launched, and let it run.
 
@@ -234,6 +238,7 @@ PROFILE = Profile(
     log=_log,
     thread=_thread,
     launch_problem=_launch_problem,
+    launch_hint=_launch_hint,
     problem=values.problem,
     stopped=_stopped,
     printed=_printed,

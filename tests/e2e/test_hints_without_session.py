@@ -1,0 +1,104 @@
+"""The command of a hint is taken where no session is: questions, and what begins a session."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hint_situations as situations
+from debuggees import build, marker, source
+from hint_texts import commands_in
+
+CMD = ["python3", "loop.py"]
+# What a user puts in place of the words that a hint leaves open, by the word before or by itself.
+AFTER = {"python3": ["loop.py"], "node": ["loop.js"], "--save": ["kept"], "who-wrote": ["i"]}
+WORDS = {
+    "CMD": CMD,
+    "CMD_A": CMD,
+    "CMD_B": CMD,
+    "ARGS": [],
+    "ARGUMENTS": [],
+    "PROGRAM": ["./loop"],
+    "FILE": ["notes.txt"],
+    "DIRECTORY": ["."],
+    "PATH": ["python3"],
+    "FILE:LINE": [f"loop.py:{marker(source('loop.py'), 'return')}"],
+    "LOC": ["calculate"],
+    "EXPR": ["i"],
+    "EXPR, EXPR": ["i, square"],
+    "total, count": ["i, square"],
+}
+# What is not there to be reached: a test's runner, another machine, a server, a core file.
+ABSENT = ("test", "attach", "hang --pid", "crash --core", "start npx", "mcp", "diff --at calculate")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("loop.c", "loop.py", "loop.js"):
+        shutil.copy(source(name), tmp_path)
+    shutil.copy(build("loop.c"), tmp_path / "loop")
+    (tmp_path / "notes.txt").write_text("3\n")
+    return tmp_path
+
+
+def filled(command: str, failed: list[str]) -> list[str]:
+    """Return the words of a hint's command as its reader gives them, after one that failed."""
+    words = shlex.split(command)
+    if words == ["start"]:
+        words.append("…")
+    found: list[str] = []
+    for before, word in zip(["", *words], words, strict=False):
+        if word == "…" and "--" in words:
+            found.append("i")  # the rest of the options: here the expression
+        elif word == "…":
+            given = failed[1 : failed.index("--")]
+            is_own = "--at" not in words and "--at" in given
+            found += given[given.index("--at") : given.index("--at") + 3] if is_own else []
+            found += failed[failed.index("--") :]
+        elif word.isupper() and before in AFTER:
+            found += AFTER[before]
+        else:
+            found += WORDS.get(word, [word])
+    return found
+
+
+def faults(cli: Any, table: dict[str, str], folder: Path) -> Iterator[str]:
+    """Yield which situations get another hint, and which hints' commands fail there."""
+    tried: set[str] = set()
+    for failing, expected in table.items():
+        words = shlex.split(failing)
+        answer = cli("--json", *words, cwd=folder)
+        if answer.data is None:  # a command that needs no daemon answers with text
+            hint = answer.err.partition("hint: ")[2].strip()
+        else:
+            hint = (answer.data.get("error") or {}).get("hint") or ""
+        if expected not in hint:
+            yield f"{failing}: {answer.out}{answer.err}"
+            continue
+        for command in commands_in(hint):
+            given = filled(command, words)
+            key = shlex.join(given)
+            if key in tried:
+                continue
+            tried.add(key)
+            if given[0] == "mcp" and "--help" not in given:
+                continue  # it serves until it is ended
+            reply = cli(*given, cwd=folder)
+            is_wrong = "error: " in reply.err and not key.startswith(ABSENT)
+            if is_wrong or reply.exit == os.EX_USAGE or (reply.exit == 2 and "needs" in reply.err):
+                yield f"{failing}: its hint does not help: {reply}"
+
+
+@pytest.mark.adapter("lldb-dap")
+@pytest.mark.parametrize("table", ["QUESTIONS", "BEGINNINGS"])
+def test_hints_without_a_session_help_there(cli, folder, table):
+    found = "\n".join(faults(cli, getattr(situations, table), folder))
+    cli("stop", "--all")
+    if found:
+        pytest.fail(found, pytrace=False)
