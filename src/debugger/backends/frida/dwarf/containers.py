@@ -87,9 +87,13 @@ def number(value: Value, memory: Memory, *names: str) -> int:
 
 
 def _std_string(value: Value, memory: Memory) -> Shape:
-    return Text(
-        number(value, memory, "_M_dataplus", "_M_p"), number(value, memory, "_M_string_length")
-    )
+    data, length = within(value, "_M_dataplus"), within(value, "_M_string_length")
+    count = integer(length, memory, is_signed=False)
+    if data.type.is_declared and data.address is not None:
+        # clang leaves its type out; it begins with the pointer (libstdc++'s new ABI).
+        pointer = Value(length.type, address=data.address)
+        return Text(integer(pointer, memory, is_signed=False), count)
+    return Text(number(data, memory, "_M_p"), count)
 
 
 def _std_wide(value: Value, memory: Memory) -> Shape:
@@ -212,7 +216,13 @@ def _std_map(value: Value, memory: Memory) -> Shape:
 
 
 def _second(key: Type, held: Type) -> int:
-    """Give where a pair's second part begins."""
+    """Give where a pair's second part begins.
+
+    Raises:
+        Strange: The size of a part is not known.
+    """
+    if key.is_declared or held.is_declared:
+        raise Strange("size")
     align = alignment(held)
     return (key.size + align - 1) // align * align
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,6 +37,7 @@ _POINTERS = (gdb.TYPE_CODE_PTR, *_REFERENCES)
 
 def written(value: Any) -> str:
     """Write a value in one line, with the first of its elements; a reference as what it names."""
+    _complete_strings()
     plain = value.type.strip_typedefs()
     if plain.code in _REFERENCES:
         return written(value.referenced_value())
@@ -52,9 +54,32 @@ def written(value: Any) -> str:
         if "max-value-size" not in str(error):
             raise
         return f"<{plain.sizeof} bytes>"
-    # gdb writes nothing for a type that is only declared (clang leaves std::string out).
+    # gdb writes nothing for a type that is only declared.
     is_declared = not text and plain.code == gdb.TYPE_CODE_STRUCT and not plain.sizeof
     return "<incomplete type>" if is_declared else text
+
+
+def _complete_strings() -> None:
+    """Have libstdc++'s printer read a std::string whose member with the pointer is only declared.
+
+    clang leaves that out without -fstandalone-debug; the printer fails, and gdb writes nothing.
+    """
+    kind = getattr(sys.modules.get("libstdcxx.v6.printers"), "StdStringPrinter", None)
+    if kind is None or getattr(kind, "is_complete", False):
+        return
+    own = kind.to_string
+
+    def to_string(printer: Any) -> Any:
+        try:
+            return own(printer)
+        except gdb.error:
+            value = printer.val
+            letter = value.type.strip_typedefs().template_argument(0)
+            # The pointer lies first (libstdc++'s new ABI, gcc 5 and later).
+            first = value.address.cast(letter.pointer().pointer()).dereference()
+            return first.lazy_string(length=int(value["_M_string_length"]))
+
+    kind.to_string, kind.is_complete = to_string, True
 
 
 def _is_text(plain: Any) -> bool:
