@@ -123,7 +123,7 @@ def _not_found(wanted: Wanted) -> DebuggerError:
     return DebuggerError(
         Code.NOT_FOUND,
         f"{wanted.expression} at {wanted.place} has no value that can be read without running the "
-        "program's own code: it is not there, or a method of its object's makes it",
+        "program's own code: it is not there, it is an attribute of a class, or a method makes it",
         hint=f"debugger probe --at {wanted.place} {expression} -- CMD evaluates it",
     )
 
