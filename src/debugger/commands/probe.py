@@ -77,8 +77,8 @@ async def probe(
 
     One run, one table: all rows, where they are few, else each column summed up, the first row, the
     last and those that stand out. A place is FILE:LINE or FUNCTION; values are those before the
-    line runs. The program is not stopped where that can be avoided. A place that it never came to
-    says how near it came.
+    line runs. Of a compiled loop on one line that is once, where it begins. The program is not
+    stopped where that can be avoided. A place that it never came to says how near it came.
     """
     asked = Asked(
         verb="probe",

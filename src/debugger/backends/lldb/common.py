@@ -77,6 +77,7 @@ _UNREADABLE = re.compile(
     r"couldn't read its memory"
     r"|supposed to interpret, but failed: Interpreter couldn't read from memory"
 )
+_AMBIGUOUS = re.compile(r"reference to '[^'\n]+' is ambiguous")
 _PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?", re.MULTILINE)
 
 
@@ -168,7 +169,8 @@ def problem(text: str) -> str:
     if interrupted and not interrupted[1].startswith("signal"):
         # The reason is the stop before: breakpoints inside a called function do not stop it.
         return "it did not finish in time and was interrupted; the program is as it was"
-    return _UNREADABLE.sub("there is no memory where it points to", _PLACE.sub("", text))
+    plain = _AMBIGUOUS.sub(r"\g<0>; a variable of this name may be optimized out", text)
+    return _UNREADABLE.sub("there is no memory where it points to", _PLACE.sub("", plain))
 
 
 def signal_of(description: str) -> str | None:
