@@ -11,9 +11,8 @@ from debugger.backends.lldb import common
     ("text", "says"),
     [
         (
-            "error: <user expression 0>:1:1: reference to 'count' is ambiguous\n    1 | count",
-            "reference to 'count' is ambiguous; a variable of this name may be optimized out\n"
-            "    1 | count",
+            "error: <user expression 0>:1:1: reference to 'count' is ambiguous\n",
+            "reference to 'count' is ambiguous; a variable of this name may be optimized out\n",
         ),
         (
             "supposed to interpret, but failed: Interpreter couldn't read from memory",
