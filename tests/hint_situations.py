@@ -122,7 +122,9 @@ QUESTIONS: Final = {
     "crash --stdin nofile -- ./loop": "debugger crash --stdin FILE …",
     "crash --cwd nodir -- ./loop": "debugger crash --cwd DIRECTORY …",
     "crash --env nope -- ./loop": "debugger crash --help",
-    "crash -- ./loop '>' x": "debugger crash --stdin FILE -- PROGRAM",
+    "crash -- ./loop '>' x": (
+        "debugger crash --stdin FILE -- PROGRAM; debugger start takes any argument"
+    ),
     "crash -- bash x.sh": "debugger crash -- PROGRAM ARGUMENTS, the program itself",
     "crash -- timeout 5 ./loop": "debugger crash -- PROGRAM ARGUMENTS, the program itself",
     "crash -- ./lop": "debugger crash -- ./loop",
@@ -167,7 +169,9 @@ QUESTIONS: Final = {
     "probe --by recorder --at loop.c:6 i -- ./loop": "debugger probe --by logpoints …",
     f"who-wrote i {_PY}": "debugger who-wrote i --at LOC …",
     f"who-wrote loop.py:29 {_PY}": "debugger who-wrote EXPR --at loop.py:29 …",
-    f"who-wrote nope --at loop.py:29 {_PY}": "debugger who-wrote NAME --at loop.py:29 -- CMD",
+    f"who-wrote nope --at loop.py:29 {_PY}": (
+        "debugger who-wrote NAME --at loop.py:29 -- CMD: a name that is known there"
+    ),
     "who-wrote i --at loop.js:3 -- node loop.js": (
         "debugger probe --at LOC 'i' -- CMD shows it at lines"
     ),
@@ -257,45 +261,60 @@ BY_ADAPTER_RUNNING: Final = {
     },
 }
 
-# Hints of the commands and sessions that have no situation here, and why.
-_SLOW = "the question runs a program first; its own tests read the hint"
-_STATE = "the state lasts for a moment"
+# Hints that have no situation here: why, and the tests of the part that gives them. READ: no test
+# meets them; their commands are read by the real command line, as those of all.
+READ: Final = "tests/unit/commands/test_hints.py"
 REASONS: Final = {
-    "commands/asking.py": _SLOW,
-    "commands/diff": _SLOW,
-    "commands/prob": _SLOW,
-    "commands/questions.py": _SLOW,
-    "commands/who_wrote.py": _SLOW,
-    "commands/setup.py": "an installation that was cut off: tests/unit/setup",
+    "commands/asking.py: debugger X --pid N": f"a process that ends meanwhile: {READ}",
     "commands/attach.py": "tests/unit/setup/test_attaching.py",
-    "commands/call.py": "a line without a file, before any stop: tests/e2e/test_bad_places.py",
-    "commands/looking.py: debugger config": "a configuration that denies raw commands",
-    "commands/output.py: debugger start --stdin": "more input than is taken at once",
-    "core/breakpoints.py: debugger breakpoint remove --all": "a thousand breakpoints",
-    "core/source_map.py": "a configuration with a wrong folder: tests/unit/core",
-    "core/state.py": _STATE,
+    "commands/looking.py: debugger config": f"a configuration that denies raw commands: {READ}",
+    "commands/output.py: debugger start --stdin": f"more input than is taken at once: {READ}",
+    "commands/questions.py: debugger evidence": f"a folder that cannot be written to: {READ}",
+    "commands/setup.py": "an installation that was cut off: tests/unit/setup/test_installing.py",
+    "config.py": "tests/unit/test_config.py",
+    "core/breakpoints.py: debugger breakpoint remove --all": f"a thousand breakpoints: {READ}",
+    "core/source_map.py": "a wrong folder: tests/unit/core/test_source_map.py",
+    "core/state.py": f"a state that lasts for a moment: {READ}",
+    "questions/path.py": "tests/questions/test_counted.py",
+    "questions/processes.py: debugger path --process": "tests/questions/test_recorded.py",
+    "questions/recorded.py": "no language is left that is not recorded otherwise: "
+    "tests/questions/test_crash.py",
+    "questions/saved.py: debugger X --vs CMD": f"a run of many MiB: {READ}",
+    "questions/saved.py: debugger runs remove X": "a run that was damaged: "
+    "tests/unit/questions/test_saved.py",
+    "questions/stepped.py: debugger calls": "tests/questions/test_recorded.py",
+    "questions/testing/": f"tests that do not build: {READ}",
+    "questions/trying/": f"a trial that ends otherwise: {READ}",
+    "questions/writing/python.py: debugger probe": "tests/questions/test_who_wrote.py",
+    "questions/writing/python.py: debugger who-wrote --timeout": f"a run without end: {READ}",
+    "questions/writing/watching.py": "tests/questions/test_who_wrote.py",
+    "render/": "tests/unit/render/test_stop.py",
     "session/breaking.py": "a command that cannot be broken off: tests/e2e/test_raw_timeout.py",
     "session/machine.py: debugger memory read": "tests/e2e/test_machine.py",
-    "session/report.py": "a program that its adapter left: tests/faults",
+    "session/report.py": "a program that its adapter left: tests/faults/test_adapter_death.py",
     "session/rust_expressions.py": "tests/e2e/test_rust_references.py",
-    "session/session.py": "a process of several that ended: tests/e2e/test_children.py",
-    "session/sessions.py: debugger stop --session": "as many sessions as there may be",
-    "session/source.py": "functions of several files: tests/e2e/test_sources.py",
-    "session/standing.py": "an adapter that died: tests/faults",
-    "session/stepping.py: debugger step --into": "tests/contract/test_steps.py",
-    "session/stepping.py: debugger until": "tests/e2e/test_bad_places.py",
+    "session/session.py": "a process of several that ended: tests/unit/session/test_family.py",
+    "session/sessions.py: debugger stop --session": f"as many sessions as there may be: {READ}",
+    "session/standing.py": "an adapter that died: tests/faults/test_adapter_death.py",
+    "session/stepping.py: debugger until": f"a frame far out: {READ}",
     "session/texts.py": "tests/e2e/test_bad_values.py",
-    "session/values.py": "values of Rust, large or without a place: tests/contract",
-    "session/worker.py": "a hundred commands at once: tests/unit/session",
-    # What depends on the machine, the adapter or the program; read by the tests beside them.
-    "backends/": "those of each adapter are in BY_ADAPTER; the rest is of its own tests",
-    "client.py": "tests/unit/test_client.py",
-    "config.py": "tests/unit/test_config.py",
-    "daemon/": "tests/unit/daemon",
-    "mcp/": "tests/unit/mcp",
-    "questions/": "tests/questions",
-    "render/": "tests/unit/render",
-    "setup/": "tests/unit/setup",
+    "session/values.py": "values of Rust, large or without a place: tests/e2e/test_optimised.py",
+    "session/worker.py": "a hundred commands at once: tests/unit/session/test_worker.py",
+    "setup/attached.py": "tests/e2e/test_bad_start.py",
+    "setup/attaching.py: debugger attach --help": f"a NUL, which no shell passes: {READ}",
+    "setup/installing.py": "tests/unit/setup/test_installing.py",
+    "setup/launching.py: Xdebugger doctor": "tests/e2e/test_bad_start.py",
+    "setup/placing.py": "tests/unit/setup/test_placing.py",
+    "setup/processes.py": "tests/unit/setup/test_attaching.py",
+    "setup/servers.py": "tests/unit/setup/test_attaching.py",
+    "setup/settings_file.py": "tests/unit/setup/test_settings_file.py",
+    "setup/tracing.py": "tests/unit/setup/test_tracing.py",
     "surface/": "tests/test_skill.py",
-    "targets/": "tests/unit/targets",
+    "targets/command.py": "tests/unit/targets/test_command.py",
+    "targets/simulator.py": "tests/unit/targets/test_simulator.py",
+    # What depends on the machine, the adapter or the program; those of each are in BY_ADAPTER.
+    "backends/": READ,
+    "client.py": "tests/unit/test_client.py",
+    "daemon/": "tests/unit/daemon/test_process.py",
+    "mcp/": "tests/unit/mcp/test_hints.py",
 }

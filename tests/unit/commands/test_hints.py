@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -119,6 +120,12 @@ def test_every_reason_is_for_a_hint_that_exists() -> None:
     every = [f"{path}: {text}" for path, _, text in hints()]
     unused = [one for one in situations.REASONS if not any(x.startswith(one) for x in every)]
     assert unused == []
+
+
+def test_every_reason_names_a_test_that_exists() -> None:
+    root = Path(situations.__file__).parents[1]
+    tests = [reason.split()[-1] for reason in situations.REASONS.values()]
+    assert [one for one in tests if not (root / one).is_file()] == []
 
 
 def test_a_wrong_hint_is_found() -> None:

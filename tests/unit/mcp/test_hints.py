@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
 from debugger.mcp.hints import name_tools
 from debugger.mcp.tools import TOOLSETS
+from debugger.mcp.tools.looking import _HERE
 from hint_texts import hints
 
 NAMES = {kind: {one.name for one in tools} for kind, tools in TOOLSETS.items()}
@@ -82,6 +84,28 @@ def test_a_clause_without_a_tool_is_left_out():
     assert name_tools("debugger watch list; --adapter gdb does", NAMES["xcodebuildmcp"]) is None
     stepping = "debugger step --into NAME; debugger args"
     assert name_tools(stepping, NAMES["xcodebuildmcp"]) == "debug_variables"
+
+
+def test_every_call_that_a_hint_names_has_arguments_that_its_tool_takes():
+    tools = {one.name: one for one in TOOLSETS["xcodebuildmcp"]}
+    calls = {
+        call
+        for _, _, text in hints()
+        for call in re.findall(
+            r"\b(debug_\w+) (\{.*?\})", name_tools(text, NAMES["xcodebuildmcp"]) or ""
+        )
+    }
+    assert len(calls) > 20
+    for name, arguments in calls:
+        tools[name].bind(json.loads(arguments))
+
+
+def test_no_command_that_a_hint_names_is_refused_by_the_tool_for_commands():
+    for _, _, text in hints():
+        for command in re.findall(
+            r"debug_command `([\w-]+)", name_tools(text, NAMES["core"]) or ""
+        ):
+            assert command not in _HERE, text
 
 
 def test_no_hint_of_the_source_names_a_command_or_a_missing_tool():
