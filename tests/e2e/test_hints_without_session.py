@@ -63,6 +63,8 @@ def filled(command: str, failed: list[str]) -> list[str]:
             found += failed[failed.index("--") :]
         elif word.isupper() and before in AFTER:
             found += AFTER[before]
+        elif word == "CMD" and failed[0] in {"who-wrote", "calls"}:
+            found += failed[failed.index("--") + 1 :]  # the place is in this program alone
         else:
             found += WORDS.get(word, [word])
     return found

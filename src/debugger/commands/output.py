@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -227,20 +228,27 @@ async def input_(
         await session.backend.write_input(data)
     if eof:
         await session.backend.close_input()
-    said = f"sent {len(data)} bytes" if data else "ended the input"
+    said = f"sent {len(data)} bytes" if data or not eof else "ended the input"
     return answers.Text(message=said + (", and ended the input" if eof and data else ""))
 
 
 def _contents(path: Path) -> bytes:
     try:
-        if path.stat().st_size > _INPUT_MAX:
-            raise DebuggerError(
-                Code.USAGE,
-                f"{path} is over {_INPUT_MAX} bytes",
-                hint="debugger start --stdin FILE takes a file of any size",
-            )
-        return path.read_bytes()
+        # What a device or a pipe gives is known only when it is read, and may have no end.
+        with open(path, "rb", opener=_without_waiting) as opened:
+            data = opened.read(_INPUT_MAX + 1) or b""
     except OSError as error:
         raise DebuggerError(
             Code.NOT_FOUND, f"cannot read {path}: {error.strerror}", hint="debugger input --file F"
         ) from error
+    if len(data) > _INPUT_MAX:
+        raise DebuggerError(
+            Code.USAGE,
+            f"{path} is over {_INPUT_MAX} bytes",
+            hint="debugger start PROGRAM --stdin FILE takes a file of any size",
+        )
+    return data
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)

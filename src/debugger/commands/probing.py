@@ -143,6 +143,7 @@ async def probed(
             scratch_root=call.scratch_root,
             each=each,
             interrupted=found.patience.interrupted,
+            again=f"debugger {found.name} --at {{}} EXPR {_COMMAND[found.name]}",
         )
         return answering.of_recording(ran, taken, waited_s=seconds)
     notes: tuple[str, ...] = ()

@@ -166,8 +166,12 @@ def defined(wanted: Place, roots: Iterable[str]) -> tuple[list[Defined], tuple[s
     return [], near_names(wanted.name, names)
 
 
-def check_exists(asked: str, file: str | None, function: str | None, roots: Iterable[str]) -> None:
+def check_exists(
+    asked: str, file: str | None, function: str | None, roots: Iterable[str], *, again: str
+) -> None:
     """See that a place is in the program's sources, where it can be told before the program runs.
+
+    `again` is the command that asks it, with `{}` for the place.
 
     Raises:
         DebuggerError: NOT_FOUND for a file or a function that is not in the sources, while one
@@ -178,20 +182,20 @@ def check_exists(asked: str, file: str | None, function: str | None, roots: Iter
         near = near_files(name, [Path(one).name for one in sources])
         # One that is near to none may be a library's.
         if near and not matching(name, sources):
-            raise _absent(asked, "file", name, near)
+            raise _absent(asked, "file", name, near, again)
     if file is None and function is not None:
         found, near = defined(Place(name=function), roots)
         if not found and near:
-            raise _absent(asked, "function", function, near)
+            raise _absent(asked, "function", function, near, again)
 
 
-def _absent(asked: str, what: str, name: str, near: Sequence[str]) -> DebuggerError:
+def _absent(asked: str, what: str, name: str, near: Sequence[str], again: str) -> DebuggerError:
     there = f"; there is {', '.join(near[:_NEAR])}" if near else ""
     meant = asked.replace(name, near[0], 1) if near else "FILE:LINE"
     return DebuggerError(
         Code.NOT_FOUND,
         f"no {what} {name} in the program's own sources{there}",
-        hint=f"debugger probe --at {meant} EXPR -- CMD",
+        hint=again.format(meant),
     )
 
 

@@ -26,6 +26,8 @@ from debugger.targets.program import Program, look
 _PYTHON_S = 10.0
 _INTERPRETER_S = 5.0
 _PYTHON = re.compile(r"python\d*(\.\d+)?\Z")
+# These choose what they need themselves.
+_WITHOUT_ADAPTER = {"calls", "diff", "path", "test"}
 _SCRIPTS = {gopackage.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"}
 
 
@@ -279,6 +281,8 @@ def _with_adapter(wanted: Wanted, path: str, name: str) -> str:
     """Name the command once more, with an adapter of the user's choice."""
     if wanted.verb == "start":
         return f"debugger start {path} --adapter {name}"
+    if wanted.verb in _WITHOUT_ADAPTER:
+        return f"debugger {wanted.verb} -- PROGRAM ARGUMENTS, the program itself"
     return f"debugger {wanted.verb} --adapter {name} -- {path}"
 
 
@@ -300,8 +304,11 @@ def _unknown(path: str, program: Program, wanted: Wanted) -> DebuggerError:
     else:
         problem = f"{path} is not executable, and no script that is known here"
     names = ", ".join(choose.PROFILES)
+    way = _with_adapter(wanted, path, "NAME")
     return DebuggerError(
-        Code.LAUNCH_FAILED, problem, hint=f"{_with_adapter(wanted, path, 'NAME')} ({names})"
+        Code.LAUNCH_FAILED,
+        problem,
+        hint=f"{way} ({names})" if "--adapter" in way else way,
     )
 
 

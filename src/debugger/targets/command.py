@@ -111,7 +111,7 @@ def read(words: Sequence[str], look: Look, *, verb: str) -> Command:
             LAUNCH_FAILED for a program that is not there, naming near ones.
     """
     verb = _ASKED.get(verb, verb)
-    example = f"debugger {verb} -- ./program ARGUMENTS"
+    example = _again(verb, "./program ARGUMENTS")
     if not words or not words[0].strip():
         raise DebuggerError(Code.USAGE, "which command?", hint=example)
     _check_no_shell(words, look, verb)
@@ -129,6 +129,11 @@ def read(words: Sequence[str], look: Look, *, verb: str) -> Command:
     )
 
 
+def _again(verb: str, words: str) -> str:
+    """Return the command that asks it with other words; what compares takes two commands."""
+    return f"debugger {verb} -- {words}{' --vs CMD' if verb == 'diff' else ''}"
+
+
 def is_managed(program: str | None, args: Sequence[str]) -> bool:
     """Tell whether it is `uv run CMD` or its like, whose command is run by itself."""
     return program in _MANAGERS and list(args[:1]) == ["run"]
@@ -142,13 +147,14 @@ def _check_no_shell(words: Sequence[str], look: Look, verb: str) -> None:
         raise DebuggerError(
             Code.USAGE,
             f"{operator!r} is for a shell, and there is none here",
-            hint=f"debugger {verb} --stdin FILE -- PROGRAM; debugger start takes any argument",
+            hint=f"debugger {verb} --stdin FILE -- PROGRAM; "
+            "debugger start PROGRAM -- ARGS takes any argument",
         )
     if " " in first.strip() and not look.is_there(first):
         raise DebuggerError(
             Code.USAGE,
             f"{_cut(first)!r} is one word: there is no shell here to part it",
-            hint=f"debugger {verb} -- {_cut(first)}",
+            hint=_again(verb, _cut(first)),
         )
 
 
@@ -190,7 +196,7 @@ def _program(words: Sequence[str], look: Look, verb: str) -> Command:
         raise DebuggerError(
             Code.USAGE,
             f"{kind} cannot be looked into here",
-            hint=f"debugger {verb} -- PROGRAM ARGUMENTS, the program itself",
+            hint=f"{_again(verb, 'PROGRAM ARGUMENTS')}, the program itself",
         )
     path = _there(name, look, verb)
     return _script(path, rest, look)
@@ -215,7 +221,7 @@ def _there(name: str, look: Look, verb: str, *, before: str = "") -> str:
     raise DebuggerError(
         Code.LAUNCH_FAILED,
         f"no such {kind}: {_cut(name)}{there}",
-        hint=f"debugger {verb} -- {example}",
+        hint=_again(verb, example),
     )
 
 
@@ -230,7 +236,7 @@ def _managed(manager: str, words: Sequence[str], look: Look, verb: str) -> Comma
         raise DebuggerError(
             Code.USAGE,
             f"{manager} run {option}: not known here".replace(" :", ":"),
-            hint=f"debugger {verb} -- {manager} run PROGRAM ARGUMENTS",
+            hint=_again(verb, f"{manager} run PROGRAM ARGUMENTS"),
         )
     folder = next((one for one in _VENVS if look.is_there(os.path.join(one, "pyvenv.cfg"))), None)
     python = look.which(os.path.join(folder, "bin", "python")) if folder is not None else None
@@ -238,7 +244,7 @@ def _managed(manager: str, words: Sequence[str], look: Look, verb: str) -> Comma
         raise DebuggerError(
             Code.USAGE,
             f"where {manager} has the environment is not known here: no .venv beside the project",
-            hint=f"debugger {verb} -- PYTHON SCRIPT, with {_PYTHON_OF.get(manager, 'its python')}",
+            hint=f"{_again(verb, 'PYTHON SCRIPT')}, with {_PYTHON_OF.get(manager, 'its python')}",
         )
     name, *args = left
     if name.endswith((".py", ".pyw")):
@@ -307,7 +313,7 @@ def _python(python: str, words: Sequence[str], look: Look, verb: str) -> Command
         raise DebuggerError(
             Code.USAGE,
             "python without a script reads one from a terminal",
-            hint=f"debugger {verb} -- python3 SCRIPT",
+            hint=_again(verb, "python3 SCRIPT"),
         )
     script, *args = left
     return Command(
@@ -320,9 +326,10 @@ def _python(python: str, words: Sequence[str], look: Look, verb: str) -> Command
 
 
 def _not_an_option(which: str, option: str, verb: str, instead: str) -> DebuggerError:
+    first, comma, other = instead.partition(",")
     what = "code on a command line has no source" if option in {"-c", "-e", "-p"} else "not known"
     return DebuggerError(
-        Code.USAGE, f"{which} {option}: {what} here", hint=f"debugger {verb} -- {instead}"
+        Code.USAGE, f"{which} {option}: {what} here", hint=_again(verb, first) + comma + other
     )
 
 
@@ -347,7 +354,7 @@ def _node(node: str, words: Sequence[str], look: Look, verb: str) -> Command:
         raise DebuggerError(
             Code.USAGE,
             "node without a script reads one from a terminal",
-            hint=f"debugger {verb} -- node SCRIPT",
+            hint=_again(verb, "node SCRIPT"),
         )
     script, *args = left
     env = [("NODE_OPTIONS", " ".join(map(_quoted, options)))] if options else []
@@ -365,7 +372,7 @@ def _go_run(words: Sequence[str], verb: str) -> Command:
         raise DebuggerError(
             Code.USAGE,
             "go run of what? its own options are not known here",
-            hint=f"debugger {verb} -- go run PACKAGE, or FILE.go",
+            hint=f"{_again(verb, 'go run PACKAGE')}, or FILE.go",
         )
     program, *args = left
     return Command(program=program, args=tuple(args))

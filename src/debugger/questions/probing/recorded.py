@@ -46,19 +46,22 @@ async def recorded(
     scratch_root: Path,
     interrupted: asyncio.Event,
     each: int = 0,
+    again: str = "debugger probe --at {} EXPR -- CMD",
 ) -> Recorded:
     """Run a Python program with its probes inside, to its end or the time-out.
 
+    `again` is the command that asks it, with `{}` for the place.
     With `each` so many hits of each place are told before some are left out, with longer values.
 
     Raises:
         DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where no Python of it can be recorded.
     """
     argv = launched.argv(launch)
+    roots = roots_of(argv, launch.cwd)
     for one in wanted:
-        check_exists(one.asked, one.spec.file, one.spec.function, roots_of(argv, launch.cwd))
+        check_exists(one.asked, one.spec.file, one.spec.function, roots, again=again)
     order = Order(
-        roots=roots_of(argv, launch.cwd),
+        roots=roots,
         ends_run=within.ends_run,
         probes=tuple(_probe(one, within, is_split=not each) for one in wanted),
         limits=Limits(probed=each, text=_VALUE_MAX, items=_ITEMS_MAX) if each else Limits(),

@@ -117,14 +117,13 @@ def _not_found(wanted: Wanted) -> DebuggerError:
         return DebuggerError(
             Code.NOT_FOUND,
             f"there is no {wanted.expression} at {wanted.place}",
-            hint=f"debugger who-wrote NAME --at {wanted.place} -- CMD: a name that is known there",
+            hint=wanted.hint,
         )
-    expression = shlex.quote(wanted.expression)
     return DebuggerError(
         Code.NOT_FOUND,
         f"{wanted.expression} at {wanted.place} has no value that can be read without running the "
         "program's own code: it is not there, it is an attribute of a class, or a method makes it",
-        hint=f"debugger probe --at {wanted.place} {expression} -- CMD evaluates it",
+        hint=wanted.hint,
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from debugger.core.breakpoints import Spec
+from debugger.errors import Code, DebuggerError
 
 HINT_WHEN = "debugger probe --at {} '{}' -- CMD shows what it was there"
 
@@ -25,3 +27,18 @@ class Wanted:
     def met(self) -> str:
         """The place, and what is to hold there, in words."""
         return f"{self.place} with {self.when}" if self.when else self.place
+
+    @property
+    def hint(self) -> str:
+        """What helps where the expression has no value: the session is over with the answer."""
+        if self.expression.isidentifier():
+            return f"debugger who-wrote NAME --at {self.place} -- CMD: a name that is known there"
+        expression = shlex.quote(self.expression)
+        return f"debugger probe --at {self.place} {expression} -- CMD evaluates it"
+
+    def refused(self, error: DebuggerError) -> DebuggerError:
+        """Return what a debugger says of the expression, with a hint that is for the question."""
+        is_of_question = "who-wrote" in (error.hint or "")
+        if error.code is not Code.EVALUATION_FAILED or is_of_question:
+            return error
+        return DebuggerError(error.code, error.message, hint=self.hint)

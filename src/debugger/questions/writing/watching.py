@@ -113,11 +113,14 @@ async def _later(question: Question, wanted: Wanted) -> Watched:
         stop = await _reach(run, wanted)
         session = run.session
         frame = await session.do(lambda: looking.frame_of(session))
-        value = await session.do(
-            lambda: session.backend.evaluate(wanted.expression, frame, Purpose.PRINT)
-        )
+        try:
+            value = await session.do(
+                lambda: session.backend.evaluate(wanted.expression, frame, Purpose.PRINT)
+            )
+            bound = await _watch(session, wanted.expression, frame)
+        except DebuggerError as error:
+            raise wanted.refused(error) from error
         found.value = value.value
-        bound = await _watch(session, wanted.expression, frame)
         found.adapter = session.adapter
         address = await session.do(lambda: lying.address(session, bound, wanted.expression, frame))
         if lying.is_in(session.pid, address, "[stack]"):
