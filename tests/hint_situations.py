@@ -124,7 +124,7 @@ QUESTIONS: Final = {
     "crash --cwd nodir -- ./loop": "debugger crash --cwd DIRECTORY …",
     "crash --env nope -- ./loop": "debugger crash --help",
     "crash -- ./loop '>' x": (
-        "debugger crash --stdin FILE -- PROGRAM; debugger start takes any argument"
+        "debugger crash --stdin FILE -- PROGRAM; debugger start PROGRAM -- ARGS"
     ),
     "crash -- bash x.sh": "debugger crash -- PROGRAM ARGUMENTS, the program itself",
     "crash -- timeout 5 ./loop": "debugger crash -- PROGRAM ARGUMENTS, the program itself",
