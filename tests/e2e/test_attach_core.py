@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 
 import pytest
 
 import debuggees
 from asking import data, value
-from outside import core_of
+from outside import core_of, running
 from refusals import refused
 
 pytestmark = [
@@ -55,6 +56,18 @@ def test_nothing_is_read_through_a_null_pointer_of_a_core_file(cli, core, with_)
         assert "null pointer" in told.err or "no memory" in told.err, str(told)
     assert value(cli, "first == 0 || first->value") == "true"
     cli("stop", check=0)
+
+
+@pytest.mark.adapter("gdb-cli")
+def test_a_core_file_of_a_process_that_ran_holds_no_crash(cli, tmp_path):
+    program = debuggees.build("endless.c")
+    with running(program, ready="counting") as process:
+        words = ("gcore", "-o", tmp_path / "core", str(process.pid))
+        subprocess.run(words, check=True, capture_output=True)
+    core = tmp_path / f"core.{process.pid}"
+    says = cli("crash", "--core", core, program, check=1).err
+    assert "no crash: no signal had ended the process that the core file is of" in says
+    assert f"hint: debugger attach --core {core}, then debugger backtrace --all" in says
 
 
 def test_the_program_is_known_from_the_core_file(cli, core):

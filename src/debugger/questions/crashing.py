@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -137,6 +138,8 @@ async def _seen(
             is_full = len(found.seen) == _SEEN_MAX
             if question.keep or found.takes_raised or not runs(question.target) or is_full:
                 return found.seen, stop, []
+        if not runs(question.target):
+            raise _no_crash_in_it(question.target)
         within = _END_S if found.seen and found.seen[-1].is_fatal else run.left_s
         try:
             stop = await run.go_on(run.at(stop), min(within, max(run.left_s, _END_S)))
@@ -148,6 +151,15 @@ async def _seen(
         Code.TIMEOUT,
         f"it stopped {_RESUMED_MAX:,} times, and never for a crash",
         hint="debugger start PROGRAM shows for what it stops",
+    )
+
+
+def _no_crash_in_it(target: Launch | Attach) -> DebuggerError:
+    core = shlex.quote(str(target.core)) if isinstance(target, Attach) else ""
+    return DebuggerError(
+        Code.NOT_FOUND,
+        "no crash: no signal had ended the process that the core file is of",
+        hint=f"debugger attach --core {core}, then debugger backtrace --all",
     )
 
 
