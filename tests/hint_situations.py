@@ -223,6 +223,7 @@ BY_ADAPTER: Final = {
         "raw nope": "debugger raw help lists the commands",
     },
     "lldb-dap": {
+        "watch '*(char(*)[1000])$sp'": "watch one of its members or elements; debugger print shows",
         "raw nope": "debugger raw help lists the commands",
         "raw 'process detach'": "debugger detach ends the session and lets the program go on",
         "raw kill": "debugger stop ends program and session",
@@ -254,6 +255,10 @@ BY_ADAPTER: Final = {
     },
     "frida": {
         "print nope": "debugger locals",
+        "print '$nope'": "debugger registers",
+        "set '$nope' 1": "debugger registers",
+        "set calculate 3": "debugger print shows what it is; debugger set NAME VALUE",
+        "memory write 0x10 00": "debugger print shows a pointer's value; debugger modules what is ",
         "print '1 +'": "one whole expression of the program's language: debugger print 'a[0] + b'",
         "set i =": "one whole expression of the program's language: debugger set 'a[0]' 'b + 1'",
         "set 3 3": "debugger set NAME VALUE",
