@@ -14,7 +14,10 @@ _SERVER = "_debugger_server"
 
 
 def _begin() -> None:
-    folder = Path(str(sys.modules["pydevd"].__file__)).parents[2]
+    # A program that a program starts begins with pydevd as its __main__; pydevd itself gives that
+    # module its name before it runs the program.
+    sys.modules.setdefault("pydevd", sys.modules["__main__"])
+    folder = Path(str(sys.modules["_pydevd_bundle"].__file__)).parents[3]
     sys.path.insert(0, str(folder.parent))
     try:
         import_module("debugpy._vendored.force_pydevd")
