@@ -281,6 +281,7 @@ BY_ADAPTER_RUNNING: Final = {
 # Hints that have no situation here: why, and the tests of the part that gives them. READ: no test
 # meets them; their commands are read by the real command line, as those of all.
 READ: Final = "tests/unit/commands/test_hints.py"
+_DIED = "an adapter that died: tests/faults/test_adapter_death.py"
 REASONS: Final = {
     "commands/asking.py: debugger X --pid N": f"a process that ends meanwhile: {READ}",
     "commands/attach.py": "tests/unit/setup/test_attaching.py",
@@ -305,11 +306,11 @@ REASONS: Final = {
     "render/": "tests/unit/render/test_stop.py",
     "session/breaking.py": "a command that cannot be broken off: tests/e2e/test_raw_timeout.py",
     "session/machine.py: debugger memory read": "tests/e2e/test_machine.py",
-    "session/report.py": "a program that its adapter left: tests/faults/test_adapter_death.py",
+    "session/report.py": _DIED,
     "session/rust_expressions.py": "tests/e2e/test_rust_references.py",
     "session/session.py": "a process of several that ended: tests/unit/session/test_family.py",
     "session/sessions.py: debugger stop --session": f"as many sessions as there may be: {READ}",
-    "session/standing.py": "an adapter that died: tests/faults/test_adapter_death.py",
+    "session/standing.py": _DIED,
     "session/stepping.py: debugger until": f"a frame far out: {READ}",
     "session/texts.py": "tests/e2e/test_bad_values.py",
     "session/values.py": "values of Rust, large or without a place: tests/e2e/test_optimised.py",
@@ -327,6 +328,8 @@ REASONS: Final = {
     "targets/command.py": "tests/unit/targets/test_command.py",
     "targets/simulator.py": "tests/unit/targets/test_simulator.py",
     # What depends on the machine, the adapter or the program; those of each are in BY_ADAPTER.
+    "backends/dap/conversation.py: debugger restart": _DIED,
+    "backends/lldb_cli/console.py: debugger restart": _DIED,
     "backends/": READ,
     "client.py": "tests/unit/test_client.py",
     "daemon/": "tests/unit/daemon/test_process.py",

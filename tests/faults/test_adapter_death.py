@@ -180,6 +180,7 @@ def test_a_killed_adapter_takes_its_program_along_and_is_told(
     answer = cli("next", "--json", check=1)
     assert answer.data["error"]["code"] == "ADAPTER_DIED"
     assert "killed by signal 9" in answer.data["error"]["message"]
+    assert answer.data["error"]["hint"] == "debugger restart starts it again"
     assert cli("status", "--json", check=0).data["data"]["state"] == "terminated"
     restarted = cli("restart", "--timeout", "30" if is_stopped else "0.5", "--json")
     assert restarted.exit == (0 if is_stopped else 3)
