@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import signal
+import subprocess
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 import hint_situations as situations
 from debuggees import build, source
 from hint_texts import commands_in
+from outside import running
 
 ADAPTERS = ("lldb-dap", "gdb", "codelldb", "lldb-cli", "frida", "debugpy", "delve", "js-debug")
 each = pytest.mark.parametrize(
@@ -102,3 +106,27 @@ def test_hints_after_the_programs_end_and_without_a_session_help_there(cli):
     report(faults(cli, situations.NONE))
     begin(cli, "lldb-dap", "loop")
     report(faults(cli, situations.ENDED))
+
+
+@pytest.mark.adapter("frida", "gdb")
+def test_what_the_engine_cannot_enter_is_debugged_as_the_hint_says(cli, tmp_path):
+    static = tmp_path / "static"
+    subprocess.run(["gcc", "-g", "-static", "-o", static, source("endless.c")], check=True)
+    refused = cli("start", static, "--backend", "frida", check=1)
+    begin_as = f"debugger start {static} --adapter gdb"
+    assert f"hint: {begin_as} stays outside of it" in refused.err
+    assert cli(*begin_as.split()[1:], "--break", "count", check=0).out.startswith("stopped: ")
+    cli("stop", check=0)
+    with running(static, ready="counting") as process:
+        refused = cli("attach", str(process.pid), "--backend", "frida", check=1)
+        attach_as = f"debugger attach {process.pid} --adapter gdb"
+        assert f"hint: {attach_as} stays outside of it" in refused.err
+        assert cli(*attach_as.split()[1:], "--pause", check=0).out.startswith("stopped: ")
+        cli("detach", check=0)
+    with running(build("endless.c"), ready="counting") as process:
+        os.kill(process.pid, signal.SIGSTOP)
+        refused = cli("attach", str(process.pid), "--backend", "frida")
+        attach_as = f"debugger attach {process.pid} --adapter gdb"
+        assert f"kill -CONT {process.pid} lets it run first; {attach_as} stays" in refused.err
+        cli(*attach_as.split()[1:], check=0)
+        cli("detach", check=0)

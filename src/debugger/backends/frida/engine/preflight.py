@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 import struct
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,7 +15,7 @@ _X86_64 = 62
 _PT_INTERP = 3
 _SECCOMP_STRICT = "1"
 _SIGTRAP_BIT = 1 << 4
-_OTHER_BACKEND = "debugger start --adapter gdb stays outside the program"
+_OTHER_BACKEND = "debugger start PROGRAM --adapter gdb stays outside of it"
 
 
 def check_machine() -> None:
@@ -42,8 +43,8 @@ def _has_xsave() -> bool:
     return " xsave " in flags.replace("\n", " ")
 
 
-def check_program(path: str) -> None:
-    """Refuse files that Frida cannot enter without killing them.
+def check_program(path: str, *, pid: int | None = None) -> None:
+    """Refuse files that Frida cannot enter without killing them; that of a process by its `pid`.
 
     Raises:
         DebuggerError: LAUNCH_FAILED, NOT_SUPPORTED.
@@ -57,21 +58,26 @@ def check_program(path: str) -> None:
             f"{path} cannot be read: {error.strerror}",
             hint="debugger start PROGRAM, with the path of a file that is there",
         ) from error
+    outside = _outside("start", path) if pid is None else _outside("attach", pid)
     if head[:4] != b"\x7fELF":
         raise DebuggerError(
             Code.NOT_SUPPORTED,
             f"{path} is no ELF program",
-            hint="debugger start with the binary itself, not with a script that runs it",
+            hint="debugger start PROGRAM, with the binary itself, not with a script that runs it",
         )
     machine = struct.unpack_from("<H", head, 18)[0]
     if head[4] != 2 or machine != _X86_64:  # noqa: PLR2004 - ELFCLASS64
-        raise DebuggerError(Code.NOT_SUPPORTED, f"{path} is not for x86-64", hint=_OTHER_BACKEND)
+        raise DebuggerError(Code.NOT_SUPPORTED, f"{path} is not for x86-64", hint=outside)
     if not _has_interpreter(head):
         raise DebuggerError(
             Code.NOT_SUPPORTED,
             f"{path} is linked statically, and has no loader by which the engine could enter it",
-            hint=_OTHER_BACKEND,
+            hint=outside,
         )
+
+
+def _outside(verb: str, target: object) -> str:
+    return f"debugger {verb} {shlex.quote(str(target))} --adapter gdb stays outside of it"
 
 
 def _has_interpreter(head: bytes) -> bool:
@@ -109,7 +115,7 @@ def check_process(pid: int) -> None:
             f"process {pid} is a thread of the kernel, or has just ended",
             hint="debugger attach PID, of a program that lives",
         ) from error
-    check_program(f"/proc/{pid}/exe")
+    check_program(f"/proc/{pid}/exe", pid=pid)
     check_library(pid, maps, str(program))
     if "frida-agent" in maps:
         raise DebuggerError(
@@ -123,7 +129,7 @@ def check_process(pid: int) -> None:
             Code.NOT_SUPPORTED,
             f"threads {', '.join(map(str, blocked))} of process {pid} have SIGTRAP blocked, and "
             f"a breakpoint would kill them",
-            hint=_OTHER_BACKEND,
+            hint=_outside("attach", pid),
         )
     status = _status(proc / "status")
     check_state(pid, status)
@@ -146,7 +152,7 @@ def check_library(pid: int, maps: str, program: str) -> None:
         raise DebuggerError(
             Code.NOT_SUPPORTED,
             f"process {pid} ({program}) has no C library, and would die of being entered",
-            hint=_OTHER_BACKEND,
+            hint=_outside("attach", pid),
         )
 
 
@@ -168,7 +174,7 @@ def check_state(pid: int, status: Mapping[str, str]) -> None:
             Code.NOT_SUPPORTED,
             f"process {pid} may only read, write and exit (seccomp), and would die of being "
             "entered",
-            hint=_OTHER_BACKEND,
+            hint=_outside("attach", pid),
         )
 
 
