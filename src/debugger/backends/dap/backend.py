@@ -371,6 +371,7 @@ class DapBackend:
                 "a breakpoint interrupted a step of another thread, and it has to end first",
                 hint="debugger continue goes on with that step",
             )
+        await self._ahead.settle()
         may_hold = self._values.has_returned is not False
         if self._profile.step_done is not None and self._stepped is not None and may_hold:
             await self._profile.step_done(self, self._stepped)

@@ -17,6 +17,7 @@ from debugger.core.model import Scope, ScopeKind, Stack
 from debugger.errors import DebuggerError
 
 LEVELS = 20  # of a stack in a report
+_SETTLE_S = 1.0
 _SHOWN = {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}
 
 _Response = asyncio.Future[dap.Message]
@@ -60,6 +61,17 @@ class ReadAhead:
                 self._send("stackTrace", ask.StackTrace(thread, 0, LEVELS), self._take_stack)
             elif stack.frames:
                 self._send("scopes", ask.OfFrame(stack.frames[0].handle), self._take_scopes)
+
+    async def settle(self) -> None:
+        """Forget what was sent, and wait for its responses (bounded).
+
+        CodeLLDB answers requests out of their order, and loses what a function returned where one
+        comes into a step.
+        """
+        waited_for = [response for _, _, response, _ in self._sent if not response.done()]
+        self.forget()
+        if waited_for:
+            await asyncio.wait(waited_for, timeout=_SETTLE_S)
 
     def forget(self) -> None:
         """Forget what was sent: its responses may be true no more."""

@@ -119,6 +119,17 @@ async def test_a_failure_ends_it_without_a_word(adapter, ahead, body, success):
     assert ahead.take(*READ_STACK) is adapter.responses[0]
 
 
+async def test_before_the_program_runs_on_what_was_sent_is_answered(adapter, ahead):
+    ahead.begin(1, None)
+    settling = asyncio.create_task(ahead.settle())
+    await asyncio.sleep(0)
+    assert not settling.done()
+    await adapter.respond(STACK)
+    await settling
+    assert adapter.sent == [READ_STACK]
+    assert ahead.take(*READ_STACK) is None
+
+
 async def test_without_an_adapter_nothing_is_sent(adapter, ahead):
     adapter.is_gone = True
     ahead.begin(1, None)
