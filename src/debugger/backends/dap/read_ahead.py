@@ -100,6 +100,9 @@ class ReadAhead:
         self._sent.append((command, arguments, response, receive))
 
     def _receive(self, take: Callable[[dap.Message], None], done: _Response) -> None:
+        # The event loop still calls a callback that was removed after its future was done.
+        if all(response is not done for _, _, response, _ in self._sent):
+            return
         if done.cancelled() or done.exception() is not None:
             return
         if done.result().success:

@@ -130,6 +130,15 @@ async def test_before_the_program_runs_on_what_was_sent_is_answered(adapter, ahe
     assert ahead.take(*READ_STACK) is None
 
 
+async def test_a_response_that_arrives_as_the_program_runs_on_leads_to_no_request(adapter, ahead):
+    ahead.begin(1, None)
+    response = dap.Message(type="response", success=True, body=msgspec.Raw(json.dumps(STACK)))
+    adapter.responses[-1].set_result(response)  # its callback is due, and has not been called
+    await ahead.settle()
+    await asyncio.sleep(0)
+    assert adapter.sent == [READ_STACK]
+
+
 async def test_without_an_adapter_nothing_is_sent(adapter, ahead):
     adapter.is_gone = True
     ahead.begin(1, None)
