@@ -1,7 +1,7 @@
-"""What only some debuggers can do: each ability is a protocol, asked for with `Backend.ability`.
+"""Defines the abilities that only some debuggers have, as protocols (`Backend.ability`).
 
-All raise DebuggerError as the Backend's own calls do. Addresses are numbers here, `0x…` strings in
-what is told.
+All raise DebuggerError as the Backend's own calls do. Addresses are numbers here, and `0x…`
+strings in answers. The first line of each protocol's docstring is part of an error message.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from debugger.errors import Code, DebuggerError
 
 
 def missing(kind: type[Any], who: str, others: str, *, instead: str | None = None) -> DebuggerError:
-    """Say what a debugger cannot do, in the words of the ability, and which others can.
+    """Build the error for an ability that a debugger lacks, naming the adapters that have it.
 
     `instead` is the hint where the debugger has a way of its own.
     """
+    # The docstring's first line completes the sentence "ADAPTER cannot …".
     said = (kind.__doc__ or "").partition("\n")[0].removeprefix("The ability to ").rstrip(".")
     can = f"adapters that can: {others}" if others else "debugger doctor lists the adapters"
     return DebuggerError(Code.NOT_SUPPORTED, f"{who} cannot {said}", hint=instead or can)
@@ -40,7 +41,7 @@ class ReturnValues(Protocol):
     """The ability to tell what a function returned that was stepped out of."""
 
     async def returned(self, stop: Stopped, frame: Frame) -> Variable | None:
-        """Return the value of the function that was just left; None where it is not known."""
+        """Return the value of the function that was just left; None where it is unknown."""
 
 
 class RawCommands(Protocol):
@@ -48,7 +49,7 @@ class RawCommands(Protocol):
 
     @property
     def has_command_line(self) -> bool:
-        """Whether there is one, whose `help` lists commands; else the language is evaluated."""
+        """Whether raw commands are a debugger's own, with `help`; else they are expressions."""
 
     async def raw(self, command: str, frame: Frame | None) -> str:
         """Run one command and return what it printed."""
@@ -62,20 +63,20 @@ class Watchpoints(Protocol):
 
     @property
     def slots(self) -> int | None:
-        """How many there can be at once: the debug registers (4 on x86-64); None: no such limit."""
+        """The most watchpoints at a time: the debug registers (4 on x86-64); None: no limit."""
 
     async def watch(self, wanted: Breakpoint, frame: Frame | None) -> Bound:
-        """Set one on `spec.watch`, an expression in a frame.
+        """Set a watchpoint on `spec.watch`, an expression in a frame.
 
-        In the answer `again` is an expression that gives the value in any frame, `address` where
-        it is, and `backend_id` what a stop's `hits` name it by.
+        In the answer `again` is an expression that gives the value in any frame, `address` the
+        address of the value, and `backend_id` the number that a stop's `hits` contain.
 
         Raises:
             DebuggerError: EVALUATION_FAILED for what cannot be evaluated or has no address.
         """
 
     async def unwatch(self, bound: Bound) -> None:
-        """Remove one."""
+        """Remove a watchpoint."""
 
 
 class Exceptions(Protocol):
@@ -83,24 +84,24 @@ class Exceptions(Protocol):
 
     @property
     def catches(self) -> Mapping[str, Catch]:
-        """What can be caught, by the words that `catch` takes."""
+        """The exceptions that can be caught, by the words that `catch` takes."""
 
     async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
-        """Replace what is caught (`at.catch`, and its `at.type`); answers in the same order."""
+        """Replace the exception breakpoints (`at.catch`, `at.type`); answers in the same order."""
 
 
 class Memory(Protocol):
     """The ability to read and write memory."""
 
     async def read(self, address: int, count: int) -> bytes:
-        """Return what is mapped of so many bytes, from the first on.
+        """Return the mapped bytes of a range, up to the first that is not mapped.
 
         Raises:
             DebuggerError: EVALUATION_FAILED if the first byte is not mapped.
         """
 
     async def write(self, address: int, data: bytes) -> None:
-        """Write all of it.
+        """Write all of the data.
 
         Raises:
             DebuggerError: EVALUATION_FAILED if it cannot be written.
@@ -118,7 +119,7 @@ class Disassembly(Protocol):
     """The ability to show machine code."""
 
     async def instructions(self, address: int, count: int) -> list[Instruction]:
-        """Return so many instructions from an address on, or fewer where the code ends.
+        """Return `count` instructions from an address on, or fewer where the code ends.
 
         Raises:
             DebuggerError: EVALUATION_FAILED if there is no code.
@@ -143,14 +144,14 @@ class OwnSteps(Protocol):
     """The ability to step through the program's own code only, over all that libraries do."""
 
     async def keep_to_own(self, *, is_on: bool) -> None:
-        """Let the steps that follow end in the program's own code only, or anywhere again."""
+        """Let later steps end in the program's own code only, or anywhere again."""
 
 
 class Modules(Protocol):
     """The ability to list the program and its libraries."""
 
     async def modules(self) -> list[LoadedModule]:
-        """Return what is loaded, the program first."""
+        """Return the loaded modules, the program first."""
 
 
 class Jump(Protocol):
@@ -158,7 +159,7 @@ class Jump(Protocol):
 
     @property
     def is_reported(self) -> bool:
-        """Whether a stop is reported to the sink when it is done."""
+        """Whether the end of a jump is reported to the sink as a stop."""
 
     async def jump(self, file: str, line: int, thread: int) -> None:
         """Move a thread's program counter; nothing runs.
@@ -172,10 +173,10 @@ class StepTargets(Protocol):
     """The ability to step into one of several calls in a line."""
 
     async def step_targets(self, frame: Frame) -> list[StepTarget]:
-        """Return the calls that can be stepped into."""
+        """Return the calls in the frame's line that can be stepped into."""
 
     async def step_into(self, target: StepTarget, thread: int) -> None:
-        """Step into one; the stop is reported."""
+        """Step into one of the calls; the stop is reported."""
 
 
 class ThreadsAlone(Protocol):
@@ -190,10 +191,10 @@ class PauseAll(Protocol):
 
     @property
     def waiting(self) -> Sequence[int]:
-        """The threads that wait now, those too whose stop has not been told yet."""
+        """The threads that are stopped now, also those whose stop is not reported yet."""
 
     async def pause_all(self) -> None:
-        """Ask every thread to stop; one stop is reported when they have, also after another."""
+        """Pause every thread; one stop is reported when all have stopped."""
 
 
 class LiveValues(Protocol):
@@ -205,14 +206,14 @@ class LiveValues(Protocol):
     async def write_live(
         self, target: str, value: str, *, kind: str | None = None
     ) -> tuple[Variable, Variable]:
-        """Write a global, or an address with a type; return what was there and what is now."""
+        """Write a global, or an address with a type; return the old value and the new one."""
 
 
 class Calls(Protocol):
     """The ability to call a function of the program on a stopped thread."""
 
     async def call(self, function: str, arguments: Sequence[str], frame: Frame) -> Variable:
-        """Call it with the values of expressions of the frame; return what it returned.
+        """Call a function with the values of expressions of the frame; return its return value.
 
         Raises:
             DebuggerError: EVALUATION_FAILED if there is no such function, or it faults.
@@ -225,15 +226,15 @@ class Tracing(Protocol):
     async def trace(self, patterns: Sequence[str], *, limit: int | None = None) -> list[Traced]:
         """Trace the functions that patterns match (`audio::process*`, `@file:parser.c`).
 
-        At most `limit` functions of each pattern, or as many as the backend finds bearable.
+        At most `limit` functions of each pattern; None leaves the number to the backend.
         """
 
     async def untrace(self, numbers: Sequence[int]) -> None:
-        """Trace the functions of these patterns no longer.
+        """Stop tracing the functions of these patterns.
 
         Raises:
-            DebuggerError: NOT_FOUND, naming those that there are.
+            DebuggerError: NOT_FOUND, naming the traced patterns.
         """
 
     async def traces(self) -> list[Traced]:
-        """Return the patterns that are traced, each as it is now."""
+        """Return the traced patterns, each in its present state."""

@@ -1,8 +1,10 @@
-"""What every debugger behind us can do: the Backend protocol (see `abilities` for the rest).
+"""Defines the Backend protocol: what every debugger behind the daemon can do.
+
+Abilities that only some debuggers have are protocols of their own, in `abilities`.
 
 A backend takes one call at a time, except `pause`, `write_input` and `close`, which may come at any
-moment. It reports what happens by calling the sink that it was made with, in the order in which it
-happened, from the event loop's thread; the sink never blocks and never calls back.
+moment. A backend reports events to its sink in the order in which they happen, from the event
+loop's thread; the sink never blocks and never calls back.
 """
 
 from __future__ import annotations
@@ -32,14 +34,9 @@ T = TypeVar("T")
 
 
 class Launch(Struct, frozen=True):
-    """What to run, in the caller's directory and environment.
+    """A program to start, in the caller's directory and environment."""
 
-    `program` is an absolute path, or None for the Python module named `module`. `python` is the
-    interpreter for a Python program; `stdin` an absolute path, or None for a stream that
-    `write_input` feeds.
-    """
-
-    program: str | None
+    program: str | None  # an absolute path; None where `module` is run
     cwd: str
     env: Mapping[str, str]
     args: tuple[str, ...] = ()
@@ -50,10 +47,9 @@ class Launch(Struct, frozen=True):
 
 
 class Attach(Struct, frozen=True):
-    """What to attach to: a process by its pid, a core file of a program, or a debug server.
+    """A target to attach to: a process, a core file or a debug server.
 
-    One of `pid`, `core` (an absolute path) and `connect` (host and port) is given. What runs goes
-    on unless `pause`. `simulator` is the identifier of the one that the process runs on.
+    Exactly one of `pid`, `core` and `connect` is given.
     """
 
     pid: int | None
@@ -62,83 +58,80 @@ class Attach(Struct, frozen=True):
     program: str | None = None
     pause: bool = False
     core: str | None = None
-    connect: tuple[str, int] | None = None
+    connect: tuple[str, int] | None = None  # host and port
+    # The identifier of the simulator that the process runs on.
     simulator: str | None = None
 
 
 class Started(Struct, frozen=True):
-    """The program runs as this process."""
+    """Reports the process that the program runs as."""
 
     pid: int | None
 
 
 class Resumed(Struct, frozen=True):
-    """The program runs again though nobody asked: a debugger command of the user's did it."""
+    """Reports that a raw debugger command of the user's let the program run."""
 
 
 class Printed(Struct, frozen=True):
-    """The program wrote something, or the debugger did (`Stream.CONSOLE`)."""
+    """Reports output of the program, or of the debugger (`Stream.CONSOLE`)."""
 
     stream: Stream
     text: str
 
 
 class Noted(Struct, frozen=True):
-    """The user has to know this of the run: the next answer says it, once."""
+    """Reports a fact about the run that the next answer repeats, once."""
 
     text: str
 
 
 class Logged(Struct, frozen=True):
-    """A logpoint was passed; `number` is our breakpoint's id where the backend can tell.
-
-    `thread`, `hit`, which counts from 1 all hits of the breakpoint, and the monotonic clock's
-    `time_ns` of the hit are there where it tells them.
-    """
+    """Reports that a logpoint was passed."""
 
     number: int | None
     text: str
-    thread: int | None = None
+    thread: int | None = None  # None where the backend does not know it
+    # Counts all hits of the breakpoint, from 1.
     hit: int | None = None
-    time_ns: int | None = None
+    time_ns: int | None = None  # of the hit, by the monotonic clock
 
 
 class ConditionFailed(Struct, frozen=True):
-    """A breakpoint's condition could not be evaluated; the program went on."""
+    """Reports that a breakpoint's condition could not be evaluated; the program went on."""
 
     number: int | None
     message: str
 
 
 class Passed(Struct, frozen=True):
-    """Traced functions were entered and left, in order of time; `lost` calls had no room."""
+    """Reports calls and returns of traced functions, in order of time."""
 
     passages: tuple[Passage, ...]
-    lost: int = 0
+    lost: int = 0  # calls that had no room in the buffer
 
 
 class Rebound(Struct, frozen=True):
-    """The debugger changed what it knows of one breakpoint."""
+    """Reports a change in the debugger's knowledge of one breakpoint."""
 
     bound: Bound
 
 
 class ChildAppeared(Struct, frozen=True):
-    """The program started another process, which can be debugged through `backend`.
+    """Reports that the program started another process, which can be debugged through `backend`.
 
-    `words` are its program and arguments, where they are known. The child waits until the
-    backend's `connect` and `run` have been called.
+    The child waits until the backend's `connect` and `run` have been called.
     """
 
     backend: Backend
     pid: int | None
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # program and arguments, where known
 
 
 class Ended(Struct, frozen=True):
-    """The debugger is done with the program; `error` says what went wrong where something did."""
+    """Reports that the debugger is done with the program."""
 
-    error: str | None = None
+    error: str | None = None  # what went wrong, if anything did
 
 
 Event = (
@@ -159,13 +152,10 @@ Sink = Callable[[Event], None]
 
 
 class Closed(Struct, frozen=True):
-    """What closing a backend did; `killed` names what had to be killed, as `PID (name)`.
+    """The result of closing a backend."""
 
-    `notes` say what is left of the debugger in a program that goes on.
-    """
-
-    killed: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    killed: tuple[str, ...] = ()  # processes that had to be killed, as `PID (name)`
+    notes: tuple[str, ...] = ()  # what is left of the debugger in a program that goes on
 
 
 class Backend(Protocol):
@@ -188,23 +178,23 @@ class Backend(Protocol):
         """Start debugger and program, up to where breakpoints can be set."""
 
     async def attach(self, target: Attach) -> None:
-        """Start the debugger and take hold of a live process, up to where breakpoints are set."""
+        """Start the debugger and attach to a live target, up to where breakpoints can be set."""
 
     async def connect(self) -> None:
-        """Take hold of the child process that this backend was made for."""
+        """Attach to the child process that this backend was made for."""
 
     def ability(self, kind: type[T]) -> T:
-        """Return what does something that not every debugger can: a protocol of `abilities`.
+        """Return the implementation of an ability, which is a protocol of `abilities`.
 
         Raises:
-            DebuggerError: NOT_SUPPORTED, naming the adapters that can.
+            DebuggerError: NOT_SUPPORTED, naming the adapters that have the ability.
         """
 
     def report_to(self, sink: Sink) -> None:
-        """Report to another sink from now on: a child gets a session of its own."""
+        """Report to another sink from now on: a child process gets a session of its own."""
 
     def place(self, spec: Spec) -> Spec | Bound:
-        """Return where a breakpoint is to be set, or why it cannot be."""
+        """Return the location at which a breakpoint is to be set, or why it cannot be set."""
 
     async def set_breakpoints(self, file: str, wanted: Sequence[Breakpoint]) -> list[Bound]:
         """Replace the breakpoints of a source file (their `at`); answers in the same order."""
@@ -219,9 +209,9 @@ class Backend(Protocol):
         """Let the program run; the next stop or end is reported to the sink."""
 
     async def pause(self) -> None:
-        """Ask a running program to stop; the stop is reported to the sink.
+        """Request that a running program stops; the stop is reported to the sink.
 
-        A debugger may lose it while the program begins or goes on: who waits asks again.
+        A debugger may lose the request while the program starts or resumes: the caller repeats it.
         """
 
     async def threads(self) -> list[Thread]:
@@ -236,13 +226,13 @@ class Backend(Protocol):
     async def variables(
         self, handle: int, *, start: int = 0, count: int | None = None
     ) -> list[Variable]:
-        """Return what a scope or a value holds, or a part of it."""
+        """Return the variables of a scope, the children of a value, or a part of either."""
 
     async def size(self, handle: int) -> int | None:
-        """Return how many elements a value has; None where unknown."""
+        """Return the number of elements of a value; None where unknown."""
 
     async def completed(self, values: Sequence[Variable]) -> list[Variable]:
-        """Add to values what the adapter cut off them, where it can be known."""
+        """Return values with the parts that the adapter cut off, as far as they can be read."""
 
     async def arguments(self, frame: Frame) -> list[str] | None:
         """Return the names of the arguments among a frame's locals; None where unknown."""
@@ -257,10 +247,10 @@ class Backend(Protocol):
         """Return the exception, or the signal, that a thread stopped at."""
 
     async def explain(self, spec: Spec) -> Bound:
-        """Say why a breakpoint does not bind, with the lines or names that would."""
+        """Explain why a breakpoint does not bind, with the lines or names that would."""
 
     async def source(self, frame: Frame) -> str | None:
-        """Return source that only the debugger has; None where it has none."""
+        """Return source text that only the debugger has; None where there is none."""
 
     async def write_input(self, text: bytes) -> None:
         """Write to the program's standard input."""

@@ -1,4 +1,4 @@
-"""Which debugger drives a program, by which backend, and how it is made."""
+"""Selects the debug adapter and the backend for a program, and builds the backend."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ _WORDS = {"lldb": LLDB_CLI}
 
 
 class Selected(Struct, frozen=True):
-    """A backend, and where it was selected."""
+    """A selected backend."""
 
     name: str = DAP
-    source: str = _DEFAULT
+    source: str = _DEFAULT  # the option, variable or setting that selected it
 
     @property
     def is_explicit(self) -> bool:
-        """Whether the command itself says so: then what does not fit is an error."""
+        """Whether the command itself names the backend: a program that does not fit is an error."""
         return self.source == _OPTION
 
 
@@ -114,23 +114,23 @@ OWN: Mapping[str, Profile] = {LLDB_CLI: BY_COMMAND_LINE, FRIDA: FROM_INSIDE}
 
 
 def backend_of(profile: Profile) -> str | None:
-    """Return the backend that a debugger has to itself; None for one that speaks DAP."""
+    """Return the backend that drives only this debugger; None for a debugger that speaks DAP."""
     return next((backend for backend, own in OWN.items() if own.name == profile.name), None)
 
 
 class Configured(configured.Section, Protocol):
-    """What the configuration says of one adapter: of ours where it is, of others all."""
+    """The configuration section of one adapter."""
 
     @property
     def args(self) -> tuple[str, ...]:
-        """What to start it with."""
+        """The adapter's extra arguments."""
 
 
 def select(option: str | None, env: Mapping[str, str], configured: str | None) -> Selected:
-    """Select a backend: of the command, of the environment, of the configuration, or dap.
+    """Select a backend by the command, the environment or the configuration; dap by default.
 
     Raises:
-        DebuggerError: USAGE for one that is not known, from wherever it comes.
+        DebuggerError: USAGE for an unknown backend, whichever names it.
     """
     given = (
         (option, _OPTION),
@@ -157,14 +157,14 @@ def select(option: str | None, env: Mapping[str, str], configured: str | None) -
 def backend_profile(
     selected: Selected, adapter: str | None, language: str, what: str
 ) -> Profile | None:
-    """Return what drives a program by a backend that is not dap; None where dap is to.
+    """Return the adapter profile of a backend other than dap; None where dap is to be used.
 
-    `adapter` is the one that the command names, `what` is what is to be debugged. What was selected
-    for all programs is passed over for one that it is not for.
+    A backend that was selected for all programs is ignored for a program that it cannot debug.
+    `adapter` is the adapter that the command names, `what` the target as a message names it.
 
     Raises:
         DebuggerError: USAGE for another adapter beside the backend, NOT_SUPPORTED for a program
-            that the command's own backend is not for.
+            that the command's own backend cannot debug.
     """
     own = OWN.get(selected.name)
     if own is None:
@@ -187,10 +187,10 @@ def backend_profile(
 
 
 def profiles(own: Mapping[str, Configured]) -> Mapping[str, Profile]:
-    """Return every adapter: ours, and those that the configuration makes of a command.
+    """Return the profiles of all adapters: the built-in ones and those of the configuration.
 
     Raises:
-        DebuggerError: USAGE for a section that is neither, or that cannot be meant.
+        DebuggerError: USAGE for a section that is neither, or that is invalid.
     """
     found = dict(PROFILES)
     for name, section in own.items():
@@ -235,9 +235,9 @@ def for_language(language: str) -> Profile | None:
 def for_program(
     path: str, language: str, env: Mapping[str, str], own: Mapping[str, Configured]
 ) -> Profile | None:
-    """Return the adapter for a program, by what its name ends with, else by its language.
+    """Return the adapter for a program, by the end of its file name, else by its language.
 
-    Of several that fit the first that is installed is taken; without one, the first.
+    Of several that fit, the first that is installed is taken; without one, the first.
     """
     known = profiles(own).values()
     ending = [one for one in known if one.extensions and path.endswith(one.extensions)]
@@ -259,7 +259,7 @@ def _is_here(one: Profile, env: Mapping[str, str], own: Mapping[str, Configured]
 
 
 def having(ability: type[Any]) -> str:
-    """Name the adapters that have an ability, and the backends that have it without one."""
+    """List the adapters that have an ability, and the backends that need no adapter for it."""
     names = [
         one.name for one in PROFILES.values() if ability in one.has or ability in one.abilities
     ]
@@ -306,7 +306,7 @@ def find(chosen: Profile, env: Mapping[str, str], configured: Mapping[str, Confi
 
 
 def _check_runs(name: str, found: Found) -> None:
-    """Check that what the configuration has a path for is a program that can be run."""
+    """Check that the configured path is a program that can be run."""
     path = Path(found.argv[0])
     if path.is_file() and os.access(path, os.X_OK):
         return
@@ -328,7 +328,7 @@ def _missing_hint(chosen: Profile) -> str:
 def maker(
     chosen: Profile, found: Found, *, limits: Limits, scratch_root: Path
 ) -> Callable[[Sink, asyncio.TaskGroup], Backend]:
-    """Return what makes a backend for one run; each has a scratch directory of its own."""
+    """Return a factory of backends for one run; each gets a scratch directory of its own."""
 
     def make(sink: Sink, tasks: asyncio.TaskGroup) -> Backend:
         own = scratch(scratch_root)
@@ -350,7 +350,7 @@ def maker(
 
 
 async def try_command_line(found: Found, env: Mapping[str, str], scratch_root: Path) -> str:
-    """Start LLDB's command line and ask it something; return its version.
+    """Start LLDB's command line and request its version.
 
     Raises:
         DebuggerError: ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT; NOT_SUPPORTED without Python.
@@ -370,7 +370,7 @@ async def try_command_line(found: Found, env: Mapping[str, str], scratch_root: P
 
 
 async def try_inside(found: Found, env: Mapping[str, str], scratch_root: Path) -> str | None:
-    """Run a small program with the engine inside; return Frida's version.
+    """Run a small program with the in-process engine; return Frida's version.
 
     Raises:
         DebuggerError: NOT_SUPPORTED on another system, ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT.

@@ -1,4 +1,4 @@
-"""How the daemon talks to the guard of a session: its adapter, its programs, their end."""
+"""Talks to a session's guard, the process that starts and ends the adapter and its programs."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _DIED_S = 0.5
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """What the guard had to kill at the end, as `PID (name)`."""
+    """The guard's report of the end."""
 
-    killed: tuple[str, ...] = ()
+    killed: tuple[str, ...] = ()  # processes that had to be killed, as `PID (name)`
 
 
 class Guarded:
-    """An adapter process under its guard; nothing below it outlives `end`, or us."""
+    """An adapter process under its guard; nothing below the guard outlives `end`, or the daemon."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Guarded:
         scratch: Path,
         tasks: asyncio.TaskGroup,
     ) -> Guarded:
-        """Start an adapter; `scratch` is a directory of the session's own, removed at its end.
+        """Start an adapter; the guard removes `scratch`, the session's own directory, at the end.
 
         Raises:
             DebuggerError: ADAPTER_FAILED.
@@ -87,6 +87,8 @@ class Guarded:
         reading, writing = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
+                # -I -S: the guard is standard library only, and must not read the user's
+                # environment.
                 *(sys.executable, "-I", "-S", _GUARD, str(theirs.fileno()), str(scratch), "--"),
                 *argv,
                 stdin=asyncio.subprocess.PIPE,
@@ -125,15 +127,15 @@ class Guarded:
         return guarded
 
     async def read(self) -> bytes:
-        """Return what the adapter wrote; nothing at its end."""
+        """Return a chunk of the adapter's output; nothing at its end."""
         return await self._output.read()
 
     async def forward(self, take: Callable[[bytes], None]) -> None:
-        """Hand what the adapter writes to `take` as it comes, until its end."""
+        """Hand the adapter's output to `take` as it comes, until its end."""
         await self._output.forward(take)
 
     def write(self, data: bytes) -> None:
-        """Write to the adapter; what it no longer reads is lost."""
+        """Write to the adapter's input; data that the adapter no longer reads is lost."""
         assert self._process.stdin is not None
         if not self._process.stdin.is_closing():
             self._process.stdin.write(data)
@@ -172,10 +174,10 @@ class Guarded:
             ) from None
 
     async def release(self, pids: Sequence[int], outputs: Sequence[int]) -> None:
-        """Let these processes, and what they started, go on after the end.
+        """Let these processes and their children go on after the end.
 
-        `outputs` are the descriptors that their output is read from; the guard goes on reading,
-        for they could not write without a reader.
+        `outputs` are the descriptors of their output. The guard goes on reading them: a program
+        cannot write to a pipe without a reader.
         """
         line = msgspec.json.encode({"op": "release", "pids": list(pids)}) + b"\n"
         with suppress(OSError):
@@ -246,7 +248,11 @@ class Guarded:
         return self._started.done() and self._started.exception() is not None
 
     async def _sweep(self) -> None:
-        """End all that a guard has left behind that was killed: it goes on unguarded."""
+        """End all processes of a guard that was killed, by a second guard process.
+
+        The children of a killed guard run on with no supervisor.
+        """
+        # Only a live adapter: the pid of one that has exited may belong to another process.
         roots = [] if self.exited.done() or not self.pid else [self.pid]
         order = {
             "roots": [*roots, *self._programs.values()],

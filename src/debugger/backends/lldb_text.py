@@ -62,20 +62,20 @@ class Region(Struct, frozen=True):
 
 
 class BreakpointLocation(Struct, frozen=True):
-    """One address of a breakpoint; of a module's file where that is not loaded yet."""
+    """One address of a breakpoint."""
 
     id: str
     address: int
-    module: str | None
+    module: str | None  # a file that is not loaded yet
     is_in_function: bool  # behind the function's first instruction
 
 
 class Watched(Struct, frozen=True):
-    """A watchpoint as LLDB set it; `size` in bytes."""
+    """A watchpoint as LLDB set it."""
 
     id: int
     address: int
-    size: int
+    size: int  # bytes
 
 
 def quoted(word: str) -> str:
@@ -90,14 +90,14 @@ def quoted(word: str) -> str:
 
 
 def memory(text: str, *, size: int = 1) -> list[int]:
-    """Read `memory read --format x`: numbers of `size` bytes, those that could be read."""
+    """Parse `memory read --format x`: numbers of `size` bytes, up to the first unreadable one."""
     values = [int(word, 16) for row in _MEMORY.finditer(text) for word in row[2].split()]
     partly = _PARTLY.search(text)
     return values[: int(partly[1]) // size] if partly else values
 
 
 def region(text: str) -> Region | None:
-    """Read `memory region`."""
+    """Parse `memory region`."""
     match = _REGION.search(text)
     if match is None:
         return None
@@ -107,9 +107,10 @@ def region(text: str) -> Region | None:
 
 
 def registers(text: str) -> list[RegisterGroup]:
-    """Read `register read`; of an address only the number is kept."""
+    """Parse `register read`; of a value with a symbol only the number remains."""
     groups: list[RegisterGroup] = []
     name, found = "", list[Register]()
+    # The last, empty head closes the last group.
     for line in [*text.splitlines(), ":"]:
         one = _REGISTER.match(line)
         if one:
@@ -131,7 +132,7 @@ def _plain(value: str) -> str:
 
 
 def functions(text: str) -> Mapping[int, str]:
-    """Read `disassemble`: the function of each instruction, by the instruction's address."""
+    """Parse `disassemble`: the function of each instruction, by the instruction's address."""
     found: dict[int, str] = {}
     name = ""
     for line in text.splitlines():
@@ -145,7 +146,7 @@ def functions(text: str) -> Mapping[int, str]:
 
 
 def watched(text: str) -> Watched | None:
-    """Read what `watchpoint set` answers; None for an error."""
+    """Parse the answer of `watchpoint set`; None for an error."""
     match = _WATCHED.search(text)
     if match is None:
         return None
@@ -153,18 +154,18 @@ def watched(text: str) -> Watched | None:
 
 
 def watchpoints(text: str) -> Mapping[int, bool]:
-    """Read `watchpoint list`: which there are, and whether each is enabled."""
+    """Parse `watchpoint list`: whether each watchpoint is enabled, by number."""
     return {int(one["id"]): one["state"] == "enabled" for one in _WATCHPOINT.finditer(text)}
 
 
 def breakpoint_id(text: str) -> int | None:
-    """Read what `breakpoint set` answers; None for an error."""
+    """Parse the answer of `breakpoint set`; None for an error."""
     match = _BREAKPOINT.search(text)
     return int(match["id"]) if match else None
 
 
 def line_addresses(text: str, line: int) -> list[int]:
-    """Read `source info`: where the code of a line begins, in ascending order."""
+    """Parse `source info`: the addresses at which the code of a line begins, in ascending order."""
     found = {
         int(one["start"], 16) for one in _LINE_RANGE.finditer(text) if int(one["line"]) == line
     }
@@ -172,25 +173,25 @@ def line_addresses(text: str, line: int) -> list[int]:
 
 
 def function_range(text: str) -> tuple[int, int] | None:
-    """Read `image lookup --verbose --address`: where the function begins and ends."""
+    """Parse `image lookup --verbose --address`: the start and the end of the function."""
     match = _FUNCTION_RANGE.search(text)
     return (int(match["start"], 16), int(match["end"], 16)) if match else None
 
 
 def is_misplaced(text: str) -> bool:
-    """Read `image lookup --verbose --address`: whether LLDB 20 put a breakpoint there by mistake.
+    """Parse `image lookup --verbose --address`: whether LLDB 20 misplaced a breakpoint there.
 
-    It does so in functions of several ranges, or out of them, where there may be no code at all.
+    LLDB 20 does so in functions of several ranges, or outside of any function.
     """
     return _RANGES.search(text) is not None or _CODE.search(text) is None
 
 
 def body(text: str) -> int | None:
-    """Read `image lookup --verbose --address`: where the body begins of a function without a mark.
+    """Parse `image lookup --verbose --address`: the start of a body without a prologue mark.
 
     None unless the address is in the function's first line entry, and every variable is on the
-    stack: that entry is then the code that stores the arguments. (Optimised code has them in
-    registers where it begins, and LLDB is right there.)
+    stack. That entry is then the code that stores the arguments. (Optimised code has its variables
+    in registers from the start, and LLDB's address is right there.)
     """
     function, line = function_range(text), _LINE_BOUNDS.search(text)
     if function is None or line is None or int(line["start"], 16) != function[0]:
@@ -202,7 +203,7 @@ def body(text: str) -> int | None:
 
 
 def past_entry(text: str) -> range | None:
-    """Read `image lookup --verbose --address`: from that line's code to the end of the function.
+    """Parse `image lookup --verbose --address`: the rest of the function from the line on.
 
     None where the address is in the function's first line entry.
     """
@@ -213,7 +214,7 @@ def past_entry(text: str) -> range | None:
 
 
 def breakpoint_locations(text: str) -> list[BreakpointLocation]:
-    """Read `breakpoint list`: the locations."""
+    """Parse `breakpoint list`: the locations."""
     return [
         BreakpointLocation(
             one["id"], int(one["address"], 16), one["module"], bool(_OFFSET.search(one["where"]))
@@ -223,35 +224,35 @@ def breakpoint_locations(text: str) -> list[BreakpointLocation]:
 
 
 def line_file(text: str) -> str | None:
-    """Read `image lookup --verbose --address`: the file of the line that is there."""
+    """Parse `image lookup --verbose --address`: the file of the line at the address."""
     match = _LINE_ENTRY.search(text)
     return match["file"] if match else None
 
 
 def line_number(text: str) -> int | None:
-    """Read `image lookup --verbose --address`: the number of the line that is there."""
+    """Parse `image lookup --verbose --address`: the number of the line at the address."""
     match = _LINE_NUMBER.search(text)
     return int(match[1]) if match else None
 
 
 def symbols(text: str) -> list[str]:
-    """Read `image lookup`: the names found, without what is added to them."""
+    """Parse `image lookup`: the symbols' names, without offset and location."""
     return [match["name"] for match in _SUMMARY.finditer(text)]
 
 
 def demangled(text: str) -> str | None:
-    """Read `language cplusplus demangle`; a type's name of its typeinfo."""
+    """Parse `language cplusplus demangle`; of a typeinfo symbol, the type's name."""
     match = _DEMANGLED.search(text)
     return match["name"] if match else None
 
 
 def location(text: str) -> str | None:
-    """Read `frame variable --location NAME`: an address, or the register that holds it."""
+    """Parse `frame variable --location NAME`: an address, or a register."""
     match = _LOCATION.search(text)
     return match["where"] if match else None
 
 
 def error(text: str) -> str | None:
-    """Return what LLDB says is wrong; None where it says nothing of the kind."""
+    """Return LLDB's error messages in a command's output; None without one."""
     said = [line.removeprefix("error: ") for line in text.splitlines() if "error: " in line[:7]]
     return "; ".join(said) or None

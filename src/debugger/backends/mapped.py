@@ -1,7 +1,7 @@
-"""Debugs a program whose sources are elsewhere than where it was built.
+"""Maps source paths for a program whose sources lie elsewhere than where it was built.
 
-By a backend around its backend: what comes out of it names files where they are here, what goes in
-names them as the program does. Everything else goes through as it is.
+A backend is wrapped in another one: paths in its answers are mapped to this machine, and paths in
+requests to the program's own. All other calls are passed on unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Make = Callable[[Sink, asyncio.TaskGroup], Backend]
 
 
 def mapping(make: Make, places: SourceMap) -> Make:
-    """Return what makes a backend whose files are mapped; without a map, what was given."""
+    """Return a factory of source-mapped backends; without a source map, the factory itself."""
     if not places:
         return make
 
@@ -56,7 +56,7 @@ def _bound(bound: Bound, places: SourceMap) -> Bound:
 
 
 class _Passing:
-    """Passes on whatever its own class does not change."""
+    """Delegates to an inner object all that its subclass does not define."""
 
     def __init__(self, inner: Any, places: SourceMap) -> None:
         self._inner = inner
@@ -67,7 +67,7 @@ class _Passing:
 
 
 class _Mapped(_Passing):
-    """A backend whose files are mapped."""
+    """Wraps a backend whose source paths are mapped."""
 
     def report_to(self, sink: Sink) -> None:
         self._inner.report_to(_telling(sink, self._places))

@@ -1,4 +1,4 @@
-"""Explains why a breakpoint in a compiled program does not bind, and what would."""
+"""Explains why a breakpoint in a compiled program does not bind, and which lines or names would."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Names = Callable[[str, str], Awaitable[Iterable[str]]]
 
 
 def no_patterns(adapter: str) -> Bound:
-    """Refuse a pattern of functions."""
+    """Return the refusal of a breakpoint on a pattern of functions."""
     why = f"{adapter} sets no breakpoints by pattern; --backend frida and --backend lldb-cli do"
     return Bound(verified=False, why=why)
 
 
 async def explain(program: str | None, spec: Spec, *, lines: Lines, names: Names) -> Bound:
-    """Say why a breakpoint does not bind, with the lines or names that would.
+    """Explain why a breakpoint does not bind, with the lines or names that would.
 
     `lines` returns the lines of a file that have code, none where the program has no such file;
-    `names` the functions like one, given its name and a few letters that are in it.
+    `names` returns the functions like a given name, which contain a few of its letters.
     """
     found = look(program) if program else None
     is_bare = found is not None and not found.has_debug_info
@@ -49,6 +49,7 @@ async def _explain_function(function: str, names: Names, *, is_bare: bool) -> Bo
     why = f"no function {function} in the program"
     if is_bare:
         why += ", which has no debug information: compile it with -g"
+    # Three letters of the longest word find enough candidates: `near_names` ranks them afterwards.
     words = re.findall(r"[A-Za-z0-9]{2,}", function)
     known = await names(function, max(words, key=len)[:3]) if words else ()
     return Bound(verified=False, why=why, near_names=near_names(function, list(known)))

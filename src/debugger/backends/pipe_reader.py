@@ -1,6 +1,6 @@
-"""Reads a child process's pipe within the turn of the event loop in which its bytes come.
+"""Reads a child process's pipe within the event-loop turn in which its bytes come.
 
-asyncio's streams take two turns more for each message: of a step, which has seven, a good part.
+asyncio's streams take two turns more for each message, and a step exchanges seven messages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _CHUNK = 1 << 16
 
 
 class PipeReader:
-    """The read end of a pipe, which nobody else reads."""
+    """The read end of a pipe that has no other reader."""
 
     def __init__(self, descriptor: int) -> None:
         os.set_blocking(descriptor, False)
@@ -22,7 +22,7 @@ class PipeReader:
         self._is_closing = False
 
     async def read(self) -> bytes:
-        """Return what came; nothing at its end."""
+        """Return the bytes that came; none at the pipe's end."""
         chunks: list[bytes] = []
 
         def take(chunk: bytes) -> bool:
@@ -70,11 +70,12 @@ class PipeReader:
         finally:
             loop.remove_reader(self._descriptor)
             self._is_in_use = False
+            # `close` came during the read, and left the descriptor open for it.
             if self._is_closing:
                 self.close()
 
     def close(self) -> None:
-        """Close the pipe, once what is being read of it has come to its end."""
+        """Close the pipe, or leave that to the read under way."""
         self._is_closing = True
         if not self._is_in_use and self._descriptor >= 0:
             os.close(self._descriptor)

@@ -1,4 +1,4 @@
-"""The program's standard streams: how we write its input and read its output as it comes."""
+"""Opens the program's standard streams, writes its input and reads its output."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from debugger.core.events import Stream
 from debugger.errors import Code, DebuggerError
 
 _CHUNK = 1 << 16
+# A program that writes without end must not starve the event loop.
 _TURN_MAX = 1 << 19  # bytes read before others get their turn
 _WRITE_S = 10.0
 _QUIET_S = 0.02
@@ -23,7 +24,7 @@ class Stdio:
     """Three files for a program to open: a FIFO to read from, two to write to.
 
     With `as_terminal` the output files are pseudo-terminals, so that a C program writes each line
-    as it is done instead of 4 KiB blocks; stdout and stderr stay apart either way. Nothing is
+    when it is complete instead of 4 KiB blocks; stdout and stderr stay apart either way. Nothing is
     echoed or translated.
     """
 
@@ -50,13 +51,16 @@ class Stdio:
 
     def _terminal(self, stream: Stream) -> str:
         master, slave = os.openpty()
+        # Raw: no echo, and no "\n" turned into "\r\n".
         tty.setraw(slave)
+        # Kept open until the program has opened it: without a slave the master reports its end.
         self._slaves.append(slave)
         self._watch(master, stream)
         return os.ttyname(slave)
 
     def _fifo(self, stream: Stream, scratch: Path) -> str:
         path = str(scratch / stream.value)
+        # Opened for both: a FIFO without a writer would be at its end at once.
         os.mkfifo(path, 0o600)
         self._watch(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC), stream)
         return path
@@ -68,7 +72,7 @@ class Stdio:
         self._loop.add_reader(descriptor, self._take, descriptor)
 
     def _take(self, descriptor: int) -> int:
-        """Read what is there, up to a bound; return how many bytes."""
+        """Read the pending output, up to `_TURN_MAX`; return the number of bytes."""
         stream, decoder = self._read[descriptor]
         total = 0
         while total < _TURN_MAX:
@@ -96,7 +100,7 @@ class Stdio:
             self._on_output(stream, rest)
 
     def opened(self) -> None:
-        """Note that the program has opened its files: from now on its end is the files' end."""
+        """Close our side of the terminals: from now on the program's end ends them."""
         for slave in self._slaves:
             os.close(slave)
         self._slaves.clear()
@@ -112,9 +116,9 @@ class Stdio:
             self._take(descriptor)
 
     async def drain(self) -> None:
-        """Read until the files end, or nothing has come for a short while (bounded).
+        """Read until the files end, or no output has come for `_QUIET_S`; bounded by `_DRAIN_S`.
 
-        A terminal's output reaches its reader a moment after the write, so one look is not enough.
+        A terminal's output reaches its reader a moment after the write, so one read is not enough.
         """
         limit = self._loop.time() + _DRAIN_S
         self.opened()

@@ -1,6 +1,6 @@
-"""What the protocol's optional requests can do: each ability that an adapter may advertise.
+"""Implements abilities by the protocol's optional requests, for adapters that advertise them.
 
-An adapter's own way (`Profile.abilities`), by its command line for instance, comes before these.
+An adapter's own implementation (`Profile.abilities`), by its command line for instance, goes first.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Memory:
         self._inside = inside
 
     async def read(self, address: int, count: int) -> bytes:
-        """Return what is mapped of so many bytes (DAP: ReadMemoryRequest)."""
+        """Return the mapped bytes of a range (DAP: ReadMemoryRequest)."""
         arguments = ask.ReadMemory(hex(address), count=min(count, _PAGE))
         body = await self._inside.request(
             "readMemory", arguments, dap.MemoryBody, failure=Code.EVALUATION_FAILED
@@ -56,7 +56,7 @@ class Memory:
         return data[:count]
 
     async def write(self, address: int, data: bytes) -> None:
-        """Write all of it (DAP: WriteMemoryRequest)."""
+        """Write all of the data (DAP: WriteMemoryRequest)."""
         arguments = ask.WriteMemory(hex(address), base64.b64encode(data).decode())
         await self._inside.request(
             "writeMemory", arguments, dap.Body, failure=Code.EVALUATION_FAILED
@@ -64,7 +64,7 @@ class Memory:
 
 
 def unmapped(address: int) -> DebuggerError:
-    """Return the error for memory that is not there."""
+    """Build the error for memory that is not mapped."""
     return DebuggerError(
         Code.EVALUATION_FAILED,
         f"no memory is mapped at {address:#x}",
@@ -108,7 +108,7 @@ class Disassembly:
         self._inside = inside
 
     async def instructions(self, address: int, count: int) -> list[Instruction]:
-        """Return so many instructions (DAP: DisassembleRequest)."""
+        """Return `count` instructions (DAP: DisassembleRequest)."""
         arguments = ask.Disassemble(hex(address), count)
         body = await self._inside.request(
             "disassemble", arguments, dap.DisassembleBody, failure=Code.EVALUATION_FAILED
@@ -168,7 +168,7 @@ class Modules:
         self._inside = inside
 
     async def modules(self) -> list[LoadedModule]:
-        """Return what is loaded (DAP: ModulesRequest)."""
+        """Return the loaded modules (DAP: ModulesRequest)."""
         arguments = ask.Modules(start_module=0, module_count=_MODULES_MAX)
         body = await self._inside.request("modules", arguments, dap.ModulesBody)
         return [convert.module(one) for one in body.modules[:_MODULES_MAX]]
@@ -210,7 +210,7 @@ class StepTargets:
         return [StepTarget(one.id, one.label) for one in body.targets]
 
     async def step_into(self, target: StepTarget, thread: int) -> None:
-        """Step into one (DAP: StepInArguments.targetId)."""
+        """Step into one of the calls (DAP: StepInArguments.targetId)."""
         if self._inside.steps is not None:
             await self._inside.steps.begin(Resume.STEP, thread)
         await self._inside.request("stepIn", ask.Step(thread, target_id=target.id), dap.Body)
@@ -230,7 +230,7 @@ class ThreadsAlone:
 
 
 class Watchpoints:
-    """Data breakpoints: a list that is replaced as a whole."""
+    """Data breakpoints; the request replaces the whole list."""
 
     slots = _SLOTS
 
@@ -239,7 +239,7 @@ class Watchpoints:
         self._set: list[tuple[ask.DataBreakpoint, int | None]] = []
 
     async def watch(self, wanted: Breakpoint, frame: Frame | None) -> Bound:
-        """Set one (DAP: DataBreakpointInfoRequest, SetDataBreakpointsRequest)."""
+        """Set a data breakpoint (DAP: DataBreakpointInfoRequest, SetDataBreakpointsRequest)."""
         expression = wanted.spec.watch or ""
         about = await self._inside.request(
             "dataBreakpointInfo",
@@ -257,6 +257,7 @@ class Watchpoints:
         one = ask.DataBreakpoint(about.data_id, access, wanted.spec.condition)
         bound = (await self._send([*(known for known, _ in self._set), one]))[-1]
         if not bound.verified:
+            # The refused one is taken out of the adapter's list again.
             await self._send([known for known, _ in self._set])
             raise DebuggerError(
                 Code.EVALUATION_FAILED, bound.message or f"cannot watch {expression}"
@@ -265,7 +266,7 @@ class Watchpoints:
         return Bound(verified=True, backend_id=bound.id, again=expression)
 
     async def unwatch(self, bound: Bound) -> None:
-        """Remove one."""
+        """Remove a data breakpoint."""
         self._set = [one for one in self._set if one[1] != bound.backend_id]
         await self._send([one for one, _ in self._set])
 

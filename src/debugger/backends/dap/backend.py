@@ -1,4 +1,4 @@
-"""A debugged program behind a debug adapter: the Backend protocol in terms of DAP requests."""
+"""Implements the Backend protocol by requests of the Debug Adapter Protocol."""
 
 from __future__ import annotations
 
@@ -53,7 +53,12 @@ T = TypeVar("T")
 
 
 class DapBackend:
-    """One program behind one adapter (`Backend`)."""
+    """One program behind one debug adapter (`Backend`).
+
+    An adapter's messages come from `Conversation`; its events go through `Events`, which has
+    doubtful stops filtered by `_stands` before the session hears of them. All that is specific to
+    an adapter is in its `Profile`.
+    """
 
     kind = "dap"
 
@@ -122,13 +127,14 @@ class DapBackend:
         )
         self._ahead = ReadAhead(self._talk.client, profile.scopes)
         self._exceptions = Exceptions(self, profile, self._talk.client)
+        # The dispatcher decides with these whether a stop may be reported without being filtered.
         self._talk.events.judges_exceptions = lambda: self._exceptions.judges
         self._talk.events.on_fork = follow
         self._talk.events.are_shared = lambda: bool(self._sites)
         self._talk.events.is_leaving = lambda: self._lost_steps.is_leaving
 
     def inherit(self, parent: DapBackend) -> None:
-        """Take what a child process has of its parent's."""
+        """Copy to a child process's backend the state that its parent's has."""
         talk, its = self._talk, parent._talk
         talk.launched, talk.address = its.launched, its.address
         talk.events.is_copied, self.attached = its.events.is_copied, parent.attached
@@ -150,24 +156,24 @@ class DapBackend:
 
     @property
     def logs(self) -> dict[int, tuple[int, str]]:
-        """Our number and the text of each breakpoint that stops for us to log."""
+        """Our number and text of each logpoint that stops for us to log, by the adapter's number."""
         return self._talk.events.logs
 
     @property
     def checks(self) -> list[Callable[[Stopped], Awaitable[None]]]:
-        """What an ability does at each stop before it is told."""
+        """Callbacks that run at each stop before it is reported."""
         return self._talk.events.checks
 
     def tell(self, event: Event) -> None:
-        """Tell the session what an ability came to know."""
+        """Report an event to the session."""
         self._tell(event)
 
     def can(self, command: str) -> bool:
-        """Tell whether the adapter takes a request."""
+        """Return whether the adapter supports a request."""
         return self._talk.client.can(command)
 
     def ability(self, kind: type[T]) -> T:
-        """Return what does something that not every adapter can (see Backend.ability)."""
+        """Return the implementation of an ability (see Backend.ability)."""
         found: Any = self._abilities.get(kind)
         if found is None:
             if kind is abilities.Exceptions:
@@ -182,7 +188,7 @@ class DapBackend:
         return ability
 
     def report_to(self, sink: Sink) -> None:
-        """Report to another sink from now on: a child gets a session of its own."""
+        """Report to another sink from now on: a child process gets a session of its own."""
         self._sink = sink
 
     async def start(self, launch: Launch) -> None:
@@ -200,7 +206,7 @@ class DapBackend:
         await self._begin(self._child)
 
     async def connect(self) -> None:
-        """Take hold of the child process that this backend was made for."""
+        """Attach to the child process that this backend was made for."""
         if self._held is not None and self._profile.forked is not None:
             target = self._held.target(self.launched or self.attached)
             await self._talk.attach(target, self._profile.forked(self.launched))
@@ -210,7 +216,7 @@ class DapBackend:
         await self._begin(self._child)
 
     async def _begin(self, configuration: Mapping[str, Any] | None) -> None:
-        """Let the program come to where it waits for breakpoints, where the adapter wants that."""
+        """Let the program run to where it waits for breakpoints, for an adapter that needs that."""
         if self._profile.delegating is not None and self.lines is not None:
             self._waiting = Waiting(self._talk.events, self._go, configuration, self.lines)
             await self._profile.delegating.begin(self, self._waiting)
@@ -242,9 +248,9 @@ class DapBackend:
         return msgspec.structs.replace(closed, notes=(*closed.notes, left)) if left else closed
 
     async def _release(self, *, kill: bool) -> str | None:
-        """Do what is left to do in a process that was attached to, where the adapter does not.
+        """Let go of an attached process, or end it, where the adapter does neither.
 
-        Returns what is left of the debugger in a process that goes on.
+        Returns a note on what is left of the debugger in a process that goes on.
         """
         delegating = self._profile.delegating
         if self.attached is None or self._child is not None or delegating is None:
@@ -273,6 +279,7 @@ class DapBackend:
             self._stacks.told(event)
             if self.steps is not None:
                 self.steps.told(event)
+            # Handles of values are valid for one stop only.
             self._values.clear()
             self.looked_at = None
             self._read_ahead(event)
@@ -291,7 +298,7 @@ class DapBackend:
     # -- breakpoints ---------------------------------------------------------------------------
 
     def place(self, spec: Spec) -> Spec | Bound:
-        """Return where a breakpoint is to be set, or why it cannot be."""
+        """Return the location at which a breakpoint is to be set, or why it cannot be set."""
         if spec.kind is Kind.EXCEPTION:
             return self._exceptions.place(spec)
         if spec.kind in {Kind.ADDRESS, Kind.WATCHPOINT}:
@@ -341,7 +348,7 @@ class DapBackend:
         return [found[one.id] for one in wanted]
 
     async def explain(self, spec: Spec) -> Bound:
-        """Say why a breakpoint does not bind."""
+        """Explain why a breakpoint does not bind."""
         try:
             return await self._profile.explain(self, spec)
         except DebuggerError:
@@ -371,6 +378,7 @@ class DapBackend:
                 "a breakpoint interrupted a step of another thread, and it has to end first",
                 hint="debugger continue goes on with that step",
             )
+        # The adapter may still answer requests that were sent ahead at the last stop.
         await self._ahead.settle()
         may_hold = self._values.has_returned is not False
         if self._profile.step_done is not None and self._stepped is not None and may_hold:

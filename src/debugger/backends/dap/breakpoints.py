@@ -1,4 +1,4 @@
-"""How lists of breakpoints are sent to an adapter."""
+"""Sends lists of breakpoints to an adapter, and converts the answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def send_lines(
 ) -> Sequence[dap.Breakpoint]:
     """Replace the breakpoints of a source file; the answers come in the same order.
 
-    `shared` are the lines of those that several of ours share.
+    `shared` are the lines at which several of our breakpoints share one of the adapter's.
     """
     # In lldb-dap 19 one that was a logpoint never stops again, and in CodeLLDB 1.11 one keeps its
     # condition: where such has gone, the breakpoint is taken away first. So is one that several
@@ -87,7 +87,7 @@ async def send_functions(
 def _options(
     wanted: Sequence[Breakpoint], location: Callable[[Breakpoint], _Location]
 ) -> frozenset[tuple[_Location, str]]:
-    """Return what makes breakpoints pass, by location."""
+    """Return the locations of the breakpoints that have options, with each option's name."""
     return frozenset(
         (location(one), name)
         for one in wanted
@@ -158,7 +158,7 @@ def _choose_functions(
     sent: Sequence[ask.FunctionBreakpoint],
     answers: Sequence[dap.Breakpoint],
 ) -> bool:
-    """Keep what ambiguous names stand for; tell whether some are to be sent again."""
+    """Store the functions that ambiguous names stand for; return whether there are any."""
     chosen = {
         one.name: name
         for one, answer in zip(sent, answers, strict=False)
@@ -176,7 +176,7 @@ async def bounds(
     wanted: Sequence[Breakpoint],
     answers: Sequence[dap.Breakpoint],
 ) -> list[Bound]:
-    """Return what the adapter answered for each, with why where it did not bind."""
+    """Convert the adapter's answers, with the reason for each breakpoint that did not bind."""
     found: list[Bound] = []
     thrown: dict[int, set[str | None]] = {}
     logs: dict[int, tuple[int, str]] = {}
@@ -216,18 +216,18 @@ async def _explained(backend: Backend, profile: Profile, bound: Bound, wanted: B
 
 
 def stops_at_entry(talk: Conversation, profile: Profile) -> bool:
-    """Tell whether a breakpoint of ours has yet to stop the program at its entry."""
+    """Return whether a breakpoint of ours has yet to stop the program at its entry."""
     is_wanted = talk.launched is not None and talk.launched.stop_on_entry
     return profile.entry is not None and is_wanted and not talk.events.is_entered
 
 
 def needs_entry(talk: Conversation, profile: Profile) -> bool:
-    """Tell whether that breakpoint has to be set yet."""
+    """Return whether the entry breakpoint has yet to be set."""
     return stops_at_entry(talk, profile) and not talk.events.is_entry_set
 
 
 def _logs(profile: Profile, wanted: Breakpoint) -> bool:
-    """Tell whether the adapter logs at it by itself; the protocol has that for lines alone."""
+    """Return whether the adapter itself logs there; the protocol has that for lines only."""
     kind = (wanted.at or wanted.spec).kind
     return kind is Kind.LINE or (kind is Kind.FUNCTION and profile.functions_log)
 
@@ -239,10 +239,10 @@ def _hits(profile: Profile, spec: Spec) -> str | None:
 async def failed_conditions(
     backend: Backend, stop: Stopped, conditions: Mapping[int, tuple[int, str]]
 ) -> dict[int, ConditionFailed]:
-    """Return, by the adapter's number, why conditions of those hit cannot be evaluated.
+    """Return, by the adapter's number, why conditions of hit breakpoints cannot be evaluated.
 
-    lldb-dap 19 stops where a condition cannot be evaluated, and tells of it in an output event
-    before or after the stop; evaluating the condition again is the only way to know.
+    lldb-dap 19 stops where a condition cannot be evaluated, and reports the problem in an output
+    event before or after the stop; evaluating the condition again is the only way to know.
     """
     known = {hit: conditions[hit] for hit in stop.hits if hit in conditions}
     if not known or stop.thread is None:

@@ -1,4 +1,4 @@
-"""How requests find their responses: numbers, time-outs, capabilities, reverse requests."""
+"""Sends requests and matches their responses, within time limits and capabilities."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ OnRequest = Callable[[str, msgspec.Raw], Awaitable[dict[str, Any]]]
 
 
 class Client:
-    """One end of a DAP conversation: bytes of whole messages in, bytes of whole messages out.
+    """One end of a DAP connection: whole message bodies in and out, without I/O.
 
-    `write` takes the body of a message to send. Events are handed to `on_event` in order, from
-    within `receive`. A reverse request is answered with what `on_request` returns.
+    `write` is given the body of each message to send. Events are passed to `on_event` in order,
+    from within `receive`. A reverse request is answered with the result of `on_request`.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Client:
         return self._lost is not None
 
     def merge_capabilities(self, more: dict[str, Any]) -> None:
-        """Take capabilities, also late ones (DAP: CapabilitiesEvent).
+        """Add capabilities, also those of a late event (DAP: CapabilitiesEvent).
 
         Raises:
             DebuggerError: PROTOCOL.
@@ -123,7 +123,7 @@ class Client:
             ) from error
 
     def can(self, command: str) -> bool:
-        """Tell whether the adapter takes a request."""
+        """Return whether the adapter supports a request."""
         need = _NEEDS.get(command)
         return need is None or bool(getattr(self.capabilities, need))
 
@@ -139,7 +139,7 @@ class Client:
     ) -> Body:
         """Send a request and return its response's body; `within` is in seconds.
 
-        One that was `sent` before is not sent again.
+        A request that was already `sent` is not sent again.
 
         Raises:
             DebuggerError: NOT_SUPPORTED without sending, TIMEOUT, ADAPTER_DIED, or `failure` with
@@ -167,6 +167,7 @@ class Client:
             DebuggerError: TIMEOUT, ADAPTER_DIED.
         """
         if self._overdue is not None:
+            # The adapter works through its requests in order, and is still at the overdue one.
             within = min(within, _BUSY_S)
         # asyncio.timeout would cost each request more than its sending.
         limit = asyncio.get_running_loop().call_later(within, _expire, response)
@@ -225,10 +226,10 @@ class Client:
         return decode(response.body, kind)
 
     def receive(self, body: bytes) -> None:
-        """Take one message.
+        """Handle one message.
 
         Raises:
-            DebuggerError: PROTOCOL if it is none.
+            DebuggerError: PROTOCOL if it is malformed.
         """
         self._log_message("from", body)
         try:
@@ -268,7 +269,7 @@ class Client:
             self._write(_encoded({"seq": self._seq, **reply}))
 
     def lose(self, error: DebuggerError) -> None:
-        """Fail all that waits and all that comes: the adapter is gone."""
+        """Fail all pending and all later requests: the adapter is gone."""
         if self._lost is None:
             self._lost = error
             for waiting in list(self._pending.values()):
@@ -330,7 +331,7 @@ def decode(raw: msgspec.Raw, kind: type[Body]) -> Body:
 
 
 def error_text(response: dap.Message) -> str:
-    """Return what an unsuccessful response says, wherever the adapter put it."""
+    """Return the message of an unsuccessful response, from either of its two places."""
     detail = ""
     try:
         error = decode(response.body, dap.ErrorBody).error

@@ -1,4 +1,4 @@
-"""How a session's conversation with its adapter begins, goes on and ends."""
+"""Starts an adapter, exchanges messages with it, and ends it."""
 
 from __future__ import annotations
 
@@ -31,15 +31,21 @@ _LAST_S = 5.0
 
 
 class Limits(Struct, frozen=True):
-    """How long to wait, in seconds; with `logs_messages` all that is sent goes to the log."""
+    """Time limits in seconds."""
 
     initialize_s: float = 10.0
     request_s: float = 30.0
-    logs_messages: bool = False
+    logs_messages: bool = False  # all messages go to the log
 
 
 class Conversation:
-    """A started and initialized adapter, the program's streams and the handshake's latches."""
+    """A started and initialized adapter, with the program's streams.
+
+    The handshake: `initialize` and its response; `launch` or `attach`, whose response is not
+    awaited; the `initialized` event; breakpoints; `configurationDone`; then the response to
+    `launch`, or the first stop, or the end. Newer lldb-dap, debugpy and gdb answer `launch` only
+    after `configurationDone`, so that awaiting the response in between would deadlock.
+    """
 
     def __init__(
         self,
@@ -108,8 +114,9 @@ class Conversation:
         if text:
             self._sink(Printed(stream, text))
 
+    # js-debug: the program's own session is opened on a second connection.
     async def _enter(self, command: str, arguments: dict[str, Any]) -> None:
-        """Begin, on a connection of the program's own where the adapter launches on another."""
+        """Launch or attach, on a connection of its own where the adapter launches on another."""
         if self._profile.delegating is not None and self.address is not None:
             link = await Connection.open(*self.address)
             self._delegation = Delegation(
@@ -125,7 +132,7 @@ class Conversation:
         await self._begin(str(arguments.get("request", command)), arguments)
 
     async def _run_served(self, launch: Launch) -> None:
-        """Run a program that is its own adapter."""
+        """Run a program that contains its own adapter."""
         assert self._guard is not None
         heard = served.Heard(self._profile.serving, self._found.listens, self._print)
         self.stdio = Stdio(self._scratch, as_terminal=False, on_output=heard.take)
@@ -147,7 +154,7 @@ class Conversation:
         return Files(launch.stdin or self.stdio.stdin, self.stdio.stdout, self.stdio.stderr)
 
     async def attach(self, target: Attach, more: Mapping[str, Any]) -> None:
-        """Start the adapter and take hold of a live process; `more` goes into the request."""
+        """Start the adapter and attach to a process; `more` are extra arguments of the request."""
         self.events.wants_entry = target.pause
         if target.connect is not None and self._profile.is_server:
             self._listen(await Connection.open(*target.connect))
@@ -156,7 +163,7 @@ class Conversation:
         await self._enter("attach", {**self._profile.attach(target), **more})
 
     async def connect(self, configuration: Mapping[str, Any]) -> None:
-        """Take hold of a child process, as the adapter's configuration for it says."""
+        """Attach to a child process by the adapter's configuration for it."""
         self._listen(await handshake.met(self._profile.name, configuration, self.address))
         self.events.tells_status = False  # neither debugpy nor js-debug knows a child's
         await self._begin(str(configuration.get("request", "attach")), dict(configuration))
@@ -176,7 +183,7 @@ class Conversation:
         self._listen(link)
 
     def _pour(self, text: str) -> None:
-        """Tell what an adapter writes that listens: it may be the program's output."""
+        """Report output of an adapter on TCP, which may be the program's."""
         if not self._is_closing:
             self._sink(Printed(self._profile.served_output, text))
 
@@ -185,7 +192,7 @@ class Conversation:
         self._pump = self._tasks.create_task(self._receive(link))
 
     async def probe(self, cwd: str, env: Mapping[str, str]) -> dict[str, Any]:
-        """Start the adapter and initialize it, no more; return its capabilities.
+        """Start the adapter and initialize it; return its capabilities.
 
         Raises:
             DebuggerError: ADAPTER_FAILED, TIMEOUT.
@@ -211,10 +218,7 @@ class Conversation:
         return capabilities
 
     async def _begin(self, command: str, arguments: dict[str, Any]) -> None:
-        """Initialize, then launch or attach without awaiting it.
-
-        Newer lldb-dap, debugpy and gdb answer only after configurationDone: waiting would deadlock.
-        """
+        """Initialize, then launch or attach without awaiting the response (see the class)."""
         if (delegating := self._profile.delegating) is not None:
             nodelay.send_at_once(delegating.child_pid(arguments) or 0)
         await self._initialize()
@@ -227,7 +231,7 @@ class Conversation:
             await self.request("setDebuggerProperty", dict(self._profile.properties), dap.Body)
 
     async def run(self) -> None:
-        """End the configuration and see the launch succeed, or the program stop or end."""
+        """End the configuration, and wait for the launch's success, a stop or the end."""
         assert self._begun is not None
         with self._blamed(Code.LAUNCH_FAILED):
             if self.client.can("configurationDone"):
@@ -240,7 +244,7 @@ class Conversation:
     async def _first(
         self, event: asyncio.Event, *, unless: asyncio.Future[dap.Message], doing: str
     ) -> None:
-        """Wait for an event or a response; a response that tells of a failure raises."""
+        """Wait for an event, or for a response that reports a failure."""
         await handshake.first(
             self.client,
             self._profile.name,
@@ -259,7 +263,7 @@ class Conversation:
             raise self._blame(error, code) from error
 
     def _blame(self, error: DebuggerError, code: Code) -> DebuggerError:
-        """Add the adapter's last words to a failure of its start."""
+        """Add the adapter's last output to a failure of its start."""
         kept = error.code if error.code is not Code.ADAPTER_FAILED else code
         said = self._last_words()
         message = self._profile.launch_problem(error.message)
@@ -308,6 +312,7 @@ class Conversation:
         how = "closed its connection"
         if self._guard is not None and problem is None:
             try:
+                # The guard reports the exit a moment after the pipe has ended.
                 async with asyncio.timeout(1):
                     how = await asyncio.shield(self._guard.exited)
             except TimeoutError:
@@ -352,12 +357,12 @@ class Conversation:
         return {"processId": self._launcher}
 
     def _see_the_last(self, ended: served.Ended) -> None:
-        """Note how a program ended that is its own adapter, unless it was ended with its guard."""
+        """Note the exit of a program that is its own adapter, unless its guard ended it."""
         if self._guard is not None and not self._guard.is_lost:
             self.events.ended(served.exited(ended.result()))
 
     def _see_the_end(self, ended: served.Ended) -> None:
-        """Note how a program ended that we ran; its adapter may have more to say."""
+        """Note the exit of a program that we ran; its adapter may have more to say."""
         if self._guard is not None and self._guard.is_lost:
             return  # what ended with it is told once the connection closes
         seen = served.exited(ended.result())
@@ -375,6 +380,7 @@ class Conversation:
     ) -> Any:
         """Send a request and return its response's body (see Client.request)."""
         if command in ask.RESUMES.values():
+            # Cleared before the request is sent: the stop may come before its response.
             self.events.halted.clear()
         return await self.client.request(
             command, arguments, body, within=self._limits.request_s, failure=failure, sent=sent
@@ -391,6 +397,7 @@ class Conversation:
 
     async def close(self, *, kill: bool) -> Closed:
         """End the adapter, and the program with it if `kill`."""
+        # From here on the adapter's end is expected, and is not reported as a loss.
         self._is_closing = True
         self.events.mute()
         if not kill and self._guard is not None and self.events.pid is not None:

@@ -1,4 +1,4 @@
-"""How DAP's bodies become the debugger's own values. Pure."""
+"""Converts DAP's bodies to the debugger's own values. Pure."""
 
 from __future__ import annotations
 
@@ -72,10 +72,11 @@ def _module_name(module_id: str | int | None) -> str | None:
 
 
 def _function(name: str) -> str:
-    """Leave out what lldb-dap adds to a function's name, and debugpy to the one that raised.
+    """Remove from a function's name what lldb-dap adds to it, and debugpy to the raising one.
 
     js-debug puts the global object before a function that is called without one, and before others
-    how V8 begins to write the object: `Timeout {.tick`, `function router (req, res) {.handle`.
+    the first part of V8's text for the object: `Timeout {.tick`, `function router (req, res)
+    {.handle`.
     """
     of = _OF_OBJECT.match(name)
     name = ".".join(filter(None, of.groups())) if of is not None else name
@@ -98,7 +99,7 @@ def scopes(bodies: Sequence[dap.Scope]) -> list[Scope]:
 
 
 def scope(body: dap.Scope) -> Scope:
-    """Convert a scope, whatever words it is told in."""
+    """Convert a scope, whatever words name its kind."""
     kind = _KINDS.get((body.presentation_hint or body.name).lower(), ScopeKind.OTHER)
     if kind is ScopeKind.OTHER:
         # delve: "Locals (warning: optimized function)".
@@ -109,7 +110,7 @@ def scope(body: dap.Scope) -> Scope:
 def variable(body: dap.Variable) -> Variable:
     """Convert a variable; a value over 64 Ki characters is cut.
 
-    The text of a lazy one is a placeholder: its value is read only when its contents are.
+    The value of a lazy variable is a placeholder: it is read only when its children are.
     """
     is_lazy = body.presentation_hint is not None and body.presentation_hint.lazy
     return Variable(
@@ -138,12 +139,12 @@ def evaluated(name: str, body: dap.EvaluateBody) -> Variable:
 
 
 def clipped(text: str) -> str:
-    """Cut a value's middle out, so that one value cannot fill the memory."""
+    """Cut out the middle of a long value, so that one value cannot fill the memory."""
     return clip(text, VALUE_MAX)
 
 
 def bound(body: dap.Breakpoint, wanted: Breakpoint | None) -> Bound:
-    """Convert what the adapter says of a breakpoint; raw keys are no explanation."""
+    """Convert an adapter's answer for a breakpoint; raw message keys are dropped."""
     spec = wanted.spec if wanted is not None else None
     source = body.source.path if body.source is not None else None
     # js-debug sends a key of its own here until the file is loaded; gdb says "pending".
@@ -159,7 +160,7 @@ def bound(body: dap.Breakpoint, wanted: Breakpoint | None) -> Bound:
 
 
 def instructions(bodies: Sequence[dap.DisassembledInstruction]) -> list[Instruction]:
-    """Convert instructions; a line is left out where it is the instruction's before."""
+    """Convert instructions; an omitted line is that of the instruction before."""
     found: list[Instruction] = []
     file: str | None = None
     line: int | None = None

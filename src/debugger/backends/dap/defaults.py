@@ -1,4 +1,4 @@
-"""Holds the hooks of an adapter that has nothing to add: each does nothing."""
+"""Holds the default hooks of an adapter profile: each changes nothing, or knows nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def no_explanation(inside: Inside, spec: Spec) -> Bound:
 
 
 def no_correction(inside: Inside, spec: Spec) -> Spec | Bound:
-    """Send the breakpoint as the user wants it."""
+    """Return the breakpoint's location as the user gave it."""
     del inside
     return spec
 
@@ -37,13 +37,13 @@ def no_choice(name: str, refusal: str) -> None:
 
 
 def location_of(one: Breakpoint) -> object:
-    """Return what an adapter tells breakpoints apart by: it keeps one at each line or name."""
+    """Return the key of a breakpoint for an adapter that keeps one at each line or name."""
     at = one.at or one.spec
     return (at.line, at.function, at.catch, at.type)
 
 
 def not_taken(why: str) -> None:
-    """Know of no breakpoint that is refused for another at its location."""
+    """Find no location in a refusal."""
     del why
 
 
@@ -65,7 +65,7 @@ async def no_page(inside: Inside, value: Variable, start: int, count: int) -> li
 
 
 async def no_return(inside: Inside, stop: Stopped, frame: Frame) -> Variable | None:
-    """Know nothing of what a function returned, or have it among the locals."""
+    """Return no value: the function's value is unknown, or among the locals."""
     del inside, stop, frame
     return None
 
@@ -131,7 +131,7 @@ def no_hint(problem: str) -> str | None:
 
 
 def same_thread(body: dap.Thread) -> dap.Thread:
-    """Take a thread as it is told."""
+    """Return a thread unchanged."""
     return body
 
 

@@ -1,7 +1,8 @@
-"""Debugs a program whose adapter launches on one connection and debugs on another.
+"""Launches a program by an adapter that launches on one connection and debugs on another.
 
-js-debug answers a launch with the request to start a debug session for the program: that session
-is the one that counts. The launching connection stays open beside it, and says nothing of weight.
+js-debug answers a launch with the reverse request to start a debug session for the program: that
+session does the debugging. The launching connection stays open beside it and reports nothing
+relevant any more.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _SAID_MAX = 2000
 
 
 class Lines(Protocol):
-    """How an adapter is sent the breakpoints of a file, where it needs more than the protocol."""
+    """Sends a file's breakpoints to an adapter that needs more than the protocol's request."""
 
     is_live: bool  # the session's launch is done: more than breakpoints can be asked for
     is_changed: bool  # the user may have changed variables at this stop
@@ -45,28 +46,28 @@ class Lines(Protocol):
         """Replace a file's breakpoints; the answers come in the same order."""
 
     async def enter(self) -> None:
-        """Set what stops a program at its entry, where that is wanted."""
+        """Set the entry breakpoint, if the user requested a stop there."""
 
     async def renumber(self) -> None:
-        """Do what is needed once a launch is done that breakpoints were set before."""
+        """Update breakpoints that were set before the launch was done."""
 
     async def finish(self, thread: int) -> None:
-        """Leave a function."""
+        """Step out of a function."""
 
     async def pause(self, thread: int) -> None:
-        """Ask a running program to stop, whether or not any of its code runs."""
+        """Pause a running program, whether or not any of its code runs."""
 
     async def stands(self, stop: Stopped) -> bool:
-        """Tell whether a stop is for the user, or part of a step of ours."""
+        """Return whether a stop is for the user; False for a part of a step of ours."""
 
     def note(self, event: Event) -> None:
-        """Take what is told to the session."""
+        """Note an event that is reported to the session."""
 
     def is_replayed(self, event: Event) -> bool:
-        """Decide whether an event repeats what an attached program logged before."""
+        """Return whether an event repeats output from before the attach."""
 
     async def end_replay(self) -> None:
-        """See where that ends which an attached program logged before."""
+        """Find the end of the output that is repeated from before the attach."""
 
 
 class Held:
@@ -88,20 +89,20 @@ class Held:
         self._is_told = False
 
     async def begin(self) -> None:
-        """Let the program begin; its first stop is kept from the session."""
+        """Let the program begin; its first stop is not reported to the session."""
         self._events.hold = asyncio.get_running_loop().create_future()
         self._has_begun = self._lines.is_live = True
         await self._run()
 
     async def until_stopped(self, within_s: float) -> Stopped | None:
-        """Wait for the first stop; None if the program ended or the time did."""
+        """Wait for the first stop; None if the program ended or the time passed."""
         assert self._events.hold is not None
         done, _ = await asyncio.wait({self._events.hold}, timeout=within_s)
         self._stop = self._events.hold.result() if done else None
         return self._stop
 
     def tell_first(self) -> None:
-        """Tell the session of the first stop, once it can take it, instead of going on."""
+        """Report the first stop once the session can take it, instead of continuing."""
         self._is_told = True
 
     async def run(self, inside: Inside, tell: Callable[[Event], None]) -> None:
@@ -125,30 +126,27 @@ class Held:
 
 @dataclass(frozen=True)
 class Delegating:
-    """What an adapter needs that launches on one connection and debugs on another.
+    """The hooks of an adapter that launches on one connection and debugs on another."""
 
-    `child_pid` reads the process of a session that it wants started; `own` changes the adapter's
-    own environment, `environment` the program's, of what the adapter wants in it; `replaced` says
-    that the adapter runs another program than the one that was requested; `written` leaves
-    out what a debugger's presence makes the program write; `begin` may let a program begin before
-    its breakpoints are set, up to where it holds for us; `lines` sends its breakpoints; `leave`
-    does what is left to do in an attached program before it is let go of, and is given what is set
-    when the adapter says that the program is gone; `end` ends one.
-    """
-
+    # Reads the process from the configuration of a session that the adapter wants started.
     child_pid: Callable[[Mapping[str, Any]], int | None]
+    # Changes the environment of the adapter, `environment` that of the program.
     own: Callable[[Path], Mapping[str, str]]
     environment: Callable[[Mapping[str, str | None]], Mapping[str, str | None]]
+    # Returns a note if the adapter runs another program than the requested one.
     replaced: Callable[[Launch, Sequence[str]], str | None]
+    # Removes from the output what only a debugger's presence makes the program write.
     written: Callable[[Stream, str], str]
+    # May let the program run to where it waits for us, before its breakpoints are set.
     begin: Callable[[Inside, Held], Awaitable[None]]
     lines: Callable[[Inside], Lines]
+    # Cleans up an attached program before the detach; the event is set when the program is gone.
     leave: Callable[[Inside, asyncio.Event], Awaitable[str | None]]
     end: Callable[[Inside], None]
 
 
 class Delegation:
-    """The connection that launches; the program's own session is asked for on it."""
+    """The launching connection, on which the program's own session is requested."""
 
     def __init__(
         self, profile: Profile, link: Connection, *, serve: OnRequest, tasks: asyncio.TaskGroup
@@ -206,13 +204,13 @@ class Delegation:
         return self._program.result()
 
     def hear(self, stream: Stream, text: str) -> str:
-        """Take what the program writes; return what of it is the program's own."""
+        """Note the program's output; return the part that is the program's own."""
         if not self._program.done():
             self._said = (self._said + text)[-_SAID_MAX:]
         return self._written(stream, text)
 
     def over(self, seen: Exited | None = None) -> bool:
-        """Note that the program has ended, or the adapter; tell whether its session never came."""
+        """Note that the program or adapter has ended; return whether the session never began."""
         self._seen = seen or self._seen
         if self._program.done():
             return self._program.exception() is not None

@@ -1,4 +1,4 @@
-"""What an adapter's events mean: latches of the handshake, stops, output, and the program's end."""
+"""Dispatches an adapter's events: handshake latches, stops, output, and the program's end."""
 
 from __future__ import annotations
 
@@ -38,12 +38,18 @@ _CONSOLE_MAX = 2000
 
 
 def log_message(number: int, text: str) -> str:
-    """Mark a logpoint's text, so that what it prints is told from what the program prints."""
+    """Mark a logpoint's text, so that its output can be told from the program's."""
     return f"{_LOG_PREFIX}{number}]] {text}"
 
 
 class Events:
-    """Reads the events of one adapter and tells the sink."""
+    """Dispatches the events of one adapter to the sink.
+
+    A stop that may be none for the user (a shared site, a failed condition, an exception of another
+    type, a step that an adapter may have lost) goes through the stop filter first, in a task of its
+    own; any other stop is reported at once. `exited` and `terminated` may come in either order, or
+    one of them alone: the end is reported when both have come or `_OTHER_S` has passed.
+    """
 
     def __init__(
         self,
@@ -60,16 +66,19 @@ class Events:
         self._drain = drain
         self._tasks = tasks
         self._console: deque[str] = deque(maxlen=_CONSOLE_LINES)
-        self._signal: str | None = None
+        self._signal: str | None = None  # of the last stop, for an exit code that may be a signal
         self._code: int | None = None
         self._seen: Exited | None = None
         self._exited = asyncio.Event()
         self.terminated = asyncio.Event()  # also by an event that is not told
+        # The end is being reported: one of its two events has come.
         self._finishing = False
         self._is_muted = False
         self._thread: int | None = None
         self.initialized = asyncio.Event()
+        # Set by the first stop or the end: the launch has succeeded.
         self.happened = asyncio.Event()
+        # A raw command is running: `continued` then reports a resume that we did not request.
         self.watches_resume = False
         self.is_over = False
         self.tells_status = True  # with `exited`, when the program ends
@@ -86,22 +95,23 @@ class Events:
         self.is_entered = False
         self.wants_entry = False
         self.is_step_pending = False  # another thread's breakpoint interrupted a step
-        self.is_stepping = False
+        self.is_stepping = False  # the last resume was a step
+        # Run at each stop before it is reported.
         self.checks: list[Callable[[Stopped], Awaitable[None]]] = []
         self.hold: asyncio.Future[Stopped | None] | None = None  # takes the first stop, or the end
         self.on_fork: Callable[[int], None] = lambda _: None  # a new process waits for a debugger
         self.is_copied = False  # the adapter also tells what the program writes to our files
 
     def mute(self) -> None:
-        """Tell nothing any more: what an adapter says after its disconnect means nothing."""
+        """Report nothing any more: after its disconnect an adapter's events mean nothing."""
         self._is_muted = True
 
     def console_tail(self) -> str:
-        """Return the last of what the adapter said about itself."""
+        """Return the adapter's last console output."""
         return "".join(self._console)
 
     def take(self, name: str, body: msgspec.Raw) -> None:  # noqa: C901, PLR0912 - one case an event
-        """Take one event."""
+        """Dispatch one event."""
         if name == "stopped":
             self.halted.set()
         elif name == "terminated":
@@ -221,7 +231,7 @@ class Events:
         return self.is_copied and told.stream is not Stream.CONSOLE
 
     def _attributed(self, failure: ConditionFailed) -> ConditionFailed:
-        """Find the breakpoint of a failed condition by its text."""
+        """Find the breakpoint of a failed condition by the condition's text."""
         for number, condition in self.conditions.values():
             if failure.message.startswith(f"{condition.strip()}: "):
                 return ConditionFailed(number, failure.message)
@@ -235,7 +245,7 @@ class Events:
             self._tasks.create_task(self._tell_the_end())
 
     async def _tell_the_end(self) -> None:
-        """Wait a little for the other of the two events and the last output, then tell the end."""
+        """Report the end, after the second of the two events and the last output (bounded)."""
         other = self.terminated if self._exited.is_set() else self._exited
         try:
             async with asyncio.timeout(_OTHER_S if self.tells_status else 0):
@@ -249,7 +259,10 @@ class Events:
             self._sink(Ended())
 
     def ended(self, seen: Exited, *, is_last: bool = True) -> None:
-        """Take the program's end from who saw it: its parent; the adapter may have more to say."""
+        """Note the program's end as its parent saw it.
+
+        Unless `is_last` the adapter may have more to say.
+        """
         self._seen = seen
         self._exited.set()
         if is_last:
@@ -260,7 +273,7 @@ class Events:
         return self._seen or self._profile.exited(self._code, self._signal)
 
     def lose(self, error: str | None) -> None:
-        """Note that the adapter is gone; without an `error` it was done."""
+        """Note that the adapter is gone; without an `error` that was expected."""
         self.initialized.set()
         self.happened.set()
         self._is_held(None)

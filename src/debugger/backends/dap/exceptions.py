@@ -1,4 +1,4 @@
-"""Which exceptions an adapter stops at, and which of those stops were asked for."""
+"""Sets exception breakpoints, and filters the stops at exceptions by type."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from debugger.core.model import Catch, ExceptionDetails, Stopped
 class Exceptions:
     """The setExceptionBreakpoints request, by words that mean the same on every adapter.
 
-    What a profile always stops at (`exception_filters`) is sent along. An exception's type is
-    judged here, when it has stopped: few adapters can, each in a way of its own.
+    The filters that a profile always sets (`exception_filters`) are sent along. An exception's type
+    is checked here, at the stop: few adapters can, each in a way of its own.
     """
 
     def __init__(self, inside: Inside, profile: Profile, client: Client) -> None:
@@ -30,7 +30,7 @@ class Exceptions:
 
     @property
     def catches(self) -> Mapping[str, Catch]:
-        """What can be caught, by the words that `catch` takes: ours, and the adapter's filters."""
+        """The exceptions that can be caught: our words of `catch`, and the adapter's filters."""
         offered = self._client.capabilities.exception_breakpoint_filters or ()
         by_filter = {
             one.filter: Catch(one.filter, one.label or one.filter, takes_type=True)
@@ -49,7 +49,7 @@ class Exceptions:
         return {**by_filter, **functions, **ours}
 
     def place(self, spec: Spec) -> Spec | Bound:
-        """Return what a word for exceptions means: a filter, or a function to stop in."""
+        """Resolve a word for exceptions to a filter, or to a function to stop in."""
         word = spec.catch or ""
         function = self._profile.catch_functions.get(word)
         if function is not None:
@@ -60,7 +60,7 @@ class Exceptions:
         return Spec(catch=known.name, type=spec.type)
 
     async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
-        """Replace what is caught (DAP: SetExceptionBreakpointsRequest)."""
+        """Replace the exception breakpoints (DAP: SetExceptionBreakpointsRequest)."""
         self._wanted = tuple(wanted)
         answers = await self.send()
         return [
@@ -69,7 +69,7 @@ class Exceptions:
         ]
 
     async def send(self) -> list[dap.Breakpoint]:
-        """Send what is wanted and what is always stopped at; with answers for what is wanted."""
+        """Send the requested and the permanent filters; return answers for the requested ones."""
         named = [(one.at or one.spec).catch or "" for one in self._wanted]
         offered = self._client.capabilities.exception_breakpoint_filters or ()
         always = [one.filter for one in offered if one.filter in self._profile.exception_filters]
@@ -90,7 +90,7 @@ class Exceptions:
         return [told.get(name, dap.Breakpoint(verified=True)) for name in named]
 
     def _conditions(self, always: Sequence[str]) -> dict[str, str]:
-        """Write which types each filter is to stop at, for an adapter that can judge them."""
+        """Write the types of each filter as a condition, for an adapter that can evaluate it."""
         write = self._profile.type_condition
         types: dict[str, list[str | None]] = {}
         for one in self._wanted:
@@ -103,14 +103,14 @@ class Exceptions:
 
     @property
     def judges(self) -> bool:
-        """Whether a stop at an exception has to be looked at before it counts."""
+        """Whether a stop at an exception has to be filtered by type before it is reported."""
         has_types = any(one.spec.type is not None for one in self._wanted)
         return has_types and not self._judges_itself
 
     async def stands(self, stop: Stopped) -> bool:
-        """Tell whether an exception is of a type that was asked for, or was not asked for by type.
+        """Return whether an exception is of a requested type, or no types were requested.
 
-        An exception that nobody catches counts always.
+        An uncaught exception is always reported.
         """
         types = [one.spec.type for one in self._wanted if one.spec.type is not None]
         if self._judges_itself or not types or len(types) < len(self._wanted):
@@ -118,7 +118,7 @@ class Exceptions:
         return await self.is_one_of(stop, types)
 
     async def is_one_of(self, stop: Stopped, types: Sequence[str]) -> bool:
-        """Tell whether an exception is of one of these types, or caught by nobody, or unknown."""
+        """Return whether an exception is of one of these types, uncaught, or unknown."""
         details, mode = await self.details(stop)
         if details is None or mode in {"unhandled", "userUnhandled"}:
             return True
@@ -126,7 +126,7 @@ class Exceptions:
         return any(one in names for one in types)
 
     async def details(self, stop: Stopped) -> tuple[ExceptionDetails | None, str]:
-        """Return what was thrown, and the mode in which it stopped (DAP: ExceptionBreakMode)."""
+        """Return the exception, and the mode in which it stopped (DAP: ExceptionBreakMode)."""
         own = await self._profile.exception(self._inside, stop)
         if own is not None:
             return own, "always"

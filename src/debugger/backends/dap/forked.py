@@ -1,6 +1,6 @@
-"""Tracks the forked processes that wait for a debugger of their own, and limits their number.
+"""Tracks forked processes that wait for a debugger of their own, and limits their number.
 
-What runs inside the adapter has sent them a SIGSTOP; whoever gives up on one must let it go on.
+The code inside the adapter has sent them a SIGSTOP: whoever gives up on one must send SIGCONT.
 """
 
 from __future__ import annotations
@@ -29,27 +29,24 @@ ALTOGETHER = 200
 
 @dataclass(eq=False)
 class Held:
-    """A process that waits; `process` is its descriptor, so that nobody else gets its signal.
-
-    `is_taken`: its own adapter holds it, with its breakpoints.
-    """
+    """A stopped child process that waits for its debugger."""
 
     pid: int
-    process: int
+    process: int  # a pidfd: signals cannot reach another process that reuses the pid
     family: Forks
-    is_taken: bool = False
+    is_taken: bool = False  # its own adapter holds it, with its breakpoints
 
     def target(self, parent: Launch | Attach | None) -> Attach:
-        """Return how it is attached to, in the directory and environment of its parent."""
+        """Return the request that attaches to the process, in its parent's surroundings."""
         cwd, env = (parent.cwd, parent.env) if parent is not None else ("/", {})
         return Attach(pid=self.pid, cwd=cwd, env=env)
 
     def scratch(self, parent: Path) -> Path:
-        """Return a directory of its own, which its guard may remove."""
+        """Return a directory of the process's own, which its guard may remove."""
         return parent / f"child-{self.pid}"
 
     def closing(self, close: Close) -> Close:
-        """Return what closes its adapter, which kills only what it holds already."""
+        """Wrap the function that closes the adapter, to kill only a process that it holds."""
 
         async def closed(*, kill: bool) -> Closed:
             try:
@@ -61,14 +58,14 @@ class Held:
 
 
 class Forks:
-    """The processes of one family that have a debugger each."""
+    """The forked children of one process tree."""
 
     def __init__(self) -> None:
         self._held: set[Held] = set()
         self._count = 0
 
     def hold(self, pid: int) -> Held | None:
-        """Take a new process, or let it go on where there are too many."""
+        """Accept a new process, or let it run on where there are too many."""
         try:
             held = Held(pid, os.pidfd_open(pid), self)
         except (AttributeError, OSError):  # no Linux, or it was killed
@@ -81,7 +78,7 @@ class Forks:
         return None
 
     def release(self, held: Held) -> None:
-        """See to it that a process goes on, if it lives: its adapter is done with it."""
+        """Let a process run on, if it lives: its adapter is done with it."""
         if held not in self._held:
             return
         self._held.remove(held)

@@ -22,9 +22,10 @@ async def first(
     is_enough: bool,
     within_s: float,
 ) -> None:
-    """Wait for an event or a response; a response that tells of a failure raises.
+    """Wait for an event, or for a response that reports a failure.
 
-    A launch's response counts only as a failure until the event has come, unless it `is_enough`.
+    Adapters answer `launch` before or after their first event. The response counts only as a
+    failure until the event has come, unless `is_enough`.
 
     Raises:
         DebuggerError: LAUNCH_FAILED, TIMEOUT, ADAPTER_DIED.
@@ -51,10 +52,10 @@ async def first(
 async def met(
     name: str, configuration: Mapping[str, Any], address: tuple[str, int] | None
 ) -> Connection:
-    """Connect to where a child process is debugged, as the adapter's configuration for it says.
+    """Connect to the address at which a child process is debugged, by the adapter's configuration.
 
     Raises:
-        DebuggerError: NOT_SUPPORTED if it does not say, ADAPTER_FAILED.
+        DebuggerError: NOT_SUPPORTED if the configuration has none, ADAPTER_FAILED.
     """
     match configuration.get("connect"):
         case {"port": int(port), **more}:

@@ -1,4 +1,4 @@
-"""Filters stops: reports those that a user requested, and continues after the others."""
+"""Filters stops of an adapter, and continues after those that no request of the user's explains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ from debugger.errors import DebuggerError
 
 
 class Judge:
-    """Looks at the doubtful stops of one program."""
+    """Filters the doubtful stops of one program.
+
+    In order: complete the thread; settle a stop whose event says too little; ask the step keeper
+    which breakpoints really stopped; leave a frame that an exception only passes through; apply
+    conditions, hit counts and logs of shared sites; drop hits whose condition cannot be evaluated,
+    and report the failure; drop exceptions of other types; write logpoints. A stop without a reason
+    left is not reported: the program continues, or the step that it interrupted goes on.
+    """
 
     def __init__(
         self,
@@ -41,9 +48,9 @@ class Judge:
         self._sink = sink
 
     async def judge(self, stop: Stopped, events: Events, before: int | None) -> Stopped | None:
-        """Return a stop with its thread; None where it does not count and the program goes on.
+        """Return a stop that is to be reported, with its thread; None where the program goes on.
 
-        `before` is the thread of the stop before.
+        `before` is the thread of the previous stop.
         """
         real = await self._judge(stop, events, before)
         if real is not None and self._lost_steps.is_leaving and real.reason is Reason.STEP:
@@ -90,9 +97,9 @@ class Judge:
         return await self._not_due(stop, events) if await self._only_logs(stop, events) else stop
 
     async def _passed(self, stop: Stopped) -> Stopped | None:
-        """Let the program go on, unless a step has ended here; return that as the stop.
+        """Continue the program, unless a step has ended here; return the stop of that step.
 
-        One that has not goes on: LLDB keeps its plan until it is done.
+        A step that has not ended goes on by itself: LLDB keeps its plan until it is done.
         """
         steps = self._inside.steps
         ended = await steps.ended() if steps is not None else None
@@ -101,14 +108,14 @@ class Judge:
         return ended
 
     async def _not_due(self, stop: Stopped, events: Events) -> Stopped | None:
-        """Let the program go on from breakpoints none of which stops, and a step with it."""
+        """Continue after breakpoints none of which stops, and go on with the interrupted step."""
         if events.is_stepping and not self._profile.keeps_steps:
             ended = msgspec.structs.replace(stop, reason=Reason.STEP, raw_reason="step", hits=())
             return await self._lost_steps.go_on(ended)
         return await self._passed(stop)
 
     async def _only_logs(self, stop: Stopped, events: Events) -> bool:
-        """Write what logpoints are to write, and tell whether the stop is for nothing else."""
+        """Write the logpoints' texts; return whether the stop has no other reason."""
         passed = [events.logs[hit] for hit in stop.hits if hit in events.logs]
         if not passed or stop.thread is None:
             return False
@@ -142,7 +149,7 @@ class Judge:
         return await self._exceptions.stands(stop)
 
     async def _failures(self, stop: Stopped, events: Events) -> dict[int, ConditionFailed]:
-        """Return which conditions could not be evaluated, by the adapter's number of each."""
+        """Return the conditions that could not be evaluated, by the adapter's number."""
         if stop.thread is None:
             return {}
         problem = self._profile.failed_condition(stop)

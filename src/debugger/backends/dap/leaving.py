@@ -1,9 +1,9 @@
-"""Detaches from a running program and leaves nothing of the debugger in it.
+"""Detaches from a running program without leaving traps or signals in it.
 
-LLDB 19 that detaches from a program just when a breakpoint is hit, or stepped over, leaves its trap
-in the code: the program dies of SIGTRAP. A thread that was told to stop, and had hit a breakpoint
-first, still has the SIGSTOP before it: it would stop for good. Delve stops a program by a SIGTRAP,
-which is left over where a breakpoint was hit first, and would end it.
+A detach of LLDB 19 at the moment when a breakpoint is hit, or stepped over, leaves its trap in the
+code: the program dies of SIGTRAP. A thread that was requested to stop, but had hit a breakpoint
+first, still has the SIGSTOP pending: it would stop for good. Delve stops a program by a SIGTRAP,
+which stays pending where a breakpoint was hit first, and would end the program.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _AGAIN = 3
 async def leaving(
     inside: Inside, talk: Conversation, profile: Profile, *, kill: bool
 ) -> AsyncIterator[None]:
-    """Stop what is not ended, and take all breakpoints out, before it is let go.
+    """Pause a program that is not ended, and remove all breakpoints, around its detach.
 
-    What fails is left to the detach. Afterwards no stop of the debugger's is left to a program.
+    Failures are left to the detach itself. Afterwards no stop signal of the debugger's is pending.
     """
     await _leave(inside, talk, profile, kill=kill)
     yield
@@ -42,7 +42,7 @@ async def leaving(
 
 
 def _pid_here(inside: Inside, talk: Conversation) -> int | None:
-    """Return the process, if it is of this machine: neither a core file's nor a server's."""
+    """Return the process, if it runs on this machine: neither a core file's nor a server's."""
     is_here = inside.attached is None or inside.attached.pid is not None
     return talk.events.pid if is_here else None
 
@@ -84,7 +84,7 @@ async def _clear(inside: Inside, talk: Conversation) -> None:
 
 
 async def _run_on(inside: Inside, talk: Conversation, let_go: LetGo) -> None:
-    """Let it run without breakpoints until no signal of the debugger's is left, and stop it."""
+    """Run without breakpoints until no signal of the debugger's is pending, then pause."""
     for _ in range(_AGAIN):
         await let_go(inside.request, talk.events.halted, tuple(talk.sent))
         await _halt(talk)

@@ -1,8 +1,8 @@
-"""Goes on with a step that an adapter has lost at a breakpoint that is not due.
+"""Resumes a step that an adapter has lost at a breakpoint that is not due.
 
 debugpy, delve and js-debug forget a step when the program stops at a breakpoint. Where the stop is
-for none of the user's breakpoints, the program leaves the functions that the step had called, and
-steps on to another line.
+for none of the user's breakpoints, the step is finished here: the program steps out of the
+functions that the step had called, then on to another line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Step(msgspec.Struct):
 
 
 class LostSteps:
-    """The step of one program that may have to be gone on with."""
+    """Resumes the lost steps of one program."""
 
     def __init__(self, backend: Backend, send: Send) -> None:
         self._backend = backend
@@ -37,7 +37,7 @@ class LostSteps:
 
     @property
     def is_leaving(self) -> bool:
-        """Whether the program is on its way back to where a step began."""
+        """Whether a lost step is being finished."""
         return self._step is not None and self._step.is_leaving
 
     async def begin(self, how: Resume, thread: int) -> None:
@@ -49,11 +49,11 @@ class LostSteps:
                 self._step = _Step(how, thread, frames[0], len(frames))
 
     def forget(self) -> None:
-        """Let go of a step: another stop has ended it, or none is to be taken on."""
+        """Forget the step: another stop has ended it, or no step is to be resumed."""
         self._step = None
 
     async def go_on(self, stop: Stopped) -> Stopped | None:
-        """Return the stop if the step has ended there, of its own thread; else let it go on."""
+        """Return the stop, in the step's own thread, if the step has ended; else resume the step."""
         step = self._step
         if step is None:
             return stop
@@ -68,7 +68,7 @@ class LostSteps:
 
 
 def _rest(step: _Step, frames: Sequence[Frame]) -> Resume | None:
-    """Return what is left to do of a step, in a stack as it is now."""
+    """Return the command that goes on with a step, for the present stack; None at its end."""
     deeper = len(frames) - step.depth
     if deeper > 0 or (deeper == 0 and step.how is Resume.FINISH):
         return Resume.FINISH

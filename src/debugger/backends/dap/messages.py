@@ -1,7 +1,7 @@
-"""Which messages we read: typed bodies, named as in the protocol's schema.
+"""Defines the messages that an adapter sends: typed bodies, named as in the protocol's schema.
 
-Fields that an adapter may leave out, or send as null against the schema, have a default. What we
-do not read is not here.
+Fields that an adapter may omit, or send as null against the schema, have a default. Fields that
+nothing reads are not defined.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from msgspec import Raw, Struct
 
 
 class Body(Struct, frozen=True, rename="camel"):
-    """Something that an adapter sends; keys that we do not know are ignored."""
+    """The base of all bodies from an adapter; unknown keys are ignored."""
 
 
 _NOTHING = Raw(b"{}")
 
 
 class Message(Struct, frozen=True):
-    """The envelope of everything that an adapter sends (DAP: ProtocolMessage)."""
+    """The envelope of every message from an adapter (DAP: ProtocolMessage)."""
 
     type: str
     seq: int = 0
@@ -41,7 +41,7 @@ class Source(Body, frozen=True):
 
 
 class Capabilities(Body, frozen=True):
-    """DAP: Capabilities, with what is asked of an adapter before a request is sent."""
+    """DAP: Capabilities, as far as a request depends on one."""
 
     supports_configuration_done_request: bool = False
     supports_function_breakpoints: bool = False

@@ -1,9 +1,9 @@
-"""Makes a process's debug connection send each message at once (TCP_NODELAY).
+"""Sets TCP_NODELAY on a debuggee's connection to its adapter.
 
 Node's inspector writes an answer and its events apart, so that Nagle's algorithm and the other
 side's delayed ACK cost 44 ms a request (Node 20.20). The other side is a program of the adapter's;
-but the option belongs to the socket, not to the process, and we may borrow the socket from a
-process that we might trace: below the guard, or our own user's.
+but the option belongs to the socket, not to the process, and we may borrow a socket (pidfd_getfd)
+from a process that we may trace: one below the guard, or one of our own user.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _PIDFD_GETFD = 438  # the same number on every architecture; since Linux 5.6
 
 
 def send_at_once(pid: int) -> int:
-    """Set TCP_NODELAY on a process's local TCP connections; return on how many.
+    """Set TCP_NODELAY on a process's local TCP connections; return their number.
 
-    Where the system does not let us, all stays as it is, and is only slower.
+    Where the system does not permit that, the connections only stay slower.
     """
     if not sys.platform.startswith("linux"):
         return 0

@@ -1,4 +1,4 @@
-"""What differs from one debug adapter to the next, as data and small functions."""
+"""Describes one debug adapter: the profile that holds its settings and its hooks."""
 
 from __future__ import annotations
 
@@ -60,45 +60,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Search:
-    """Where to look for an adapter: the caller's environment, and what the configuration says."""
+    """Where to look for an adapter."""
 
-    env: Mapping[str, str]
-    path: str | None = None
+    env: Mapping[str, str]  # the caller's
+    path: str | None = None  # from the configuration, as are `args`
     args: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Found:
-    """How to start an adapter; `version` where it is known without starting it.
-
-    One that is served over TCP says its port on a line of its standard output: `listens` is a
-    pattern with a group `port`.
-    """
+    """How to start an adapter."""
 
     argv: tuple[str, ...]
-    version: str | None = None
+    version: str | None = None  # where known without starting it
+    # Pattern with a group `port`, for an adapter on TCP that prints the port to its standard
+    # output.
     listens: str | None = None
 
 
 @dataclass(frozen=True)
 class Serving:
-    """How an adapter is started that gets a port, or that is the program itself (`is_program`).
+    """How to start an adapter that is given a port, or that is part of the program."""
 
-    `words` make its command, of what was found, what is launched, and a free port. `connect` is
-    HOST:{port} for one that does not say where it listens. `own_output` begins the lines that it
-    writes among the program's errors; `suffix` ends the names of its programs.
-    """
-
+    # Builds the command from the adapter's location, the launch request and a free port.
     words: Callable[[Found, Launch | None, int], list[str]]
+    # HOST:{port}, for an adapter that does not report its port.
     connect: str | None = None
-    is_program: bool = False
+    is_program: bool = False  # the program is its own adapter
+    # Begins the adapter's own lines on the program's standard error.
     own_output: str | None = None
-    suffix: str = ""
+    suffix: str = ""  # of a program's file name
 
 
 @dataclass(frozen=True)
 class Files:
-    """The paths that the program's standard streams are to be opened at."""
+    """The paths at which the program opens its standard streams."""
 
     stdin: str
     stdout: str
@@ -106,57 +102,57 @@ class Files:
 
 
 class Inside(Protocol):
-    """What a profile's functions may ask of a session's adapter."""
+    """Gives a profile's hooks access to the session's adapter."""
 
     def can(self, command: str) -> bool:
-        """Tell whether the adapter takes a request."""
+        """Return whether the adapter supports a request."""
 
     @property
     def launched(self) -> Launch | None:
-        """What was launched."""
+        """The launch request; None for a target that was attached to."""
 
     @property
     def attached(self) -> Attach | None:
-        """What was attached to."""
+        """The attach request; None for a launched program."""
 
     @property
     def looked_at(self) -> Frame | None:
-        """The frame whose variables were asked for last."""
+        """The frame whose variables were requested last."""
 
     @property
     def conditions(self) -> dict[int, tuple[int, str]]:
-        """Our number and the condition of each of the adapter's breakpoints, by its number there.
+        """Our number and the condition of each breakpoint, by the adapter's number.
 
-        One that cannot be evaluated is told, and does not stop.
+        A breakpoint whose condition cannot be evaluated is reported, and does not stop.
         """
 
     @property
     def logs(self) -> dict[int, tuple[int, str]]:
-        """Our number and the text of each breakpoint that stops for us to log."""
+        """Our number and text of each logpoint that stops for us to log, by the adapter's number."""
 
     @property
     def checks(self) -> list[Callable[[Stopped], Awaitable[None]]]:
-        """What an ability does at each stop before it is told."""
+        """Callbacks that run at each stop before it is reported."""
 
     @property
     def lines(self) -> Lines | None:
-        """What sends the breakpoints, where the adapter needs more than the protocol for it."""
+        """Sends breakpoints, for an adapter that needs more than the protocol's request."""
 
     @property
     def steps(self) -> Steps | None:
-        """What sees to it that a step ends, where the adapter may lose one."""
+        """Keeps steps from being lost, for an adapter that may lose them."""
 
     def tell(self, event: Event) -> None:
-        """Tell the session what an ability came to know."""
+        """Report an event to the session."""
 
     async def evaluate(self, expression: str, frame: Frame | None, purpose: Purpose) -> Variable:
         """Evaluate an expression."""
 
     async def raw(self, command: str, frame: Frame | None) -> str:
-        """Run a command of the adapter's own command line."""
+        """Run a command of the adapter's own command line and return its output."""
 
     async def fetch(self, handle: int, *, start: int | None, count: int | None) -> list[Variable]:
-        """Send a `variables` request as it is."""
+        """Send a `variables` request and return the variables unchanged."""
 
     async def scopes(self, frame: Frame) -> list[Scope]:
         """Return the groups of variables of a frame."""
@@ -165,7 +161,7 @@ class Inside(Protocol):
         """Return some frames of a thread."""
 
     def post(self, command: str, arguments: Struct) -> asyncio.Future[dap.Message]:
-        """Send a request without waiting for its response, which may be long in coming."""
+        """Send a request and return the future of its response."""
 
     async def request(
         self,
@@ -196,7 +192,7 @@ REASONS = {
 
 
 def stopped(body: dap.StoppedBody) -> Stopped:
-    """Read a `stopped` event as the protocol means it (DAP: StoppedEvent)."""
+    """Convert a `stopped` event (DAP: StoppedEvent)."""
     return Stopped(
         reason=REASONS.get(body.reason, Reason.PAUSE),
         raw_reason=body.reason,
@@ -208,7 +204,7 @@ def stopped(body: dap.StoppedBody) -> Stopped:
 
 
 def printed(body: dap.OutputBody) -> Printed | Logged | None:
-    """Read an `output` event as the protocol means it (DAP: OutputEvent)."""
+    """Convert an `output` event (DAP: OutputEvent)."""
     streams = {"stdout": Stream.STDOUT, "stderr": Stream.STDERR}
     if body.category == "telemetry":
         return None
@@ -216,88 +212,47 @@ def printed(body: dap.OutputBody) -> Printed | Logged | None:
 
 
 def exited(code: int | None, last_signal: str | None) -> Exited:
-    """Take the exit code as the adapter gave it."""
+    """Take the exit code as the adapter reported it."""
     del last_signal
     return Exited(code=code)
 
 
 def exited_or_killed(code: int | None, last_signal: str | None) -> Exited:
-    """Take a death by signal N for what the adapter, or our part of it, tells it as: -N."""
+    """Convert an exit code; -N is a death by signal N."""
     del last_signal
     return Exited(code=code) if code is None or code >= 0 else Exited(signal=signal_name(-code))
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A debug adapter.
+    """A debug adapter: the facts about it, and the hooks where it differs from the protocol.
 
-    `detach_s` is how long it may take to let a program go. `launch` and `attach` give the
-    request's arguments; `correct` may move a breakpoint to where it can bind, or refuse it, before
-    it is sent; `forked` adds to the request for a process that waits, stopped by a signal, since it
-    was forked; `complete` may improve values that the adapter cut;
-    `page` may read a part of a large value that the adapter would cut; `words` are the program and
-    the arguments of a child process; `problem` may shorten what is wrong with an expression,
-    and `shown` the text of what it evaluates to;
-    `is_outside` tells the frames that are not the program's own, where they end a stack;
-    `catching` may choose what is caught in the adapter's own way, and tells whether types too;
-    `type_condition` writes the condition of a filter that is to stop at some types;
-    `assign` may set a variable in the adapter's own way;
-    `prelude` is evaluated in a process before the first expression of the user's;
-    `evaluate` may evaluate an expression in the adapter's own way;
-    `raw_prefix` goes before a command of the adapter's command line, or `raw` runs it;
-    `failed_conditions_stop` says that the program stops where a condition cannot be evaluated,
-    `failed_condition` what is wrong with one where a stop itself tells of it.
-    `step_ended` may look closer at a step's stop; it returns None in a frame that an exception only
-    passes through, which the step is to leave;
-    `step_done` clears, in the thread of a step, what is known of that step alone: before the next;
-    `settle` may look closer at a stop of the reasons `settled`, whose event says too little; it
-    returns None where the program runs on after all.
-    `site` is what the adapter tells breakpoints apart by: of those for which it is the same it
-    keeps one; `condition` writes the condition of one, and `truth` writes it so that its value is
-    true or false.
-    `refusal` may shorten why a breakpoint does not bind; None leaves it to `explain`.
-    `taken` reads, in why one is refused, the location at which there is another already.
-    `launch_problem` may shorten why a program does not start, which takes `launch_s` seconds at
-    most if it has to be built; `entry` is the function that --stop-on-entry means, for an adapter
-    whose own entry is before any code of the program's; `log` writes a logpoint's text;
-    `functions_log`: function breakpoints take one, too; `keeps_steps`: a step goes on when the
-    program is continued from a breakpoint inside it;
-    `steps` sees to it that no step is lost at a breakpoint that does not stop;
-    `thread` may name a thread; `interrupted_step` begins what is said when another thread's
-    breakpoint interrupts a step, after which none can begin until the program is continued.
-    `let_go` takes everything out of a program and lets it run, before a detach: of a launched one
-    by the adapter's death, as it would end it; it is given a way to ask, what tells of a stop, and
-    the files with breakpoints.
-    `clears`: it may leave a trap in a program that runs when it detaches, so that it is stopped and
-    its breakpoints are taken away first.
-    `catches` are the words for exceptions and the filters that they mean, `catch_functions` those
-    that mean a breakpoint on a function; `exception` tells of one where exceptionInfo does not.
-    `abilities` are the adapter's own ways to do what the protocol has requests for, which it
-    lacks; `has` are those that it has by the protocol's requests, `lacks` those that it advertises
-    in vain; `instead` is what to use in the place of one. `is_server`: a program's own debug
-    server speaks the protocol, so that `attach --connect` needs no adapter; `served_output` is
-    what an adapter that listens writes to its standard output; `pauses_on_attach`: its attach
-    request stops the program where that is wanted, else it is paused; `stops_first`: it always
-    stops at the program's beginning. `extensions` end the names of programs for it, whatever their
-    language.
+    The hooks' defaults do nothing (`defaults`).
     """
 
     name: str
-    languages: tuple[str, ...]
-    install: str
+    languages: tuple[str, ...]  # that it debugs
+    install: str  # the command, for the user
     find: Callable[[Search], Found | None]
+    # These two build the arguments of the request of their name.
     launch: Callable[[Launch, Files], dict[str, Any]]
     attach: Callable[[Attach], dict[str, Any]]
     # What to do where it is not installed; without it, the command that installs it.
     missing_hint: str = ""
-    is_terminal: bool = False
+    is_terminal: bool = False  # the program's output goes to pseudo-terminals
+    # A program's own debug server speaks the protocol: `attach --connect` needs no adapter.
     is_server: bool = False
+    # Ends of file names of programs for this adapter, whatever their language.
     extensions: tuple[str, ...] = ()
     serving: Serving | None = None
     delegating: Delegating | None = None
+    # Extra arguments for attaching to a forked process, which a SIGSTOP holds.
     forked: Callable[[Launch | None], dict[str, Any]] | None = None
+    # The adapter always stops at the program's beginning.
     stops_first: bool = False
+    # The attach request stops the program if that is requested; else it is paused afterwards.
     pauses_on_attach: bool = True
+    # The stream of what an adapter on TCP writes to its standard output.
     served_output: Stream = Stream.CONSOLE
     contexts: Mapping[Purpose, tuple[str, ...]] = field(
         default_factory=lambda: {
@@ -306,47 +261,78 @@ class Profile:
             Purpose.RAW: ("repl",),
         }
     )
+    # Goes before a command of the adapter's command line; `raw` runs one instead.
     raw_prefix: str | None = None
     raw: Callable[[Inside, str, Frame | None], Awaitable[str]] | None = None
+    # The adapter keeps one breakpoint of those for which this key is equal.
     site: Callable[[Breakpoint], object] = location_of
+    # Writes a breakpoint's condition; `truth` writes one whose value is true or false.
     condition: Callable[[Breakpoint], str | None] = own_condition
     truth: Callable[[str], str] = as_said
     assigns_by_expression: bool = False
+    # The most seconds that a detach may take.
     detach_s: float = 5.0
+    # A detach from a running program may leave a trap in it: it is paused, and its breakpoints are
+    # removed, before.
     clears: bool = False
+    # Filters that are always set.
     exception_filters: tuple[str, ...] = ()
+    # Words of `catch`, by filter of the adapter or by function that a breakpoint is set on.
     catches: Mapping[str, str] = field(default_factory=dict)
     catch_functions: Mapping[str, str] = field(default_factory=dict)
+    # The adapter's own ways to do what the protocol's requests cannot do with it.
     abilities: Mapping[type[Any], Callable[[Inside], Any]] = field(default_factory=dict)
+    # Abilities by the protocol's requests.
     has: frozenset[type[Any]] = frozenset()
+    # Hints: what to use in place of a missing ability.
     instead: Mapping[type[Any], str] = field(default_factory=dict)
+    # Abilities that the adapter advertises although they do not work.
     lacks: frozenset[type[Any]] = frozenset()
+    # The program stops where a condition cannot be evaluated.
     failed_conditions_stop: bool = False
+    # Returns the problem of a condition that a stop itself reports.
     failed_condition: Callable[[Stopped], str | None] = no_failed_condition
     raw_effect: Callable[[str], RawEffect] = no_effect
+    # Inspects a stop whose event says too little; None where the program runs on.
     settle: Callable[[Inside, Stopped], Awaitable[Stopped | None]] | None = None
-    settled: frozenset[Reason] = frozenset({Reason.BREAKPOINT, Reason.SIGNAL})
+    settled: frozenset[Reason] = frozenset({Reason.BREAKPOINT, Reason.SIGNAL})  # for `settle`
+    # Inspects the stop of a step; None in a frame that an exception only passes through, and that
+    # the step has to leave.
     step_ended: Callable[[Inside, Stopped], Awaitable[Stopped | None]] | None = None
+    # Clears what the adapter keeps for one step, in the step's thread, before the next step.
     step_done: Callable[[Inside, int], Awaitable[None]] | None = None
+    # The most seconds of a launch that has to build the program first.
     launch_s: float = 0.0
+    # The function for --stop-on-entry, where the adapter's own entry is before the program's code.
     entry: str | None = None
+    # Begins the output that reports a step interrupted by another thread's breakpoint. No step can
+    # begin then until the program is continued.
     interrupted_step: str | None = None
+    # Removes all breakpoints and lets the program run, before a detach; a launched program is then
+    # released by the adapter's death, since a disconnect would end it.
     let_go: LetGo | None = None
     log: Callable[[str], str] = as_said
+    # Function breakpoints take a log message, too.
     functions_log: bool = False
+    # A step goes on when the program is continued from a breakpoint within it.
     keeps_steps: bool = False
+    # Makes the object that keeps steps from being lost at breakpoints that do not stop.
     steps: Callable[[Inside], Steps] | None = None
     thread: Callable[[dap.Thread], dap.Thread] = same_thread
     launch_problem: Callable[[str], str] = as_said
     # What helps where a program does not start; None where the adapter itself may be at fault.
     launch_hint: Callable[[str], str | None] = no_hint
+    # Shortens the reason why a breakpoint does not bind; None leaves the reason to `explain`.
     refusal: Callable[[str], str | None] = as_said
+    # Parses, in a refusal, the location that another breakpoint occupies already.
     taken: Callable[[str], tuple[str, int] | None] = not_taken
     evaluate: Callable[[Inside, str, Frame | None, Purpose], Awaitable[Variable | None]] = (
         no_evaluation
     )
+    # False: the answers to setFunctionBreakpoints come in any order (lldb-dap 19).
     function_answers_are_ordered: bool = True
     properties: Mapping[str, Any] = field(default_factory=dict)
+    # The command line of a child process.
     words: Callable[[int], tuple[str, ...]] = unknown_words
     hit_condition: Callable[[int], str] = same_hits
     problem: Callable[[str], str] = as_said
@@ -356,13 +342,18 @@ class Profile:
         printed
     )
     exited: Callable[[int | None, str | None], Exited] = exited
+    # Recognises the frames at a stack's end that are not the program's own.
     is_outside: Callable[[dap.StackFrame], bool] | None = None
     handles_are_calls: bool = False  # a frame keeps its handle as long as its call lasts
     exception: Callable[[Inside, Stopped], Awaitable[ExceptionDetails | None]] = no_exception
     details: Callable[[ExceptionDetails], ExceptionDetails] = no_details
+    # Sets what is caught in the adapter's own way; returns whether it filters types, too.
     catching: Callable[[Inside, Sequence[Breakpoint]], Awaitable[bool]] = no_catching
+    # Writes the condition of an exception filter that is to stop at some types.
     type_condition: Callable[[Sequence[str]], str] | None = None
+    # Evaluated once in a process, before the first expression of the user's.
     prelude: str | None = None
+    # Moves a breakpoint to where it can bind, or refuses it, before it is sent.
     correct: Callable[[Inside, Spec], Spec | Bound] = no_correction
     # The one function that is meant by a name which the adapter refuses for several, by its words.
     choose_function: Callable[[str, str], str | None] = no_choice
@@ -370,6 +361,7 @@ class Profile:
     scopes: Callable[[Sequence[dap.Scope]], list[Scope]] = convert.scopes
     arguments: Callable[[Inside, Frame], Awaitable[list[str] | None]] = no_arguments
     complete: Callable[[Inside, Sequence[Variable]], Awaitable[list[Variable]]] = as_they_are
+    # Reads a part of a large value that the adapter would cut.
     page: Callable[[Inside, Variable, int, int], Awaitable[list[Variable] | None]] = no_page
     assign: Callable[[Inside, str, str, Frame], Awaitable[bool]] = no_assignment
     returned: Callable[[Inside, Stopped, Frame], Awaitable[Variable | None]] = no_return

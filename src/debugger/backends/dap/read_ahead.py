@@ -1,4 +1,4 @@
-"""Sends at the end of a step the requests that the report of the stop before has made."""
+"""Sends, at the end of a step, the requests that the report of the previous stop made."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ _Receive = Callable[[_Response], None]
 
 
 class Client(Protocol):
-    """What sends the requests."""
+    """Sends the requests."""
 
     def post(self, command: str, arguments: msgspec.Struct) -> _Response:
         """Send a request; the future is its response."""
 
 
 class ReadAhead:
-    """Requests for the stack, the scopes and the variables of the innermost frame.
+    """Requests sent ahead: the stack, the scopes and the variables of the innermost frame.
 
     The adapter answers them while the stop is on its way to the report. They are sent only where
-    the innermost frame of the stop before was read too: a step that nobody reports costs nothing.
+    the innermost frame of the previous stop was read, too: a step that nobody reports costs
+    nothing.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class ReadAhead:
         self._was_read = True
 
     def begin(self, thread: int, stack: Stack | None) -> None:
-        """Send what a report reads, if the last stop's was read; of a known stack the rest."""
+        """Send the requests of a report, if the last stop's were made; `stack` is sent for if None."""
         was_read, self._was_read = self._was_read, False
         self.forget()
         if not was_read:
@@ -63,10 +64,10 @@ class ReadAhead:
                 self._send("scopes", ask.OfFrame(stack.frames[0].handle), self._take_scopes)
 
     async def settle(self) -> None:
-        """Forget what was sent, and wait for its responses (bounded).
+        """Forget the requests, and wait for their responses (bounded).
 
-        CodeLLDB answers requests out of their order, and loses what a function returned where one
-        comes into a step.
+        CodeLLDB answers requests out of order, and loses a function's return value where a request
+        arrives during a step.
         """
         waited_for = [response for _, _, response, _ in self._sent if not response.done()]
         self.forget()
@@ -74,7 +75,7 @@ class ReadAhead:
             await asyncio.wait(waited_for, timeout=_SETTLE_S)
 
     def forget(self) -> None:
-        """Forget what was sent: its responses may be true no more."""
+        """Forget the requests: their responses may be outdated."""
         for _, _, response, receive in self._sent:
             response.remove_done_callback(receive)
         self._sent.clear()
@@ -82,7 +83,8 @@ class ReadAhead:
     def take(self, command: str, arguments: object) -> _Response | None:
         """Return the response to a request that was sent ahead, once.
 
-        Whoever takes it makes the next request: nothing more is sent ahead of that one.
+        Whoever takes a response makes the next request itself: nothing more is sent ahead of that
+        one.
         """
         for at, (name, its, response, receive) in enumerate(self._sent):
             if name == command and its == arguments:

@@ -1,4 +1,4 @@
-"""Which requests we send: typed arguments, named as in the protocol's schema."""
+"""Defines the requests to an adapter: typed arguments, named as in the protocol's schema."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ RESUMES = {
 
 
 class Arguments(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """Something that we send; what holds its default is left out."""
+    """The base of all arguments; a field that has its default value is omitted."""
 
 
 class Initialize(Struct, frozen=True, rename="camel"):
-    """What we are and can do (DAP: InitializeRequestArguments)."""
+    """The client's name and conventions (DAP: InitializeRequestArguments)."""
 
     adapter_id: str = field(name="adapterID")
     client_id: str = field(name="clientID", default="debugger-cli")
@@ -36,7 +36,7 @@ class Initialize(Struct, frozen=True, rename="camel"):
 
 
 class SourceArgument(Arguments, frozen=True):
-    """DAP: Source, as we send it."""
+    """DAP: Source, as a request names it."""
 
     path: str | None = None
     source_reference: int = 0

@@ -1,4 +1,4 @@
-"""Connects to an adapter that listens on a port, or that is part of the program itself."""
+"""Connects to an adapter that listens on a port, or that is part of the program."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Ended = asyncio.Future[tuple[int | None, int | None]]
 
 
 def strangers(ending: Ending, guard: Guarded, profile: Profile) -> tuple[str, ...]:
-    """Return what had to be killed at the end, without our stand-in."""
+    """Return the processes that had to be killed at the end, without our stand-in."""
     is_ours = profile.serving is not None and profile.serving.is_program
     own = f"{guard.pid} " if is_ours else None
     return tuple(one for one in ending.killed if own is None or not one.startswith(own))
@@ -49,14 +49,14 @@ def free_port() -> int:
 
 
 def trifle(scratch: Path, serving: Serving) -> str:
-    """Make a program of one line, to try out an adapter that is the program."""
+    """Write a program of one line, for a trial of an adapter that is part of the program."""
     file = scratch / f"nothing{serving.suffix}"
     file.write_text("0\n", encoding="utf-8")  # without a line to stop at rdbg 1.4 waits for nobody
     return str(file)
 
 
 def exited(result: tuple[int | None, int | None]) -> Exited:
-    """Read what the guard tells of a program's end."""
+    """Convert the guard's report of a program's end."""
     code, number = result
     return Exited(signal=signal_name(number)) if number else Exited(code=code)
 
@@ -72,7 +72,7 @@ async def guarded(
 ) -> tuple[Guarded, int]:
     """Start an adapter; return the port that it was given, or 0.
 
-    One that is the program is started later, by `run`.
+    An adapter that is part of the program is started later, by `run`.
 
     Raises:
         DebuggerError: ADAPTER_FAILED.
@@ -92,7 +92,7 @@ async def guarded(
 async def linked(
     guard: Guarded, profile: Profile, found: Found, *, port: int, within_s: float
 ) -> tuple[Guarded | Connection, tuple[str, int] | None]:
-    """Return the way to a started adapter, and its address if it listens.
+    """Return the link to a started adapter, and the adapter's address if it listens.
 
     Raises:
         DebuggerError: ADAPTER_FAILED.
@@ -108,7 +108,7 @@ async def linked(
 
 
 async def pour(guard: Guarded, tell: Callable[[str], None]) -> None:
-    """Read what an adapter writes that is talked to over TCP, to its end."""
+    """Forward the standard output of an adapter on TCP, to its end."""
     decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
 
     def take(chunk: bytes) -> None:
@@ -119,10 +119,10 @@ async def pour(guard: Guarded, tell: Callable[[str], None]) -> None:
 
 
 async def told_port(guard: Guarded, pattern: str, *, name: str, within_s: float) -> int:
-    """Wait for an adapter to say where it listens.
+    """Wait for an adapter to print the port on which it listens.
 
     Raises:
-        DebuggerError: ADAPTER_FAILED, with what it said instead.
+        DebuggerError: ADAPTER_FAILED, with the output instead.
     """
     said = b""
     try:
@@ -152,7 +152,7 @@ def _address(connect: str, port: int) -> tuple[str, int]:
 
 
 async def reached(connect: str, port: int, *, name: str, within_s: float) -> Connection:
-    """Connect to an adapter that does not say when it listens.
+    """Connect to an adapter that does not report when it listens.
 
     Raises:
         DebuggerError: ADAPTER_FAILED.
@@ -174,7 +174,7 @@ async def reached(connect: str, port: int, *, name: str, within_s: float) -> Con
 
 
 class Heard:
-    """What a program writes that is its own adapter: its own lines, the adapter's, the port."""
+    """Splits the output of a program that is its own adapter: program, adapter, port."""
 
     def __init__(
         self, serving: Serving | None, listens: str | None, tell: Callable[[Stream, str], None]
@@ -188,11 +188,11 @@ class Heard:
 
     @property
     def said(self) -> str:
-        """The first of what it wrote."""
+        """The first part of the output."""
         return self._said
 
     def take(self, stream: Stream, text: str) -> None:
-        """Take what was written; the adapter's own lines are told as the debugger's."""
+        """Read output; the adapter's own lines go to the console stream."""
         if not self.port.done():
             self._said = (self._said + text)[-_SAID_MAX:]
             match = self._listens.search(self._said) if self._listens is not None else None
@@ -205,6 +205,7 @@ class Heard:
         for line in lines:
             own = line.startswith(self._own)
             self._tell(Stream.CONSOLE if own else stream, f"{line}\n")
+        # An unfinished line is held back only as long as it may begin with the adapter's prefix.
         if not (self._own.startswith(self._line) or self._line.startswith(self._own)):
             self._tell(stream, self._line)
             self._line = ""
@@ -220,7 +221,7 @@ async def run(
     heard: Heard,
     within_s: float,
 ) -> tuple[Connection, int, Ended]:
-    """Run a program that is its own adapter, on our files; return the way to it.
+    """Run a program that is its own adapter, on our files; return the link to it.
 
     Raises:
         DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED.

@@ -1,8 +1,8 @@
-"""Breakpoints of ours that an adapter keeps as one, and which of them a stop there was for.
+"""Combines our breakpoints that an adapter keeps as one, and filters the stops there.
 
-Most adapters keep one breakpoint a line, or a function: of a second one at the same location they
-lose the first, or refuse it. So those at one location are sent as one that always stops, and
-conditions, hit counts, logs are ours to judge at each of its stops.
+Most adapters keep one breakpoint for a line or a function: a second one at the same location
+replaces the first, or is refused. So those at one location are sent as one that always stops; their
+conditions, hit counts and log texts are evaluated here, at each stop.
 """
 
 from __future__ import annotations
@@ -37,20 +37,21 @@ class Sites:
         return bool(self._members)
 
     def combine(self, wanted: Sequence[Breakpoint]) -> list[tuple[Breakpoint, ...]]:
-        """Group a list's breakpoints by the one that the adapter keeps of them."""
+        """Group a list's breakpoints by the adapter's breakpoint that stands for them."""
         groups: dict[object, list[Breakpoint]] = {}
         for one in wanted:
             groups.setdefault(self._profile.site(one), []).append(one)
         return [tuple(members) for members in groups.values()]
 
     def is_judged(self, members: Sequence[Breakpoint]) -> bool:
-        """Tell whether the stops at a site are ours to judge."""
+        """Return whether the stops at a site are filtered here."""
         return len(members) > 1
 
     def sent(self, members: Sequence[Breakpoint]) -> Breakpoint:
         """Return the breakpoint that is sent for those of a site."""
         first = members[0]
         if not self.is_judged(members):
+            # Hits that were counted while the site was shared are not counted again by the adapter.
             left = (first.spec.hit_count or 0) - self._counts.get(first.id, 0)
             count = left if left > 1 else None
             return replace(first, spec=replace(first.spec, hit_count=count))
@@ -58,9 +59,10 @@ class Sites:
         return replace(first, spec=plain)
 
     def guarded(self, members: Sequence[Breakpoint]) -> Breakpoint:
-        """Return what a step in LLDB has to know of a site: that the program may pass it.
+        """Return a site's breakpoint for LLDB's step keeper: one that the program may pass.
 
-        Its conditions are evaluated at its stops, so that it is to be where the arguments are.
+        The condition "1" tells the step keeper to stop where the arguments are in place: the site's
+        own conditions are evaluated at its stops.
         """
         sent = self.sent(members)
         if not self.is_judged(members) or all(_always_stops(one) for one in members):
@@ -68,7 +70,7 @@ class Sites:
         return replace(sent, spec=replace(sent.spec, condition="1"))
 
     def bound(self, members: Sequence[Breakpoint], answer: Bound) -> list[Bound]:
-        """Take the answer for a site; return that for each of its members."""
+        """Note the answer for a site; return one answer for each of its members."""
         number = answer.backend_id
         if not self.is_judged(members):
             if number is not None:
@@ -83,16 +85,16 @@ class Sites:
         return [replace(answer, backend_id=_SHARED_FROM + one.id) for one in members]
 
     def rebound(self, news: Bound) -> list[Bound]:
-        """Return the news of one of the adapter's breakpoints as those of its members."""
+        """Convert a change of one of the adapter's breakpoints to changes of its members."""
         members = self._members.get(news.backend_id) if news.backend_id is not None else None
         if members is None:
             return [news]
         return [replace(news, backend_id=_SHARED_FROM + one.id) for one in members]
 
     async def judge(self, stop: Stopped, fill: Fill) -> Stopped | None:
-        """Return a stop with those breakpoints that it is for; None where it is for none.
+        """Return a stop with the breakpoints that it is for; None where it is for none.
 
-        What logpoints write is written.
+        Texts of logpoints are written on the way.
         """
         shared = [number for number in stop.hits if number in self._members]
         if not shared or stop.thread is None:
@@ -134,7 +136,7 @@ class Sites:
 
 
 def is_true(value: str) -> bool:
-    """Tell whether a condition's value, as a debugger shows it, is true."""
+    """Return whether a condition's value, as a debugger prints it, is true."""
     text = value.strip().lower()
     try:
         return int(text, 0) != 0

@@ -1,4 +1,4 @@
-"""Selects the program's own part of a stack, for any requested window of frames."""
+"""Reads stacks, without the adapter's own frames at their end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TAIL = 32  # more than any adapter's own frames, save the copies of long causes
 
 
 class Stacks:
-    """Reads stacks; one that a stop was judged by is kept for who asks for it next."""
+    """Reads stacks; the stack that a stop was filtered by is cached for the next request of it."""
 
     def __init__(self, inside: Inside, profile: Profile) -> None:
         self._inside = inside
@@ -46,7 +46,7 @@ class Stacks:
         return stack
 
     async def judged(self, judging: Awaitable[Stopped | None]) -> Stopped | None:
-        """Await whether a stop stands, which may ask for its stack."""
+        """Await the filtering of a stop, which may read the stack."""
         self._is_judging = True
         try:
             self._stop = await judging
@@ -55,18 +55,18 @@ class Stacks:
         return self._stop
 
     def known(self, thread: int, levels: int) -> Stack | None:
-        """Return the stack that a stop was judged by, if it is kept."""
+        """Return the stack that the last stop was filtered by, if it is cached."""
         if self._kept is not None and self._kept[0] == (thread, 0, levels):
             return self._kept[1]
         return None
 
     def requested(self, command: str) -> None:
-        """Forget what was kept where a request may change the stack, a jump for example."""
+        """Drop the cached stack before a request that may change it, such as a jump."""
         if not self._is_judging and command not in CHANGES_NOTHING:
             self._kept = None
 
     def told(self, stop: Stopped) -> None:
-        """Forget what was kept of any other stop."""
+        """Drop the cached stack at any other stop."""
         if stop is not self._stop:
             self._kept = None
 
@@ -84,7 +84,7 @@ async def window(
 ) -> Stack:
     """Return some frames of a stack without those at its end that are not the program's.
 
-    Frames amid the stack count, whatever they are: the program may use what the adapter uses.
+    Foreign frames amid the stack count: the program may use the libraries that the adapter uses.
     """
     body = await _ask(inside, thread, start, levels)
     got = body.stack_frames
@@ -105,6 +105,7 @@ async def _end(
     inside: Inside, outside: Callable[[dap.StackFrame], bool], thread: int, total: int
 ) -> int:
     """Return how many frames of a stack are the program's."""
+    # Only the end of the stack is read first: a deep recursion has many thousand frames.
     at, count = max(0, total - _TAIL), _TAIL
     while True:
         tail = (await _ask(inside, thread, at, count)).stack_frames
@@ -121,7 +122,7 @@ async def _ask(inside: Inside, thread: int, start: int, levels: int) -> dap.Stac
 
 
 def _own(frames: Sequence[dap.StackFrame], outside: Callable[[dap.StackFrame], bool]) -> int:
-    """Count the frames up to the last that is the program's."""
+    """Count the frames up to the last one of the program."""
     left = len(frames)
     while left and outside(frames[left - 1]):
         left -= 1

@@ -1,4 +1,4 @@
-"""Keeps a step that an adapter would lose at a breakpoint that does not stop."""
+"""Defines how a step is kept that an adapter would lose at a breakpoint that does not stop."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from debugger.core.model import Resume, Stopped
 
 
 class Steps(Protocol):
-    """The steps of one program."""
+    """Keeps the steps of one program."""
 
     async def note(
         self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]
     ) -> list[Bound]:
-        """Take a list of breakpoints as it was set; `name` tells the lists apart.
+        """Note a list of breakpoints that was set; `name` identifies the list.
 
-        Returns: where each one is.
+        Returns: the location of each one.
         """
 
     async def begin(self, how: Resume, thread: int, *, by_instruction: bool = False) -> None:
-        """Take care that a step that is about to begin is not lost."""
+        """Prepare for a step that is about to begin."""
 
     def told(self, stop: Stopped) -> None:
-        """Take a stop that is told to the session."""
+        """Note a stop that is reported to the session."""
 
     async def judged(self, stop: Stopped) -> Stopped | None:
-        """Return a stop with those breakpoints that stopped it; None if none of the user's did."""
+        """Return a stop with the breakpoints that caused it; None if none of the user's did."""
 
     async def ended(self) -> Stopped | None:
-        """Return the stop of a step that has ended, at a stop that is not told; None else."""
+        """Return the stop of a step that ended at a stop that is not reported; else None."""
 
     async def enter(self, stop: Stopped) -> Stopped | None:
         """Return a stop once its function's arguments are in place; None while they are not."""

@@ -15,7 +15,9 @@ Ending = asyncio.Future[tuple[int | None, int | None]]
 async def run(
     profile: Profile, asked: dap.RunInTerminal, launched: Launch, *, guard: Guarded, files: Files
 ) -> tuple[int, Ending]:
-    """Run it below the guard, on our files (DAP: RunInTerminalRequest); return its pid and end.
+    """Run the program below the guard, on our files (DAP: RunInTerminalRequest).
+
+    Returns its pid and the future of its end.
 
     Raises:
         DebuggerError: LAUNCH_FAILED.

@@ -1,4 +1,4 @@
-"""How bytes get to an adapter and back: a guarded process's pipes, or a TCP connection."""
+"""Carries bytes to an adapter and back: by a guarded process's pipes, or a TCP connection."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Link(Protocol):
     """A byte stream to an adapter."""
 
     async def forward(self, take: Callable[[bytes], None]) -> None:
-        """Hand what comes to `take`, until its end; what `take` raises is raised here."""
+        """Pass incoming bytes to `take`, until the end; an exception of `take` is raised here."""
 
     def write(self, data: bytes) -> None:
-        """Send; what the other side no longer takes is lost."""
+        """Send bytes; those that the other side no longer reads are lost."""
 
     def stderr_tail(self) -> str:
         """Return the last lines of the adapter's standard error, where it has one of ours."""
@@ -52,13 +52,13 @@ class Connection(asyncio.Protocol):
             ) from error
 
     async def forward(self, take: Callable[[bytes], None]) -> None:
-        """Hand what comes to `take`, until its end; what `take` raises is raised here."""
+        """Pass incoming bytes to `take`, until the end; an exception of `take` is raised here."""
         self._take = take
         self._transport.resume_reading()
         await self._ended
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport; nothing is read of it until somebody takes it."""
+        """Store the transport; reading starts with `forward`."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         transport.pause_reading()
@@ -76,12 +76,12 @@ class Connection(asyncio.Protocol):
             self._ended.set_exception(error)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
-        """End `forward`: what an adapter no longer says is its end, however it came."""
+        """End `forward`: a lost connection is its end, whatever the reason."""
         if not self._ended.done():
             self._ended.set_result(None)
 
     def write(self, data: bytes) -> None:
-        """Send; what the other side no longer takes is lost."""
+        """Send bytes; those that the other side no longer reads are lost."""
         if not self._transport.is_closing():
             self._transport.write(data)
             # js-debug 1.112 writes a header and its body apart: it waits 40 ms for our ACK of the
@@ -89,7 +89,7 @@ class Connection(asyncio.Protocol):
             self._set("TCP_QUICKACK")
 
     def _set(self, option: str) -> None:
-        """Set an option of TCP, where the system has it."""
+        """Set a TCP option, where the system has it."""
         number = getattr(socket, option, None)
         if number is not None:
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""How values are read and set: variables, pages of them, expressions."""
+"""Reads and sets values: variables, pages of variables, expressions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _named(one: Variable) -> Variable:
 
 
 class Values:
-    """The values of one stop, remembered by handle so that a part of one can be asked for."""
+    """The values of one stop, stored by handle so that a part of one can be requested."""
 
     def __init__(self, inside: Inside, profile: Profile) -> None:
         self._inside = inside
@@ -37,7 +37,7 @@ class Values:
         self.has_returned: bool | None = None
 
     def clear(self) -> None:
-        """Forget all: the program stopped anew."""
+        """Forget all values: the program stopped anew."""
         self._known.clear()
         self.has_returned = None
 
@@ -56,7 +56,7 @@ class Values:
     async def variables(
         self, handle: int, *, start: int = 0, count: int | None = None
     ) -> list[Variable]:
-        """Return what a scope or a value holds, or a part of it."""
+        """Return the variables of a scope, the children of a value, or a part of either."""
         inside = self._known.get(handle)
         if inside is not None and count is not None:
             page = await self._profile.page(self._inside, inside, start, count)
@@ -128,7 +128,7 @@ class Values:
         return (await self._inside.evaluate(prefix + command, frame, Purpose.RAW)).value
 
     async def completed(self, values: Sequence[Variable]) -> list[Variable]:
-        """Add to values what the adapter cut off them."""
+        """Return values with the parts that the adapter cut off."""
         return self._remembered(await self._profile.complete(self._inside, values))
 
     async def size(self, handle: int) -> int | None:

@@ -1,4 +1,4 @@
-"""How messages stand on the wire: DAP's base protocol, without I/O."""
+"""Frames and unframes messages of DAP's base protocol, without I/O."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Decoder:
         self._wanted: int | None = None
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """Take some bytes and return the messages that are complete now.
+        """Add bytes and return an iterator over the messages that are complete now.
 
-        Those before something broken come first, then the iteration raises.
+        Messages before a malformed one come first, then the iteration raises.
 
         Raises:
-            DebuggerError: PROTOCOL for a header that is none or a message over the limit.
+            DebuggerError: PROTOCOL for a malformed header or a message over the limit.
         """
         self._buffer += chunk
         return iter(self._next, None)
@@ -56,6 +56,7 @@ class Decoder:
             name, _, value = line.partition(b":")
             digits = value.strip()
             if name.strip().lower() == b"content-length" and digits.isdigit():
+                # The length is checked first: int() of thousands of digits is slow, or fails.
                 if len(digits) > len(str(self._message_max)) or int(digits) > self._message_max:
                     message = f"the adapter sent a message over {self._message_max} bytes"
                     raise DebuggerError(Code.PROTOCOL, message, hint="debugger daemon logs")
