@@ -156,7 +156,7 @@ class DapBackend:
 
     @property
     def logs(self) -> dict[int, tuple[int, str]]:
-        """Our number and text of each logpoint that stops for us to log, by the adapter's number."""
+        """Our number and text of each logpoint that stops for us to log, by its adapter number."""
         return self._talk.events.logs
 
     @property

@@ -53,7 +53,7 @@ class LostSteps:
         self._step = None
 
     async def go_on(self, stop: Stopped) -> Stopped | None:
-        """Return the stop, in the step's own thread, if the step has ended; else resume the step."""
+        """Return the stop, of the step's own thread, if the step has ended; else resume it."""
         step = self._step
         if step is None:
             return stop

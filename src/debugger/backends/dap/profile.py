@@ -128,7 +128,7 @@ class Inside(Protocol):
 
     @property
     def logs(self) -> dict[int, tuple[int, str]]:
-        """Our number and text of each logpoint that stops for us to log, by the adapter's number."""
+        """Our number and text of each logpoint that stops for us to log, by its adapter number."""
 
     @property
     def checks(self) -> list[Callable[[Stopped], Awaitable[None]]]:

@@ -52,7 +52,7 @@ class ReadAhead:
         self._was_read = True
 
     def begin(self, thread: int, stack: Stack | None) -> None:
-        """Send the requests of a report, if the last stop's were made; `stack` is sent for if None."""
+        """Send a report's requests, if the last stop was reported; a known `stack` is not read."""
         was_read, self._was_read = self._was_read, False
         self.forget()
         if not was_read:

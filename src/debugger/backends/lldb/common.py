@@ -1,4 +1,7 @@
-"""Shares what backends that drive LLDB have in common (LLDB 19.1.7 and 20.1)."""
+"""Holds what all backends that drive LLDB share: settings, formatters, conversions.
+
+Facts are of LLDB 19.1.7 and 20.1.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,7 @@ _PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?", re.MUL
 
 
 def init_commands(target: Launch | Attach) -> list[str]:
-    """Return what LLDB is to be told before it loads a program, with formatters of its language."""
+    """Return LLDB's commands before a program is loaded, with the formatters of its language."""
     language = language_of(target)
     if language == "rust":
         return [*plain_commands(is_of_rust=True), *_rust_commands(target.env.get("PATH", ""))]
@@ -92,14 +95,14 @@ def init_commands(target: Launch | Attach) -> list[str]:
 
 
 def plain_commands(*, is_of_rust: bool) -> list[str]:
-    """Return what LLDB is to be told before it loads a program, where it has the formatters."""
+    """Return LLDB's commands before a program is loaded, without formatters."""
     lookup = () if sys.platform == "darwin" else _NO_LOOKUP
     more = _RUST_NUMBERS if is_of_rust else _UNBOUNDED
     return [*_FAST, *lookup, *_SETTINGS, *_NUMBERS, *more]
 
 
 def is_rust(target: Launch | Attach) -> bool:
-    """Tell whether a program is one of Rust, as far as its file can be found."""
+    """Return whether a program is written in Rust, as far as its file can be found."""
     return language_of(target) == "rust"
 
 
@@ -139,12 +142,12 @@ def _rust_commands(path: str) -> tuple[str, ...]:
 
 
 def sendable(env: Mapping[str, str]) -> dict[str, str]:
-    """Leave out what JSON cannot carry: the program has it from the adapter's own environment."""
+    """Remove variables that JSON cannot carry: the program inherits them from the adapter."""
     return {key: value for key, value in env.items() if not _SURROGATE.search(key + value)}
 
 
 def server_commands(target: Attach) -> list[str]:
-    """Return the commands that connect to a debug server; none for a process or a core file."""
+    """Return the commands that connect to a debug server; none for another target."""
     if target.connect is None:
         return []
     host, port = target.connect
@@ -154,7 +157,7 @@ def server_commands(target: Attach) -> list[str]:
 
 
 def exited(code: int | None, last_signal: str | None) -> Exited:
-    """Tell a death by signal N from an exit with status N, which LLDB both gives as N."""
+    """Distinguish a death by signal N from an exit with status N: LLDB reports both as N."""
     if last_signal is not None and code == getattr(signal, last_signal, None):
         return Exited(signal=last_signal)
     if code in {signal.SIGKILL, signal.SIGALRM}:  # LLDB does not stop for these
@@ -164,7 +167,7 @@ def exited(code: int | None, last_signal: str | None) -> Exited:
 
 
 def problem(text: str) -> str:
-    """Leave out LLDB's own prefixes, and say what its words mean."""
+    """Remove LLDB's prefixes from an error message, and replace words that only LLDB uses."""
     interrupted = _INTERRUPTED.match(text)
     if interrupted and not interrupted[1].startswith("signal"):
         # The reason is the stop before: breakpoints inside a called function do not stop it.
@@ -174,13 +177,13 @@ def problem(text: str) -> str:
 
 
 def signal_of(description: str) -> str | None:
-    """Return the signal that a stop's description names."""
+    """Return the signal in a stop's description."""
     match = _SIGNAL.search(description)
     return match[1] if match else None
 
 
 def details(told: ExceptionDetails) -> ExceptionDetails:
-    """Take a signal's name, and what comes after it, from what LLDB says of a stop."""
+    """Split LLDB's description of a stop into the signal's name and the rest."""
     match = _SIGNAL.match(told.message)
     if match:
         rest = told.message[match.end() :].lstrip(": ")
@@ -189,7 +192,7 @@ def details(told: ExceptionDetails) -> ExceptionDetails:
 
 
 async def settle(inside: Inside, stop: Stopped) -> Stopped:
-    """Say where a core's program could not reach memory, as of one that runs (lldb-dap 19.1.7)."""
+    """Add the fault address to a stop of a core file, which lldb-dap 19.1.7 omits."""
     core = inside.attached.core if inside.attached is not None else None
     if stop.reason is not Reason.SIGNAL or core is None or "fault address" in stop.description:
         return stop
@@ -213,7 +216,7 @@ async def arguments(inside: Inside, frame: Frame) -> list[str] | None:
 
 
 async def explain(inside: Inside, spec: Spec) -> Bound:
-    """Say why a breakpoint does not bind, with the lines or names that would."""
+    """Explain why a breakpoint does not bind, with the lines or names that would."""
     program = inside.launched.program if inside.launched is not None else None
 
     async def lines(file: str) -> Iterable[int]:

@@ -1,12 +1,12 @@
-"""Where a function's arguments are in place, which LLDB misses in a function of one line.
+"""Moves breakpoints behind a function's prologue, where LLDB sets them too early.
 
-Without a mark for the end of the prologue in the line table (gcc writes none), LLDB 19 and 20 look
-for the next line among the next six entries, and find that of the next function: the breakpoint
-then is at the function's first instruction, before the arguments are stored. The right address is
-where the second entry of the line table begins, as gdb has it.
+Without a prologue mark in the line table (gcc writes none), LLDB 19 and 20 look for the next line
+among the next six entries. In a function of one line they find that of the next function, and the
+breakpoint stays at the first instruction, before the arguments are stored. The right address is
+where the second entry of the line table begins, as in gdb.
 
-LLDB 20 skips the prologue of a function in two parts (gcc's `.cold`) from the wrong one: the
-breakpoint is anywhere in the program, and never hit. Such a function is stopped in at its entry.
+LLDB 20 skips the prologue of a function in two parts (gcc's `.cold`) from the wrong part: the
+breakpoint is anywhere in the program, and never hit. Such a function is stopped at its entry.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ OnMoved = Callable[[int, Breakpoint, int], Awaitable[None]]
 
 
 class Moved(Struct, frozen=True):
-    """A breakpoint of ours in place of a location of LLDB's; `words` say where it is."""
+    """A breakpoint of ours in place of a location of LLDB's."""
 
-    words: str
+    words: str  # location, as options of `breakpoint set`
     condition: str | None
     hit_count: int | None
 
 
 class Entries:
-    """The breakpoints of one program that are moved behind a prologue.
+    """The moved breakpoints of one program.
 
-    A breakpoint without a condition or a log text stays where LLDB has it: the stop is reported
-    once the prologue has run. `on_moved` hears the number of each new one and of its owner.
-    `misplaces` is true of an LLDB that misplaces those in functions of two parts.
+    A breakpoint without a condition or a log text stays where LLDB has it: its stop is reported
+    once the prologue has run. `on_moved` is called with each new number, the user's breakpoint, and
+    the number of its owner. `misplaces` is true of an LLDB that misplaces breakpoints in functions
+    of two parts.
     """
 
     def __init__(
@@ -51,23 +52,24 @@ class Entries:
         self._on_moved = on_moved
         self._misplaces = misplaces
         self._made: dict[str, dict[tuple[int, Moved], int]] = {}
+        # The function and body range of the last stop: a step within it needs no lookup.
         self._past: tuple[str, range] | None = None
 
     @property
     def owners(self) -> dict[int, int]:
-        """The number of the breakpoint that each of ours stands for."""
+        """The number of the breakpoint that each moved one stands for."""
         return {
             number: owner for made in self._made.values() for (owner, _), number in made.items()
         }
 
     def places(self, owner: int) -> list[str]:
-        """Return where the breakpoints are that stand for one."""
+        """Return the locations of the moved breakpoints that stand for one."""
         return [
             key.words for made in self._made.values() for number, key in made if number == owner
         ]
 
     def attribute(self, stop: Stopped) -> Stopped:
-        """Return a stop with the user's breakpoints in place of those that stand for them."""
+        """Return a stop with the user's breakpoints in place of the moved ones."""
         owners = self.owners
         if not any(hit in owners for hit in stop.hits):
             return stop
@@ -76,9 +78,9 @@ class Entries:
     async def move(
         self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]
     ) -> list[Bound]:
-        """Move the breakpoints of a list that LLDB evaluates at their address, or misplaces.
+        """Move the breakpoints of a list that LLDB would evaluate too early, or misplaces.
 
-        Returns: where each one is.
+        Returns: the location of each one.
         """
         old, new = self._made.get(name, {}), dict[tuple[int, Moved], int]()
         self._made[name] = new
@@ -142,7 +144,7 @@ class Entries:
         return lldb_text.breakpoint_id(await self._inside.raw(words, None))
 
     async def left(self, frame: Frame) -> int:
-        """Return how many instructions a frame is before its function's body."""
+        """Return the number of instructions from a frame to its function's body."""
         if frame.address is None or frame.line is None:
             return 0
         here = int(frame.address, 16)
@@ -164,7 +166,7 @@ class Entries:
 
 
 def _body(location: BreakpointLocation, place: str) -> str | None:
-    """Write where the function's body begins; None for a location that is right."""
+    """Write the location of the function's body; None if LLDB's location is right."""
     body = lldb_text.body(place) if not location.is_in_function else None
     if body is None:
         return None
@@ -173,14 +175,14 @@ def _body(location: BreakpointLocation, place: str) -> str | None:
 
 
 def _entry(spec: Spec) -> str:
-    """Write where a breakpoint is to be, without the prologue skipped."""
+    """Write a breakpoint's location without skipping the prologue."""
     if spec.kind is Kind.FUNCTION:
         return f"--name {quoted(spec.function or '')} --skip-prologue false"
     return f"--file {quoted(spec.file or '')} --line {spec.line} --skip-prologue false"
 
 
 def _placed(bound: Bound, place: str) -> Bound:
-    """Say the line of a breakpoint, which CodeLLDB leaves out where a function is named."""
+    """Add the line to a breakpoint's answer: CodeLLDB omits it for a function's name."""
     file, line = lldb_text.line_file(place), lldb_text.line_number(place)
     if file is None or not line:
         return bound

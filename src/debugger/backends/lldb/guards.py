@@ -1,10 +1,10 @@
-"""Writes and recognises the breakpoints that keep a step LLDB would lose. Pure.
+"""Writes and recognises the guards: breakpoints that keep a step that LLDB would lose. Pure.
 
-Where a step ends by a jump, or in the caller, exactly at a breakpoint that need not stop (its
-condition is false, it only logs, its hit count is not reached), LLDB first gives up the step, as
-one that was interrupted, then sees that it need not stop, and lets the program run on. So during a
-step each such place gets a breakpoint more, the guard, which stops the thread that steps.
-(LLDB 19.1.7 and 20.1; `use-fast-stepping` makes no difference.)
+Where a step ends by a jump, or in the caller, exactly at a breakpoint that need not stop (a false
+condition, a log text, a hit count not reached), LLDB first gives up the step, as an interrupted
+one, then finds that the breakpoint need not stop, and lets the program run on. So during a step
+each such location gets a second breakpoint, the guard, which stops the stepping thread. (LLDB
+19.1.7 and 20.1; `use-fast-stepping` makes no difference.)
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ _ACTIVE = re.compile(r"Active plan stack:\n((?:\s+Element \d+: .*(?:\n|\Z))*)")
 
 
 class Count(Struct, frozen=True):
-    """How often a breakpoint was hit, and how many hits more are to be ignored."""
+    """A breakpoint's hits, and how many further hits are to be ignored."""
 
     hits: int = 0
     ignored: int = 0
 
 
 def passes(wanted: Breakpoint) -> bool:
-    """Tell whether a breakpoint may let the program pass without a stop."""
+    """Return whether the program may pass a breakpoint without a stop."""
     spec = wanted.spec
     return bool(spec.condition or spec.hit_count or spec.log)
 
 
 def place(wanted: Breakpoint) -> str:
-    """Write where a breakpoint is, as the words of a command."""
+    """Write a breakpoint's location as options of `breakpoint set`."""
     at = wanted.at or wanted.spec
     match at.kind:
         case Kind.ADDRESS:
@@ -53,7 +53,7 @@ def place(wanted: Breakpoint) -> str:
 
 
 def is_in(spec: Spec, bound_file: str | None, files: Iterable[str | None]) -> bool:
-    """Tell whether a breakpoint is in one of the files, or may be."""
+    """Return whether a breakpoint is in one of the files, or may be."""
     own = bound_file or spec.file
     if own is None:
         return True
@@ -61,13 +61,13 @@ def is_in(spec: Spec, bound_file: str | None, files: Iterable[str | None]) -> bo
 
 
 def condition(stack: int | None, frame: int | None, caller: int | None) -> str:
-    """Write where a guard stops: in the frame of the step, and in those that are to go on after it.
+    """Write the condition of a guard: it holds in the frame of the step and in its callers.
 
-    It only has to hold there: where it holds elsewhere, the stop is looked at, and passed. The
-    numbers are the stack pointer and the frame pointer where the step begins, and the stack pointer
-    of the caller. Without them, and where a function has only begun and the stack pointer is to
-    go down yet, it always stops; by the frame pointer it knows the frame of arrays that are made
-    on the stack meanwhile.
+    The condition may hold elsewhere, too: such a stop is filtered. `stack` and `frame` are the
+    stack pointer and the frame pointer where the step begins, `caller` is the stack pointer of the
+    caller. Without them, and in a function that has only begun, whose stack pointer is still to go
+    down, the guard always stops. The frame pointer identifies a frame that grows by arrays on the
+    stack.
     """
     if stack is None or frame is None or caller is None or caller - stack <= _BARE:
         return ""
@@ -75,7 +75,7 @@ def condition(stack: int | None, frame: int | None, caller: int | None) -> str:
 
 
 def counts(text: str) -> Mapping[int, Count]:
-    """Read `breakpoint list`: what each breakpoint has counted."""
+    """Parse `breakpoint list`: the counts of each breakpoint."""
     found: dict[int, Count] = {}
     for head in _HEAD.finditer(text):
         hits, ignored = _COUNT.search(head["rest"]), _IGNORE.search(head["rest"])
@@ -86,12 +86,12 @@ def counts(text: str) -> Mapping[int, Count]:
 
 
 def has_stopped(before: Count, after: Count) -> bool:
-    """Tell whether a breakpoint stopped the program, not only counted that it passed."""
+    """Return whether a breakpoint stopped the program, instead of only counting a hit."""
     return after.hits - before.hits > before.ignored
 
 
 def plans(text: str) -> int | None:
-    """Read `thread plan list`: how many steps of a thread are under way; None if it has ended."""
+    """Parse `thread plan list`: the number of a thread's unfinished steps; None if it has ended."""
     if not text.lstrip().startswith("thread #"):
         return None
     active = _ACTIVE.search(text)
@@ -100,11 +100,11 @@ def plans(text: str) -> int | None:
 
 
 def is_own(text: str) -> bool:
-    """Read `thread info`: whether a breakpoint of LLDB's own is among those of the stop."""
+    """Parse `thread info`: whether a breakpoint of LLDB's own is among those of the stop."""
     return _OWN.search(text) is not None
 
 
 def pointers(text: str) -> tuple[int | None, ...]:
-    """Read `register read` of some registers, in their order."""
+    """Parse `register read` of some registers, in their order."""
     found = re.findall(r"^\s+\w+ = (0x[0-9a-f]+)", text, re.MULTILINE)
     return tuple(int(one, 16) for one in found)

@@ -1,7 +1,7 @@
-"""Removes LLDB's breakpoints from a program for good, before the detach.
+"""Removes LLDB's traps from a program for good, before the detach.
 
-LLDB 19 forgets a breakpoint that is removed while a thread steps over it, and its server does not:
-the trap stays in the code. So the server itself is told, once LLDB has nothing there any more.
+LLDB 19 forgets a breakpoint that is removed while a thread steps over it, but its server does not:
+the trap stays in the code. So the server itself gets the request, after LLDB has removed all.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ _PLACE = re.compile(r"\baddress = (?:\S+\[)?(0x[0-9a-f]+)")
 
 
 def addresses(listed: str) -> list[int]:
-    """Return where breakpoints are in the program, as LLDB lists them."""
+    """Parse `breakpoint list`: the addresses of breakpoints in the program."""
     found = dict.fromkeys(int(one, 16) for one in _PLACE.findall(listed))
     return list(found)[:MOST]
 
 
 def removal(address: int) -> str:
-    """Return the command that has the server take out a trap of one byte (gdb's `z0` packet)."""
+    """Return the command that makes the server remove a trap of one byte (gdb's `z0` packet)."""
     return f"process plugin packet send z0,{address:x},1"
 
 
 def is_removed(said: str) -> bool:
-    """Tell whether there was one."""
+    """Return whether the server had a trap there."""
     return bool(re.search(r"response: OK\b", said))

@@ -1,6 +1,6 @@
-"""Shows values of libstdc++ that LLDB's own formatters get wrong; runs inside LLDB's Python (3.9).
+"""Corrects LLDB's formatters of libstdc++. Runs inside LLDB's Python (3.9).
 
-Seen with LLDB 19.1.7 and 20.1 on programs of gcc 12: every `std::unordered_map` and `_set` whose
+With LLDB 19.1.7 and 20.1 and programs of gcc 12, every `std::unordered_map` and `_set` whose
 elements are no plain numbers is `size=0`, and a `std::string` ends at its first NUL.
 """
 
@@ -48,9 +48,9 @@ def string_summary(value: Any, _session: Any) -> str:
 
 
 def element_type(provider: Any) -> Any:
-    """Return the type of an unordered container's elements, as its hash table has it.
+    """Return the type of an unordered container's elements, by the arguments of its hash table.
 
-    LLDB takes it from the allocator, whose arguments it does not know where gcc only declares it.
+    LLDB takes the type from the allocator, whose arguments are unknown where gcc only declares it.
     """
     return provider.head.GetType().GetTemplateArgumentType(_ELEMENT)
 

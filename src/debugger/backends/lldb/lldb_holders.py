@@ -1,7 +1,7 @@
-"""Writes what is in values that hold another one: std::optional, Rc, BTreeMap; runs inside LLDB.
+"""Summarises values that contain another one: std::optional, Rc, BTreeMap. Runs inside LLDB.
 
-LLDB 19.1.7 and 20.1 say of these that they have a value, or show their implementation's fields.
-Each gets a summary of one line; the children stay as they are, but for BTreeMap and BTreeSet.
+LLDB 19.1.7 and 20.1 only say that these have a value, or show their implementation's fields. Each
+gets a summary of one line; the children stay as they are, but for BTreeMap and BTreeSet.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _depth = [0]
 
 
 def brief(value: Any) -> str:
-    """Return a value's text in one line, with what is in it, down to a few levels."""
+    """Return a value's text in one line, with its children, down to a few levels."""
     if value.GetError().Fail():
         return "?"
     _depth[0] += 1
@@ -92,9 +92,9 @@ def _pointed_text(
 
 
 def _with_address(summary: Any) -> Any:
-    """Put a pointer's address before the summary of what it points to, which CodeLLDB shows alone.
+    """Put a pointer's address before the summary of its target, which CodeLLDB shows alone.
 
-    LLDB gives summaries of a type to pointers to it, too.
+    LLDB applies the summaries of a type to pointers to it, too.
     """
 
     def of_value(value: Any, session: Any) -> str:
@@ -119,13 +119,13 @@ def optional(value: Any, _session: Any) -> str:
 
 @_with_address
 def variant(value: Any, _session: Any) -> str:
-    """Return `std::variant(VALUE)` of the alternative that it has."""
+    """Return `std::variant(VALUE)` with the value of the present alternative."""
     return _held("std::variant", value, "valueless")
 
 
 @_with_address
 def any_value(value: Any, _session: Any) -> str:
-    """Return `std::any(VALUE)`, whose type its manager function names."""
+    """Return `std::any(VALUE)`; the name of its manager function contains the type."""
     raw = value.GetNonSyntheticValue()
     manager = raw.GetChildMemberWithName("_M_manager")
     if not manager.IsValid() or not manager.GetValueAsUnsigned():
@@ -154,7 +154,7 @@ def _basic(name: str) -> Any:
 
 @_with_address
 def owner(value: Any, _session: Any) -> str:
-    """Return where a smart pointer points to, and what is there."""
+    """Return a smart pointer's address, and the text of its target."""
     raw = value.GetNonSyntheticValue()
     pointer = raw.GetChildMemberWithName("_M_ptr")
     if not pointer.IsValid():  # std::unique_ptr
@@ -173,6 +173,7 @@ def owner(value: Any, _session: Any) -> str:
 def tuple_values(value: Any, _session: Any) -> str:
     """Return a std::tuple's elements in parentheses."""
     found: list[str] = []
+    # libstdc++: each _Tuple_impl derives from the next one and from the _Head_base of its element.
     part = value.GetNonSyntheticValue().GetChildAtIndex(0)
     while part.IsValid() and len(found) < _MEMBERS_MAX:
         bases = [part.GetChildAtIndex(at) for at in range(part.GetNumChildren())]
@@ -196,7 +197,7 @@ def array(value: Any, _session: Any) -> str:
 
 @_with_address
 def string_view(value: Any, _session: Any) -> str:
-    """Return the text of a std::string_view, which ends with its length."""
+    """Return the text of a std::string_view, as long as its length says."""
     raw = value.GetNonSyntheticValue()
     start, size = raw.GetChildMemberWithName("_M_str"), raw.GetChildMemberWithName("_M_len")
     return _pointed_text(value, start, size) if start.IsValid() else ""
@@ -231,7 +232,7 @@ def atomic(value: Any, _session: Any) -> str:
 
 @_with_address
 def counted(value: Any, session: Any) -> str:
-    """Return the counts of an Rc, an Arc or a RefCell, and what it holds."""
+    """Return the counts of an Rc, an Arc or a RefCell, and the value in it."""
     providers: Any = importlib.import_module("lldb_providers")
     is_cell = value.GetTypeName().startswith("core::")
     of = providers.StdRefSummaryProvider if is_cell else providers.StdRcSummaryProvider
@@ -246,13 +247,13 @@ def counted(value: Any, session: Any) -> str:
 
 @_with_address
 def cell(value: Any, _session: Any) -> str:
-    """Return what is in a Cell."""
+    """Return the value in a Cell."""
     return f"Cell({brief(value.GetChildAtIndex(0))})"
 
 
 @_with_address
 def lock(value: Any, _session: Any) -> str:
-    """Return what a Mutex or an RwLock guards."""
+    """Return the value that a Mutex or an RwLock guards."""
     data = value.GetNonSyntheticValue().GetChildMemberWithName("data")
     name = "RwLock" if "::RwLock<" in value.GetTypeName() else "Mutex"
     inner = data.GetChildMemberWithName("value")
@@ -260,7 +261,7 @@ def lock(value: Any, _session: Any) -> str:
 
 
 def box(value: Any, _session: Any) -> str:
-    """Return what is behind a Box; a Box of a text is the text."""
+    """Return the value behind a Box; a Box of a str is the text."""
     raw = value.GetNonSyntheticValue()
     start, size = raw.GetChildMemberWithName("data_ptr"), raw.GetChildMemberWithName("length")
     if start.IsValid() and size.IsValid():
@@ -273,7 +274,7 @@ def box(value: Any, _session: Any) -> str:
 
 
 def numbers(value: Any, _session: Any) -> str:
-    """Return the numbers of a Rust array of bytes, which LLDB takes for a text."""
+    """Return the numbers of a Rust array of bytes, which LLDB shows as a text."""
     return _members(value)
 
 
@@ -330,11 +331,11 @@ class BTree:
         return len(self._entries)
 
     def has_children(self) -> bool:
-        """Tell that it can be looked into."""
+        """Return True: a map or a set can always be expanded."""
         return True
 
     def get_child_index(self, name: str) -> int:
-        """Return which entry has a name, as `[3]`."""
+        """Return the index of an entry by its name, as `[3]`."""
         number = name.strip("[]")
         return int(number) if number.isdigit() else -1
 
@@ -367,7 +368,7 @@ def tree(value: Any, session: Any) -> str:
 
 
 def _some(option: Any) -> Any | None:
-    """Return what is in an Option of a root: the one value with a node in it."""
+    """Return the value in an Option of a root: the first one found that has a node."""
     pending = [option]
     for _ in range(32):
         if not pending:
@@ -391,7 +392,7 @@ def _pointer(value: Any) -> Any:
 
 
 def _plain(slot: Any) -> Any:
-    """Return what is in a MaybeUninit, which is a union of nothing and a ManuallyDrop."""
+    """Return the value in a MaybeUninit: a union of nothing and a ManuallyDrop."""
     value = slot.GetNonSyntheticValue()
     for name in ("value", "value", "__0"):
         inner = value.GetChildMemberWithName(name)

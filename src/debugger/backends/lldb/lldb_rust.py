@@ -1,10 +1,8 @@
-"""Finds the active variant of a Rust enum, and escapes texts. Run inside LLDB.
+"""Corrects the toolchain's formatters of Rust: enums, references, texts. Runs inside LLDB.
 
-It is loaded after the toolchain's formatters, which it completes.
-
-LLDB 19 keeps 32 bits of a discriminant in a variant's name (DW_AT_discr_value), so that rustc's
-formatters take an enum that hides its discriminant in a capacity (`Option<String>`) for another
-variant, read garbage, and loop over its billions of elements.
+Loaded after the toolchain's formatters. LLDB 19 keeps only 32 bits of a discriminant in a variant's
+name (DW_AT_discr_value). For an enum whose discriminant hides in a capacity (`Option<String>`)
+rustc's formatters then choose the wrong variant, read garbage, and loop over billions of elements.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ _CAPACITIES = ("UsizeNoHighBit", "::Cap", "raw_vec::Cap")
 
 
 def _is_capacity(value: Any, address: int, depth: int = 0) -> bool:
-    """Tell whether a capacity lies at an address inside a value."""
+    """Return whether a capacity is stored at an address within a value."""
     if value.GetLoadAddress() == address and value.GetTypeName().endswith(_CAPACITIES):
         return True
     if depth == _DEPTH_MAX:
@@ -42,14 +40,14 @@ def _is_capacity(value: Any, address: int, depth: int = 0) -> bool:
 
 
 def _names(number: int, discriminant: int, *, is_capacity: bool) -> bool:
-    """Tell whether a variant's number stands for a discriminant."""
+    """Return whether a variant's number stands for a discriminant."""
     if is_capacity:
         return discriminant >= _HIGH and discriminant & _LOW == number & _LOW
     return number in {discriminant, discriminant & _LOW}
 
 
 def variant_index(provider: Any, variants: Any) -> int:
-    """Return which of an enum's variants is there; the one without a discriminant is the rest."""
+    """Return the index of an enum's present variant; the one without a discriminant is the rest."""
     every = [variants.GetChildAtIndex(at) for at in range(variants.GetNumChildren())]
     marks = [one.GetChildMemberWithName(provider.DISCRIMINANT_MEMBER_NAME) for one in every]
     rest = next((at for at, mark in enumerate(marks) if not mark.IsValid()), None)
@@ -67,7 +65,7 @@ def variant_index(provider: Any, variants: Any) -> int:
 
 
 def _points_to_enum(value: Any) -> bool:
-    """Tell a reference to an enum: LLDB lists the parts of what it points to, all variants."""
+    """Return whether a value is a reference to an enum, of which LLDB lists all variants."""
     kind = value.GetType()
     if not kind.IsPointerType() or not value.GetValueAsUnsigned():
         return False
@@ -76,7 +74,7 @@ def _points_to_enum(value: Any) -> bool:
 
 
 def _through_references(look_up: Any, provider: Any) -> Any:
-    """Have a reference to an enum list the members of the variant that is there."""
+    """Make a reference to an enum list the members of the present variant."""
 
     def found(value: Any, internal: Any) -> Any:
         if _points_to_enum(value):
@@ -87,7 +85,7 @@ def _through_references(look_up: Any, provider: Any) -> Any:
 
 
 def _bounded(count: Any) -> Any:
-    """Take the number of elements of garbage for none."""
+    """Make an implausible number of elements 0: the container is garbage."""
 
     # LLDB looks at the signature: it may pass the most that it wants to know of.
     def counted(provider: Any) -> int:
@@ -103,7 +101,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def _escaped(summary: Any) -> Any:
-    """Have a text shown in one line, as Rust's Debug writes it."""
+    """Make a summary escape its text as Rust's Debug does, in one line."""
     if getattr(summary, "is_escaped", False):
         return summary
 

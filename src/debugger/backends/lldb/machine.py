@@ -19,7 +19,11 @@ _PARTS = " (parts)"
 
 
 async def read(inside: Inside, address: int, count: int) -> bytes:
-    """Return what is mapped of so many bytes, from the first on; nothing if that is not."""
+    """Return the mapped bytes of a range, up to the first that is not mapped.
+
+    `memory read` fails as a whole where its range ends in unmapped memory, instead of returning the
+    mapped part: the range is then cut at the region's end and read again.
+    """
     found = b""
     while len(found) < count:
         at, wanted = address + len(found), min(_READ, count - len(found))
@@ -47,7 +51,7 @@ async def _read(inside: Inside, address: int, count: int) -> bytes:
 
 
 async def words(inside: Inside, address: int, count: int) -> list[int]:
-    """Return pointers in memory.
+    """Return pointers from memory.
 
     Raises:
         DebuggerError: EVALUATION_FAILED unless all of them are mapped.
@@ -59,7 +63,7 @@ async def words(inside: Inside, address: int, count: int) -> list[int]:
 
 
 def unmapped(address: int) -> DebuggerError:
-    """Return the error for memory that is not there."""
+    """Build the error for memory that is not mapped."""
     return DebuggerError(
         Code.EVALUATION_FAILED,
         f"no memory is mapped at {address:#x}",
@@ -74,14 +78,14 @@ class Memory:
         self._inside = inside
 
     async def read(self, address: int, count: int) -> bytes:
-        """Return what is mapped of so many bytes, from the first on."""
+        """Return the mapped bytes of a range, up to the first that is not mapped."""
         found = await read(self._inside, address, count)
         if not found and count:
             raise unmapped(address)
         return found
 
     async def write(self, address: int, data: bytes) -> None:
-        """Write all of it."""
+        """Write all of the data."""
         for start in range(0, len(data), _WRITE):
             part = " ".join(f"{byte:#04x}" for byte in data[start : start + _WRITE])
             command = f"memory write --format x --size 1 {address + start:#x} {part}"
@@ -95,13 +99,13 @@ class Memory:
 
 
 class Registers:
-    """`register read`: what it shows by itself, and the parts of registers apart from them."""
+    """`register read`: the main registers, and their parts in groups of their own."""
 
     def __init__(self, inside: Inside) -> None:
         self._inside = inside
 
     async def registers(self, frame: Frame) -> list[RegisterGroup]:
-        """Return the groups; a frame that is not the innermost knows only some registers."""
+        """Return the groups of registers; an outer frame knows only some registers."""
         whole = lldb_text.registers(await self._inside.raw("register read", frame))
         every = lldb_text.registers(await self._inside.raw("register read --all", frame))
         names = {each.name for group in whole for each in group.registers}
@@ -117,7 +121,7 @@ class Registers:
 
 
 class InstructionBreakpoints:
-    """`breakpoint set --address`; a hit is told by LLDB's number, as of any breakpoint."""
+    """`breakpoint set --address`; a hit has LLDB's number, as that of any breakpoint."""
 
     def __init__(self, inside: Inside) -> None:
         self._inside = inside
@@ -174,7 +178,7 @@ class InstructionSteps:
 
 
 class Jump:
-    """`thread jump`, to where the line begins in the function."""
+    """`thread jump`, to the address at which the line begins in the function."""
 
     is_reported = False
 
@@ -193,6 +197,7 @@ class Jump:
         starts = lldb_text.line_addresses(await self._inside.raw(words, frames[0]), line)
         text = await self._inside.raw(f"image lookup --verbose --address {here}", frames[0])
         start, end = lldb_text.function_range(text) or (0, 0)
+        # A line may have code in several functions, as of a template or an inlined function.
         own = [address for address in starts if start <= address < end]
         if not own:
             why = f"is not in {frames[0].function}" if starts else "has no code"

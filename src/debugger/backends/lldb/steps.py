@@ -1,4 +1,4 @@
-"""Ends a step at a breakpoint that does not stop."""
+"""Keeps LLDB's steps from being lost at breakpoints that do not stop."""
 
 from __future__ import annotations
 
@@ -20,37 +20,44 @@ _ENTERING = {Reason.STEP, Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT}
 
 
 class Known(Struct, frozen=True):
-    """A breakpoint as it was set: `number` is LLDB's, and it had been hit so often before."""
+    """A breakpoint as it was set."""
 
     wanted: Breakpoint
-    number: int
+    number: int  # LLDB's
     file: str | None
     line: int | None = None
-    hits: int = 0
+    hits: int = 0  # before it was set
     places: tuple[str, ...] = ()  # where it was moved to, as the words of a command
 
     @property
     def is_watched(self) -> bool:
-        """Whether a stop at it may have to be passed."""
+        """Whether the program may have to pass it."""
         return guards.passes(self.wanted) or self.wanted.spec.thread is not None
 
 
 class Step(Struct):
-    """A step under way: its thread, and how many are under way beneath it."""
+    """A step under way."""
 
     thread: int
-    beneath: int
+    beneath: int  # unfinished steps of the thread beneath this one
     is_at_guard: bool = False
-    armed: tuple[int, ...] = ()
+    armed: tuple[int, ...] = ()  # the enabled guards
 
 
 class Steps:
-    """The steps of one program in LLDB.
+    """Keeps the steps of one program in LLDB (`dap.steps`).
 
-    `logging` are the kinds of breakpoints that log without a stop; at the others the program stops
-    for who logs it. `counts_alone`: the adapter counts hits by itself, each time from the sending
-    of the list on, and tells LLDB nothing of them (CodeLLDB 1.11.8). `misplaces`: LLDB 20 puts
-    breakpoints of functions in two parts anywhere.
+    Before a step, each location of a breakpoint that may let the program pass, in the file of the
+    frame or of its caller, gets a guard (see `guards`), enabled for the stepping thread only. At a
+    stop, the counts of all breakpoints before and after it tell which of them stopped, and which
+    the program only passed. If only guards stopped, `thread plan list` tells whether the step has
+    ended there; if not, the program is continued, and LLDB goes on with its plan. The guards are
+    disabled when a stop is reported, and deleted when no breakpoint is at their location.
+
+    `logging` are the kinds of breakpoints that log without a stop; at others the program stops for
+    us to log. `counts_alone`: the adapter counts hits itself, from each sending of the list on, and
+    LLDB knows no hit count (CodeLLDB 1.11.8). `misplaces`: LLDB 20 misplaces breakpoints of
+    functions in two parts.
     """
 
     def __init__(
@@ -79,9 +86,9 @@ class Steps:
     async def note(
         self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[Bound]
     ) -> list[Bound]:
-        """Take a list of breakpoints as it was set; `name` tells the lists apart.
+        """Note a list of breakpoints that was set; `name` identifies the list.
 
-        Returns: where each one is.
+        Returns: the location of each one.
         """
         bounds = await self._entries.move(name, wanted, bounds)
         counts: Mapping[int, guards.Count] = {}
@@ -115,7 +122,7 @@ class Steps:
     # -- before --------------------------------------------------------------------------------
 
     async def begin(self, how: Resume, thread: int, *, by_instruction: bool = False) -> None:
-        """Take care that a step that is about to begin is not lost."""
+        """Prepare for a step that is about to begin: enable the guards."""
         await self.over()
         await self._forget(how, thread)
         self._by_instruction = by_instruction
@@ -145,10 +152,10 @@ class Steps:
         self._inside.checks.append(self._told)
 
     async def _forget(self, how: Resume, thread: int) -> None:
-        """Give up the step that was interrupted before.
+        """Discard the step that was interrupted before.
 
-        LLDB would go on with it, also after a `continue`, which then would end as a step. It has
-        breakpoints of its own for that, at which a new step is lost in a recursion.
+        LLDB would go on with it, also after a `continue`, which then would end as a step. The plan
+        has breakpoints of its own, at which a new step would be lost in a recursion.
         """
         self._stepping = thread if how is not Resume.CONTINUE else None
         interrupted, self._interrupted = self._interrupted, None
@@ -163,13 +170,13 @@ class Steps:
             await self._inside.raw("thread plan discard 1", frames[0])
 
     def told(self, stop: Stopped) -> None:
-        """Take a stop that is told to the session: for any other reason it interrupts a step."""
+        """Note a stop that is reported to the session: any but a step's interrupts the step."""
         if self._stepping is not None and stop.reason is not Reason.STEP:
             self._interrupted = self._stepping
         self._stepping = None
 
     async def _where(self, frames: Sequence[Frame]) -> str:
-        """Return the condition of the guards."""
+        """Write the condition of the guards."""
         if len(frames) == 1 or (frames[0].file or "").endswith(".swift"):
             return ""  # Swift's expressions know no registers
         caller = await self._inside.raw("register read sp", frames[1])
@@ -200,7 +207,7 @@ class Steps:
         return armed
 
     async def _clear(self) -> None:
-        """Delete the guards of places where no breakpoint is any more."""
+        """Delete the guards of locations that have no breakpoint any more."""
         passed = [one for one in self._known if guards.passes(one.wanted)]
         kept = {place for one in passed for place in _places(one)}
         gone = [place for place in self._guards if place not in kept]
@@ -211,7 +218,7 @@ class Steps:
     # -- at a stop -----------------------------------------------------------------------------
 
     async def judged(self, stop: Stopped) -> Stopped | None:
-        """Return a stop with those breakpoints that stopped it; None if none of the user's did."""
+        """Return a stop with the breakpoints that caused it; None if none of the user's did."""
         stop = self._entries.attribute(stop)
         step = self._step
         is_counted = step is not None or any(hit in self._shared for hit in stop.hits)
@@ -256,9 +263,9 @@ class Steps:
         return None if stop.hits or step.is_at_guard else stop
 
     async def ended(self) -> Stopped | None:
-        """Return the stop of the step, if it ended where the program stopped; None if it did not.
+        """Return the stop of the step, if it ended where the program stopped; else None.
 
-        LLDB has given it up then, and would not go on with it.
+        LLDB has given up the step then, and would not go on with it.
         """
         step = self._step
         left = await self._plans(step.thread) if step is not None else None
@@ -280,7 +287,7 @@ class Steps:
         await self.over()
 
     async def over(self) -> None:
-        """Let the program run without guards from now on."""
+        """Disable the guards of the present step."""
         step, self._step = self._step, None
         if step is None:
             return
@@ -305,7 +312,7 @@ class Steps:
     async def enter(self, stop: Stopped) -> Stopped | None:
         """Return a stop once its function's arguments are in place; None while they are not.
 
-        The stop is kept while the thread runs the rest of the prologue.
+        The stop is withheld while the thread runs the rest of the prologue.
         """
         before, self._entering = self._entering, None
         if before is not None:
@@ -325,7 +332,7 @@ class Steps:
         return None
 
     def _is_by_address(self, stop: Stopped) -> bool:
-        """Tell whether the user wants this very instruction."""
+        """Return whether the user requested a stop at this very instruction."""
         if stop.reason is Reason.STEP:
             return self._by_instruction
         return any(one.number in stop.hits and _at(one).kind is Kind.ADDRESS for one in self._known)
@@ -336,7 +343,7 @@ def _places(one: Known) -> tuple[str, ...]:
 
 
 def _shared(known: Sequence[Known]) -> Mapping[int, frozenset[int]]:
-    """Return, by number, the breakpoints that are, or may be, where another is, too."""
+    """Return, by number, the breakpoints that are, or may be, at the location of another one."""
     if any(one.file is None for one in known) and len(known) > 1:
         # CodeLLDB does not say where a function is.
         return dict.fromkeys((one.number for one in known), frozenset(one.number for one in known))
@@ -352,7 +359,7 @@ def _shared(known: Sequence[Known]) -> Mapping[int, frozenset[int]]:
 
 
 async def _nothing(stop: Stopped) -> None:
-    """Make each stop be looked at before it is told, while it is listed as a check."""
+    """Do nothing: while listed as a check, it makes every stop go through the stop filter."""
     del stop
 
 

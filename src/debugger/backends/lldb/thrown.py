@@ -1,7 +1,7 @@
 """Reads C++ exceptions and Rust panics from memory (LLDB 19.1.7).
 
-An exception's type is its type_info's name, and its bases are those that the type_info names
-(Itanium C++ ABI, 2.9.5); only what has std::exception among them is asked for its what().
+The name of an exception's type is in its type_info, as are its base classes (Itanium C++ ABI,
+2.9.5). what() is called only on an object that has std::exception among its bases.
 """
 
 from __future__ import annotations
@@ -43,14 +43,19 @@ _PAYLOAD_METHODS = 8
 
 
 class Thrown(msgspec.Struct, frozen=True):
-    """An object that was thrown, and its type_info: their addresses."""
+    """The addresses of a thrown object and of its type_info."""
 
     object: int
     type_info: int
 
 
 async def exception(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
-    """Tell what a program that stopped has thrown, or has died of."""
+    """Describe what a stopped program has thrown, or has died of.
+
+    At a stop in the C++ runtime (`RUNTIME`) the object is in the arguments of the function; at
+    SIGABRT below std::terminate it is the exception that is being handled. None where there is
+    neither, or the memory cannot be read: LLDB's own description is reported then.
+    """
     is_signal = stop.reason is Reason.SIGNAL
     if stop.thread is None or (is_signal and stop.signal != "SIGABRT"):
         return None
@@ -113,7 +118,7 @@ async def _number(inside: Inside, expression: str, frame: Frame) -> int:
 
 
 async def _of_header(inside: Inside, header: int) -> Thrown | None:
-    """Find what belongs to an unwind header."""
+    """Find the object and its type by an unwind header."""
     (kind,) = await machine.words(inside, header, 1)
     (first,) = await machine.words(inside, header - _TYPE_BEFORE, 1)
     if kind == _DEPENDENT:  # thrown by std::rethrow_exception: the object is another's
@@ -152,7 +157,7 @@ async def _text(inside: Inside, address: int) -> str:
 
 
 async def _std_exception(inside: Inside, thrown: Thrown, depth: int) -> int | None:
-    """Find the std::exception in an object; None without one."""
+    """Find the std::exception within an object; None without one."""
     if depth == 0:
         return None
     if await _name(inside, thrown.type_info) == _STD_EXCEPTION:
@@ -165,7 +170,7 @@ async def _std_exception(inside: Inside, thrown: Thrown, depth: int) -> int | No
 
 
 async def _bases(inside: Inside, thrown: Thrown) -> list[Thrown]:
-    """Find a class's bases in its type_info, whose own class says how they are laid out."""
+    """List a class's bases by its type_info, whose own class determines the layout."""
     table, _, first = await machine.words(inside, thrown.type_info, 3)
     kind = " ".join(lldb_text.symbols(await inside.raw(f"image lookup --address {table:#x}", None)))
     if "__si_class_type_info" in kind:
@@ -194,7 +199,7 @@ async def _what(inside: Inside, base: int, frame: Frame) -> str:
 
 
 async def _value(inside: Inside, kind: str, address: int, frame: Frame) -> str:
-    """Read an object that is no std::exception, by its type."""
+    """Read an object that is no std::exception, by its type's name."""
     try:
         value = await inside.evaluate(f"*({kind} *){address:#x}", frame, Purpose.PRINT)
     except DebuggerError:
@@ -206,7 +211,7 @@ async def _value(inside: Inside, kind: str, address: int, frame: Frame) -> str:
 
 
 async def _panic(inside: Inside, frame: Frame) -> str | None:
-    """Ask a panic's payload for its text (Rust 1.95: core::panic::PanicPayload::get)."""
+    """Call the payload's `get` for a panic's text (Rust 1.95: core::panic::PanicPayload::get)."""
     payload, table = await _arguments(inside, frame)
     methods = await machine.words(inside, table, _PAYLOAD_METHODS)
     for method in methods[3:]:  # behind drop, size and alignment
@@ -217,7 +222,7 @@ async def _panic(inside: Inside, frame: Frame) -> str | None:
 
 
 async def _payload(inside: Inside, payload: int, get: int, frame: Frame) -> str | None:
-    """Read the text behind `&dyn Any`: a static one, or a String."""
+    """Read the text behind `&dyn Any`: a static text, or a String."""
     both = f"((unsigned __int128 (*)(void *)){get:#x})((void *){payload:#x})"
     answer = await _number(inside, both, frame)
     data, table = answer & (1 << 64) - 1, answer >> 64

@@ -1,4 +1,4 @@
-"""Makes LLDB's values short and readable (lldb-dap 19.1.7)."""
+"""Shortens LLDB's values and completes those that it cut (lldb-dap 19.1.7)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _LOOKED_INTO = 10
 
 
 def is_cut_early(one: Variable) -> bool:
-    """Tell what was cut by time, after 10 ms, from what was cut because it became too long."""
+    """Return whether a value was cut by time, after 10 ms, instead of by length."""
     if one.value.startswith(f"{one.type} @ 0x"):
         return True  # there was no time for anything
     value = _ADDRESS.sub("", one.value)
@@ -70,9 +70,9 @@ async def complete(
     *,
     is_doubtful: Callable[[Variable], bool] = is_cut_early,
 ) -> list[Variable]:
-    """Shorten pointers, and show the first elements of containers, of at most 10 of them.
+    """Shorten pointers, and add the first elements to containers, to at most 10 of them.
 
-    A struct's value that `is_doubtful` is written anew.
+    A struct's value for which `is_doubtful` holds is written anew.
     """
     shown: list[Variable] = []
     looks = _LOOKED_INTO
@@ -90,7 +90,7 @@ async def complete(
 
 
 async def refuse_misread(inside: Inside, expression: str, frame: Frame | None) -> None:
-    """Refuse what LLDB would evaluate to something else than was written.
+    """Refuse an expression that LLDB would evaluate to something else than it says.
 
     Raises:
         DebuggerError: EVALUATION_FAILED, for such an expression.
@@ -110,7 +110,7 @@ async def refuse_misread(inside: Inside, expression: str, frame: Frame | None) -
 async def _refuse_null(inside: Inside, expression: str, frame: Frame | None) -> None:
     """Refuse to read through a null pointer in a core file.
 
-    LLDB 19 keeps what it needs for an expression at address 0 of its own, and reads that.
+    LLDB 19 has memory of its own at address 0, for the expression, and reads that.
 
     Raises:
         DebuggerError: EVALUATION_FAILED, where a part of the expression is behind a null pointer.
@@ -127,7 +127,7 @@ async def _refuse_null(inside: Inside, expression: str, frame: Frame | None) -> 
 
 
 def readable(one: Variable) -> Variable:
-    """Return a value; one that is behind a null pointer is an error.
+    """Return a value, unless it is behind a null pointer.
 
     Raises:
         DebuggerError: EVALUATION_FAILED, for such a value.
@@ -146,7 +146,7 @@ def _refuse_behind_null(path: str, text: str) -> None:
 
 
 def _shown(children: Sequence[Variable]) -> list[Variable]:
-    """Leave out what CodeLLDB adds to the children: the value as it is in memory."""
+    """Remove the child that CodeLLDB adds: the value as it is in memory."""
     return [_short(child) for child in children if child.name != RAW]
 
 
@@ -165,7 +165,7 @@ def _short(variable: Variable) -> Variable:
 
 
 async def _rebuilt(inside: Inside, one: Variable) -> Variable:
-    """Write a struct's or an array's value from its children, as lldb-dap does when it has time."""
+    """Write a struct's or array's value from its children, as lldb-dap does when it has time."""
     try:
         children = await inside.fetch(one.handle, start=0, count=_SHORT)
     except DebuggerError:
@@ -203,12 +203,12 @@ async def _looked_into(inside: Inside, one: Variable, *, is_owner: bool) -> Vari
 
 
 async def returned(inside: Inside, stop: Stopped, frame: Frame) -> Variable | None:
-    """Read what a function returned, after a step out of it."""
+    """Read a function's return value, after a step out of it."""
     return await read_returned(inside, frame) if stop.description == "step out" else None
 
 
 async def read_returned(inside: Inside, frame: Frame) -> Variable | None:
-    """Read what LLDB says a function returned; None if none was stepped out of."""
+    """Read the return value that LLDB reports; None if no function was stepped out of."""
     try:
         match = _RETURNED.search(await inside.raw("thread info", frame))
     except DebuggerError:

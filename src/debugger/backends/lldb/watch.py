@@ -1,8 +1,9 @@
-"""Watches memory by LLDB's command line (lldb-dap 19.1.7).
+"""Sets watchpoints by LLDB's command line (lldb-dap 19.1.7).
 
-LLDB's own way to watch a variable knows its type, and lets go of it when its frame is left. With a
-condition, though, it compares a write with what was there at the last stop, not at the last write:
-then, and for what is no variable, the comparison is made a part of the condition.
+LLDB's own way to watch a variable knows its type, and removes the watchpoint when its frame is
+left. With a condition, however, it compares a write with the value at the last stop, not with the
+value after the last write. Then, and for an expression that is no variable, the comparison is made
+a part of the condition.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _LEFT = "its frame has been left, and it is watched no more"
 
 
 class Watchpoints:
-    """`watchpoint set`; LLDB numbers these apart from breakpoints: ours are negative."""
+    """`watchpoint set`; LLDB numbers watchpoints apart from breakpoints: ours are negative."""
 
     slots = 4  # debug registers, of x86-64; arm64 has as many at least
 
@@ -37,7 +38,7 @@ class Watchpoints:
         inside.checks.append(self._look)
 
     async def watch(self, wanted: Breakpoint, frame: Frame | None) -> Bound:
-        """Set one where an expression's value is, in memory."""
+        """Set a watchpoint on the memory of an expression's value."""
         expression = (wanted.spec.watch or "").strip()
         pointer = await self._evaluate(f"&({expression})", frame)
         address = _address(pointer.value)
@@ -58,7 +59,7 @@ class Watchpoints:
         return bound
 
     async def unwatch(self, bound: Bound) -> None:
-        """Remove one."""
+        """Remove a watchpoint."""
         if bound.backend_id is not None:
             self._known.pop(-bound.backend_id, None)
             self._inside.conditions.pop(bound.backend_id, None)
@@ -68,7 +69,7 @@ class Watchpoints:
         return await self._inside.evaluate(expression, frame, Purpose.PRINT)
 
     async def _again(self, kind: str, address: int, size: int, frame: Frame | None) -> str:
-        """Write what gives the value in any frame; by its type, where that can be written."""
+        """Write an expression for the value in any frame, by its type if that can be written."""
         typed = f"*({kind}){address:#x}"
         try:
             await self._evaluate(typed, frame)
@@ -79,7 +80,11 @@ class Watchpoints:
     async def _set(
         self, expression: str, address: int, size: int, wanted: Breakpoint, frame: Frame | None
     ) -> int:
-        """Set it as a variable if it is one, else at its address; return LLDB's number."""
+        """Set the watchpoint on a variable, if there is one, else on its address; return the number.
+
+        A variable is tried first, since only then LLDB removes the watchpoint with the frame. A
+        reference, or an expression that LLDB takes for another variable, is found by the address.
+        """
         access, condition = wanted.spec.access, wanted.spec.condition
         if access is Access.WRITE and condition is None:
             text = await self._ask("modify", f"variable -- {lldb_text.quoted(expression)}", frame)
@@ -121,9 +126,10 @@ class Watchpoints:
     async def _add_condition(
         self, found: lldb_text.Watched, condition: str | None, access: Access, size: int
     ) -> None:
-        """Stop where the condition holds, and only for a write that changed the value, or a read.
+        """Stop where the condition holds, for a read, or for a write that changed the value.
 
-        x86-64 has no watchpoint for reads alone: what changed the value was none.
+        x86-64 has no watchpoint for reads alone: an access that changed the value was no read. The
+        last value is kept in a variable of LLDB's expressions, and the condition updates it.
         """
         parts = [f"({condition})"] if condition else []
         if access is not Access.ANY:
@@ -143,7 +149,7 @@ class Watchpoints:
     async def _check_place(self, expression: str, address: int, frame: Frame | None) -> None:
         """Refuse an address that is not the value's own.
 
-        To take a register's address, LLDB puts it in memory that it has allocated for that.
+        To take a register's address, LLDB copies the register to memory that it allocates for that.
         """
         region = lldb_text.region(await self._inside.raw(f"memory region {address:#x}", None))
         if region is None or not region.is_readable:
@@ -164,7 +170,7 @@ class Watchpoints:
                 raise _not_in_memory(name)
 
     async def _look(self, stop: Stopped) -> None:
-        """Tell of those that LLDB has switched off because their frame was left."""
+        """Report watchpoints that LLDB has disabled because their frame was left."""
         del stop
         if not self._known:
             return
@@ -200,7 +206,7 @@ def _not_in_memory(expression: str) -> DebuggerError:
 
 
 def _number_at(address: int, size: int) -> str:
-    """Write an expression that gives the bytes at an address as a number."""
+    """Write an expression that reads the bytes at an address as a number."""
     kind = _INTEGERS.get(size)
     if kind is not None:
         return f"*({kind} *){address:#x}"

@@ -1,4 +1,4 @@
-"""Lists what LLDB's command line can do beyond the common commands."""
+"""Implements the abilities of LLDB's command line."""
 
 from __future__ import annotations
 
@@ -41,32 +41,32 @@ CATCHES: dict[str, Catch] = {
 
 
 class Asked(Inside, Protocol):
-    """What an ability may ask of the session's LLDB."""
+    """Gives abilities access to the session's LLDB."""
 
     @property
     def steps(self) -> Steps:
-        """What keeps a step from being lost."""
+        """Keeps steps from being lost."""
 
     async def ask(self, do: str, **arguments: Any) -> Any:
-        """Ask a question."""
+        """Send a question to LLDB and return its answer."""
 
     async def replace(self, name: str, wanted: Sequence[Breakpoint]) -> list[Bound]:
         """Replace a list of breakpoints."""
 
 
 class Exceptions:
-    """`breakpoint set --language-exception`; of which type, is judged when it has stopped."""
+    """`breakpoint set --language-exception`; the type is checked at the stop."""
 
     def __init__(self, inside: Asked) -> None:
         self._inside = inside
 
     @property
     def catches(self) -> Mapping[str, Catch]:
-        """What can be caught, by the words that `catch` takes."""
+        """The exceptions that can be caught, by the words that `catch` takes."""
         return CATCHES
 
     async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
-        """Replace what is caught; it binds when the language's runtime is loaded."""
+        """Replace the exception breakpoints; they bind when the language's runtime is loaded."""
         return await self._inside.replace("catches", wanted)
 
 
@@ -77,7 +77,7 @@ class Disassembly:
         self._inside = inside
 
     async def instructions(self, address: int, count: int) -> list[Instruction]:
-        """Return so many instructions from an address on."""
+        """Return `count` instructions from an address on."""
         told = await self._inside.ask("instructions", address=address, count=count)
         found = parse.instructions(told)
         if not found:
@@ -99,7 +99,7 @@ class InstructionBreakpoints:
 
 
 class InstructionSteps:
-    """`thread step-inst`, which is not lost at a breakpoint that does not stop."""
+    """`thread step-inst`, kept at a breakpoint that does not stop."""
 
     def __init__(self, inside: Asked) -> None:
         self._inside = inside
@@ -118,12 +118,12 @@ class Modules:
         self._inside = inside
 
     async def modules(self) -> list[LoadedModule]:
-        """Return what is loaded, the program first."""
+        """Return the loaded modules, the program first."""
         return parse.modules(await self._inside.ask("modules"))
 
 
 class StepTargets:
-    """The calls in a line, as the machine code has them."""
+    """The calls in a line, in the order of the machine code."""
 
     def __init__(self, inside: Asked) -> None:
         self._inside = inside
@@ -133,13 +133,13 @@ class StepTargets:
         return parse.step_targets(await self._inside.ask("step_targets", frame=frame.handle))
 
     async def step_into(self, target: StepTarget, thread: int) -> None:
-        """Step into one; the stop is reported."""
+        """Step into one of the calls; the stop is reported."""
         await self._inside.steps.begin(Resume.STEP, thread)
         await self._inside.ask("step_into", target=target.id, thread=thread)
 
 
 class ThreadsAlone:
-    """One thread runs, the others are held back until the next stop."""
+    """Lets one thread run, and suspends the others until the next stop."""
 
     def __init__(self, inside: Asked) -> None:
         self._inside = inside

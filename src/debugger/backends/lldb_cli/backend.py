@@ -1,4 +1,4 @@
-"""A debugged program behind LLDB's command line: the Backend protocol by questions to it."""
+"""Implements the Backend protocol by questions to LLDB's command line."""
 
 from __future__ import annotations
 
@@ -53,7 +53,11 @@ _DETACH_S = 16.0
 
 
 class LldbBackend:
-    """One program behind one LLDB (`Backend`)."""
+    """One program behind one LLDB (`Backend`).
+
+    LLDB's command line runs a script of ours (`inside`), which answers questions and reports
+    events.
+    """
 
     kind = KIND
     adapter = ADAPTER
@@ -92,7 +96,7 @@ class LldbBackend:
         self._judge = Judge(self)
 
     def tell(self, event: Event) -> None:
-        """Tell the session what an ability came to know."""
+        """Report an event to the session."""
         self._sink(event)
 
     def report_to(self, sink: Sink) -> None:
@@ -100,7 +104,7 @@ class LldbBackend:
         self._sink = sink
 
     def ability(self, kind: type[T]) -> T:
-        """Return what does something that not every debugger can (see Backend.ability)."""
+        """Return the implementation of an ability (see Backend.ability)."""
         found: Any = self._abilities.get(kind)
         if found is None:
             if kind not in able.ABILITIES:
@@ -135,7 +139,7 @@ class LldbBackend:
         stdio.opened()
 
     async def attach(self, target: Attach) -> None:
-        """Start LLDB and take hold of a live process, a core file or a debug server's program."""
+        """Start LLDB and attach to a process, a core file or a debug server's program."""
         self.attached = target
         await self._console.start(cwd=target.cwd, env=target.env, scratch=self._scratch)
         more: Any = {"program": target.program, "commands": common.init_commands(target)}
@@ -154,12 +158,12 @@ class LldbBackend:
         self._sink(Started(self._pid))
 
     async def probe(self, env: Mapping[str, str]) -> str:
-        """Start LLDB, no more; return its version."""
+        """Start LLDB and return its version."""
         await self._console.start(cwd="/", env=env, scratch=self._scratch)
         return self._console.version
 
     async def connect(self) -> None:
-        """Take hold of a child process: LLDB follows none.
+        """Refuse: LLDB follows no child processes.
 
         Raises:
             DebuggerError: NOT_SUPPORTED.
@@ -178,6 +182,7 @@ class LldbBackend:
         if guard is None:
             return Closed()
         if not kill and self._pid is not None:
+            # Before LLDB ends: the guard would end the program with it.
             await guard.release([self._pid], stdio.outputs if stdio is not None else [])
         if not self._console.is_lost:
             with suppress(DebuggerError):
@@ -248,7 +253,7 @@ class LldbBackend:
             self._sink(Ended(error=problem))
 
     async def ask(self, do: str, *, within: float | None = None, **arguments: Any) -> Any:
-        """Ask LLDB a question (see Console.ask); its words are made ours."""
+        """Send LLDB a question (see Console.ask), and clarify its error message."""
         try:
             return await self._console.ask(do, within=within, **arguments)
         except DebuggerError as error:
@@ -267,7 +272,7 @@ class LldbBackend:
     # -- breakpoints ---------------------------------------------------------------------------
 
     def place(self, spec: Spec) -> Spec | Bound:
-        """Return where a breakpoint is to be set, or why it cannot be."""
+        """Return the location at which a breakpoint is to be set, or why it cannot be set."""
         return breakpoints.place(spec)
 
     async def set_breakpoints(self, file: str, wanted: Sequence[Breakpoint]) -> list[Bound]:
@@ -283,7 +288,7 @@ class LldbBackend:
         return await self._breakpoints.replace(name, wanted, None)
 
     async def explain(self, spec: Spec) -> Bound:
-        """Say why a breakpoint does not bind."""
+        """Explain why a breakpoint does not bind."""
         return await breakpoints.explained(self, spec)
 
     # -- running -------------------------------------------------------------------------------
@@ -314,11 +319,11 @@ class LldbBackend:
     async def variables(
         self, handle: int, *, start: int = 0, count: int | None = None
     ) -> list[Variable]:
-        """Return what a scope or a value holds, or a part of it."""
+        """Return the variables of a scope, the children of a value, or a part of either."""
         return await self.completed(await self.fetch(handle, start=start, count=count))
 
     async def fetch(self, handle: int, *, start: int | None, count: int | None) -> list[Variable]:
-        """Return what a value holds, or a part of it, as LLDB tells it."""
+        """Return the children of a value, or a part of them, unchanged."""
         told = await self.ask("variables", handle=handle, start=start or 0, count=count)
         return [parse.variable(one) for one in told]
 
@@ -328,7 +333,7 @@ class LldbBackend:
         return size
 
     async def completed(self, values_: Sequence[Variable]) -> list[Variable]:
-        """Shorten pointers, and show the first elements of containers."""
+        """Shorten pointers, and add the first elements to containers."""
         return await values.complete(self, values_, is_doubtful=lambda _: False)
 
     async def arguments(self, frame: Frame) -> list[str] | None:
@@ -367,12 +372,12 @@ class LldbBackend:
         return own or common.details(ExceptionDetails("exception", stop.description))
 
     async def source(self, frame: Frame) -> str | None:
-        """Return source that only the debugger has: none."""
+        """Return None: LLDB has no source text of its own."""
         del frame
         return None
 
     async def raw(self, command: str, frame: Frame | None) -> str:
-        """Run one command of LLDB's own; return what it printed.
+        """Run one command of LLDB's own and return its output.
 
         Raises:
             DebuggerError: USAGE for a control character.
@@ -385,7 +390,7 @@ class LldbBackend:
 
     @property
     def has_command_line(self) -> bool:
-        """Whether raw commands are a debugger's own: LLDB's."""
+        """Whether raw commands are a debugger's own: always, LLDB's."""
         return True
 
     def raw_effect(self, command: str) -> RawEffect:

@@ -1,4 +1,4 @@
-"""How lists of breakpoints get to LLDB, and what it made of them."""
+"""Sends lists of breakpoints to LLDB, and converts the answers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LOGGING = frozenset({Kind.LINE, Kind.FUNCTION, Kind.ADDRESS})  # without a stop
 
 
 class Asked(Inside, Protocol):
-    """What may be asked of the session's LLDB."""
+    """Gives the breakpoints access to the session's LLDB."""
 
     async def ask(self, do: str, **arguments: Any) -> Any:
-        """Ask a question."""
+        """Send a question to LLDB and return its answer."""
 
 
 def place(spec: Spec) -> Spec | Bound:
-    """Return where a breakpoint is to be set; a word for exceptions is a filter or a function."""
+    """Resolve a breakpoint's location; a word for exceptions is a filter or a function."""
     if spec.kind is not Kind.EXCEPTION:
         return spec
     word = spec.catch or ""
@@ -40,7 +40,7 @@ def place(spec: Spec) -> Spec | Bound:
 
 
 async def explained(inside: Inside, spec: Spec) -> Bound:
-    """Say why a breakpoint does not bind."""
+    """Explain why a breakpoint does not bind."""
     try:
         return await common.explain(inside, spec)
     except DebuggerError:
@@ -48,23 +48,22 @@ async def explained(inside: Inside, spec: Spec) -> Bound:
 
 
 class Breakpoints:
-    """The breakpoints of one program.
-
-    `conditions` are our number and the condition of each that has one, by LLDB's number; `thrown`
-    which types of exceptions are asked for, by the same; `steps` sees to it that no step is lost
-    at a breakpoint that does not stop. While `changing` is held LLDB has some that are not noted
-    yet, and the program may have run to one before it had its condition.
-    """
+    """The breakpoints of one program."""
 
     def __init__(self, inside: Asked) -> None:
         self._inside = inside
+        # Keeps steps from being lost at breakpoints that do not stop.
         self.steps = Steps(inside, logging=_LOGGING, on_moved=self._share)
+        # Our number and the condition of each breakpoint, by LLDB's number.
         self.conditions: dict[int, tuple[int, str]] = {}
+        # The types of exceptions that the breakpoints catch, by LLDB's number.
         self.thrown: dict[int, set[str | None]] = {}
+        # Held while LLDB has breakpoints that are not noted yet: the program may have run to one of
+        # them before it had its condition.
         self.changing = asyncio.Lock()
 
     async def _share(self, number: int, wanted: Breakpoint, owner: int) -> None:
-        """Have a breakpoint that was moved log as the one does that it stands for."""
+        """Make a moved breakpoint log the text of the breakpoint that it stands for."""
         del wanted
         await self._inside.ask("share_breakpoint", number=number, owner=owner)
 

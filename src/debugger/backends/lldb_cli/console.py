@@ -1,8 +1,8 @@
-"""Sends commands to LLDB's command line, and receives its answers and events.
+"""Sends questions to LLDB's command line, and receives its answers and events.
 
-LLDB runs one command after the other, so its standard input is the queue. An answer that does not
-come in time is asked for no longer: LLDB is interrupted, and either answers then, and all is in
-step again, or is given up as dead. What it still says for a question that is over means nothing.
+LLDB runs one command after the other, so that its standard input is the queue. For an answer that
+does not come in time, LLDB is interrupted: either it answers then, and questions and answers match
+again, or it is killed. Late answers to abandoned questions are ignored.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _OPTIONS = ("--no-lldbinit", "--no-use-colors")
 
 
 class Limits(Struct, frozen=True):
-    """How long to wait, in seconds: for LLDB to be ready, for an answer."""
+    """Time limits in seconds: for LLDB's start, and for an answer."""
 
     ready_s: float = 10.0
     answer_s: float = 30.0
 
 
 class Console:
-    """A running LLDB that answers questions and tells news."""
+    """A running LLDB that answers questions and reports events."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Console:
         return self._lost is not None
 
     async def start(self, *, cwd: str, env: Mapping[str, str], scratch: Path) -> None:
-        """Start LLDB, up to where it answers.
+        """Start LLDB, up to where it answers questions.
 
         Raises:
             DebuggerError: ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT, NOT_SUPPORTED without Python.
@@ -93,10 +93,10 @@ class Console:
             ) from None
 
     async def ask(self, do: str, *, within: float | None = None, **arguments: Any) -> Any:
-        """Ask a question; return what was answered.
+        """Send a question and return its answer.
 
         Raises:
-            DebuggerError: What LLDB says; TIMEOUT once it had to be interrupted; ADAPTER_DIED.
+            DebuggerError: LLDB's own error; TIMEOUT after LLDB had to be interrupted; ADAPTER_DIED.
         """
         if self._lost is not None:
             raise self._lost
@@ -127,7 +127,7 @@ class Console:
             answered.cancel()
 
     async def _interrupt(self, do: str, answered: asyncio.Future[Any], seconds: float) -> None:
-        """Have LLDB break off what it does; give it up if it does not."""
+        """Interrupt LLDB; kill it if it does not answer then."""
         assert self.guard is not None
         await self.guard.interrupt(self.guard.pid)
         with contextlib.suppress(TimeoutError):
@@ -205,10 +205,10 @@ class Console:
             self._on_loss(problem)
 
     def close(self) -> None:
-        """Note that LLDB is to end: its end is no loss."""
+        """Note that LLDB is about to end: its end is no loss."""
         self._is_closing = True
 
 
 def _number(version: str) -> str:
-    """Take the number out of `lldb version 19.1.7 (https://…)`."""
+    """Extract the number from `lldb version 19.1.7 (https://…)`."""
     return next((word for word in version.split() if word[:1].isdigit()), version)

@@ -1,4 +1,4 @@
-"""Finds LLDB's command line."""
+"""Finds the program of LLDB's command line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _XCRUN_S = 10
 
 
 def find(env: Mapping[str, str]) -> str | None:
-    """Return LLDB's path, of the newest on the caller's PATH; None where there is none."""
+    """Return LLDB's path, of the newest version on the caller's PATH; None without one."""
     path = env.get("PATH")
     if sys.platform == "darwin":
+        # Only Xcode's own LLDB knows Swift.
         own = _by_xcrun()
         if own is not None:
             return own

@@ -1,4 +1,4 @@
-"""Filters stops: reports those that a user requested, and continues after the others.
+"""Filters stops of LLDB, and continues after those that no request of the user's explains.
 
 LLDB stops where a condition cannot be evaluated, at exceptions of every type, and at a breakpoint
 that was set while the program runs before it has its condition.
@@ -23,38 +23,38 @@ _FALSE = frozenset({"0", "false"})
 
 
 class Judged(Inside, Protocol):
-    """What a judge may ask."""
+    """Gives the stop filter access to the session."""
 
     @property
     def changing(self) -> asyncio.Lock:
-        """Held while LLDB has breakpoints that are not noted yet."""
+        """A lock, held while LLDB has breakpoints that are not noted yet."""
 
     @property
     def thrown(self) -> dict[int, set[str | None]]:
-        """Which types are asked for by the breakpoints that catch exceptions."""
+        """The types of exceptions that breakpoints catch, by LLDB's number."""
 
     @property
     def steps(self) -> Steps:
-        """What keeps a step from being lost."""
+        """Keeps steps from being lost."""
 
     async def exception(self, stop: Stopped) -> ExceptionDetails | None:
         """Return the exception that a thread stopped at."""
 
     async def ask(self, do: str, **arguments: Any) -> Any:
-        """Ask LLDB a question."""
+        """Send a question to LLDB and return its answer."""
 
     def tell(self, event: Event) -> None:
-        """Tell the session."""
+        """Report an event to the session."""
 
 
 class Judge:
-    """Looks at the doubtful stops of one program."""
+    """Filters the stops of one program."""
 
     def __init__(self, inside: Judged) -> None:
         self._inside = inside
 
     async def judge(self, stop: Stopped) -> Stopped | None:
-        """Return a stop as it is to be told; None where the program goes on."""
+        """Return a stop that is to be reported; None where the program goes on."""
         real = await self._judge(stop)
         return await self._inside.steps.enter(real) if real is not None else None
 
@@ -74,9 +74,9 @@ class Judge:
         return due
 
     async def _passed(self, stop: Stopped) -> Stopped | None:
-        """Let the program go on, unless a step has ended here; return that as the stop.
+        """Continue the program, unless a step has ended here; return the stop of that step.
 
-        One that has not goes on: LLDB keeps its plan until it is done.
+        A step that has not ended goes on by itself: LLDB keeps its plan until it is done.
         """
         ended = await self._inside.steps.ended()
         if ended is None:
@@ -90,9 +90,9 @@ class Judge:
         return details is None or any(one in types for one in _names(details.type))
 
     async def _due(self, stop: Stopped) -> Stopped | None:
-        """Return a stop with those breakpoints whose condition, if any, is true; None without any.
+        """Return a stop with the breakpoints whose condition, if any, is true; None without any.
 
-        One that cannot be evaluated is told.
+        A condition that cannot be evaluated is reported.
         """
         conditions = self._inside.conditions
         if stop.thread is None or not any(hit in conditions for hit in stop.hits):

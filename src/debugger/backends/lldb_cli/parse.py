@@ -1,4 +1,4 @@
-"""Parses LLDB's answers and events: JSON to the debugger's own values. Pure."""
+"""Converts LLDB's answers and events, in JSON, to the debugger's own values. Pure."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _SCOPES = {"locals": ScopeKind.LOCALS, "globals": ScopeKind.GLOBALS}
 
 
 class Ready(Struct, frozen=True, tag="ready", tag_field="event"):
-    """LLDB answers."""
+    """Reports that LLDB is ready for questions."""
 
     version: str
 
 
 class Halted(Struct, frozen=True, tag="stopped", tag_field="event"):
-    """The program stands still."""
+    """Reports that the program has stopped."""
 
     reason: str
     raw: str
@@ -54,48 +54,48 @@ class Halted(Struct, frozen=True, tag="stopped", tag_field="event"):
 
 
 class Resumed(Struct, frozen=True, tag="resumed", tag_field="event"):
-    """The program runs."""
+    """Reports that the program runs."""
 
 
 class Exited(Struct, frozen=True, tag="exited", tag_field="event"):
-    """The program has ended."""
+    """Reports that the program has ended."""
 
     code: int
 
 
 class Detached(Struct, frozen=True, tag="detached", tag_field="event"):
-    """The program runs on without LLDB."""
+    """Reports that the program runs on without LLDB."""
 
 
 class Printed(Struct, frozen=True, tag="printed", tag_field="event"):
-    """A program behind a debug server wrote something."""
+    """Reports output of a program behind a debug server."""
 
     stream: str
     text: str
 
 
 class Logged(Struct, frozen=True, tag="logged", tag_field="event"):
-    """A logpoint was passed."""
+    """Reports that a logpoint was passed."""
 
     number: int
     text: str
 
 
 class ConditionFailed(Struct, frozen=True, tag="condition_failed", tag_field="event"):
-    """A logpoint's condition could not be evaluated."""
+    """Reports that a logpoint's condition could not be evaluated."""
 
     number: int
     text: str
 
 
 class Console(Struct, frozen=True, tag="console", tag_field="event"):
-    """Something went wrong in LLDB that nobody asked for."""
+    """Reports an error in LLDB that belongs to no question."""
 
     text: str
 
 
 class Place(Struct, frozen=True, tag="rebound", tag_field="event"):
-    """Where a breakpoint is."""
+    """Reports a breakpoint's location."""
 
     id: int
     verified: bool
@@ -127,17 +127,17 @@ class _Scope(Struct, frozen=True):
 
 
 def news(body: bytes) -> Ready | News:
-    """Read news.
+    """Decode an event.
 
     Raises:
-        msgspec.DecodeError: It is none.
+        msgspec.DecodeError: The body is malformed.
     """
     told: Ready | News = _NEWS.decode(body)
     return told
 
 
 def settle(waiting: asyncio.Future[Any], body: bytes) -> None:
-    """Give an answer to who waits for it."""
+    """Give an answer to the future that waits for it."""
     answer = msgspec.json.decode(body, type=_Answer)
     if answer.error is None:
         waiting.set_result(answer.ok)
@@ -149,7 +149,7 @@ def settle(waiting: asyncio.Future[Any], body: bytes) -> None:
 def event(
     told: Resumed | Printed | Logged | ConditionFailed | Console | Place,
 ) -> base.Event:
-    """Read what is told to the session as it is."""
+    """Convert an event that needs no filtering."""
     match told:
         case Resumed():
             return base.Resumed()
@@ -166,7 +166,7 @@ def event(
 
 
 def stopped(told: Halted) -> Stopped:
-    """Read a stop."""
+    """Convert a stop."""
     return Stopped(
         reason=Reason(told.reason) if told.reason in _REASONS else Reason.PAUSE,
         raw_reason=told.raw,
@@ -181,12 +181,12 @@ _REASONS = {one.value for one in Reason}
 
 
 def threads(told: Any) -> list[Thread]:
-    """Read a list of threads."""
+    """Convert a list of threads."""
     return msgspec.convert(told, list[Thread])
 
 
 def stack(told: Any) -> Stack:
-    """Read frames; a function's name is told without its arguments."""
+    """Convert frames; a function's name loses its arguments."""
     found = msgspec.convert(told, _Frames)
     frames = (
         msgspec.structs.replace(
@@ -198,7 +198,7 @@ def stack(told: Any) -> Stack:
 
 
 def scopes(told: Any) -> list[Scope]:
-    """Read a frame's groups of variables."""
+    """Convert a frame's scopes."""
     return [
         Scope(one.name.capitalize(), _SCOPES.get(one.name, ScopeKind.OTHER), one.handle)
         for one in msgspec.convert(told, list[_Scope])
@@ -206,23 +206,23 @@ def scopes(told: Any) -> list[Scope]:
 
 
 def variable(told: Any) -> Variable:
-    """Read a variable; a value over 64 Ki characters is cut."""
+    """Convert a variable; a value over 64 Ki characters is cut."""
     found = msgspec.convert(told, Variable)
     return msgspec.structs.replace(found, value=clip(found.value, _VALUE_MAX))
 
 
 def step_targets(told: Any) -> list[StepTarget]:
-    """Read the calls of a line."""
+    """Convert the calls of a line."""
     return msgspec.convert(told, list[StepTarget])
 
 
 def modules(told: Any) -> list[LoadedModule]:
-    """Read what is loaded."""
+    """Convert the loaded modules."""
     return msgspec.convert(told, list[LoadedModule])
 
 
 def instructions(told: Any) -> list[Instruction]:
-    """Read machine code."""
+    """Convert instructions."""
     return [
         msgspec.structs.replace(
             one,
@@ -248,7 +248,7 @@ def function_regex(name: str) -> str | None:
 
 
 def wanted(one: Breakpoint, file: str | None = None) -> dict[str, Any]:
-    """Write what a breakpoint is to be; `file` is what the program calls the one that it is in.
+    """Encode a breakpoint; `file` is the program's own name of its source file.
 
     Raises:
         DebuggerError: USAGE for a control character in any of its words.
@@ -276,12 +276,12 @@ def wanted(one: Breakpoint, file: str | None = None) -> dict[str, Any]:
 
 
 def places(told: Any) -> Sequence[Place]:
-    """Read where breakpoints are."""
+    """Decode the locations of breakpoints."""
     return [msgspec.convert({"event": "rebound", **one}, Place) for one in told]
 
 
 def bound(told: Place, one: Breakpoint | None) -> Bound:
-    """Say what became of a breakpoint."""
+    """Convert a breakpoint's location."""
     at = (one.at or one.spec) if one is not None else None
     is_wide = at is not None and at.function is not None and is_pattern(at.function)
     return Bound(

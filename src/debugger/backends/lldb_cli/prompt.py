@@ -1,9 +1,9 @@
-"""Splits what LLDB writes into answers, events and other text. Without I/O.
+"""Splits LLDB's output into answers, events and other text. Without I/O.
 
 An answer is a line of ours: a record separator, the session's secret, the number of the question
-(0: news), and JSON. The secret is never written to LLDB next to a record separator, so that what
-LLDB echoes, what it says of a stop, and what a program prints can be none of it, wherever in a line
-it begins.
+(0: an event), and JSON. The secret is never written to LLDB next to a record separator: so neither
+LLDB's echo, nor its description of a stop, nor a program's output can look like an answer, wherever
+in a line it begins.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ _TALK_MAX = 1 << 16
 
 
 class Answer(Struct, frozen=True):
-    """What was answered to the question of a number, or news where it is 0."""
+    """The answer to the question of a number, or an event where the number is 0."""
 
     number: int
     body: bytes
 
 
 class Talk(Struct, frozen=True):
-    """A line that is no answer: a prompt, an echo, what LLDB says by itself."""
+    """A line that is no answer: a prompt, an echo, a message of LLDB's own."""
 
     text: str
 
 
 class Splitter:
-    """Splits what LLDB writes, in any chunks."""
+    """Splits LLDB's output, fed in any chunks."""
 
     def __init__(self, secret: str) -> None:
         self._head = MARK + secret.encode("ascii") + b" "
         self._received = bytearray()
 
     def feed(self, chunk: bytes) -> list[Answer | Talk]:
-        """Take some bytes; return what is whole.
+        """Add bytes and return the pieces that are complete.
 
         Raises:
-            DebuggerError: PROTOCOL for an answer of over 64 MiB, or one that is none.
+            DebuggerError: PROTOCOL for an answer of over 64 MiB, or a malformed one.
         """
         if b"\n" not in chunk:
             self._received += chunk
@@ -76,16 +76,16 @@ class Splitter:
 
 
 def question(number: int, do: str, arguments: dict[str, Any]) -> bytes:
-    """Write a question as a command of LLDB's, in which no word of it is a command."""
+    """Encode a question as a command of LLDB's, in base64: no word of it can act as a command."""
     body = base64.b64encode(msgspec.json.encode({"number": number, "do": do, "with": arguments}))
     return b'script lldb_inside.ask("' + body + b'")\n'
 
 
 def opening(script: str, secret: str) -> bytes:
-    """Write the commands with which a conversation begins.
+    """Write the commands that begin a conversation.
 
-    The last of them says what the prompt is, unless what comes before it has taken over the
-    output: an LLDB without Python is known by that.
+    The last one prints the prompt, unless the script before it has taken over the output: that is
+    how an LLDB without Python is recognised.
     """
     path = script.replace("\\", "\\\\").replace('"', '\\"')
     lines = (
@@ -98,7 +98,7 @@ def opening(script: str, secret: str) -> bytes:
 
 
 def is_end_of_opening(talk: Talk, secret: str) -> bool:
-    """Tell whether all of the opening has been run."""
+    """Return whether all commands of the opening have run."""
     return talk.text.endswith(f'prompt (string) = "{_prompt(secret)}"')
 
 

@@ -36,35 +36,35 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
 class Section(Protocol):
-    """What the configuration says of an adapter."""
+    """The configuration section of an adapter."""
 
     @property
     def path(self) -> str | None:
-        """Where it is, if not where the command says."""
+        """The adapter's path, if it is not the command's first word."""
 
     @property
     def command(self) -> tuple[str, ...]:
-        """What starts it; nothing for an adapter that is one of ours."""
+        """The command that starts it; empty for a built-in adapter."""
 
     @property
     def transport(self) -> str:
-        """How it is talked to: stdio or tcp."""
+        """The way to talk to it: stdio or tcp."""
 
     @property
     def listens(self) -> str | None:
-        """A pattern of the line that tells its port, as its group `port`."""
+        """A pattern of the line that reports its port, with a group `port`."""
 
     @property
     def connect(self) -> str | None:
-        """Where it listens, if it does not tell: HOST:{port}."""
+        """The address, if it does not report its port: HOST:{port}."""
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """What it debugs."""
+        """The languages that it debugs."""
 
     @property
     def extensions(self) -> tuple[str, ...]:
-        """How the names of programs for it end."""
+        """The ends of the file names of its programs."""
 
     @property
     def request(self) -> str:
@@ -72,11 +72,11 @@ class Section(Protocol):
 
     @property
     def launch(self) -> Mapping[str, Any]:
-        """The arguments of that request."""
+        """The arguments of the launch request."""
 
     @property
     def attach(self) -> Mapping[str, Any] | None:
-        """The arguments of an attach; None where it cannot."""
+        """The arguments of the attach request; None where it cannot attach."""
 
     @property
     def stops_first(self) -> bool:
@@ -88,14 +88,14 @@ class Section(Protocol):
 
     @property
     def own_output(self) -> str | None:
-        """What begins the lines that it writes among the program's errors."""
+        """The prefix of the lines that it writes among the program's errors."""
 
 
 def profile(name: str, section: Section) -> Profile:
-    """Make an adapter of its section.
+    """Build the profile of a configured adapter.
 
     Raises:
-        DebuggerError: USAGE for what cannot be meant.
+        DebuggerError: USAGE for an invalid section.
     """
     _check(name, section)
     is_program = _uses(section.command, {"program"})
@@ -134,7 +134,7 @@ def _find(section: Section, search: Search) -> Found | None:
 
 
 def words(command: Sequence[str], found: Found, launch: Launch | None, port: int) -> list[str]:
-    """Return the command for a program; the first word is where it was found."""
+    """Return the command for a program; its first word is the adapter's path."""
     values: dict[str, Any] = {"port": port, "host": "127.0.0.1"}
     if launch is not None:
         values |= _of_launch(launch)

@@ -1,1 +1,1 @@
-"""What runs in LLDB's own Python: files that it imports by their path."""
+"""Holds the modules that run in LLDB's own Python, which imports them by their path."""

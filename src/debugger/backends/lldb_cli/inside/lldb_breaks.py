@@ -29,7 +29,7 @@ _FILTERS = {
 
 
 def begin(main: Any) -> dict[str, Any]:
-    """Return what can be asked."""
+    """Return the questions that this module answers, by name."""
     global inside, program, values  # noqa: PLW0603 - there is one conversation
     inside = main
     program = importlib.import_module("lldb_program")
@@ -38,17 +38,17 @@ def begin(main: Any) -> dict[str, Any]:
 
 
 def is_ours(number: int) -> bool:
-    """Tell whether a breakpoint was asked for."""
+    """Return whether a breakpoint was requested."""
     return number in _ours
 
 
 def stops(number: int) -> bool:
-    """Tell whether a breakpoint that was asked for stops the program; a logpoint does not."""
+    """Return whether a requested breakpoint stops the program; a logpoint does not."""
     return number in _ours and number not in _logs
 
 
 def replace(name: str, wanted: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Replace a list of breakpoints; what is wanted still is left as it is, with its hits."""
+    """Replace a list of breakpoints; those that stay are left as they are, with their hits."""
     known = _set.setdefault(name, {})
     keys = [repr(sorted(one.items(), key=lambda item: item[0])) for one in wanted]
     for key in [key for key in known if key not in keys]:
@@ -90,7 +90,7 @@ def _made(one: dict[str, Any]) -> Any:
 
 
 def share(number: int, owner: int) -> None:
-    """Have a breakpoint that stands for another one log what that one logs."""
+    """Make a breakpoint that stands for another one log that one's text."""
     if owner in _logs:
         _logs[number] = _logs[owner]
         made = program.target().FindBreakpointByID(number)
@@ -98,7 +98,7 @@ def share(number: int, owner: int) -> None:
 
 
 def bound(made: Any) -> dict[str, Any]:
-    """Say where a breakpoint is."""
+    """Describe a breakpoint's location."""
     told = {"id": made.GetID(), "verified": False}
     places = [made.GetLocationAtIndex(at) for at in range(made.GetNumLocations())]
     # One at an address where nothing is has a place all the same.
@@ -124,7 +124,7 @@ def bound(made: Any) -> dict[str, Any]:
 
 
 def changed(made: Any) -> None:
-    """Tell of a breakpoint that the debugger knows more of now."""
+    """Report a breakpoint of which LLDB knows more now."""
     if not made.IsValid() or not is_ours(made.GetID()):
         return
     told = bound(made)

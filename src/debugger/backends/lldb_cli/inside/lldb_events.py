@@ -16,6 +16,7 @@ values: Any = None
 _listener: Any = None
 _alone: list[Any] = []  # threads that were held back, to be let go at the stop
 _halted = [True]  # the program stands still, as far as is told
+# LLDB's locks must not be taken by two threads in opposite order: see `finish`.
 _telling = threading.Lock()  # held by who asks LLDB about an event
 _over: list[bool] = []  # nothing is told any more
 _FINISH_S = 5
@@ -25,7 +26,7 @@ _NUMBER_MAX = (1 << 31) - 1
 
 
 def begin(main: Any) -> dict[str, Any]:
-    """Return what can be asked."""
+    """Return the questions that this module answers: none."""
     global inside, program, breaks, values  # noqa: PLW0603 - there is one conversation
     inside = main
     program = importlib.import_module("lldb_program")
@@ -35,7 +36,7 @@ def begin(main: Any) -> dict[str, Any]:
 
 
 def listener() -> Any:
-    """Return what hears of the program."""
+    """Return the listener for the program's events."""
     global _listener  # noqa: PLW0603 - there is one program
     if _listener is None:
         _listener = lldb.SBListener("debugger")
@@ -43,12 +44,12 @@ def listener() -> Any:
 
 
 def listen(target: Any) -> None:
-    """Hear of breakpoints that bind late."""
+    """Listen to breakpoints that bind late."""
     target.GetBroadcaster().AddListener(listener(), lldb.SBTarget.eBroadcastBitBreakpointChanged)
 
 
 def settled(within: float) -> bool:
-    """Wait until a program that somebody else has started stands still."""
+    """Wait until a program that another debug server has started is stopped."""
     limit = time.monotonic() + within
     event = lldb.SBEvent()
     while program.process().GetState() not in (lldb.eStateStopped, lldb.eStateCrashed):
@@ -59,15 +60,15 @@ def settled(within: float) -> bool:
 
 
 def start() -> None:
-    """Begin to tell what happens."""
+    """Begin to report events."""
     threading.Thread(target=_wait, name="debugger", daemon=True).start()
 
 
 def finish() -> None:
-    """Tell nothing any more, and leave LLDB to who ends it.
+    """Report nothing any more, and leave LLDB to the thread that ends it.
 
-    LLDB 19 waits for itself for ever where a thread asks what the program has while another
-    detaches from it: the one holds its run lock and wants its API lock, the other the reverse.
+    LLDB 19 deadlocks where one thread reads the program's state while another detaches from it: the
+    one holds its run lock and waits for its API lock, the other the reverse.
     """
     _over.append(True)
     if _telling.acquire(timeout=_FINISH_S):
@@ -75,16 +76,16 @@ def finish() -> None:
 
 
 def halt() -> bool:
-    """Have a program stand still of which nothing is told any more.
+    """Stop a program whose events are not reported any more.
 
-    SBProcess.Stop of LLDB 19 waits for 20 s where the program has just stopped by itself: that is
-    not interrupted, and the state is known once somebody has taken the event.
+    SBProcess.Stop of LLDB 19 waits for 20 s where the program has just stopped by itself: such a
+    program is not interrupted, and its state is known once somebody has taken the event.
     """
     return _taken(lambda: not _runs(), every=lambda: program.process().SendAsyncInterrupt())
 
 
 def run_on() -> bool:
-    """Let it run again, until it is known to."""
+    """Let the program run again, and wait until its state says so."""
     return bool(program.process().Continue().Success()) and _taken(_runs)
 
 
@@ -93,7 +94,7 @@ def _runs() -> bool:
 
 
 def _taken(is_so: Any, *, every: Any = lambda: None) -> bool:
-    """Take events until something is so."""
+    """Take events until a condition holds."""
     limit = time.monotonic() + _TAKEN_S
     event = lldb.SBEvent()
     while not is_so():
@@ -157,19 +158,19 @@ def _changed(event: Any) -> None:
 
 
 def hold_back(thread: Any) -> None:
-    """Let no other thread run until the next stop."""
+    """Suspend all other threads until the next stop."""
     others = [one for one in program.process() if one.GetThreadID() != thread.GetThreadID()]
     _alone.extend(one for one in others if one.Suspend())
 
 
 def let_go() -> None:
-    """Let all threads run again."""
+    """Resume all suspended threads."""
     while _alone:
         _alone.pop().Resume()
 
 
 def tell_stop(reason: str | None) -> None:
-    """Tell that the program stands still, and why."""
+    """Report that the program has stopped, and why."""
     held = {one.GetThreadID() for one in _alone}
     let_go()
     values.forget()
@@ -210,7 +211,7 @@ def _rank(thread: Any) -> int:
 
 
 def _culprit(process: Any, threads: list[Any]) -> Any | None:
-    """Find the thread that stopped the program; the selected one, of several alike."""
+    """Find the thread that stopped the program, by its reason; of several, the selected one."""
     selected = process.GetSelectedThread().GetThreadID()
     ranked = sorted(
         threads, key=lambda one: (_rank(one), one.GetThreadID() != selected, one.GetIndexID())

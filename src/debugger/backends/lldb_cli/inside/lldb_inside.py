@@ -1,9 +1,9 @@
-"""Answers the debugger's requests. Run inside LLDB, at its start.
+"""Answers the debugger's questions. Runs inside LLDB, from its start.
 
 A question comes as a command on LLDB's standard input, and is answered by one line on its standard
-output. What happens to the program is told by such lines too, from a thread that waits for LLDB's
-events; LLDB itself is kept from waiting for them, so that it prints nothing of its own about them.
-(Facts are of LLDB 19.1.7; Python 3.9 and later.)
+output. A thread that waits for LLDB's events reports them by such lines, too; LLDB itself is kept
+from handling the events, so that it prints nothing of its own about them. (Facts are of LLDB
+19.1.7; Python 3.9 and later.)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _asked: dict[str, Any] = {}
 
 
 class Refused(Exception):
-    """What cannot be done, with the code of the error that the user gets."""
+    """A failure, with the code of the error that the user gets."""
 
     def __init__(self, message: str, code: str = "EVALUATION_FAILED") -> None:
         super().__init__(message)
@@ -37,21 +37,22 @@ class Refused(Exception):
 
 
 def tell(number: int, body: Any) -> None:
-    """Write one line: an answer, or news under the number 0."""
+    """Write one line: an answer, or an event under the number 0."""
     head = f"\x1e{_secret} {number} "
     line = memoryview(f"{head}{json.dumps(body)}\n".encode("ascii"))
     with _writing:
+        # A pipe may take a long line in several parts.
         while line:
             line = line[os.write(_OUTPUT, line) :]
 
 
 def news(event: str, **more: Any) -> None:
-    """Tell that something happened."""
+    """Report an event."""
     tell(0, {"event": event, **more})
 
 
 def begin(secret: str) -> None:
-    """Take over: from now on LLDB says nothing of events by itself."""
+    """Take over the events: LLDB prints nothing about them from now on."""
     global _secret  # noqa: PLW0603 - there is one conversation
     _secret = secret
     debugger = lldb.debugger
@@ -69,7 +70,7 @@ def begin(secret: str) -> None:
 
 
 def ask(text: str) -> None:
-    """Answer a question; whatever goes wrong is an answer too."""
+    """Answer a question; a failure is an answer, too."""
     asked = json.loads(base64.b64decode(text))
     try:
         answer = {"ok": _asked[asked["do"]](**asked["with"])}

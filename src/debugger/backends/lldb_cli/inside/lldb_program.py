@@ -24,7 +24,7 @@ _reason = ""  # of the stop to be told when the configuration is done; "" for no
 
 
 def begin(main: Any) -> dict[str, Any]:
-    """Return what can be asked."""
+    """Return the questions that this module answers, by name."""
     global inside, events, debugger  # noqa: PLW0603 - there is one conversation
     inside = main
     # LLDB takes its own name for it away when a command is done.
@@ -103,7 +103,7 @@ def launch(
 
 
 def attach(*, pid: int, program: str | None, stop: bool, commands: list[str]) -> dict[str, Any]:
-    """Take hold of a process."""
+    """Attach to a process."""
     made = _target(program, commands)
     info = lldb.SBAttachInfo(pid)
     info.SetListener(events.listener())
@@ -114,7 +114,7 @@ def attach(*, pid: int, program: str | None, stop: bool, commands: list[str]) ->
 
 
 def core(file: str, program: str, commands: list[str]) -> dict[str, Any]:
-    """Look at a core file."""
+    """Load a core file."""
     made = _target(program, commands)
     error = lldb.SBError()
     made.LoadCore(file, error)
@@ -122,7 +122,7 @@ def core(file: str, program: str, commands: list[str]) -> dict[str, Any]:
 
 
 def connect(*, url: str, program: str | None, stop: bool, commands: list[str]) -> dict[str, Any]:
-    """Connect to a debug server that holds a program."""
+    """Connect to a debug server that has a program."""
     made = _target(program, commands)
     error = lldb.SBError()
     debugger.SetAsync(False)
@@ -133,7 +133,7 @@ def connect(*, url: str, program: str | None, stop: bool, commands: list[str]) -
 
 
 def run() -> None:
-    """Let the program run, or tell the stop that was asked for."""
+    """Let the program run, or report the stop that was requested."""
     events.start()
     if _reason:
         events.tell_stop(None if _reason == "core" else _reason)
@@ -144,7 +144,7 @@ def run() -> None:
 
 
 def raw(command: str, frame: int | None = None) -> str:
-    """Run a command of LLDB's own, about a frame that was shown; return all that it printed."""
+    """Run a command of LLDB's own, in a frame of this stop; return all of its output."""
     meant = importlib.import_module("lldb_values").frame_of(frame)
     result = lldb.SBCommandReturnObject()
     interpreter = debugger.GetCommandInterpreter()
@@ -183,10 +183,12 @@ def end(*, kill: bool) -> bool:
 
 
 def _empty(held: Any) -> None:
-    """Stop a program and take all breakpoints out of it, before it is let go.
+    """Stop a program and remove all breakpoints, before the detach.
 
-    What LLDB forgets, because a thread was just stepping over it, its server does not: the trap
-    would end the program. A SIGSTOP that a thread has yet to take would stop it for good.
+    LLDB forgets a breakpoint that is removed while a thread steps over it, but its server does not:
+    the trap would end the program. A pending SIGSTOP of a thread would stop the program for good.
+    So the server is asked to remove each trap, as often as it may have set it, and the program runs
+    until no signal is pending, three times at most.
     """
     places = [
         location.GetLoadAddress()
@@ -208,7 +210,7 @@ def _empty(held: Any) -> None:
 
 
 def _has_pending(pid: int) -> bool:
-    """Tell whether a stop or a trap is still to come to a thread that is held; Linux."""
+    """Return whether a stop or a trap is still pending for a stopped thread (Linux)."""
     for file in Path("/proc", str(pid), "task").glob("*/status"):
         with contextlib.suppress(OSError):
             lines = file.read_text("utf-8", "replace").splitlines()

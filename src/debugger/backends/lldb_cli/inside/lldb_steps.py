@@ -16,7 +16,7 @@ _last = [0]
 
 
 def begin(main: Any) -> dict[str, Any]:
-    """Return what can be asked."""
+    """Return the questions that this module answers, by name."""
     global inside, program, values, events  # noqa: PLW0603 - there is one conversation
     inside = main
     program = importlib.import_module("lldb_program")
@@ -57,12 +57,12 @@ def resume(*, how: str, thread: int, alone: bool = False) -> None:
 
 
 def pause() -> None:
-    """Ask the program to stop; the stop is news."""
+    """Request that the program stops; the stop is reported as an event."""
     program.process().SendAsyncInterrupt()
 
 
 def step_targets(frame: int) -> list[dict[str, Any]]:
-    """List the calls in the line that a frame is at, in their order."""
+    """List the calls in the line of a frame, in their order."""
     found = values.frame_of(frame)
     target = program.target()
     here = found.GetLineEntry()
@@ -98,7 +98,7 @@ def _called(one: Any, target: Any) -> str | None:
 
 
 def step_into(target: int, thread: int) -> None:
-    """Step into one of the calls that were listed."""
+    """Step into one of the listed calls."""
     if target not in _calls:
         raise inside.Refused("the call is of another stop", "ADAPTER_FAILED")
     chosen = values.thread_of(thread)
@@ -110,7 +110,7 @@ def step_into(target: int, thread: int) -> None:
 
 
 def instructions(address: int, count: int) -> list[dict[str, Any]]:
-    """Show machine code."""
+    """Disassemble instructions."""
     target = program.target()
     told = []
     for one in target.ReadInstructions(target.ResolveLoadAddress(address), count):

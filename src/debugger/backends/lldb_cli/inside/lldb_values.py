@@ -19,7 +19,7 @@ _ALL = 100_000
 
 
 def begin(main: Any) -> dict[str, Any]:
-    """Return what can be asked."""
+    """Return the questions that this module answers, by name."""
     global inside, program  # noqa: PLW0603 - there is one conversation
     inside = main
     program = importlib.import_module("lldb_program")
@@ -36,7 +36,7 @@ def begin(main: Any) -> dict[str, Any]:
 
 
 def forget() -> None:
-    """Forget what was shown: the program stopped anew."""
+    """Forget all handles: the program stopped anew."""
     _frames.clear()
     _held.clear()
 
@@ -63,7 +63,7 @@ def thread_of(number: int) -> Any:
 
 
 def stack(thread: int, start: int, levels: int) -> dict[str, Any]:
-    """Show some frames of a thread."""
+    """Return some frames of a thread."""
     chosen = thread_of(thread)
     total = chosen.GetNumFrames()
     frames = [
@@ -92,14 +92,14 @@ def _frame(thread: Any, frame: Any) -> dict[str, Any]:
 
 
 def place_of(handle: int) -> tuple[int, int]:
-    """Return the thread and the index of a frame that was shown."""
+    """Return the thread and the index of a frame, by its handle."""
     if handle not in _frames:
         raise inside.Refused("the frame is of another stop", "ADAPTER_FAILED")
     return _frames[handle]
 
 
 def frame_of(handle: int | None) -> Any | None:
-    """Return a frame that was shown, selected."""
+    """Return a frame by its handle, and select it."""
     if handle is None:
         return None
     number, index = place_of(handle)
@@ -118,7 +118,7 @@ def _listed(frame: Any, what: str) -> list[Any]:
 
 
 def scopes(frame: int) -> list[dict[str, Any]]:
-    """Name the groups of variables of a frame."""
+    """List the groups of variables of a frame."""
     found = frame_of(frame)
     told = []
     for name in ("locals", "globals"):
@@ -129,7 +129,7 @@ def scopes(frame: int) -> list[dict[str, Any]]:
 
 
 def arguments(frame: int) -> list[str]:
-    """Name a frame's arguments."""
+    """List the names of a frame's arguments."""
     return [one.GetName() for one in _listed(frame_of(frame), "arguments") if one.GetName()]
 
 
@@ -140,13 +140,13 @@ def _inner(handle: int) -> Any:
 
 
 def size(handle: int) -> int:
-    """Count what a value holds."""
+    """Count the children of a value."""
     held = _inner(handle)
     return len(held) if isinstance(held, list) else held.GetNumChildren()
 
 
 def variables(handle: int, start: int, count: int | None) -> list[dict[str, Any]]:
-    """Show what a scope or a value holds, or a part of it."""
+    """Return the variables of a scope, the children of a value, or a part of either."""
     held = _inner(handle)
     end = start + (_ALL if count is None else count)
     if isinstance(held, list):
@@ -158,7 +158,7 @@ def variables(handle: int, start: int, count: int | None) -> list[dict[str, Any]
 
 
 def _named(value: Any, names: list[str]) -> str:
-    """Tell variables apart that hide one another by their lines."""
+    """Add the line to the name of a variable that another one hides."""
     name: str = value.GetName() or "<anonymous>"
     declared = value.GetDeclaration()
     if names.count(value.GetName()) > 1 and declared.IsValid():
@@ -183,7 +183,7 @@ def _variable(value: Any, name: str) -> dict[str, Any]:
 
 
 def text(value: Any) -> str:
-    """Write a value in one line."""
+    """Return a value's text in one line."""
     error = value.GetError()
     if error.Fail():
         return f"<error: {problem(error)}>"
@@ -199,7 +199,7 @@ def text(value: Any) -> str:
 
 
 def _has_members(value: Any) -> bool:
-    """Tell whether what a value holds says more of it; what a pointer to a number does not."""
+    """Return whether a value's children add to its text; a pointed-to number does not."""
     kind = value.GetType().GetCanonicalType()
     if not kind.IsPointerType():
         return bool(value.MightHaveChildren())
@@ -225,7 +225,7 @@ def _struct(value: Any) -> str:
 
 
 def problem(error: Any) -> str:
-    """Say what is wrong, in LLDB's words."""
+    """Return LLDB's error message."""
     return (error.GetCString() or "it cannot be read").strip()
 
 
@@ -262,6 +262,6 @@ def evaluate(expression: str, frame: int | None) -> dict[str, Any]:
 
 
 def returned(thread: int) -> dict[str, Any] | None:
-    """Tell what a function returned that was stepped out of."""
+    """Return the value of a function that was stepped out of."""
     value = thread_of(thread).GetStopReturnValue()
     return _variable(value, "(return)") if value.IsValid() else None

@@ -1,1 +1,1 @@
-"""The two adapters that LLDB is behind: lldb-dap and CodeLLDB."""
+"""Holds the two adapters that drive LLDB: lldb-dap and CodeLLDB."""

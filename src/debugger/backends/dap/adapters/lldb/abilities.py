@@ -1,7 +1,7 @@
-"""Lists the abilities of the adapters that drive LLDB, and what implements each.
+"""Implements abilities of lldb-dap and CodeLLDB by LLDB's command line.
 
-By LLDB's command line where they have no request, or not one that says enough: lldb-dap 19.1.7 dies
-of the protocol's requests for most of this.
+The protocol's requests are missing for these, or say too little: lldb-dap 19.1.7 crashes at most of
+them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _FILES_MAX = 16
 
 
 class Disassembly:
-    """The disassemble request, with each instruction's function, which it leaves out."""
+    """The disassemble request, with each instruction's function, which it omits."""
 
     def __init__(self, inside: Inside) -> None:
         self._inside = inside
 
     async def instructions(self, address: int, count: int) -> list[Instruction]:
-        """Return so many instructions from an address on."""
+        """Return `count` instructions from an address on."""
         body = await self._inside.request(
             "disassemble",
             ask.Disassemble(hex(address), count),
@@ -67,9 +67,9 @@ class Disassembly:
 async def _with_files(
     inside: Inside, found: Sequence[dap.DisassembledInstruction]
 ) -> list[dap.DisassembledInstruction]:
-    """Say the file of those that have only a line: CodeLLDB 1.11.8 tells it once in a while.
+    """Add the file to instructions that have only a line: CodeLLDB 1.11.8 sends it now and then.
 
-    lldb-dap 19 tells the line only where a line begins: the first one may have none.
+    lldb-dap 19 sends the line only where a line begins: the first instruction may have none.
     """
     if found and not found[0].line:
         text = await inside.raw(f"image lookup --verbose --address {found[0].address}", None)
@@ -94,7 +94,7 @@ async def _with_files(
 
 
 class InstructionBreakpoints:
-    """Breakpoints at addresses, which may lose a step as those at lines do."""
+    """Breakpoints at addresses, at which a step may be lost as at those of lines."""
 
     def __init__(self, inside: Inside) -> None:
         self._inside = inside
@@ -109,7 +109,7 @@ class InstructionBreakpoints:
 
 
 class InstructionSteps:
-    """Steps by an instruction, which a breakpoint may lose as it does those by a line."""
+    """Steps by an instruction, which may be lost at a breakpoint."""
 
     def __init__(self, inside: Inside) -> None:
         self._inside = inside
@@ -123,7 +123,7 @@ class InstructionSteps:
 
 
 def steps(inside: Inside, *, counts_alone: bool = False, misplaces: bool = False) -> Steps:
-    """Return what keeps steps from being lost; both adapters log at lines by themselves."""
+    """Build the step keeper; both adapters log at lines by themselves."""
 
     async def log(number: int, wanted: Breakpoint, owner: int) -> None:
         # One that was moved is set by a command, and stops for us to log.

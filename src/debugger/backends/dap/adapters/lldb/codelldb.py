@@ -1,4 +1,4 @@
-"""CodeLLDB: C, C++ and Rust programs. Facts are of CodeLLDB 1.11.8, which carries LLDB 20."""
+"""Describes CodeLLDB, for C, C++ and Rust programs. Facts are of CodeLLDB 1.11.8 with LLDB 20."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _version(folder: Path) -> tuple[int, ...]:
 
 
 def _found(file: Path, search: Search) -> Found:
-    """Start it with the LLDB that lies beside it, where there is one."""
+    """Return the command, with the LLDB in the adapter's own folder, where there is one."""
     root = file.resolve().parent.parent
     libraries = (root / "lldb" / "lib" / f"liblldb.{kind}" for kind in ("so", "dylib"))
     own = next((library for library in libraries if library.is_file()), None)
@@ -190,7 +190,7 @@ def _printed(body: dap.OutputBody) -> Printed | Logged | Started | None:
 
 
 def _problem(text: str) -> str:
-    """Leave out Python's own traceback: its last line says what is wrong."""
+    """Remove Python's traceback: the last line contains the message."""
     said = _SAID.search(text)
     if said is None and text.startswith("Traceback "):
         return text.strip().splitlines()[-1]
@@ -221,7 +221,7 @@ async def _python(inside: Inside, words: str, frame: Frame | None, name: str) ->
 async def _evaluate(
     inside: Inside, expression: str, frame: Frame | None, purpose: Purpose
 ) -> Variable | None:
-    """Evaluate as LLDB does: what names a variable needs no compiler, and may be synthetic."""
+    """Evaluate as LLDB does: a path needs no compiler, and may name synthetic children."""
     if purpose is Purpose.RAW or frame is None:
         return None
     await values.refuse_misread(inside, expression, frame)
@@ -229,9 +229,10 @@ async def _evaluate(
 
 
 async def _raw(inside: Inside, command: str, frame: Frame | None) -> str:
-    """Run a command by Python: what one prints by itself comes as output, and is not marked.
+    """Run a command by CodeLLDB's Python, and return its output.
 
-    The text is taken in pieces, in hexadecimal, for a value is cut where it is long, and escaped.
+    A command in the console prints to the output events, unmarked. The text is read in pieces and
+    in hexadecimal, because long values are cut and all are escaped.
     """
     place = "lldb.SBExecutionContext(lldb.frame), " if frame is not None else ""
     run = f"lldb.debugger.GetCommandInterpreter().HandleCommand({command!r}, {place}told, False)"
@@ -249,13 +250,13 @@ async def _raw(inside: Inside, command: str, frame: Frame | None) -> str:
 
 
 def _hexadecimal(told: Variable) -> str:
-    """Take the text out of its quotes; a command that has let the program run says nothing."""
+    """Remove the quotes of a text; a command that let the program run returns none."""
     text = told.value.strip('"')
     return text if re.fullmatch("(?:[0-9a-f]{2})*", text) else ""
 
 
 async def _complete(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
-    """Leave out what is told elsewhere, and say how many elements a container has."""
+    """Remove children that are shown elsewhere, and add the number of a container's elements."""
     hidden = {_RETURN_VALUE, values.RAW}
     kept = [one for one in variables if one.name not in hidden]
     shown = await values.complete(inside, kept, is_doubtful=_omits)
@@ -263,7 +264,7 @@ async def _complete(inside: Inside, variables: Sequence[Variable]) -> list[Varia
 
 
 def _omits(one: Variable) -> bool:
-    """Tell a struct's value: a member that is a struct itself is left out of it without a word."""
+    """Return whether a value is a struct's: CodeLLDB omits members that are structs themselves."""
     return one.value.startswith("{")
 
 
@@ -277,7 +278,7 @@ def _sized(one: Variable) -> Variable:
 
 
 async def _page(inside: Inside, value: Variable, start: int, count: int) -> list[Variable] | None:
-    """Read some elements one by one: the request gives all, 20,000 in more than a second."""
+    """Read some elements one by one: the request returns all, 20,000 in more than a second."""
     if value.indexed is None or value.expression is None or count > _PAGE_MAX:
         return None
     whole = f"__import__('codelldb').unwrap(__eval({value.expression!r}))"
@@ -290,7 +291,7 @@ async def _page(inside: Inside, value: Variable, start: int, count: int) -> list
 
 
 async def _returned(inside: Inside, stop: Stopped, frame: Frame) -> Variable | None:
-    """Read what a function returned; a stop does not say that it was stepped out of."""
+    """Read a function's return value; the stop does not report a step out."""
     if stop.reason is not Reason.STEP:
         return None
     return await values.read_returned(inside, frame)

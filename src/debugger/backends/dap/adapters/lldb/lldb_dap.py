@@ -1,4 +1,4 @@
-"""lldb-dap: C, C++ and Rust programs. Facts are of lldb-dap 19.1.7."""
+"""Describes lldb-dap, for C, C++ and Rust programs. Facts are of lldb-dap 19.1.7."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _find(search: Search) -> Found | None:
 
 
 def missing_hint(platform: str) -> str:
-    """Say how to get lldb-dap, or to do without, on a system."""
+    """Return how to get lldb-dap, or do without, on a system."""
     without = "LLDB's own command line does without it: --backend lldb-cli"
     if platform == "darwin":
         return f"Xcode 16 brings it (xcode-select --install; xcrun --find lldb-dap); {without}"
@@ -140,7 +140,7 @@ def _printed(body: dap.OutputBody) -> Printed | Logged | None:
 async def _evaluate(
     inside: Inside, expression: str, frame: Frame | None, purpose: Purpose
 ) -> Variable | None:
-    """Leave it to the request, but for what it would read wrongly."""
+    """Refuse what the request would misread; leave all else to the request."""
     if purpose is not Purpose.RAW:
         await values.refuse_misread(inside, expression, frame)
     return None
