@@ -80,10 +80,11 @@ class Watchpoints:
     async def _set(
         self, expression: str, address: int, size: int, wanted: Breakpoint, frame: Frame | None
     ) -> int:
-        """Set the watchpoint on a variable, if there is one, else on its address; return the number.
+        """Set the watchpoint on a variable, if there is one, else on its address.
 
-        A variable is tried first, since only then LLDB removes the watchpoint with the frame. A
-        reference, or an expression that LLDB takes for another variable, is found by the address.
+        Returns: LLDB's number. A variable is tried first, since only then LLDB removes the
+        watchpoint with the frame. A reference, or an expression that LLDB takes for another
+        variable, is found by the address.
         """
         access, condition = wanted.spec.access, wanted.spec.condition
         if access is Access.WRITE and condition is None:
