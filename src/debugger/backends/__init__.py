@@ -1,1 +1,1 @@
-"""What drives a program: one protocol, several debuggers behind it."""
+"""Holds the backends: one protocol, with several debuggers behind it."""

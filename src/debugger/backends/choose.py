@@ -79,7 +79,7 @@ def _find_lldb(search: Search) -> Found | None:
     return Found((path, *search.args)) if path is not None else None
 
 
-# It speaks no DAP: of the profile only what says what it is, and for what, is used.
+# Speaks no DAP: only the profile's name, languages, abilities and hints are used.
 BY_COMMAND_LINE = replace(
     lldb_dap.PROFILE,
     name=ADAPTER,
@@ -250,7 +250,7 @@ def for_program(
 def _is_here(one: Profile, env: Mapping[str, str], own: Mapping[str, Configured]) -> bool:
     section = own.get(one.name)
     if section is not None and section.path is not None:
-        return True  # if it is not there, that is to be told
+        return True  # a wrong path is an error of its own
     try:
         find(one, env, own)
     except DebuggerError:

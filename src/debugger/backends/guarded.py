@@ -60,7 +60,7 @@ class Guarded:
         self._ended: asyncio.Future[Ending] = loop.create_future()
         self.exited: asyncio.Future[str] = loop.create_future()
         self._releases = False
-        # What is to be ended should the guard be killed: see `_sweep`.
+        # The processes to end if the guard is killed: see `_sweep`.
         self._scratch = scratch
         self._sessions: set[int] = {process.pid}
         self._programs: dict[int, int] = {}
@@ -131,7 +131,7 @@ class Guarded:
         return await self._output.read()
 
     async def forward(self, take: Callable[[bytes], None]) -> None:
-        """Hand the adapter's output to `take` as it comes, until its end."""
+        """Pass the adapter's output to `take` as it comes, until its end."""
         await self._output.forward(take)
 
     def write(self, data: bytes) -> None:
@@ -209,7 +209,7 @@ class Guarded:
         return ending
 
     async def _order(self, order: dict[str, Any]) -> None:
-        # An environment may hold what is no UTF-8; json writes it so that the guard reads it back.
+        # An environment may have bytes that are no UTF-8: as JSON escapes the guard can read them.
         line = json.dumps(order).encode("ascii") + b"\n"
         try:
             async with asyncio.timeout(_REPLY_S):

@@ -33,7 +33,7 @@ class PipeReader:
         return b"".join(chunks)
 
     async def forward(self, take: Callable[[bytes], None]) -> None:
-        """Hand each chunk to `take` until the pipe ends; what `take` raises is raised here."""
+        """Pass each chunk to `take` until the pipe ends; an exception of `take` is raised here."""
 
         def take_all(chunk: bytes) -> bool:
             take(chunk)

@@ -111,7 +111,7 @@ class Stdio:
         return list(self._read)
 
     def poll(self) -> None:
-        """Read at once what the program has written so far."""
+        """Read at once all output that the program has written so far."""
         for descriptor in list(self._read):
             self._take(descriptor)
 
@@ -203,7 +203,7 @@ class Stdio:
             self._wake()
 
     def close(self) -> None:
-        """Close everything; what was not read is lost."""
+        """Close all files; unread output is lost."""
         self.end_input()
         self.opened()
         for descriptor in list(self._read):
@@ -211,10 +211,10 @@ class Stdio:
 
 
 def input_of(stdio: Stdio | None) -> Stdio:
-    """Return what a program's input is written to.
+    """Return the streams of a program that was started here.
 
     Raises:
-        DebuggerError: NOT_SUPPORTED where the program was not started here.
+        DebuggerError: NOT_SUPPORTED for a program that was attached to.
     """
     if stdio is None:
         raise DebuggerError(

@@ -146,7 +146,7 @@ class DapBackend:
 
     @property
     def launched(self) -> Launch | None:
-        """What was launched."""
+        """The launch request; None for a target that was attached to."""
         return self._talk.launched
 
     @property
@@ -197,7 +197,7 @@ class DapBackend:
         await self._begin(self._child)
 
     async def attach(self, target: Attach) -> None:
-        """Start the adapter and take hold of a live process."""
+        """Start the adapter and attach to a live process."""
         self.attached = target
         self._pauses = target.pause and not self._profile.pauses_on_attach
         if self.lines is not None:
@@ -285,7 +285,7 @@ class DapBackend:
             self._read_ahead(event)
             self._thread = event.thread if event.thread is not None else self._thread
             if self._talk.stdio is not None:
-                # What the program wrote before it stopped is told before the stop.
+                # Output that the program wrote before the stop is reported before the stop.
                 self._talk.stdio.poll()
         self._sink(event)
 
@@ -403,7 +403,7 @@ class DapBackend:
         await self.request(ask.RESUMES[how], ask.OfThread(thread), dap.Body)
 
     async def pause(self) -> None:
-        """Ask a running program to stop."""
+        """Request that a running program stops."""
         thread = self._thread
         if thread is None:
             threads = await self.threads()
@@ -413,7 +413,7 @@ class DapBackend:
         else:
             await self.request("pause", ask.OfThread(thread), dap.Body)
 
-    # -- looking -------------------------------------------------------------------------------
+    # -- inspection ----------------------------------------------------------------------------
 
     async def threads(self) -> list[Thread]:
         """Return the threads."""
@@ -434,11 +434,11 @@ class DapBackend:
     async def variables(
         self, handle: int, *, start: int = 0, count: int | None = None
     ) -> list[Variable]:
-        """Return what a scope or a value holds, or a part of it."""
+        """Return the variables of a scope, the children of a value, or a part of either."""
         return await self._values.variables(handle, start=start, count=count)
 
     async def fetch(self, handle: int, *, start: int | None, count: int | None) -> list[Variable]:
-        """Send a `variables` request as it is."""
+        """Send a `variables` request and return the variables unchanged."""
         return await self._values.fetch(handle, start=start, count=count)
 
     async def arguments(self, frame: Frame) -> list[str] | None:
@@ -450,7 +450,7 @@ class DapBackend:
         return await self._values.evaluate(expression, frame, purpose)
 
     async def completed(self, values: Sequence[Variable]) -> list[Variable]:
-        """Add to values what the adapter cut off them."""
+        """Return values with the parts that the adapter cut off."""
         return await self._values.completed(values)
 
     async def returned(self, stop: Stopped, frame: Frame) -> Variable | None:
@@ -481,7 +481,7 @@ class DapBackend:
         return body.content
 
     async def raw(self, command: str, frame: Frame | None) -> str:
-        """Run one command of the debugger's own command line; return what it printed.
+        """Run one command of the debugger's own command line and return its output.
 
         Raises:
             DebuggerError: USAGE for a control character, which could begin another command.
@@ -500,7 +500,7 @@ class DapBackend:
         return is_prefixed or profile.raw_effect is not no_effect
 
     def raw_effect(self, command: str) -> RawEffect:
-        """Return what a command of the debugger's own does to the program."""
+        """Return the effect of a raw command on the program."""
         return self._profile.raw_effect(command)
 
     # -- the program's input -------------------------------------------------------------------

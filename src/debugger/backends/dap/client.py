@@ -18,9 +18,10 @@ Body = TypeVar("Body", bound=dap.Body)
 
 _log = logging.getLogger(__name__)
 _LOGGED_MAX = 4000
-# Seconds that a request may take of an adapter that is busy with one that was given up.
+# Seconds for a request to an adapter that is busy with an earlier, abandoned request.
 _BUSY_S = 3.0
 
+# lldb-dap 19 aborts on readMemory or setExpression; debugpy hangs on cancel or restart.
 # A request that an adapter did not advertise can kill or wedge it: it is never sent.
 _NEEDS = {
     "configurationDone": "supports_configuration_done_request",
@@ -113,7 +114,7 @@ class Client:
         Raises:
             DebuggerError: PROTOCOL.
         """
-        # An adapter may say null for what it leaves out.
+        # An adapter may send null for a capability that it lacks.
         self._advertised |= {key: value for key, value in more.items() if value is not None}
         try:
             self.capabilities = msgspec.convert(self._advertised, dap.Capabilities)

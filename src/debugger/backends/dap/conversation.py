@@ -364,7 +364,7 @@ class Conversation:
     def _see_the_end(self, ended: served.Ended) -> None:
         """Note the exit of a program that we ran; its adapter may have more to say."""
         if self._guard is not None and self._guard.is_lost:
-            return  # what ended with it is told once the connection closes
+            return  # the loss is reported once the connection closes
         seen = served.exited(ended.result())
         if self._delegation is None or not self._delegation.over(seen):
             self.events.ended(seen, is_last=False)
@@ -398,6 +398,7 @@ class Conversation:
     async def close(self, *, kill: bool) -> Closed:
         """End the adapter, and the program with it if `kill`."""
         # From here on the adapter's end is expected, and is not reported as a loss.
+        # lldb-dap 19 nearly always crashes after a disconnect, and writes a backtrace.
         self._is_closing = True
         self.events.mute()
         if not kill and self._guard is not None and self.events.pid is not None:

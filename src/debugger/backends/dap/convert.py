@@ -55,7 +55,7 @@ def _frame(body: dap.StackFrame, index: int) -> Frame:
         function=_function(body.name or "?"),
         handle=body.id,
         file=path,
-        # Lines count from 1; a 0 stands for none.
+        # Lines count from 1; 0 is none.
         line=(body.line or None) if path else None,
         column=(body.column or None) if path else None,
         address=address(body.instruction_pointer_reference),

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 async def no_arguments(inside: Inside, frame: Frame) -> list[str] | None:
-    """Know nothing of the arguments."""
+    """Return None: a frame's arguments are unknown."""
     del inside, frame
     return None
 
 
 async def no_explanation(inside: Inside, spec: Spec) -> Bound:
-    """Know nothing but that it did not bind."""
+    """Return that the breakpoint did not bind, without a reason."""
     del inside, spec
     return Bound(verified=False, why="the debugger did not say why")
 
@@ -48,12 +48,12 @@ def not_taken(why: str) -> None:
 
 
 def own_condition(one: Breakpoint) -> str | None:
-    """Send a breakpoint's condition as the user wrote it."""
+    """Return a breakpoint's condition as the user wrote it."""
     return one.spec.condition
 
 
 async def as_they_are(inside: Inside, variables: Sequence[Variable]) -> list[Variable]:
-    """Show the values as the adapter gave them."""
+    """Return the values unchanged."""
     del inside
     return list(variables)
 
@@ -77,13 +77,13 @@ async def no_assignment(inside: Inside, target: str, value: str, frame: Frame) -
 
 
 async def no_exception(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
-    """Know nothing of an exception beyond what exceptionInfo says."""
+    """Return None: exceptionInfo has all that is known."""
     del inside, stop
     return None
 
 
 async def no_catching(inside: Inside, wanted: Sequence[Breakpoint]) -> bool:
-    """Leave what is caught to the protocol's request, and its types to us."""
+    """Leave exceptions to the protocol's request, and their types to the stop filter."""
     del inside, wanted
     return False
 
@@ -97,35 +97,35 @@ async def no_evaluation(
 
 
 def no_failed_condition(stop: Stopped) -> str | None:
-    """Know no stop that tells of a condition that cannot be evaluated."""
+    """Return None: no stop of this adapter reports a failed condition."""
     del stop
     return None
 
 
 def no_details(details: ExceptionDetails) -> ExceptionDetails:
-    """Take the exception as the adapter gave it."""
+    """Return the exception's details unchanged."""
     return details
 
 
 def unknown_words(pid: int) -> tuple[str, ...]:
-    """Know nothing of what a child process runs."""
+    """Return nothing: a child's command line is unknown."""
     del pid
     return ()
 
 
 async def as_evaluated(inside: Inside, value: Variable) -> Variable:
-    """Show what an expression evaluates to as the adapter does."""
+    """Return an expression's value unchanged."""
     del inside
     return value
 
 
 def as_said(problem: str) -> str:
-    """Take what the adapter says is wrong with an expression."""
+    """Return a text unchanged."""
     return problem
 
 
 def no_hint(problem: str) -> str | None:
-    """Name nothing that helps where a program does not start."""
+    """Return None: nothing is known to help."""
     del problem
     return None
 
@@ -136,5 +136,5 @@ def same_thread(body: dap.Thread) -> dap.Thread:
 
 
 def same_hits(count: int) -> str:
-    """Write the hit count as the number itself."""
+    """Return the hit count as a plain number."""
     return str(count)

@@ -34,7 +34,7 @@ _SAID_MAX = 2000
 class Lines(Protocol):
     """Sends a file's breakpoints to an adapter that needs more than the protocol's request."""
 
-    is_live: bool  # the session's launch is done: more than breakpoints can be asked for
+    is_live: bool  # the launch is done: more than breakpoints can be requested
     is_changed: bool  # the user may have changed variables at this stop
     returned: Variable | None  # by the function that was just left
     is_replaying: bool  # the adapter repeats what an attached program logged before
@@ -116,7 +116,7 @@ class Held:
             await self._lines.enter()
         hold, self._events.hold = self._events.hold, None
         if self._stop is None and hold is not None and hold.done():
-            # It came while breakpoints were set, and stands.
+            # It came while breakpoints were set, and is for the user.
             self._stop, self._is_told = hold.result(), True
         if self._stop is not None and self._is_told:
             tell(self._stop)

@@ -28,7 +28,7 @@ from debugger.core.events import Stream
 from debugger.core.model import Exited, Reason, Stopped
 from debugger.errors import DebuggerError
 
-# One of `exited` and `terminated` may come alone or first; the other is waited for this long.
+# `exited` or `terminated` may come alone or first; the other has this long to come.
 _OTHER_S = 1.0
 _LOG_PREFIX = "[[log "
 _LOGGED = re.compile(re.escape(_LOG_PREFIX) + r"([0-9]{1,9})\]\] ")
@@ -70,7 +70,7 @@ class Events:
         self._code: int | None = None
         self._seen: Exited | None = None
         self._exited = asyncio.Event()
-        self.terminated = asyncio.Event()  # also by an event that is not told
+        self.terminated = asyncio.Event()  # also set by an event that is not reported
         # The end is being reported: one of its two events has come.
         self._finishing = False
         self._is_muted = False
@@ -85,12 +85,12 @@ class Events:
         self.pid: int | None = None
         self.conditions: dict[int, tuple[int, str]] = {}
         self.judges_exceptions: Callable[[], bool] = lambda: False
-        self.halted = asyncio.Event()  # set by each stop, also by one that is not told
+        self.halted = asyncio.Event()  # set by each stop, also by one that is not reported
         self.are_shared: Callable[[], bool] = lambda: False  # some, by several of our breakpoints
         self.is_leaving: Callable[[], bool] = lambda: False  # a lost step is gone on with
         self.thrown: dict[int, set[str | None]] = {}  # breakpoints that catch, and which types
         self.logs: dict[int, tuple[int, str]] = {}  # breakpoints that stop for us to log
-        self.entry_id: int | None = None  # the breakpoint that stands for the entry
+        self.entry_id: int | None = None  # of the breakpoint that makes the entry stop
         self.is_entry_set = False
         self.is_entered = False
         self.wants_entry = False
@@ -100,7 +100,7 @@ class Events:
         self.checks: list[Callable[[Stopped], Awaitable[None]]] = []
         self.hold: asyncio.Future[Stopped | None] | None = None  # takes the first stop, or the end
         self.on_fork: Callable[[int], None] = lambda _: None  # a new process waits for a debugger
-        self.is_copied = False  # the adapter also tells what the program writes to our files
+        self.is_copied = False  # the adapter also reports output that goes to our files
 
     def mute(self) -> None:
         """Report nothing any more: after its disconnect an adapter's events mean nothing."""
@@ -134,7 +134,7 @@ class Events:
                 changed = decode(body, dap.BreakpointEventBody)
                 if changed.reason != "removed" and changed.breakpoint.id is not None:
                     self._sink(Rebound(convert.bound(changed.breakpoint, None)))
-            case "debuggerForked":  # our own, by what runs inside gdb
+            case "debuggerForked":  # not DAP: sent by our code inside gdb
                 pid = decode(body, dap.ProcessBody).system_process_id
                 if pid is not None:
                     self.on_fork(pid)
@@ -187,7 +187,7 @@ class Events:
         try:
             judged = await self._judge(stop)
         except DebuggerError:
-            # It stands still, whatever else could not be done, unless it has ended meanwhile.
+            # The program has stopped, whatever else failed, unless it has ended meanwhile.
             judged = None if self._finishing else stop
         if judged is not None:
             for check in tuple(self.checks):  # one may be done with it
@@ -252,6 +252,7 @@ class Events:
                 await other.wait()
         except TimeoutError:
             pass
+        # The files may still have output of the program after both events.
         await self._drain()
         if not self._is_muted and not self.is_over:
             self.is_over = True

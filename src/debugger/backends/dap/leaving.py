@@ -100,7 +100,7 @@ async def _empty(inside: Inside, files: tuple[str, ...]) -> None:
     lists.append(("setInstructionBreakpoints", ask.SetInstructionBreakpoints(())))
     lists.append(("setExceptionBreakpoints", ask.SetExceptionBreakpoints(())))
     for command, arguments in lists:
-        with suppress(DebuggerError):  # what the adapter does not have was not set
+        with suppress(DebuggerError):  # of a kind that the adapter does not support none was set
             await inside.request(command, arguments, dap.BreakpointsBody)
 
 

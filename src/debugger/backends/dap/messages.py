@@ -252,7 +252,7 @@ class DataBreakpointInfoBody(Body, frozen=True):
 
 
 class EvaluateBody(Body, frozen=True):
-    """DAP: EvaluateResponse; SetVariableResponse and SetExpressionResponse say `value`."""
+    """DAP: EvaluateResponse; SetVariableResponse and SetExpressionResponse have `value` instead."""
 
     result: str | None = None
     value: str | None = None
@@ -341,7 +341,7 @@ class BreakpointEventBody(Body, frozen=True):
 
 
 class CapabilitiesBody(Body, frozen=True):
-    """DAP: CapabilitiesEvent; only what changed is in it, so it is merged key by key."""
+    """DAP: CapabilitiesEvent; it contains changes only, and is merged key by key."""
 
     capabilities: dict[str, Any]
 

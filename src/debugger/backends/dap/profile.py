@@ -237,7 +237,7 @@ class Profile:
     # These two build the arguments of the request of their name.
     launch: Callable[[Launch, Files], dict[str, Any]]
     attach: Callable[[Attach], dict[str, Any]]
-    # What to do where it is not installed; without it, the command that installs it.
+    # Hint where it is not installed; empty: the command that installs it.
     missing_hint: str = ""
     is_terminal: bool = False  # the program's output goes to pseudo-terminals
     # A program's own debug server speaks the protocol: `attach --connect` needs no adapter.
@@ -320,7 +320,7 @@ class Profile:
     steps: Callable[[Inside], Steps] | None = None
     thread: Callable[[dap.Thread], dap.Thread] = same_thread
     launch_problem: Callable[[str], str] = as_said
-    # What helps where a program does not start; None where the adapter itself may be at fault.
+    # Hint where a program does not start; None where the adapter itself may be at fault.
     launch_hint: Callable[[str], str | None] = no_hint
     # Shortens the reason why a breakpoint does not bind; None leaves the reason to `explain`.
     refusal: Callable[[str], str | None] = as_said
@@ -355,7 +355,7 @@ class Profile:
     prelude: str | None = None
     # Moves a breakpoint to where it can bind, or refuses it, before it is sent.
     correct: Callable[[Inside, Spec], Spec | Bound] = no_correction
-    # The one function that is meant by a name which the adapter refuses for several, by its words.
+    # Chooses one function for an ambiguous name, by the name and the adapter's refusal.
     choose_function: Callable[[str, str], str | None] = no_choice
     explain: Callable[[Inside, Spec], Awaitable[Bound]] = no_explanation
     scopes: Callable[[Sequence[dap.Scope]], list[Scope]] = convert.scopes

@@ -87,7 +87,7 @@ class SetInstructionBreakpoints(Arguments, frozen=True):
 
 
 class DataBreakpointInfo(Arguments, frozen=True):
-    """DAP: DataBreakpointInfoArguments; in a frame, or in what `variables_reference` names."""
+    """DAP: DataBreakpointInfoArguments; in a frame, or in the value of `variables_reference`."""
 
     name: str
     variables_reference: int | None = None

@@ -169,7 +169,7 @@ async def reached(connect: str, port: int, *, name: str, within_s: float) -> Con
                     f"{name} does not listen at {where[0]}:{where[1]} after {within_s:g} s",
                     hint="debugger doctor tries each adapter",
                 ) from error
-        # Nothing tells when another process begins to listen; it can only be tried.
+        # There is no event for the start of another process's listening: only trying.
         await asyncio.sleep(_AGAIN_S)
 
 

@@ -12,7 +12,7 @@ from debugger.backends.dap import requests as ask
 from debugger.backends.dap.profile import Inside, Profile
 from debugger.core.model import Stack, Stopped
 
-# What may be requested while a stack is kept: anything else may change it.
+# Requests that leave a cached stack valid: any other may change it.
 CHANGES_NOTHING = {"scopes", "stackTrace", "threads", "variables"}
 _TAIL = 32  # more than any adapter's own frames, save the copies of long causes
 

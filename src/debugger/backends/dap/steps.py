@@ -1,4 +1,4 @@
-"""Defines how a step is kept that an adapter would lose at a breakpoint that does not stop."""
+"""Defines the interface that keeps a step that an adapter would lose at a breakpoint."""
 
 from __future__ import annotations
 

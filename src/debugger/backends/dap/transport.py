@@ -65,7 +65,7 @@ class Connection(asyncio.Protocol):
         self._set("TCP_NODELAY")
 
     def data_received(self, data: bytes) -> None:
-        """Hand on what came."""
+        """Pass on the bytes that came."""
         self._set("TCP_QUICKACK")
         assert self._take is not None
         if self._ended.done():

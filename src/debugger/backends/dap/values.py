@@ -14,7 +14,7 @@ from debugger.backends.dap.profile import Inside, Profile
 from debugger.core.model import Frame, Purpose, Scope, Variable
 from debugger.errors import Code, DebuggerError
 
-# What has no name: a parameter, as of a Rust closure's environment, or a union within a struct.
+# Names of nameless variables: a Rust closure's environment, or a union within a struct.
 _NAMELESS = frozenset({"", "<null>"})
 _RETURNED = "(return)"  # debugpy's
 _SHOWN_NAMELESS = "(anonymous)"
@@ -33,11 +33,12 @@ class Values:
         self._profile = profile
         self._known: dict[int, Variable] = {}
         self._is_prepared = profile.prelude is None
-        # Whether a frame was seen to hold what a function returned; None: no frame was looked at.
+        # Whether a frame has shown a return value; None: no frame was read.
         self.has_returned: bool | None = None
 
     def clear(self) -> None:
         """Forget all values: the program stopped anew."""
+        # lldb-dap answers a stale handle with no variables instead of an error.
         self._known.clear()
         self.has_returned = None
 

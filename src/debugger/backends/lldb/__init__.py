@@ -1,1 +1,1 @@
-"""What backends that drive LLDB have in common, whichever way they talk to it."""
+"""Holds what all backends that drive LLDB share."""

@@ -65,7 +65,7 @@ _UNBOUNDED = (
     ),
 )
 _CPP_FORMATTERS = str(Path(__file__).with_name("lldb_cpp.py"))
-# Looked up before all others: a category of summaries that is enabled last comes first.
+# LLDB searches the category of summaries first that was enabled last.
 # Loaded behind CodeLLDB's own formatters, too, which load the toolchain's anew.
 RUST_FIRST = f"command script import {quoted(str(Path(__file__).with_name('lldb_rust.py')))}"
 CATEGORY_FIRST = ("type category disable debugger-cli", "type category enable debugger-cli")

@@ -24,7 +24,7 @@ from debugger.core.model import Frame, Stopped
 from debugger.errors import DebuggerError
 
 _LOCATIONS_MAX = 32
-# Hears a new breakpoint's number, what was requested, and the number of the one it stands for.
+# Called with the new number, the user's breakpoint, and the number of the original.
 OnMoved = Callable[[int, Breakpoint, int], Awaitable[None]]
 
 

@@ -10,7 +10,7 @@ import re
 
 LIST = "breakpoint list"
 MOST = 200  # places
-TIMES = 4  # that the server may have been told to set one
+TIMES = 4  # the server may have set one trap so often
 _PLACE = re.compile(r"\baddress = (?:\S+\[)?(0x[0-9a-f]+)")
 
 

@@ -25,7 +25,7 @@ _ELEMENTS_MAX = 1 << 24
 _DEPTH_MAX = 8
 _NAME = "$variant$"
 _ENUM = "$variants$"
-# A capacity: its values end at isize::MAX, what is above it tells the variants.
+# A capacity's values end at isize::MAX: larger numbers stand for variants.
 _CAPACITIES = ("UsizeNoHighBit", "::Cap", "raw_vec::Cap")
 
 
@@ -87,7 +87,7 @@ def _through_references(look_up: Any, provider: Any) -> Any:
 def _bounded(count: Any) -> Any:
     """Make an implausible number of elements 0: the container is garbage."""
 
-    # LLDB looks at the signature: it may pass the most that it wants to know of.
+    # LLDB inspects the signature: with a second parameter it would pass a maximum.
     def counted(provider: Any) -> int:
         number = count(provider)
         return number if isinstance(number, int) and 0 <= number <= _ELEMENTS_MAX else 0

@@ -13,7 +13,7 @@ from debugger.core.breakpoints import Bound, Breakpoint
 from debugger.core.model import Frame, RegisterGroup, Resume
 from debugger.errors import Code, DebuggerError
 
-_READ = 8192  # bytes a command; each is told in 5 characters, and an answer may have 64 Ki
+_READ = 8192  # bytes a command: each takes 5 characters of an answer, which may have 64 Ki
 _WRITE = 512
 _PARTS = " (parts)"
 
@@ -29,7 +29,7 @@ async def read(inside: Inside, address: int, count: int) -> bytes:
         at, wanted = address + len(found), min(_READ, count - len(found))
         part = await _read(inside, at, wanted)
         if len(part) < wanted:
-            # LLDB gives nothing where it should give the part that is mapped: asked for again.
+            # LLDB returns nothing instead of the mapped part: read again, up to the region's end.
             told = lldb_text.region(await inside.raw(f"memory region {at:#x}", None))
             rest = min(wanted, told.end - at) if told is not None and told.is_readable else 0
             again = await _read(inside, at, rest) if rest > 0 and rest != wanted else b""
@@ -171,7 +171,7 @@ class InstructionSteps:
         """Step into, or over calls."""
         frames = (await self._inside.stack(thread, levels=1)).frames
         command = "thread step-inst-over" if how is Resume.NEXT else "thread step-inst"
-        # A frame of it makes the thread the one that steps.
+        # A frame selects its thread, which then steps.
         problem = lldb_text.error(await self._inside.raw(command, next(iter(frames), None)))
         if problem:
             raise DebuggerError(Code.ADAPTER_FAILED, problem, hint="debugger status")

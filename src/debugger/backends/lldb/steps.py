@@ -110,7 +110,7 @@ class Steps:
         if self._shared:
             self._counted = await self._counts()
         if was_shared != bool(self._shared):
-            # While some share a location, every stop is looked at before it is told.
+            # While some share a location, every stop has to be filtered.
             change = self._inside.checks.remove if was_shared else self._inside.checks.append
             change(_nothing)
         return bounds
@@ -166,7 +166,7 @@ class Steps:
         except DebuggerError:
             return  # the thread has ended
         if frames and await self._plans(interrupted):
-            # A frame of it makes the thread the one that the command is about.
+            # A frame selects its thread for the command.
             await self._inside.raw("thread plan discard 1", frames[0])
 
     def told(self, stop: Stopped) -> None:
@@ -247,7 +247,7 @@ class Steps:
                 return False
             return guards.has_stopped(then, now)
 
-        # Without a step only stops at shared locations are counted, of those that share them.
+        # Without a step only hits at shared locations need the counts.
         near = {one for hit in stop.hits for one in self._shared.get(hit, ())}
         others = known if step is not None else [one for one in known if one in near]
         hits = tuple(one for one in dict.fromkeys((*stop.hits, *others)) if has_stopped(one))
@@ -345,7 +345,7 @@ def _places(one: Known) -> tuple[str, ...]:
 def _shared(known: Sequence[Known]) -> Mapping[int, frozenset[int]]:
     """Return, by number, the breakpoints that are, or may be, at the location of another one."""
     if any(one.file is None for one in known) and len(known) > 1:
-        # CodeLLDB does not say where a function is.
+        # CodeLLDB does not report the location of a function.
         return dict.fromkeys((one.number for one in known), frozenset(one.number for one in known))
     found: dict[tuple[str | None, int | None], set[int]] = {}
     for one in known:

@@ -63,7 +63,7 @@ async def exception(inside: Inside, stop: Stopped) -> ExceptionDetails | None:
     try:
         return await (_cause_of_abort if is_signal else _of_call)(inside, frames)
     except DebuggerError:
-        return None  # what LLDB itself says of it is told instead
+        return None  # LLDB's own description is reported instead
 
 
 async def _of_call(inside: Inside, frames: Sequence[Frame]) -> ExceptionDetails | None:
@@ -147,7 +147,7 @@ async def _told(inside: Inside, thrown: Thrown, frame: Frame) -> ExceptionDetail
 
 async def _name(inside: Inside, type_info: int) -> str:
     _, name = await machine.words(inside, type_info, 2)
-    # A star before a name says that it is of this module alone.
+    # A star before a name: the type is local to its module.
     return (await _text(inside, name)).removeprefix("*")
 
 
@@ -182,7 +182,7 @@ async def _bases(inside: Inside, thrown: Thrown) -> list[Thrown]:
     found = []
     for base, flags in zip(told[::2], told[1::2], strict=True):
         offset = (flags >> 8) - (1 << 56 if flags >> 63 else 0)
-        if flags & 1:  # virtual: the object's own table says where it is
+        if flags & 1:  # virtual: the offset is in the object's own table
             (own,) = await machine.words(inside, thrown.object, 1)
             (offset,) = await machine.words(inside, own + offset, 1)
             offset -= 1 << 64 if offset >> 63 else 0

@@ -13,7 +13,7 @@ from debugger.errors import Code, DebuggerError
 
 _CONTAINER = re.compile(r"(?:0x[0-9a-f]+ )?size=(?P<size>\d+)\Z")
 _TEXT = re.compile(r'(?:0x[0-9a-f]+ )?[LuU8]{0,2}"')
-# A quoted text is matched first, so that nothing inside it is changed.
+# A quoted text is matched first, so that it stays unchanged.
 _PADDED = re.compile(r'"(?:[^"\\]|\\.)*"|0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])')
 # A character's number, before the character (char32_t, Rust's char).
 _CODE_POINT = re.compile(r"""(?:\b[uU]\+0x[0-9a-f]{4,8} )+(?=[uU]')""")
@@ -25,7 +25,7 @@ _REPEATED = re.compile(r"\A(0x[0-9a-f]+) (?=\1 )")
 _STORED = re.compile(r"(?<=\w)\{\$variants\$:.*", re.DOTALL)
 # A null pointer to a struct, with the names of fields that are nowhere.
 _NULL = re.compile(r"0x0 \{.*\}\Z", re.DOTALL)
-# What LLDB says of a variable that the compiler keeps nowhere at an address.
+# LLDB's texts for a variable that has no location at an address.
 _OPTIMIZED = re.compile(
     r"<(?:error: )?(?:variable not available|no location, value may have been optimized out"
     r"|could not evaluate DW_OP_(?:entry_value|implicit_pointer)\b.*)>\Z",
@@ -33,11 +33,11 @@ _OPTIMIZED = re.compile(
 )
 _OWNERS = ("std::unique_ptr<", "std::shared_ptr<")
 _RETURNED = re.compile(r"^Return value: \((?P<type>.*?)\) (?:\$\d+ = )?(?P<value>.*)", re.MULTILINE)
-# What LLDB shows of a member behind a null pointer.
+# LLDB's text for a member behind a null pointer.
 _BEHIND_NULL = re.compile(r"<parent (?:failed to evaluate: parent )?is NULL>")
 # A path in an expression, whose address alone is not taken.
 _PATH = re.compile(r"(?<![\w.&>:])\**[A-Za-z_]\w*(?:(?:->|\.)[A-Za-z_]\w*|\[\w+\])*")
-# What may keep a part of an expression from being evaluated.
+# Operators that may leave a part of an expression unevaluated.
 _DECIDES = re.compile(r"&&|\|\||\?|\bsizeof\b")
 # Words that stand before a value; of others two in a row are no expression.
 _PREFIXES = frozenset(

@@ -43,7 +43,7 @@ class Watchpoints:
         pointer = await self._evaluate(f"&({expression})", frame)
         address = _address(pointer.value)
         size = int((await self._evaluate(f"sizeof({expression})", frame)).value)
-        # Asked for a large one, LLDB takes the debug registers that there are, and keeps them.
+        # For a larger one LLDB takes all free debug registers, and keeps them.
         if not 0 < size <= _BYTES_MAX:
             raise DebuggerError(
                 Code.EVALUATION_FAILED,

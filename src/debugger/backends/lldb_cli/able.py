@@ -158,6 +158,7 @@ ABILITIES: Mapping[type[Any], Callable[[Any], Any]] = {
     abilities.Jump: machine.Jump,
     abilities.Memory: machine.Memory,
     abilities.Modules: Modules,
+    # The backend itself implements these.
     abilities.RawCommands: lambda inside: inside,
     abilities.Registers: machine.Registers,
     abilities.ReturnValues: lambda inside: inside,

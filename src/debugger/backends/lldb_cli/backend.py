@@ -195,7 +195,7 @@ class LldbBackend:
             stdio.close()
         return Closed(killed=ending.killed)
 
-    # -- what happens --------------------------------------------------------------------------
+    # -- events --------------------------------------------------------------------------------
 
     def _print(self, stream: Stream, text: str) -> None:
         self._sink(Printed(stream, text))
@@ -223,16 +223,16 @@ class LldbBackend:
         try:
             judged = await self._judge.judge(stop)
         except DebuggerError:
-            judged = stop  # it stands still, whatever else could not be done
+            judged = stop  # the program has stopped, whatever else failed
         if judged is None or self._is_over or self._is_muted:
             return
         self.steps.told(judged)
-        for check in list(self.checks):  # one that is done takes itself away
+        for check in list(self.checks):  # a copy: a check may remove itself
             with suppress(DebuggerError):
                 await check(judged)
         self._known.clear()
         if self._stdio is not None:
-            # What the program wrote before it stopped is told before the stop.
+            # Output that the program wrote before the stop is reported before the stop.
             self._stdio.poll()
         self._sink(judged)
 
@@ -299,10 +299,10 @@ class LldbBackend:
         await self.ask("resume", how=how.value, thread=thread)
 
     async def pause(self) -> None:
-        """Ask a running program to stop."""
+        """Request that a running program stops."""
         await self.ask("pause")
 
-    # -- looking -------------------------------------------------------------------------------
+    # -- inspection ----------------------------------------------------------------------------
 
     async def threads(self) -> list[Thread]:
         """Return the threads."""
@@ -394,7 +394,7 @@ class LldbBackend:
         return True
 
     def raw_effect(self, command: str) -> RawEffect:
-        """Return what a command of LLDB's own does to the program."""
+        """Return the effect of a raw command on the program."""
         return lldb_effect(command)
 
     # -- input ---------------------------------------------------------------------------------

@@ -74,13 +74,14 @@ class Console:
         Raises:
             DebuggerError: ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT, NOT_SUPPORTED without Python.
         """
-        # What is meant for the caller's Python is not meant for LLDB's own.
+        # PYTHON… is meant for the caller's Python, not for the one in LLDB.
         plain = {key: value for key, value in env.items() if not key.startswith("PYTHON")}
         words = (*self._lldb, *_OPTIONS)
         self.guard = await Guarded.start(
             words, cwd=cwd, env=plain, scratch=scratch, tasks=self._tasks
         )
         self._tasks.create_task(self._listen(self.guard))
+        # The secret marks our lines: a program's output cannot imitate an answer.
         self.guard.write(prompt.opening(_SCRIPT, self._secret))
         try:
             async with asyncio.timeout(self._limits.ready_s):
@@ -117,13 +118,14 @@ class Console:
                 hint="debugger status; debugger config shows dap_request_secs, the bound",
             ) from None
         except asyncio.CancelledError:
-            # Whoever asks next must not find it busy with this.
+            # LLDB must be free for the next question.
             if not self._is_closing and self._lost is None:
                 with contextlib.suppress(DebuggerError):
                     await self._interrupt(do, answered, seconds)
             raise
         finally:
             self._waiting.pop(number, None)
+            # A late answer finds no future, and is dropped.
             answered.cancel()
 
     async def _interrupt(self, do: str, answered: asyncio.Future[Any], seconds: float) -> None:
@@ -138,7 +140,7 @@ class Console:
         self._lose(f"lldb did not answer ({do}) within {seconds:g} s, and could not be interrupted")
         raise self._lost or DebuggerError(Code.ADAPTER_DIED, "lldb is gone")
 
-    # -- what LLDB says ------------------------------------------------------------------------
+    # -- output of LLDB ------------------------------------------------------------------------
 
     async def _listen(self, guard: Guarded) -> None:
         problem = ""

@@ -60,7 +60,7 @@ class Judge:
 
     async def _judge(self, stop: Stopped) -> Stopped | None:
         async with self._inside.changing:
-            pass  # what has just been set is noted now
+            pass  # breakpoints that were being set are noted now
         caught = {kind for hit in stop.hits for kind in self._inside.thrown.get(hit, ())}
         if caught:
             stop = msgspec.structs.replace(stop, reason=Reason.EXCEPTION)

@@ -1,1 +1,1 @@
-"""One file per debug adapter: how to find it, start it, and what it does differently."""
+"""Holds the debug adapters: how each is found and started, and where it differs."""

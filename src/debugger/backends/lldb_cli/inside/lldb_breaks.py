@@ -1,4 +1,4 @@
-"""Sets lists of breakpoints in LLDB, and reports what became of them. Run inside LLDB."""
+"""Sets lists of breakpoints in LLDB, and reports how they bind. Runs inside LLDB."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ lldb: Any = importlib.import_module("lldb")
 inside: Any = None
 program: Any = None
 values: Any = None
-# LLDB's breakpoints of each list, by what was wanted.
+# LLDB's breakpoints of each list, by their request.
 _set: dict[str, dict[str, Any]] = {}
 _ours: set[int] = set()
 _logs: dict[int, dict[str, Any]] = {}
 _bound: dict[int, bool] = {}
 _PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?")
-# What stops where exceptions are thrown or caught: language, at the catch, at the throw.
+# Exception breakpoints: language, at the catch, at the throw.
 _FILTERS = {
     "cpp_throw": (lldb.eLanguageTypeC_plus_plus, False, True),
     "cpp_catch": (lldb.eLanguageTypeC_plus_plus, True, False),
@@ -51,6 +51,7 @@ def replace(name: str, wanted: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Replace a list of breakpoints; those that stay are left as they are, with their hits."""
     known = _set.setdefault(name, {})
     keys = [repr(sorted(one.items(), key=lambda item: item[0])) for one in wanted]
+    # Those that stay keep their hit counts, which LLDB would start anew.
     for key in [key for key in known if key not in keys]:
         number = known.pop(key).GetID()
         _ours.discard(number)
@@ -101,7 +102,7 @@ def bound(made: Any) -> dict[str, Any]:
     """Describe a breakpoint's location."""
     told = {"id": made.GetID(), "verified": False}
     places = [made.GetLocationAtIndex(at) for at in range(made.GetNumLocations())]
-    # One at an address where nothing is has a place all the same.
+    # A breakpoint at an address without code has a location, too.
     places = [one for one in places if one.IsResolved()] or [
         one for one in places if one.GetAddress().GetSection().IsValid()
     ]
@@ -128,7 +129,7 @@ def changed(made: Any) -> None:
     if not made.IsValid() or not is_ours(made.GetID()):
         return
     told = bound(made)
-    # Why one is not bound has been found out already, and is not to be lost.
+    # Why one is not bound was reported already, and is not to be overwritten.
     if told["verified"] or _bound.get(told["id"]):
         inside.news("rebound", **told)
     _bound[told["id"]] = told["verified"]

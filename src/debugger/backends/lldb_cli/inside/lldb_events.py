@@ -1,4 +1,4 @@
-"""Waits for the program's events in a thread, and reports them. Run inside LLDB."""
+"""Waits for the program's events in a thread, and reports them. Runs inside LLDB."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ program: Any = None
 breaks: Any = None
 values: Any = None
 _listener: Any = None
-_alone: list[Any] = []  # threads that were held back, to be let go at the stop
-_halted = [True]  # the program stands still, as far as is told
+_alone: list[Any] = []  # suspended threads, to be resumed at the stop
+_halted = [True]  # the program is stopped, as far as was reported
 # LLDB's locks must not be taken by two threads in opposite order: see `finish`.
-_telling = threading.Lock()  # held by who asks LLDB about an event
-_over: list[bool] = []  # nothing is told any more
+_telling = threading.Lock()  # held while a thread reads LLDB's state for an event
+_over: list[bool] = []  # not empty: nothing is reported any more
 _FINISH_S = 5
 _TAKEN_S = 10
 _OUTPUT = 1 << 16
@@ -175,12 +175,13 @@ def tell_stop(reason: str | None) -> None:
     let_go()
     values.forget()
     process = program.process()
-    # What was held back still has the reason of its stop before.
+    # A suspended thread still has the reason of its previous stop.
     ran = [one for one in process if one.GetThreadID() not in held]
     thread = _culprit(process, ran)
     told: dict[str, Any]
     told = _told(thread) if thread is not None else {"reason": "pause", "raw": "none"}
     if thread is not None:
+        # Raw commands are then about the thread that stopped.
         process.SetSelectedThread(thread)
         told["thread"] = thread.GetThreadID()
         told["description"] = thread.GetStopDescription(1024) or ""
@@ -231,7 +232,7 @@ def _told(thread: Any) -> dict[str, Any]:
     reason = thread.GetStopReason()
     data = [thread.GetStopReasonDataAtIndex(at) for at in range(thread.GetStopReasonDataCount())]
     if reason == lldb.eStopReasonBreakpoint:
-        # LLDB's own, for its steps, have numbers below 0, told as large ones.
+        # LLDB's own, for its steps, have negative numbers, reported as large ones.
         hits = [number for number in dict.fromkeys(data[::2]) if number <= _NUMBER_MAX]
         # The user's own commands may set some, too.
         ours = [number for number in hits if breaks.stops(number)]

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 _PARTS = ("lldb_program", "lldb_events", "lldb_breaks", "lldb_values", "lldb_steps")
 _OUTPUT = 1
 _secret = ""
-# Both the thread that answers and the one that tells news write, and a line must stay whole.
+# The answering thread and the event thread both write: lines must not mix.
 _writing = threading.Lock()
 _asked: dict[str, Any] = {}
 

@@ -1,4 +1,4 @@
-"""Starts, attaches to, ends and detaches from the program. Run inside LLDB."""
+"""Starts, attaches to, ends and detaches from the program. Runs inside LLDB."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ inside: Any = None
 events: Any = None
 debugger: Any = None
 _AGAIN = 3
-_TRAPS = 4  # that LLDB's server may have been told to set at one place
+_TRAPS = 4  # LLDB's server may have set so many at one address
 _PENDING = 1 << signal.SIGTRAP - 1 | 1 << signal.SIGSTOP - 1
 _begun_as = 0  # the process, among all of this LLDB
-_reason = ""  # of the stop to be told when the configuration is done; "" for none
+_reason = ""  # of the stop to report when the configuration is done; "" for none
 
 
 def begin(main: Any) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def launch(
     info.SetLaunchFlags(
         info.GetLaunchFlags() | lldb.eLaunchFlagStopAtEntry | lldb.eLaunchFlagDisableASLR
     )
-    # The stop at the beginning is waited for, and no event of it is left.
+    # Synchronous: the first stop is awaited here, and leaves no event.
     debugger.SetAsync(False)
     error = lldb.SBError()
     made.Launch(info, error)
@@ -148,7 +148,7 @@ def raw(command: str, frame: int | None = None) -> str:
     meant = importlib.import_module("lldb_values").frame_of(frame)
     result = lldb.SBCommandReturnObject()
     interpreter = debugger.GetCommandInterpreter()
-    # What a script prints inside ours is not in the result.
+    # Output of a command in Python is not in the result.
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         if meant is None:
             interpreter.HandleCommand(command, result)
@@ -157,7 +157,7 @@ def raw(command: str, frame: int | None = None) -> str:
             interpreter.HandleCommand(command, lldb.SBExecutionContext(meant), result)
     now = process()
     if _begun_as and now.IsValid() and now.GetUniqueID() != _begun_as:
-        # Its events come to nobody; and LLDB has ended the process before.
+        # Nobody would receive its events, and LLDB has ended the previous process.
         now.Kill()
         inside.news("exited", code=int(signal.SIGKILL))
         raise inside.Refused(

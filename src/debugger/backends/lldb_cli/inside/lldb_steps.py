@@ -1,4 +1,4 @@
-"""Continues and steps the program, and disassembles its code. Run inside LLDB."""
+"""Continues and steps the program, and disassembles its code. Runs inside LLDB."""
 
 from __future__ import annotations
 
@@ -77,6 +77,7 @@ def step_targets(frame: int) -> list[dict[str, Any]]:
         if not is_here or one.GetAddress().GetLoadAddress(target) < found.GetPC():
             continue
         name = _called(one, target)
+        # StepInto takes a name: of two calls of one function only the first can be chosen.
         if name is not None and name not in _calls.values():
             _last[0] += 1
             _calls[_last[0]] = name

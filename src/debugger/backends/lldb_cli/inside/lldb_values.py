@@ -1,4 +1,4 @@
-"""Reads the program's threads, stacks, variables and values. Run inside LLDB."""
+"""Reads the program's threads, stacks, variables and values. Runs inside LLDB."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ lldb: Any = importlib.import_module("lldb")
 
 inside: Any = None
 program: Any = None
-# What was shown of a stop, by the handle that it got.
+# Frames and values of the present stop, by handle.
 _frames: dict[int, tuple[int, int]] = {}
 _held: dict[int, Any] = {}
 _last = [0]
@@ -105,6 +105,7 @@ def frame_of(handle: int | None) -> Any | None:
     number, index = place_of(handle)
     thread = thread_of(number)
     program.process().SetSelectedThread(thread)
+    # Raw commands and expressions without a frame are about the selected one.
     thread.SetSelectedFrame(index)
     return thread.GetFrameAtIndex(index)
 
@@ -238,7 +239,7 @@ def _value(frame: Any | None, expression: str) -> Any:
         if not value.IsValid() or value.GetError().Fail():
             value = frame.EvaluateExpression(expression)
     error = value.GetError()
-    # An expression of type void has a value that says it has none.
+    # An expression of type void has a value with the error "no result".
     is_void = error.GetError() == _NO_RESULT and "no result" in (error.GetCString() or "")
     if error.Fail() and not is_void:
         raise inside.Refused(problem(error))

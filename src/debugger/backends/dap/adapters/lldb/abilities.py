@@ -48,7 +48,7 @@ class Disassembly:
             f"disassemble --start-address {address:#x} --count {count}", None
         )
         names = lldb_text.functions(text)
-        # What is behind the last function of a section has no head of its own.
+        # Code behind a section's last function has no heading of its own.
         looked_up = await self._inside.raw(f"image lookup --verbose --address {address:#x}", None)
         _, end = lldb_text.function_range(looked_up) or (0, None)
         own = names.get(address)
@@ -126,7 +126,7 @@ def steps(inside: Inside, *, counts_alone: bool = False, misplaces: bool = False
     """Build the step keeper; both adapters log at lines by themselves."""
 
     async def log(number: int, wanted: Breakpoint, owner: int) -> None:
-        # One that was moved is set by a command, and stops for us to log.
+        # A moved logpoint is set by a command: it stops, and we log.
         del number
         if wanted.spec.log is not None:
             inside.logs[owner] = (wanted.id, wanted.spec.log)

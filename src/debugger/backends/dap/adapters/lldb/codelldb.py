@@ -54,6 +54,7 @@ _ADAPTER_SETTINGS = {
 def _find(search: Search) -> Found | None:
     if search.path is not None:
         return _found(Path(search.path), search)
+    # Our own installation comes before those of Visual Studio Code, newest first.
     places = [Path(paths.data_dir(search.env)) / "adapters" / "codelldb"]
     home = search.env.get("HOME")
     if home is not None:
@@ -74,6 +75,7 @@ def _version(folder: Path) -> tuple[int, ...]:
 def _found(file: Path, search: Search) -> Found:
     """Return the command, with the LLDB in the adapter's own folder, where there is one."""
     root = file.resolve().parent.parent
+    # CodeLLDB carries an LLDB of its own (20, in 1.11.8).
     libraries = (root / "lldb" / "lib" / f"liblldb.{kind}" for kind in ("so", "dylib"))
     own = next((library for library in libraries if library.is_file()), None)
     words = ("--liblldb", str(own)) if own is not None else ()
@@ -100,6 +102,7 @@ def _common(target: Launch | Attach, *more: str) -> dict[str, Any]:
         # Its own formatters are loaded behind those.
         "preRunCommands": [*common.CATEGORY_FIRST, *([common.RUST_FIRST] if is_rust else [])],
         "expressions": "native",
+        # No terminal: the program's files are ours, by the settings in initCommands.
         "terminal": "console",
         "sourceLanguages": ["rust"] if is_rust else [],
         "_adapterSettings": _ADAPTER_SETTINGS,
@@ -149,7 +152,7 @@ def _stopped(body: dap.StoppedBody) -> Stopped:
         return msgspec.structs.replace(plain, hits=hits)
     signal = common.signal_of(plain.description)
     if body.reason == "exception" and signal is not None:
-        # A pause and the entry are told as the SIGSTOP that made them.
+        # A pause and the entry are reported as the SIGSTOP that caused them.
         if signal == "SIGSTOP":
             return msgspec.structs.replace(plain, reason=Reason.PAUSE, signal=signal)
         return msgspec.structs.replace(plain, reason=Reason.SIGNAL, signal=signal)
@@ -157,7 +160,7 @@ def _stopped(body: dap.StoppedBody) -> Stopped:
 
 
 async def _settle(inside: Inside, stop: Stopped) -> Stopped | None:
-    """Tell an exception's stop from a breakpoint's: its number is never told.
+    """Distinguish an exception's stop from a breakpoint's, whose number is never reported.
 
     A pause right after a continue may be answered with a stop while the program runs on.
     """
@@ -304,7 +307,7 @@ class Modules:
         self._inside = inside
 
     async def modules(self) -> list[LoadedModule]:
-        """Return what is loaded."""
+        """Return the loaded modules."""
         body = await self._inside.request(
             "modules", ask.Modules(start_module=0, module_count=_MODULES_MAX), dap.ModulesBody
         )
@@ -322,6 +325,7 @@ PROFILE = Profile(
     launch=_launch,
     attach=_attach,
     is_terminal=True,
+    # LLDB's own detach may leave a trap in the code: see `dap.leaving`.
     clears=True,
     raw=_raw,
     raw_effect=lldb_effect,

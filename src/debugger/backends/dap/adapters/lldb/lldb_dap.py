@@ -77,6 +77,7 @@ def _find_by_xcrun(search: Search) -> Found | None:
 def _launch(launch: Launch, files: Files) -> dict[str, Any]:
     assert launch.program is not None
     commands = common.init_commands(launch)
+    # The protocol has no request for input; files of ours also keep stdout and stderr apart.
     for name, path in (("input", files.stdin), ("output", files.stdout), ("error", files.stderr)):
         commands.append(f"settings set target.{name}-path {quoted(path)}")
     return {
@@ -119,7 +120,7 @@ def _stopped(body: dap.StoppedBody) -> Stopped:
         return msgspec.structs.replace(plain, reason=Reason.WATCHPOINT, hits=(-int(watched[1]),))
     signal = common.signal_of(plain.description)
     if body.reason == "exception" and signal is not None:
-        # A pause and the entry are told as the SIGSTOP that made them.
+        # A pause and the entry are reported as the SIGSTOP that caused them.
         if signal == "SIGSTOP":
             return msgspec.structs.replace(plain, reason=Reason.PAUSE, signal=signal)
         return msgspec.structs.replace(plain, reason=Reason.SIGNAL, signal=signal)
@@ -148,7 +149,7 @@ async def _evaluate(
 
 async def _raw(inside: Inside, command: str, frame: Frame | None) -> str:
     if frame is not None:
-        # Only this request makes a frame the one that commands are about.
+        # Only the scopes request selects the frame for commands.
         await inside.request("scopes", ask.OfFrame(frame.handle), dap.ScopesBody)
     lines = (await inside.evaluate(f"`{command}", frame, Purpose.RAW)).value.splitlines()
     # It repeats the command before its answer.
@@ -171,8 +172,10 @@ PROFILE = Profile(
     attach=_attach,
     is_terminal=True,
     contexts={
+        # `watch` evaluates any C++ expression, `hover` only variable paths.
         Purpose.PRINT: ("watch", "hover"),
         Purpose.EVALUATE: ("watch",),
+        # In `repl` a backtick makes a text a command, even where it could be an expression.
         Purpose.RAW: ("repl",),
     },
     raw=_raw,
@@ -189,6 +192,7 @@ PROFILE = Profile(
     failed_conditions_stop=True,
     keeps_steps=True,
     steps=own.steps,
+    # The answers have the order of a hash table: see `dap.breakpoints`.
     function_answers_are_ordered=False,
     settle=common.settle,
     stopped=_stopped,
