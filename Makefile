@@ -121,11 +121,11 @@ types: venv ## mypy
 	$(BIN)/mypy
 
 reference: venv ## write docs/commands.md from the commands
-	$(BIN)/python -m debugger.surface.reference > docs/commands.md.new
+	$(BIN)/python -m debugger.cli.reference > docs/commands.md.new
 	mv docs/commands.md.new docs/commands.md
 
 reference-check: venv ## fail when docs/commands.md is not what the commands say
-	@$(BIN)/python -m debugger.surface.reference | diff -u docs/commands.md - \
+	@$(BIN)/python -m debugger.cli.reference | diff -u docs/commands.md - \
 	  || { echo "docs/commands.md is out of date: make reference" >&2; exit 1; }
 
 # Its output ends with pytest's own closing line, and nothing may follow.

@@ -19,10 +19,10 @@ def command(adapter: str) -> list[str]:
 
     if adapter == "debugpy":
         return [sys.executable, "-I", str(Path(debugger.__file__).parent / WRAPPER)]
-    from debugger.backends.dap.adapters.lldb.lldb_dap import PROFILE
-    from debugger.backends.dap.profile import Search
+    from debugger.backends.adapters.lldb.lldb_dap import PROFILE
+    from debugger.backends.dap.adapter_profile import AdapterSearch
 
-    found = PROFILE.find(Search(os.environ))
+    found = PROFILE.find(AdapterSearch(os.environ))
     assert found is not None, "lldb-dap is not installed"
     return list(found.argv)
 

@@ -23,7 +23,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from debugger.backends.dap.client import Client  # noqa: E402 - after the path
+from debugger.backends.dap.dap_client import DapClient  # noqa: E402 - after the path
 from kits import KITS  # noqa: E402
 from kits.kit import Kit  # noqa: E402
 from live import Stack, stack  # noqa: E402
@@ -56,15 +56,15 @@ WAITING = Waiting()
 
 
 def _watch_requests() -> None:
-    post = Client.post
+    post = DapClient.post_request
 
-    def watched(self: Client, command: str, arguments: Any) -> asyncio.Future[Any]:
+    def watched(self: DapClient, command: str, arguments: Any) -> asyncio.Future[Any]:
         response = post(self, command, arguments)
         WAITING.begin()
         response.add_done_callback(WAITING.end)
         return response
 
-    Client.post = watched  # type: ignore[method-assign]
+    DapClient.post_request = watched  # type: ignore[method-assign]
 
 
 def commands(kit: Kit) -> Mapping[str, list[str]]:

@@ -17,18 +17,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.engine.displaced import decode
-from debugger.backends.frida.engine.engine import Engine
-from debugger.backends.frida.engine.events import (
-    Breakpoint,
-    Calls,
-    Dropped,
-    Exited,
-    Function,
-    Logged,
+from debugger.backends.inprocess.engine.displaced_instruction import decode_instruction
+from debugger.backends.inprocess.engine.engine import Engine
+from debugger.backends.inprocess.engine.engine_events import (
+    CallsRecorded,
+    EngineBreakpoint,
+    EngineExited,
+    RecordLogged,
+    RecordsDropped,
+    TracedFunction,
 )
-from debugger.backends.frida.engine.launch import Place
+from debugger.backends.inprocess.engine.program_launch import EngineFolders
+from debugger.symbols.dwarf.binary_image import BinaryImage
 
 _SOURCE = """
 #include <stdio.h>
@@ -108,7 +108,7 @@ class Bench:
         code = Path(self.path).read_bytes()[self.offset :]
         at, short, long = 0, 0, 0
         while not (short and long):
-            one = decode(code[at:], at)
+            one = decode_instruction(code[at:], at)
             if one.size >= _JUMP:
                 long = long or at
             elif at:
@@ -151,14 +151,14 @@ class Bench:
 
         def take(event: object) -> None:
             match event:
-                case Exited():
+                case EngineExited():
                     ended.set()
-                case Logged():
+                case RecordLogged():
                     ran.told += 1
-                case Calls(data=data, lost=lost):
+                case CallsRecorded(data=data, lost=lost):
                     ran.told += len(data) // 128
                     ran.lost += lost
-                case Dropped(records=records):
+                case RecordsDropped(records=records):
                     ran.lost += records
                 case _:
                     pass
@@ -166,17 +166,17 @@ class Bench:
         async with asyncio.timeout(_WAIT_S), asyncio.TaskGroup() as tasks:
             engine = await Engine.start(
                 [self.path, str(rounds)],
-                place=Place(cwd=str(self._root), env=dict(os.environ), scratch=scratch),
+                place=EngineFolders(cwd=str(self._root), env=dict(os.environ), scratch=scratch),
                 stdio=(None, str(out), None),
                 tasks=tasks,
                 sink=take,
             )
-            modules = await engine.modules()
+            modules = await engine.list_modules()
             base = next(one.base for one in modules if one.path == self.path)
             await arm(engine, base + self.offset)
-            await engine.run()
+            await engine.run_program()
             await ended.wait()
-            await engine.end()
+            await engine.end_program()
         ran.cost = float(out.read_text(encoding="utf-8"))
         return ran
 
@@ -185,16 +185,16 @@ class Bench:
         times: list[float] = []
 
         async def arm(engine: Engine, base: int) -> None:
-            code = await engine.read(base, 64)
+            code = await engine.read_memory(base, 64)
             places = [base]
             while len(places) < count and places[-1] - base < len(code) - 16:
                 at = places[-1] - base
-                places.append(places[-1] + decode(code[at:], places[-1]).size)
-            points = [Breakpoint(id=f"s{one:x}", address=one, pauses=False) for one in places]
+                places.append(places[-1] + decode_instruction(code[at:], places[-1]).size)
+            points = [EngineBreakpoint(id=f"s{one:x}", address=one, pauses=False) for one in places]
             for _ in range(20):
                 began = time.perf_counter()
-                await engine.add(points)
-                await engine.remove([one.id for one in points])
+                await engine.add_breakpoints(points)
+                await engine.remove_breakpoints([one.id for one in points])
                 times.append((time.perf_counter() - began) * 1e3)
 
         await self.ours(1000, arm)
@@ -212,8 +212,8 @@ def point(at: int, **what: Any) -> Callable[[Engine, int], Awaitable[Any]]:
     """Arm one point at an offset of the function."""
 
     async def arm(engine: Engine, base: int) -> None:
-        one = Breakpoint(id="b", address=base + at, pauses=False, **what)
-        assert await engine.add([one]) == {}
+        one = EngineBreakpoint(id="b", address=base + at, pauses=False, **what)
+        assert await engine.add_breakpoints([one]) == {}
 
     return arm
 
@@ -222,7 +222,12 @@ def traced(rate: int) -> Callable[[Engine, int], Awaitable[Any]]:
     """Trace the function's calls."""
 
     async def arm(engine: Engine, base: int) -> None:
-        assert await engine.trace([Function(id=1, address=base, has_room=True)], rate=rate) == {}
+        assert (
+            await engine.trace_functions(
+                [TracedFunction(id=1, address=base, has_room=True)], rate=rate
+            )
+            == {}
+        )
 
     return arm
 
@@ -245,8 +250,8 @@ def first_line(root: Path) -> tuple[float, float, float]:
     took = []
     for _ in range(2):
         began = time.perf_counter()
-        image = Image(path, cache=cache)
-        assert image.lines.find("large7.c", 4 * _LARGE_FUNCTIONS // 2 + 2).locations
+        image = BinaryImage(path, cache=cache)
+        assert image.lines.find_line("large7.c", 4 * _LARGE_FUNCTIONS // 2 + 2).locations
         took.append(time.perf_counter() - began)
         image.close()
     return path.stat().st_size / 1e6, took[0], took[1]

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from debugger.backends.frida.dwarf.image import Image
+from debugger.symbols.dwarf.binary_image import BinaryImage
 
 UNITS, TYPES, TIMES = 9, 20, 3
 PROGRAMS = Path(__file__).parent.parent / ".cache" / "bench"
@@ -159,9 +159,9 @@ def lines(path: Path, root: Path, line: int) -> list[float]:
     took = []
     for _ in range(TIMES + 1):
         began = time.perf_counter()
-        image = Image(path, cache=cache)
-        found = image.lines.find("unit7.cpp", line).locations
-        assert image.lines.at(found[0].address)
+        image = BinaryImage(path, cache=cache)
+        found = image.lines.find_line("unit7.cpp", line).locations
+        assert image.lines.line_at(found[0].address)
         took.append((time.perf_counter() - began) * 1e3)
         image.close()
     return took

@@ -133,15 +133,15 @@ def launch(adapter: str, program: str) -> dict[str, Any]:
             "cwd": str(Path(program).parent),
             "args": [],
         }
-    from debugger.backends.base import Launch
-    from debugger.backends.lldb import common
+    from debugger.backends.base import LaunchTarget
+    from debugger.backends.lldb import lldb_common
 
     return {
         "program": program,
         "args": [],
         "cwd": str(Path(program).parent),
-        "initCommands": common.init_commands(
-            Launch(program, cwd="/", env={})
+        "initCommands": lldb_common.build_init_commands(
+            LaunchTarget(program, cwd="/", env={})
         ),  # the same settings on both sides
         "enableAutoVariableSummaries": True,
     }

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from debugger.core.events import Kind
-from debugger.core.model import Passage
-from debugger.timeline import Filters, Returned, Timeline
+from debugger.model.events import EventKind
+from debugger.model.program import CallEvent
+from debugger.session.timeline import Filters, ReturnedCondition, Timeline
 
 EVENTS = 1_000_000
 BATCH = 2_000
@@ -27,7 +27,7 @@ TURNS = 7
 START_NS = time.monotonic_ns() - 10**12
 
 
-def passages(count: int) -> Iterator[list[Passage]]:
+def passages(count: int) -> Iterator[list[CallEvent]]:
     """Yield batches of calls and returns; one in 10,000 is slow, the last 3 % fairly so."""
     chance = random.Random(1)  # noqa: S311 - no secret
     now, batch = START_NS, []
@@ -38,7 +38,7 @@ def passages(count: int) -> Iterator[list[Passage]]:
         slow = 10**8 if number % 10_000 == 1 else 10**6 if number > count * 0.97 else 0
         value = chance.randrange(-50, 10**6)
         batch.append(
-            Passage(
+            CallEvent(
                 function=f"module::function_{at}",
                 thread=4000 + (number // 2) % 4,
                 time_ns=now - chance.randrange(5_000_000),
@@ -78,9 +78,11 @@ def questions(count: int) -> dict[str, Filters]:
     middle = START_NS + count * 500
     return {
         "nothing": Filters(),
-        "kind": Filters(kinds={Kind.FUNCTION_EXIT}),
-        "kind, none": Filters(kinds={Kind.CRASH}),
-        "kind, two": Filters(kinds={Kind.FUNCTION_EXIT, Kind.FUNCTION_ENTER, Kind.STOP}),
+        "kind": Filters(kinds={EventKind.FUNCTION_EXIT}),
+        "kind, none": Filters(kinds={EventKind.CRASH}),
+        "kind, two": Filters(
+            kinds={EventKind.FUNCTION_EXIT, EventKind.FUNCTION_ENTER, EventKind.STOP}
+        ),
         "function": Filters(function="module::function_7"),
         "function, none": Filters(function="module::no"),
         "function, pattern": Filters(function="*function_77*"),
@@ -94,15 +96,15 @@ def questions(count: int) -> dict[str, Filters]:
         "duration, broad": Filters(min_duration_ns=1),
         "duration, none": Filters(min_duration_ns=10**12),
         "duration, between": Filters(min_duration_ns=1000, max_duration_ns=1010),
-        "returned, < 0": Filters(returned=Returned("<", 0)),
-        "returned, = 5": Filters(returned=Returned("=", 5)),
-        "returned, != 0": Filters(returned=Returned("!=", 0)),
-        "returned, none": Filters(returned=Returned(">", 10**9)),
+        "returned, < 0": Filters(returned=ReturnedCondition("<", 0)),
+        "returned, = 5": Filters(returned=ReturnedCondition("=", 5)),
+        "returned, != 0": Filters(returned=ReturnedCondition("!=", 0)),
+        "returned, none": Filters(returned=ReturnedCondition(">", 10**9)),
         "function, kind, duration": Filters(
-            function="module::function_7", kinds={Kind.FUNCTION_EXIT}, min_duration_ns=10**6
+            function="module::function_7", kinds={EventKind.FUNCTION_EXIT}, min_duration_ns=10**6
         ),
         "thread, returned, kind": Filters(
-            thread=4001, returned=Returned("<", 0), kinds={Kind.FUNCTION_EXIT}
+            thread=4001, returned=ReturnedCondition("<", 0), kinds={EventKind.FUNCTION_EXIT}
         ),
     }
 
@@ -133,7 +135,7 @@ def main() -> None:
         for what, filters in (
             ("text", Filters(text="→ 77")),
             ("text, none", Filters(text="no such thing")),
-            ("returned, pattern", Filters(returned=Returned("like", "*777*"))),
+            ("returned, pattern", Filters(returned=ReturnedCondition("like", "*777*"))),
         ):
             figures[f"unindexed_ms, {what}"] = asked(timeline, filters, newest=False)
         more = filled(timeline, max(count // 5, 1))

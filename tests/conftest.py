@@ -18,8 +18,8 @@ from typing import Any
 import hypothesis
 import pytest
 
-from debugger.backends import choose
-from debugger.backends.dap.profile import Search
+from debugger.backends import select_backend
+from debugger.backends.dap.adapter_profile import AdapterSearch
 from nursery import NURSERY
 
 # A busy machine is no fault of the code under test; pytest-timeout still bounds every test.
@@ -65,9 +65,9 @@ def require_tool(name: str) -> str:
 
     An adapter is looked for as the debugger itself does.
     """
-    profile = choose.PROFILES.get(name) or choose.OWN.get(name)
+    profile = select_backend.PROFILES.get(name) or select_backend.OWN.get(name)
     if profile is not None:
-        found = profile.find(Search(os.environ))
+        found = profile.find(AdapterSearch(os.environ))
         path = found.argv[0] if found is not None else None
     else:
         path = next(filter(None, map(shutil.which, _COMMANDS.get(name, (name,)))), None)

@@ -13,18 +13,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from debuggees import marker, source
-from debugger.backends.frida.dwarf.expressions import Unreadable
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.types import Kind
-from debugger.backends.frida.dwarf.unwind import Frame, Module, Modules, stack
-from debugger.backends.frida.dwarf.values import (
-    Memory,
-    Value,
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.debug_types import TypeKind
+from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
+from debugger.symbols.dwarf.typed_values import (
+    TypedValue,
+    ValueMemory,
+    array_element,
     case_of,
-    element,
-    floating,
-    inside,
-    integer,
+    member_value,
+    read_floating,
+    read_integer,
+)
+from debugger.symbols.dwarf.unwinding import (
+    LoadedBinaries,
+    LoadedBinary,
+    UnwoundFrame,
+    unwind_stack,
 )
 
 _TIMEOUT_S: Final = 110
@@ -145,12 +150,12 @@ class Stop:
 
     theirs: list[dict[str, Any]]
     registers: Mapping[int, int]
-    modules: Modules
-    memory: Memory
+    modules: LoadedBinaries
+    memory: ValueMemory
 
-    def ours(self) -> list[Frame]:
+    def ours(self) -> list[UnwoundFrame]:
         """Unwind the stack."""
-        return stack(self.registers, self.modules, self.memory.read)
+        return unwind_stack(self.registers, self.modules, self.memory.read)
 
 
 def at_marker(
@@ -175,8 +180,8 @@ def _stop(theirs: list[dict[str, Any]], content: bytes, program: Path) -> Stop:
     for path, low, high in files:
         known = spans.get(path, (low, high))
         spans[path] = (min(known[0], low), max(known[1], high))
-    modules = Modules(
-        Module(Image(path), low, high)
+    modules = LoadedBinaries(
+        LoadedBinary(BinaryImage(path), low, high)
         for path, (low, high) in spans.items()
         if path == str(program) or ".so" in path
     )
@@ -185,13 +190,13 @@ def _stop(theirs: list[dict[str, Any]], content: bytes, program: Path) -> Stop:
         for low, length, offset in parts:
             if low <= address and address + size <= low + length:
                 return content[offset + address - low : offset + address - low + size]
-        module = modules.at(address)
-        found = module.image.binary.read(address - module.bias, size) if module else None
+        module = modules.module_at(address)
+        found = module.image.binary.read_at(address - module.load_bias, size) if module else None
         if found is None:
-            raise Unreadable(address)
+            raise UnreadableMemory(address)
         return found
 
-    return Stop(theirs, registers, modules, Memory(read, modules.symbol))
+    return Stop(theirs, registers, modules, ValueMemory(read, modules.symbol_name))
 
 
 def _core(
@@ -230,36 +235,46 @@ def _mapped(note: bytes) -> list[tuple[str, int, int]]:
 
 
 def plain(  # noqa: PLR0911 - one case for each kind of type
-    value: Value, memory: Memory, depth: int = 0
+    value: TypedValue, memory: ValueMemory, depth: int = 0
 ) -> Any:
     """Give a value as gdb's script above gives it: without the containers' own forms."""
     kind = value.type.kind
     if value.problem:
         return "gone"
     try:
-        if kind is Kind.REFERENCE:
-            target = Value(value.type.target, address=integer(value, memory, is_signed=False))
+        if kind is TypeKind.REFERENCE:
+            target = TypedValue(
+                value.type.target_type, address=read_integer(value, memory, is_signed=False)
+            )
             return plain(target, memory, depth)
-        if kind in {Kind.STRUCT, Kind.UNION}:
+        if kind in {TypeKind.STRUCT, TypeKind.UNION}:
             return _members(value, memory, depth)
-        if kind is Kind.ARRAY:
-            count = min(value.type.counts[0] or 0, _ELEMENTS)
-            return [plain(element(value, one), memory, depth + 1) for one in range(count)]
-        if kind is Kind.FLOAT:
-            return floating(memory.bytes_of(value))
-        if kind in {Kind.POINTER, Kind.INTEGER, Kind.BOOL, Kind.CHARACTER, Kind.ENUM}:
-            return integer(value, memory)
-    except Unreadable:
+        if kind is TypeKind.ARRAY:
+            count = min(value.type.dimension_counts[0] or 0, _ELEMENTS)
+            return [plain(array_element(value, one), memory, depth + 1) for one in range(count)]
+        if kind is TypeKind.FLOAT:
+            return read_floating(memory.bytes_of(value))
+        if kind in {
+            TypeKind.POINTER,
+            TypeKind.INTEGER,
+            TypeKind.BOOL,
+            TypeKind.CHARACTER,
+            TypeKind.ENUM,
+        }:
+            return read_integer(value, memory)
+    except UnreadableMemory:
         return "unreadable"
     return "other"
 
 
-def _members(value: Value, memory: Memory, depth: int) -> Any:
+def _members(value: TypedValue, memory: ValueMemory, depth: int) -> Any:
     if depth > _DEPTH:
         return "deep"
     case = case_of(value, memory)
     members = case.members if case is not None else value.type.members
     return {
-        f"base {number}" if one.is_base else one.name: plain(inside(value, one), memory, depth + 1)
+        f"base {number}" if one.is_base else one.name: plain(
+            member_value(value, one), memory, depth + 1
+        )
         for number, one in enumerate(members)
     }

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from debuggees import CACHE
-from debugger.backends.frida.engine.engine import Engine
-from debugger.backends.frida.engine.events import ChildAppeared
-from debugger.backends.frida.engine.kin import Process
-from debugger.backends.frida.engine.launch import Place
+from debugger.backends.inprocess.engine.child_processes import ForeignProcess
+from debugger.backends.inprocess.engine.engine import Engine
+from debugger.backends.inprocess.engine.engine_events import EngineChildAppeared
+from debugger.backends.inprocess.engine.program_launch import EngineFolders
 
 PROGRAMS = Path(__file__).parent / "frida" / "programs"
 BOUND_S = 30.0
@@ -114,7 +114,7 @@ class Live:
                 await self._news.wait()
 
     async def find_base(self) -> None:
-        for module in await self.engine.modules():
+        for module in await self.engine.list_modules():
             if module.path == str(self.program.path):
                 self.base = module.base
 
@@ -140,7 +140,7 @@ class Starter:
             (files / name).touch()
         scratch = self._root / f"scratch{self._places}"
         scratch.mkdir()
-        return files, Place(cwd=str(files), env=dict(os.environ), scratch=scratch)
+        return files, EngineFolders(cwd=str(files), env=dict(os.environ), scratch=scratch)
 
     async def __call__(self, program: Program, *args: str, **options: Any) -> Live:
         files, place = self._place()
@@ -173,7 +173,7 @@ class Starter:
         inside = Live(program, live.scratch)
         inside.engine = await Engine.follow(
             live.engine,
-            Process(event.pid) if isinstance(event, ChildAppeared) else None,
+            ForeignProcess(event.pid) if isinstance(event, EngineChildAppeared) else None,
             at=event.at,
             tasks=self._tasks,
             sink=inside.take,

@@ -14,27 +14,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from debugger.backends.frida.dwarf.expressions import Unreadable
-from debugger.backends.frida.dwarf.functions import Function
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.prologue import NUMBERS
-from debugger.backends.frida.dwarf.returning import value_of
-from debugger.backends.frida.dwarf.scopes import Role
-from debugger.backends.frida.dwarf.types import Kind
-from debugger.backends.frida.dwarf.unwind import Module, Modules, stack, value, variables
-from debugger.backends.frida.dwarf.values import Memory, Value
-from debugger.backends.frida.expressions.declared import Declared
-from debugger.backends.frida.expressions.evaluate import evaluate
-from debugger.backends.frida.expressions.running import World
-from debugger.backends.frida.traced.finding import Target
-from debugger.backends.frida.traced.wording import declared, words_of
+from debugger.backends.inprocess.expressions.declared_names import DeclaredNames
+from debugger.backends.inprocess.expressions.expression_evaluation import evaluate_expression
+from debugger.backends.inprocess.expressions.node_evaluation import NodeWorld
+from debugger.backends.inprocess.tracing.call_format import declared_types, words_of
+from debugger.backends.inprocess.tracing.trace_targets import TraceTarget
 from debugger.errors import DebuggerError
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.debug_types import TypeKind
+from debugger.symbols.dwarf.function_index import DebugFunction
+from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
+from debugger.symbols.dwarf.prologue_analysis import NUMBERS
+from debugger.symbols.dwarf.return_registers import value_of
+from debugger.symbols.dwarf.scope_variables import VariableRole
+from debugger.symbols.dwarf.typed_values import TypedValue, ValueMemory
+from debugger.symbols.dwarf.unwinding import (
+    LoadedBinaries,
+    LoadedBinary,
+    frame_variables,
+    unwind_stack,
+    variable_value,
+)
 from dwarf_stops import plain
 from entry_programs import POINTING, Program
 
 _BY_NUMBER = {**NUMBERS, "rip": 16}
 _SCALARS = {
-    Kind.INTEGER, Kind.FLOAT, Kind.BOOL, Kind.CHARACTER, Kind.ENUM, Kind.POINTER,
+    TypeKind.INTEGER, TypeKind.FLOAT, TypeKind.BOOL, TypeKind.CHARACTER, TypeKind.ENUM, TypeKind.POINTER,
 }  # fmt: skip
 _ADDRESS_MAX = 1 << 47
 _CONSTANTS = {"int": 42, "long": 42, "i32": 42, "double": 7.5, "f64": 7.5}
@@ -86,30 +92,30 @@ class _Session:
         self.program = program
         self.folder = folder
         self.language = language
-        self.image = Image(program.path)
+        self.image = BinaryImage(program.path)
         self.result = Result()
         self.signatures = {one.name: one for one in program.functions}
-        self.functions: dict[int, Function] = {}
-        self.entries: dict[int, Function] = {}
+        self.functions: dict[int, DebugFunction] = {}
+        self.entries: dict[int, DebugFunction] = {}
         for one in self._found():
             self.entries[one.address] = one
             self.functions[one.address] = one
             self.functions[one.body] = one
         # Without PIE the addresses are the file's own.
-        self.module = Module(self.image, -self.image.binary.bias(0), _ADDRESS_MAX)
+        self.module = LoadedBinary(self.image, -self.image.binary.load_bias(0), _ADDRESS_MAX)
         self.words = {
-            one.address: words_of(Target(one.name, one.address, self.module, one))
+            one.address: words_of(TraceTarget(one.name, one.address, self.module, one))
             for one in self.entries.values()
         }
         self.calls: Counter[int] = Counter()
         self.truth: dict[str, Any] = {}
         # By the caller's address and stack, where it will be left.
-        self.returning: dict[tuple[int, int], Function] = {}
-        self.memory = Memory(lambda _address, _size: b"")
+        self.returning: dict[tuple[int, int], DebugFunction] = {}
+        self.memory = ValueMemory(lambda _address, _size: b"")
 
-    def _found(self) -> Iterator[Function]:
+    def _found(self) -> Iterator[DebugFunction]:
         for name in self.signatures:
-            for one in self.image.functions.named(name):
+            for one in self.image.functions.find_by_name(name):
                 if not one.is_inlined:
                     yield one
 
@@ -156,9 +162,9 @@ class _Session:
                     memory.seek(address)
                     return memory.read(size)
             except (OSError, OverflowError, ValueError) as error:
-                raise Unreadable(address) from error
+                raise UnreadableMemory(address) from error
 
-        self.memory = Memory(read)
+        self.memory = ValueMemory(read)
         if stop["kind"] == "ready":
             return
         named = stop["registers"]
@@ -169,7 +175,7 @@ class _Session:
         function = self.functions.get(named["rip"])
         if function is None:
             return
-        frames = stack(registers, Modules([self.module]), read, most=64)
+        frames = unwind_stack(registers, LoadedBinaries([self.module]), read, most=64)
         frame = next(one for one in frames if not one.is_inlined)
         is_entry = named["rip"] in self.entries
         if is_entry:
@@ -180,16 +186,16 @@ class _Session:
         if is_entry:
             self._traced(function, named)
 
-    def _arguments(self, function: Function, frame: Any, stop: Any, *, is_entry: bool) -> None:
+    def _arguments(self, function: DebugFunction, frame: Any, stop: Any, *, is_entry: bool) -> None:
         self.result.functions.add(function.name)
         where = "entry" if is_entry else "body"
         # What gdb reads before the prologue has stored it is no measure.
         has_prologue = function.body != function.address
-        world = World(stop["registers"], self._world)
-        scope = Declared(self.image, stop["registers"]["rip"], entry=function.entry)
-        known = [one for one in variables(frame) if one.role is Role.ARGUMENT]
+        world = NodeWorld(stop["registers"], self._world)
+        scope = DeclaredNames(self.image, stop["registers"]["rip"], entry=function.entry)
+        known = [one for one in frame_variables(frame) if one.role is VariableRole.ARGUMENT]
         for number, one in enumerate(known):
-            ours = plain(value(one, frame, self.memory), self.memory)
+            ours = plain(variable_value(one, frame, self.memory), self.memory)
             label = f"{function.name}({one.name}) call {self.calls[function.address]}"
             truth = self._truth(function, one.name)
             theirs = stop["arguments"].get(one.name)
@@ -202,7 +208,7 @@ class _Session:
                 continue
             for text in (one.name, f"args[{number}]"):
                 try:
-                    found = evaluate(text, scope, world).value
+                    found = evaluate_expression(text, scope, world).value
                 except DebuggerError as error:
                     found = "gone"
                     assert "not known" in error.message or "optimized" in error.message, error
@@ -211,10 +217,10 @@ class _Session:
     def _world(self, address: int, size: int) -> bytes:
         try:
             return self.memory.read(address, size)
-        except Unreadable as error:
+        except UnreadableMemory as error:
             raise OSError(address) from error
 
-    def _truth(self, function: Function, name: str) -> Any:
+    def _truth(self, function: DebugFunction, name: str) -> Any:
         """Read the global that a call gives to a parameter."""
         signature = self.signatures[function.name.rpartition("::")[2]]
         if not name.startswith("a") or not name[1:].isdigit():
@@ -238,16 +244,16 @@ class _Session:
             known = self.image.scopes.global_named(name)
             if known is None or not known.place:
                 return None
-            held = Value(known.type, address=known.place[0].first)
+            held = TypedValue(known.type, address=known.place[0].first)
             self.truth[name] = plain(held, self.memory)
         return self.truth[name]
 
-    def _traced(self, function: Function, named: dict[str, int]) -> None:
+    def _traced(self, function: DebugFunction, named: dict[str, int]) -> None:
         words = [named[name] for name in _RECORD_WORDS]
         reals = [named[f"xmm{at}"] & (1 << 64) - 1 for at in range(2)]
         record = (0, 0, 0, 0, 0, *words, *reals, b"\xff" * 40)
         text = self.words[function.address].entered(record)
-        arguments, _ = declared(self.image, function)
+        arguments, _ = declared_types(self.image, function)
         inner = text.removeprefix(function.name)[1:-1]
         parts = dict(one.partition("=")[::2] for one in inner.split(", ") if "=" in one)
         for one in arguments:
@@ -259,9 +265,9 @@ class _Session:
                 label = f"{function.name}({one.name}) {text}"
                 self.result.compare("trace, by the program", label, said, truth)
 
-    def _returned(self, function: Function, registers: dict[int, int], theirs: Any) -> None:
+    def _returned(self, function: DebugFunction, registers: dict[int, int], theirs: Any) -> None:
         signature = self.signatures[function.name.rpartition("::")[2]]
-        _, kind = declared(self.image, function)
+        _, kind = declared_types(self.image, function)
         if kind is None or signature.returned is None:
             return
         found = value_of(kind, registers)
@@ -274,10 +280,10 @@ class _Session:
             self.result.compare("returned, by gdb", label, ours, theirs)
 
 
-def _said(text: str, kind: Kind) -> Any:
+def _said(text: str, kind: TypeKind) -> Any:
     if text == "?":
         return "gone"
-    if kind is Kind.FLOAT:
+    if kind is TypeKind.FLOAT:
         return float(text)
     if text in {"true", "false"}:
         return int(text == "true")

@@ -15,11 +15,15 @@ from typing import Any, Final
 
 import pytest
 
-from debugger.backends.frida.expressions import c, nodes
-from debugger.backends.frida.expressions.nodes import Const, Machine
-from debugger.backends.frida.expressions.running import World
-from debugger.backends.frida.expressions.scope import Names, Stored, Variable
-from debugger.backends.frida.expressions.types import Type
+from debugger.backends.inprocess.expressions import c_writer, nodes
+from debugger.backends.inprocess.expressions.expression_types import ExpressionType
+from debugger.backends.inprocess.expressions.name_scope import (
+    ScopeVariable,
+    StoredValue,
+    TableScope,
+)
+from debugger.backends.inprocess.expressions.node_evaluation import NodeWorld
+from debugger.backends.inprocess.expressions.nodes import ConstantNode, MachineType
 
 START: Final = 0x2_0000_0000
 NOT_THERE: Final = 0x1000  # an address below all memory of ours
@@ -32,10 +36,10 @@ class Memory:
     """One stretch of memory with variables in it, and registers."""
 
     held: bytearray = field(default_factory=bytearray)
-    variables: dict[str, Variable] = field(default_factory=dict)
+    variables: dict[str, ScopeVariable] = field(default_factory=dict)
     registers: dict[str, int] = field(default_factory=dict)
-    types: dict[str, Type] = field(default_factory=dict)
-    constants: dict[str, tuple[int, Type]] = field(default_factory=dict)
+    types: dict[str, ExpressionType] = field(default_factory=dict)
+    constants: dict[str, tuple[int, ExpressionType]] = field(default_factory=dict)
 
     def put(self, content: bytes) -> int:
         """Add bytes, aligned; give their address."""
@@ -44,27 +48,29 @@ class Memory:
         self.held += content
         return at
 
-    def variable(self, name: str, kind: Type, content: bytes, *, is_sure: bool = True) -> int:
+    def variable(
+        self, name: str, kind: ExpressionType, content: bytes, *, is_sure: bool = True
+    ) -> int:
         at = self.put(content)
-        where = Stored(Const(at, Machine.U64), is_sure)
-        self.variables[name] = Variable(name, kind, where)
+        where = StoredValue(ConstantNode(at, MachineType.U64), is_sure)
+        self.variables[name] = ScopeVariable(name, kind, where)
         return at
 
-    def scope(self, entry: Any = None) -> Names:
-        return Names(self.variables, self.constants, self.types, entry)
+    def scope(self, entry: Any = None) -> TableScope:
+        return TableScope(self.variables, self.constants, self.types, entry)
 
-    def world(self) -> World:
+    def world(self) -> NodeWorld:
         def read(address: int, size: int) -> bytes:
             if not START <= address < START + len(self.held):
                 raise OSError(address)
             return bytes(self.held[address - START : address - START + size])
 
-        return World(self.registers, read)
+        return NodeWorld(self.registers, read)
 
     # --- JavaScript ---
 
     def in_javascript(self, functions: list[str]) -> list[dict[str, Any]]:
-        """Run functions of `c` in Node; each gives `value` as a text or `error`, and `reads`."""
+        """Run functions of `c_writer` in Node; each gives `value` as a text or `error`, and `reads`."""
         task = {
             "start": hex(START),
             "memory": bytes(self.held).hex(),
@@ -87,7 +93,7 @@ class Memory:
 
     def in_c(self, conditions: list[nodes.Node], folder: Path) -> list[int]:
         """Run conditions in C, compiled by gcc, with this memory at its own addresses."""
-        sources = [c.condition(one, f"case_{i}") for i, one in enumerate(conditions)]
+        sources = [c_writer.write_condition(one, f"case_{i}") for i, one in enumerate(conditions)]
         prelude = sources[0][: sources[0].index("int case_0(")]
         bodies = "".join(one.removeprefix(prelude) for one in sources)
         calls = "\n".join(f'  printf("%d\\n", case_{i}(frame));' for i in range(len(sources)))
@@ -125,11 +131,11 @@ int main(void) {{
     def frame(self) -> bytes:
         """Lay the registers out as a stub of the engine does, 4096 bytes into a room of 8192."""
         room = bytearray(8192)
-        for number, name in enumerate(c.FRAME):
+        for number, name in enumerate(c_writer.FRAME):
             held = self.registers.get(name, 0) & ((1 << 64) - 1)
             struct.pack_into("<Q", room, 4096 + 8 * number, held)
-        area = (4096 - c.VECTORS_BELOW_FRAME) // 64 * 64 + c.VECTORS_AT
-        for number, name in enumerate(c.VECTORS):
+        area = (4096 - c_writer.VECTORS_BELOW_FRAME) // 64 * 64 + c_writer.VECTORS_AT
+        for number, name in enumerate(c_writer.VECTORS):
             held = self.registers.get(name, 0)
             room[area + 16 * number : area + 16 * number + 16] = held.to_bytes(16, "little")
         return bytes(room)
@@ -157,8 +163,8 @@ def compiled_and_run(folder: Path) -> list[str]:
 def gives(node: nodes.Node, value: float) -> nodes.Node:
     """Make a condition that holds where a node gives a value; NaN where it is not itself."""
     if value != value:  # noqa: PLR0124  NaN
-        return nodes.Compare("!=", node, node)
-    return nodes.Compare("==", node, Const(value, nodes.machine_of(node)))
+        return nodes.CompareNode("!=", node, node)
+    return nodes.CompareNode("==", node, ConstantNode(value, nodes.machine_of(node)))
 
 
 def _gcc() -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from debugger.backends.frida.expressions.nodes import Const, Machine, Register, plus
-from debugger.backends.frida.expressions.scope import Absent, Computed, Held, Stored, Variable
-from debugger.backends.frida.expressions.types import (
+from debugger.backends.inprocess.expressions.expression_types import (
     BASIC,
     CHAR,
     DOUBLE,
@@ -13,57 +11,74 @@ from debugger.backends.frida.expressions.types import (
     LONG,
     UNSIGNED,
     UNSIGNED_LONG,
-    Field,
-    Kind,
-    Type,
-    array,
-    pointer,
+    ExpressionKind,
+    ExpressionType,
+    RecordField,
+    array_of,
+    pointer_to,
+)
+from debugger.backends.inprocess.expressions.name_scope import (
+    AbsentValue,
+    ComputedValue,
+    RegisterValue,
+    ScopeVariable,
+    StoredValue,
+)
+from debugger.backends.inprocess.expressions.nodes import (
+    ConstantNode,
+    MachineType,
+    RegisterNode,
+    add_offset,
 )
 from expressing import NOT_THERE, Memory, packed
 
 
-def record(name: str, size: int, *fields: Field, parameters: tuple[Type, ...] = ()) -> Type:
-    return Type(name, Kind.RECORD, size, fields=lambda: fields, parameters=lambda: parameters)
+def record(
+    name: str, size: int, *fields: RecordField, parameters: tuple[ExpressionType, ...] = ()
+) -> ExpressionType:
+    return ExpressionType(
+        name, ExpressionKind.RECORD, size, fields=lambda: fields, parameters=lambda: parameters
+    )
 
 
-def of(name: str, kind: Type, offset: int, **more: object) -> Field:
-    return Field(name, lambda: kind, offset, **more)
+def of(name: str, kind: ExpressionType, offset: int, **more: object) -> RecordField:
+    return RecordField(name, lambda: kind, offset, **more)
 
 
 INNER = record("Inner", 8, of("x", INT, 0), of("y", INT, 4))
 BASE = record("Base", 4, of("kept", INT, 0))
 EITHER = record("", 4, of("whole", INT, 0), of("real", FLOAT, 0))
-COLOUR = Type("Colour", Kind.ENUM, 4, enumerators={"Red": 0, "Green": 5})
+COLOUR = ExpressionType("Colour", ExpressionKind.ENUM, 4, enumerators={"Red": 0, "Green": 5})
 NODE = record(
     "Node", 64,
     of("Base", BASE, 0, is_base=True),
     of("value", LONG, 8),
     of("in", INNER, 16),
-    Field("next", lambda: pointer(NODE), 24),
+    RecordField("next", lambda: pointer_to(NODE), 24),
     of("low", UNSIGNED, 32, bits=(0, 3)),
     of("high", INT, 32, bits=(3, 9)),
     of("", EITHER, 36),
     of("colour", COLOUR, 40),
     of("letter", CHAR, 44),
-    of("name", pointer(CHAR), 48),
+    of("name", pointer_to(CHAR), 48),
     of("far", BASIC["bool"], 56),
 )  # fmt: skip
 STRING = record(
     "std::string", 32,
-    of("_M_dataplus", record("_Alloc_hider", 8, of("_M_p", pointer(CHAR), 0)), 0),
+    of("_M_dataplus", record("_Alloc_hider", 8, of("_M_p", pointer_to(CHAR), 0)), 0),
     of("_M_string_length", UNSIGNED_LONG, 8),
 )  # fmt: skip
 VECTOR = record(
     "std::vector<int>", 24,
-    of("_M_impl", record("_Vector_impl", 24, of("_M_start", pointer(INT), 0),
-                         of("_M_finish", pointer(INT), 8)), 0),
+    of("_M_impl", record("_Vector_impl", 24, of("_M_start", pointer_to(INT), 0),
+                         of("_M_finish", pointer_to(INT), 8)), 0),
 )  # fmt: skip
-STR = record("&str", 16, of("data_ptr", pointer(BASIC["u8"]), 0), of("length", UNSIGNED_LONG, 8))
-SLICE = record("&[i32]", 16, of("data_ptr", pointer(INT), 0), of("length", UNSIGNED_LONG, 8))
+STR = record("&str", 16, of("data_ptr", pointer_to(BASIC["u8"]), 0), of("length", UNSIGNED_LONG, 8))
+SLICE = record("&[i32]", 16, of("data_ptr", pointer_to(INT), 0), of("length", UNSIGNED_LONG, 8))
 RUST_VEC = record(
     "alloc::vec::Vec<u16>", 24,
     of("buf", record("RawVec", 16, of("cap", UNSIGNED_LONG, 0),
-                     of("ptr", pointer(BASIC["u8"]), 8)), 0),
+                     of("ptr", pointer_to(BASIC["u8"]), 8)), 0),
     of("len", UNSIGNED_LONG, 16),
     parameters=(BASIC["u16"],),
 )  # fmt: skip
@@ -85,17 +100,21 @@ def memory() -> Memory:
         "IbxxxQB7x", 5, 113, name, 1
     )
     node = made.variable("node", NODE, first)
-    made.variable("p", pointer(NODE), packed("Q", node))
-    made.variable("ref", Type("Node &", Kind.REFERENCE, 8, target=lambda: NODE), packed("Q", node))
+    made.variable("p", pointer_to(NODE), packed("Q", node))
+    made.variable(
+        "ref",
+        ExpressionType("Node &", ExpressionKind.REFERENCE, 8, target=lambda: NODE),
+        packed("Q", node),
+    )
     made.variable("i", INT, packed("i", 2))
     made.variable("j", LONG, packed("q", -1))
-    made.variable("word", pointer(CHAR), packed("Q", name))
-    made.variable("long_word", pointer(CHAR), packed("Q", long_name))
-    made.variable("bad", pointer(CHAR), packed("Q", NOT_THERE))
-    made.variable("wild", pointer(INT), packed("Q", 0xFFFF_8000_0000_0000))
-    made.variable("nobody", pointer(NODE), packed("Q", 0))
-    made.variable("text", array(CHAR, 4), b"eve\0")
-    made.variable("full", array(CHAR, 3), b"eve")
+    made.variable("word", pointer_to(CHAR), packed("Q", name))
+    made.variable("long_word", pointer_to(CHAR), packed("Q", long_name))
+    made.variable("bad", pointer_to(CHAR), packed("Q", NOT_THERE))
+    made.variable("wild", pointer_to(INT), packed("Q", 0xFFFF_8000_0000_0000))
+    made.variable("nobody", pointer_to(NODE), packed("Q", 0))
+    made.variable("text", array_of(CHAR, 4), b"eve\0")
+    made.variable("full", array_of(CHAR, 3), b"eve")
     made.variable("string", STRING, packed("QQ", name, 3))
     made.variable("zeros", STRING, packed("QQ", zeros, 3))
     made.variable("v", VECTOR, packed("QQQ", numbers, numbers + 12, numbers + 16))
@@ -104,9 +123,11 @@ def memory() -> Memory:
     made.variable("vec", RUST_VEC, packed("QQQ", 4, small, 2))
     made.variable("owned", RUST_STRING, packed("QQQ", 16, name, 3))
     made.variable(
-        "borrowed", Type("&i32", Kind.POINTER, 8, target=lambda: INT), packed("Q", numbers)
+        "borrowed",
+        ExpressionType("&i32", ExpressionKind.POINTER, 8, target=lambda: INT),
+        packed("Q", numbers),
     )
-    made.variable("grid", array(array(INT, 2), 2), packed("4i", 1, 2, 3, 4))
+    made.variable("grid", array_of(array_of(INT, 2), 2), packed("4i", 1, 2, 3, 4))
     made.variable("real", FLOAT, packed("f", 0.1))
     made.variable("big", UNSIGNED_LONG, packed("Q", 2**63 + 1))
     made.registers = {
@@ -116,15 +137,15 @@ def memory() -> Memory:
         "rbp": node + 128,
     }
     held_in = {
-        "in_rax": (INT, Held("rax")),
-        "in_rbx": (INT, Held("rbx")),
-        "in_xmm": (DOUBLE, Held("xmm0")),
-        "computed": (INT, Computed(Const(41, Machine.U64))),
-        "gone": (INT, Absent("optimized out")),
-        "framed": (NODE, Stored(plus(Register("rbp", Machine.U64), -128))),
+        "in_rax": (INT, RegisterValue("rax")),
+        "in_rbx": (INT, RegisterValue("rbx")),
+        "in_xmm": (DOUBLE, RegisterValue("xmm0")),
+        "computed": (INT, ComputedValue(ConstantNode(41, MachineType.U64))),
+        "gone": (INT, AbsentValue("optimized out")),
+        "framed": (NODE, StoredValue(add_offset(RegisterNode("rbp", MachineType.U64), -128))),
     }
     for one, (kind, where) in held_in.items():
-        made.variables[one] = Variable(one, kind, where)
+        made.variables[one] = ScopeVariable(one, kind, where)
     vectors = bytes(160) + made.registers["xmm0"].to_bytes(16, "little")
     made.registers["vectors"] = made.put(vectors)
     made.constants = {"Green": (5, COLOUR), "Colour::Red": (0, COLOUR)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from debugger.backends.frida.expressions.operands import Operand
-from debugger.backends.frida.expressions.resolve import expression
-from debugger.backends.frida.expressions.types import BASIC
+from debugger.backends.inprocess.expressions.expression_types import BASIC
+from debugger.backends.inprocess.expressions.operands import Operand
+from debugger.backends.inprocess.expressions.resolution import resolve_expression
 from debugger.errors import DebuggerError
 from expressing import Memory, packed
 
@@ -72,7 +72,7 @@ def checked(texts: list[str], held: Memory) -> list[tuple[str, Operand]]:
     found = []
     for text in texts:
         try:
-            found.append((text, expression(text, held.scope())))
+            found.append((text, resolve_expression(text, held.scope())))
         except DebuggerError as error:
             assert "cannot" in error.message or "no meaning" in error.message, (text, error)
     return found

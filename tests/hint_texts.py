@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import debugger
-from debugger import commands
-from debugger.core.command import COMMANDS, Arg
-from debugger.surface.reference import GLOBAL_OPTIONS, flags, options, paths
+from debugger.cli import commands
+from debugger.cli.reference import GLOBAL_OPTIONS, command_paths, option_flags, option_parameters
+from debugger.model.command_registry import COMMANDS, Argument
 
 ROOT = Path(debugger.__file__).parent
 PLACEHOLDER = "X"
@@ -72,18 +72,21 @@ def _constants(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
 
 def commands_in(hint: str) -> Iterator[str]:
     """Yield the commands that a hint names, without the prose that follows them."""
-    commands.load()
-    known = paths(COMMANDS)
+    commands.register_all()
+    known = command_paths(COMMANDS)
     for named in _WITH_QUOTES.findall(hint):
         words = _WORD.findall(named)
         sizes = [size for size in (3, 2, 1) if tuple(words[:size]) in known]
         if not sizes:
             continue
         kept, rest = words[: sizes[0]], words[sizes[0] :]
-        every = (*options(known[tuple(kept)]), *GLOBAL_OPTIONS)
-        switches = {flag for one in every if one.type is bool for flag in flags(one)} | {"--help"}
+        every = (*option_parameters(known[tuple(kept)]), *GLOBAL_OPTIONS)
+        switches = {flag for one in every if one.type is bool for flag in option_flags(one)} | {
+            "--help"
+        }
         needed = sum(
-            isinstance(one.about, Arg) and one.is_required for one in known[tuple(kept)].parameters
+            isinstance(one.about, Argument) and one.is_required
+            for one in known[tuple(kept)].parameters
         )
         for word in rest:
             is_value = re.match(r"--?\w[^=]*\Z", kept[-1]) and kept[-1] not in switches

@@ -11,24 +11,37 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from debugger.backends import abilities, choose
-from debugger.backends.base import ChildAppeared, Event, Launch, Printed, Rebound
-from debugger.backends.dap.conversation import Limits
-from debugger.backends.dap.profile import Found, Profile
-from debugger.backends.guarded import Guarded
-from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
-from debugger.core.events import Stream
-from debugger.core.model import Frame, Purpose, Resume, ScopeKind, Stopped, Variable
+from debugger.backends import abilities, select_backend
+from debugger.backends.base import (
+    BackendEvent,
+    BreakpointChanged,
+    ChildStarted,
+    LaunchTarget,
+    OutputPrinted,
+)
+from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
+from debugger.backends.dap.conversation import AdapterLimits
 from debugger.daemon.dispatch import Dispatcher
-from debugger.daemon.handler import Reply, Request
+from debugger.daemon.handler import CommandReply, CommandRequest
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import (
+    EvaluationPurpose,
+    Frame,
+    ResumeKind,
+    ScopeKind,
+    Stopped,
+    Variable,
+)
+from debugger.system.supervised_process import SupervisedProcess
 
 T = TypeVar("T")
-LIMITS = Limits(initialize_s=10, request_s=10)
+LIMITS = AdapterLimits(initialize_s=10, request_s=10)
 _EVENT_S = 20.0
 _END_S = 20.0
 
 
-class Seen(list[Event]):
+class Seen(list[BackendEvent]):
     """A sink that keeps what it is told, to be waited for in its order."""
 
     def __init__(self) -> None:
@@ -36,7 +49,7 @@ class Seen(list[Event]):
         self._news = asyncio.Event()
         self._at = 0
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: BackendEvent) -> None:
         self.append(event)
         self._news.set()
 
@@ -55,16 +68,16 @@ class Seen(list[Event]):
         except TimeoutError:
             raise AssertionError(f"no {kind} in {within:g} s; seen: {self}") from None
 
-    def printed(self, stream: Stream) -> str:
+    def printed(self, stream: OutputStream) -> str:
         """Join what was printed on a stream so far."""
         return "".join(
-            one.text for one in self if isinstance(one, Printed) and one.stream is stream
+            one.text for one in self if isinstance(one, OutputPrinted) and one.stream is stream
         )
 
-    async def until_printed(self, text: str, stream: Stream = Stream.STDOUT) -> None:
+    async def until_printed(self, text: str, stream: OutputStream = OutputStream.STDOUT) -> None:
         """Wait until a stream has this text."""
         while text not in self.printed(stream):
-            await self.next(Printed)
+            await self.next(OutputPrinted)
 
 
 @dataclass
@@ -77,63 +90,65 @@ class Driven:
     _numbers: list[int] = field(default_factory=list)
 
     @property
-    def guard(self) -> Guarded | None:
+    def guard(self) -> SupervisedProcess | None:
         """What holds the debugger and the program."""
         if hasattr(self.backend, "engine"):
-            return self.backend.engine.guarded
+            return self.backend.engine.supervised_host
         inner = self.backend._talk if hasattr(self.backend, "_talk") else self.backend._console
         return inner._guard if hasattr(inner, "_guard") else inner.guard
 
-    async def add(self, *specs: Spec) -> list[Bound]:
+    async def add(self, *specs: BreakpointSpec) -> list[BoundBreakpoint]:
         """Set breakpoints of one list, each placed as the backend wants it."""
         wanted = []
         for spec in specs:
-            at = self.backend.place(spec)
-            if isinstance(at, Bound):
+            at = self.backend.locate_breakpoint(spec)
+            if isinstance(at, BoundBreakpoint):
                 return [at]
             self._numbers.append(len(self._numbers) + 1)
             wanted.append(Breakpoint(id=self._numbers[-1], spec=spec, at=at))
         first = wanted[0].at
         assert first is not None
-        if first.kind is Kind.FUNCTION:
+        if first.kind is BreakpointKind.FUNCTION:
             return await self.backend.set_function_breakpoints(wanted)
-        if first.kind is Kind.ADDRESS:
-            addresses = self.backend.ability(abilities.InstructionBreakpoints)
+        if first.kind is BreakpointKind.ADDRESS:
+            addresses = self.backend.find_ability(abilities.InstructionBreakpointAbility)
             return await addresses.set_instruction_breakpoints(wanted)
-        if first.kind is Kind.EXCEPTION:
-            return await self.backend.ability(abilities.Exceptions).set_catches(wanted)
+        if first.kind is BreakpointKind.EXCEPTION:
+            return await self.backend.find_ability(abilities.ExceptionAbility).set_catches(wanted)
         assert first.file is not None
         return await self.backend.set_breakpoints(first.file, wanted)
 
-    async def watch(self, expression: str, frame: Frame) -> Bound:
+    async def watch(self, expression: str, frame: Frame) -> BoundBreakpoint:
         """Watch what an expression means in a frame."""
-        spec = Spec(watch=expression, function=frame.function)
+        spec = BreakpointSpec(watch=expression, function=frame.function)
         self._numbers.append(len(self._numbers) + 1)
         wanted = Breakpoint(id=self._numbers[-1], spec=spec, at=spec)
-        return await self.backend.ability(abilities.Watchpoints).watch(wanted, frame)
+        return await self.backend.find_ability(abilities.WatchpointAbility).set_watchpoint(
+            wanted, frame
+        )
 
-    async def to_stop(self, start: Launch, *specs: Spec) -> Stopped:
+    async def to_stop(self, start: LaunchTarget, *specs: BreakpointSpec) -> Stopped:
         """Start a program with breakpoints that must all bind, and run it to its first stop."""
         await self.backend.start(start)
         bounds = [bound for spec in specs for bound in await self.add(spec)]
         return await self.run_to_stop(*bounds)
 
-    async def run_to_stop(self, *bounds: Bound) -> Stopped:
+    async def run_to_stop(self, *bounds: BoundBreakpoint) -> Stopped:
         """Run to the first stop, by which all breakpoints must be bound.
 
         gdb 16 and js-debug bind them once the program's code is there.
         """
         for bound in bounds:
             assert bound.verified or bound.backend_id is not None, bound
-        await self.backend.run()
+        await self.backend.run_program()
         stop = await self.seen.next(Stopped)
-        news = [event.bound for event in self.seen if isinstance(event, Rebound)]
+        news = [event.bound for event in self.seen if isinstance(event, BreakpointChanged)]
         late = {bound.backend_id for bound in news if bound.verified}
         for bound in bounds:
             assert bound.verified or bound.backend_id in late, (bound, self.seen)
         return stop
 
-    async def go_on(self, stop: Stopped, how: Resume = Resume.CONTINUE) -> None:
+    async def go_on(self, stop: Stopped, how: ResumeKind = ResumeKind.CONTINUE) -> None:
         """Let the program go on from a stop."""
         assert stop.thread is not None
         await self.backend.resume(how, stop.thread)
@@ -141,7 +156,7 @@ class Driven:
     async def frames(self, stop: Stopped) -> tuple[Frame, ...]:
         """Return the frames of a stop, innermost first."""
         assert stop.thread is not None
-        return (await self.backend.stack(stop.thread)).frames
+        return (await self.backend.read_stack(stop.thread)).frames
 
     async def frame(self, stop: Stopped) -> Frame:
         """Return the frame that a stop is in."""
@@ -150,22 +165,28 @@ class Driven:
     async def value(self, stop: Stopped, expression: str) -> str:
         """Evaluate an expression where the program stopped."""
         frame = await self.frame(stop)
-        return (await self.backend.evaluate(expression, frame, Purpose.PRINT)).value
+        return (await self.backend.evaluate(expression, frame, EvaluationPurpose.PRINT)).value
 
     async def locals(self, frame: Frame) -> dict[str, Variable]:
         """Return a frame's variables, its arguments too, by their names."""
         found: list[Variable] = []
-        for scope in await self.backend.scopes(frame):
+        for scope in await self.backend.read_scopes(frame):
             if scope.kind in {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}:
-                found += await self.backend.variables(scope.handle)
+                found += await self.backend.read_variables(scope.handle)
         return {variable.name: variable for variable in found}
 
 
 def driven(
-    profile: Profile, found: Found, scratch_root: Path, *, limits: Limits = LIMITS
+    profile: AdapterProfile,
+    found: AdapterLocation,
+    scratch_root: Path,
+    *,
+    limits: AdapterLimits = LIMITS,
 ) -> AbstractAsyncContextManager[Driven]:
     """Make a backend that drives an adapter, and end it with all that it started."""
-    return held(choose.maker(profile, found, limits=limits, scratch_root=scratch_root))
+    return held(
+        select_backend.backend_maker(profile, found, limits=limits, scratch_root=scratch_root)
+    )
 
 
 @asynccontextmanager
@@ -177,15 +198,15 @@ async def held(make: Callable[[Seen, asyncio.TaskGroup], Any]) -> AsyncIterator[
         try:
             yield Driven(backend, seen, tasks)
         finally:
-            children = [one.backend for one in seen if isinstance(one, ChildAppeared)]
+            children = [one.backend for one in seen if isinstance(one, ChildStarted)]
             async with asyncio.timeout(_END_S):
                 for one in (*children, backend):
                     await one.close(kill=True)
 
 
-def launch(program: str | Path, *args: str, **changes: Any) -> Launch:
+def launch(program: str | Path, *args: str, **changes: Any) -> LaunchTarget:
     """Launch a program in the tests' own environment."""
-    return Launch(str(program), cwd=os.getcwd(), env=dict(os.environ), args=args, **changes)
+    return LaunchTarget(str(program), cwd=os.getcwd(), env=dict(os.environ), args=args, **changes)
 
 
 @dataclass
@@ -197,13 +218,13 @@ class Stack:
     env: Mapping[str, str]
     bound_s: float = 20.0
 
-    async def __call__(self, *argv: str) -> Reply:
+    async def __call__(self, *argv: str) -> CommandReply:
         """Run a command; it must answer within the bound."""
 
         async def stream(_: str) -> None:
             return
 
-        request = Request(id=1, stream=stream, argv=argv, cwd=str(self.cwd), env=self.env)
+        request = CommandRequest(id=1, stream=stream, argv=argv, cwd=str(self.cwd), env=self.env)
         async with asyncio.timeout(self.bound_s):
             return await self.dispatcher.handle(request)
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from conftest import require_tool
 from debuggees import build, marker, source
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.unwind import Module, Modules
-from debugger.backends.frida.engine.events import Breakpoint, Paused
-from debugger.backends.frida.looking.able import ABILITIES
-from debugger.backends.frida.looking.looking import Looking
-from debugger.core.model import Frame, Purpose, ScopeKind, Variable
-from debugger.errors import Code, DebuggerError
+from debugger.backends.inprocess.engine.engine_events import EngineBreakpoint, ThreadPaused
+from debugger.backends.inprocess.inspection.inspection_abilities import ABILITIES
+from debugger.backends.inprocess.inspection.inspector import ThreadInspector
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import EvaluationPurpose, Frame, ScopeKind, Variable
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary
 from engine_live import Live, Program, Starter
 
 _GDB_S = 110
@@ -26,31 +26,31 @@ _MARK = "@asked@"
 class Seen:
     """A stopped program, as the backend is to what looks at it."""
 
-    def __init__(self, live: Live, modules: Modules, main: Module, name: str) -> None:
+    def __init__(self, live: Live, modules: LoadedBinaries, main: LoadedBinary, name: str) -> None:
         self.live = live
         self.engine = live.engine
         self.modules = modules
         self.main = main
         self._name = name
         self.thread = 0
-        self.looking = Looking(self)
+        self.looking = ThreadInspector(self)
         self.told: list[Any] = []
 
-    def paused(self, thread: int) -> Paused:
-        found: Paused | None = self.engine.paused.get(thread)
+    def paused_thread(self, thread: int) -> ThreadPaused:
+        found: ThreadPaused | None = self.engine.paused_threads.get(thread)
         if found is None:
-            raise DebuggerError(Code.WRONG_STATE, f"thread {thread} is running")
+            raise DebuggerError(ErrorCode.WRONG_STATE, f"thread {thread} is running")
         return found
 
-    def tell(self, event: Any) -> None:
+    def report_event(self, event: Any) -> None:
         self.told.append(event)
 
     def ability(self, kind: type[Any]) -> Any:
         return ABILITIES[kind](self)
 
-    async def stopped(self) -> Paused:
+    async def stopped(self) -> ThreadPaused:
         """Wait for the next stop."""
-        paused: Paused = await self.live.until(Paused)
+        paused: ThreadPaused = await self.live.until(ThreadPaused)
         self.thread = paused.thread
         self.looking.new_stop()
         return paused
@@ -59,32 +59,35 @@ class Seen:
         """Set a breakpoint at a marker of its source, a link-time address, or a function."""
         if place.startswith("@"):
             line = marker(self._name, place[1:])
-            found = self.main.image.lines.find(str(source(self._name)), line).locations
+            found = self.main.image.lines.find_line(str(source(self._name)), line).locations
             addresses = [one.address for one in found]
         elif place.startswith("0x"):
             addresses = [int(place, 16)]
         else:
-            addresses = [one.body for one in self.main.image.functions.named(place)]
-        points = [Breakpoint(id=f"{place}{one}", address=one + self.main.bias) for one in addresses]
+            addresses = [one.body for one in self.main.image.functions.find_by_name(place)]
+        points = [
+            EngineBreakpoint(id=f"{place}{one}", address=one + self.main.load_bias)
+            for one in addresses
+        ]
         assert points
-        assert not await self.engine.add(points)
+        assert not await self.engine.add_breakpoints(points)
 
     def resume(self) -> None:
         self.engine.resume()
 
     async def frame(self, index: int = 0) -> Frame:
-        stack = await self.looking.stack(self.thread, start=index, levels=1)
+        stack = await self.looking.read_stack(self.thread, start=index, levels=1)
         return stack.frames[0]
 
     async def print(self, text: str, index: int = 0) -> Variable:
         frame = await self.frame(index)
-        return await self.looking.evaluate(text, frame, Purpose.PRINT)
+        return await self.looking.evaluate(text, frame, EvaluationPurpose.PRINT)
 
     async def locals(self, index: int = 0) -> dict[str, Variable]:
         found: dict[str, Variable] = {}
-        for scope in await self.looking.scopes(await self.frame(index)):
+        for scope in await self.looking.read_scopes(await self.frame(index)):
             if scope.kind in {ScopeKind.ARGUMENTS, ScopeKind.LOCALS}:
-                found |= {one.name: one for one in await self.looking.variables(scope.handle)}
+                found |= {one.name: one for one in await self.looking.read_variables(scope.handle)}
         return found
 
 
@@ -98,14 +101,16 @@ async def seen_of(
 ) -> Seen:
     """Run a program to a marker of its source, or a function."""
     live = await start(program, *args)
-    told = await live.engine.modules()
+    told = await live.engine.list_modules()
     modules = [
-        Module(Image(one.path), one.base, one.base + one.size) for one in told if _is_file(one)
+        LoadedBinary(BinaryImage(one.path), one.base, one.base + one.size)
+        for one in told
+        if _is_file(one)
     ]
     main = next(one for one in modules if str(one.image.binary.path) == str(program.path))
-    seen = Seen(live, Modules(modules), main, source)
+    seen = Seen(live, LoadedBinaries(modules), main, source)
     await seen.break_at(place)
-    await live.engine.run()
+    await live.engine.run_program()
     await seen.stopped()
     return seen
 

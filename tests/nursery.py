@@ -18,8 +18,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from debugger import commands, config, paths
-from debugger.daemon import dispatch, process, server
+from debugger import config, paths
+from debugger.cli import commands
+from debugger.daemon import daemon_process, dispatch, server
 from debugger.errors import DebuggerError
 
 # Imported for those that are forked.
@@ -86,7 +87,7 @@ NURSERY: Final = Nursery()
 def main() -> None:
     """Fork a daemon for each line, which is its environment."""
     named = _place_of_the_name()
-    commands.load()
+    commands.register_all()
     gc.freeze()
     for line in sys.stdin:
         ready, sender = os.pipe()
@@ -106,21 +107,25 @@ def _be_a_daemon(env: dict[str, str], ready: int, named: Callable[[str], Any]) -
     os.setsid()
     os.environ.clear()
     os.environ.update(env)
-    os.environ.update(process._environment())
+    os.environ.update(daemon_process._daemon_environment())
     named(env[_NAME])
     os.chdir("/")
-    log = process.open_log(env[_NAME])
+    log = daemon_process.open_log(env[_NAME])
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(source, target)
     os.close(nothing)
     os.close(log)
     try:
-        kept = config.load(env).daemon
+        kept = config.load_config(env).daemon
     except DebuggerError:
-        kept = config.Daemon()
+        kept = config.DaemonSettings()
     words = ["--directory", env[_NAME], "--ready-fd", str(ready)]
-    os._exit(process.run(dispatch.build_handler, idle_s=kept.idle_timeout_minutes * 60, argv=words))
+    os._exit(
+        daemon_process.run_daemon(
+            dispatch.build_handler, idle_s=kept.idle_timeout_minutes * 60, argv=words
+        )
+    )
 
 
 def _place_of_the_name() -> Callable[[str], Any]:

@@ -9,28 +9,33 @@ from pathlib import Path
 from typing import Any
 
 from debuggees import CACHE
-from debugger.backends.base import Event
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.unwind import Module, Modules, stack
-from debugger.backends.frida.engine.engine import Engine
-from debugger.backends.frida.engine.events import Breakpoint, Exited, ModuleLoaded, Paused
-from debugger.backends.frida.looking.memory import reading
-from debugger.backends.frida.stepping.frames import numbered
-from debugger.backends.frida.stepping.points import hidden
-from debugger.backends.frida.stepping.steps import Judged, Steps
-from debugger.core.model import Resume
-from debugger.errors import Code, DebuggerError
+from debugger.backends.base import BackendEvent
+from debugger.backends.inprocess.engine.engine import Engine
+from debugger.backends.inprocess.engine.engine_events import (
+    EngineBreakpoint,
+    EngineExited,
+    ModuleLoaded,
+    ThreadPaused,
+)
+from debugger.backends.inprocess.inspection.memory_reading import run_reading
+from debugger.backends.inprocess.stepping.frame_identity import number_registers
+from debugger.backends.inprocess.stepping.site_names import count_hidden
+from debugger.backends.inprocess.stepping.thread_steps import StepVerdict, ThreadSteps
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import ResumeKind
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary, unwind_stack
 from engine_live import Live, Program, run
 
 EXIT = "exit"
 _HOW = {
-    "next": Resume.NEXT,
-    "step": Resume.STEP,
-    "finish": Resume.FINISH,
-    "nexti": Resume.NEXT,
-    "stepi": Resume.STEP,
+    "next": ResumeKind.NEXT,
+    "step": ResumeKind.STEP,
+    "finish": ResumeKind.FINISH,
+    "nexti": ResumeKind.NEXT,
+    "stepi": ResumeKind.STEP,
 }
-_IMAGES: dict[str, Image | None] = {}
+_IMAGES: dict[str, BinaryImage | None] = {}
 
 
 class Stepped:
@@ -38,8 +43,8 @@ class Stepped:
 
     def __init__(self, live: Live) -> None:
         self.live = live
-        self.modules = Modules(())
-        self.steps = Steps(self)
+        self.modules = LoadedBinaries(())
+        self.steps = ThreadSteps(self)
         self.ours = False
         self.goes_on = 0
 
@@ -47,24 +52,24 @@ class Stepped:
     def engine(self) -> Engine:
         return self.live.engine
 
-    def paused(self, thread: int) -> Paused:
-        if thread not in self.engine.paused:
-            raise DebuggerError(Code.WRONG_STATE, f"thread {thread} runs")
-        return self.engine.paused[thread]
+    def paused_thread(self, thread: int) -> ThreadPaused:
+        if thread not in self.engine.paused_threads:
+            raise DebuggerError(ErrorCode.WRONG_STATE, f"thread {thread} runs")
+        return self.engine.paused_threads[thread]
 
-    def tell(self, event: Event) -> None:
+    def report_event(self, event: BackendEvent) -> None:
         raise AssertionError(event)
 
     async def load(self) -> None:
         """Look which binaries there are."""
         found = []
-        for one in await self.engine.modules():
+        for one in await self.engine.list_modules():
             if one.path not in _IMAGES:
                 _IMAGES[one.path] = _image(one.path)
             image = _IMAGES[one.path]
             if image is not None:
-                found.append(Module(image, one.base, one.base + one.size))
-        self.modules = Modules(found)
+                found.append(LoadedBinary(image, one.base, one.base + one.size))
+        self.modules = LoadedBinaries(found)
 
     def body(self, function: str) -> int:
         """Find the address behind a function's prologue, or where a line (`file:line`) begins."""
@@ -72,61 +77,63 @@ class Stepped:
         assert image is not None
         file, _, line = function.rpartition(":")
         if line.isdigit():
-            at = image.lines.find(file, int(line)).locations[0].address
+            at = image.lines.find_line(file, int(line)).locations[0].address
         else:
-            at = image.functions.named(function)[0].body
-        return self.live.base + at - image.binary.lowest
+            at = image.functions.find_by_name(function)[0].body
+        return self.live.base + at - image.binary.lowest_address
 
-    async def to(self, place: str, condition: str | None = None) -> Paused:
+    async def to(self, place: str, condition: str | None = None) -> ThreadPaused:
         """Run to a function or a line; the breakpoint is gone then."""
         await self.load()
-        point = Breakpoint(id="to", address=self.body(place), temporary=True, condition=condition)
-        await self.engine.add([point])
-        await self.engine.run()
-        paused: Paused = await self.live.until(Paused)
+        point = EngineBreakpoint(
+            id="to", address=self.body(place), temporary=True, condition=condition
+        )
+        await self.engine.add_breakpoints([point])
+        await self.engine.run_program()
+        paused: ThreadPaused = await self.live.until(ThreadPaused)
         await self.load()
         return paused
 
-    async def step(self, how: str, thread: int, **options: Any) -> Paused | Exited:
+    async def step(self, how: str, thread: int, **options: Any) -> ThreadPaused | EngineExited:
         """Step as the backend does, up to what is told."""
-        await self.steps.begin(_HOW[how], thread, by_instruction=how.endswith("i"), **options)
+        await self.steps.begin_step(_HOW[how], thread, by_instruction=how.endswith("i"), **options)
         return await self.told()
 
-    async def told(self) -> Paused | Exited:
+    async def told(self) -> ThreadPaused | EngineExited:
         """Wait for what is told: a stop, or the end."""
         while True:
             event = await self.live.until(
-                lambda one: isinstance(one, Paused | Exited | ModuleLoaded)
+                lambda one: isinstance(one, ThreadPaused | EngineExited | ModuleLoaded)
             )
             if isinstance(event, ModuleLoaded):
                 # The program may have ended since then.
                 with contextlib.suppress(DebuggerError):
                     await self.load()
                 continue
-            if isinstance(event, Exited):
+            if isinstance(event, EngineExited):
                 return event
-            judged = await self.steps.judge(event)
-            if judged is not Judged.GO_ON:
-                self.ours = judged is Judged.ENDED
+            judged = await self.steps.decide_pause(event)
+            if judged is not StepVerdict.GO_ON:
+                self.ours = judged is StepVerdict.ENDED
                 return event
             self.goes_on += 1
             self.engine.resume([event.thread])
 
-    async def where(self, paused: Paused, *, exactly: bool = False) -> str:
+    async def where(self, paused: ThreadPaused, *, exactly: bool = False) -> str:
         """Say where a thread is as `function:line`, or with the address in its page."""
-        values = numbered(paused.registers)
-        frames = await reading(
-            self, lambda memory: stack(values, self.modules, memory.read, most=20)
+        values = number_registers(paused.registers)
+        frames = await run_reading(
+            self, lambda memory: unwind_stack(values, self.modules, memory.read, most=20)
         )
-        frame = frames[hidden(paused)]
+        frame = frames[count_hidden(paused)]
         return f"{frame.function}:{f'+{frame.pc & 0xFFF:x}' if exactly else frame.line}"
 
-    async def trail(self, how: str, paused: Paused, count: int) -> list[str]:
+    async def trail(self, how: str, paused: ThreadPaused, count: int) -> list[str]:
         """Step so many times; say where each step ended."""
         found: list[str] = []
         for _ in range(count):
             told = await self.step(how, paused.thread)
-            if isinstance(told, Exited):
+            if isinstance(told, EngineExited):
                 found.append(EXIT)
                 break
             assert self.ours, told
@@ -135,9 +142,9 @@ class Stepped:
         return found
 
 
-def _image(path: str) -> Image | None:
+def _image(path: str) -> BinaryImage | None:
     try:
-        return Image(path, cache=CACHE / "dwarf")
+        return BinaryImage(path, cache=CACHE / "dwarf")
     except (DebuggerError, OSError):
         return None
 

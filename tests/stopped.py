@@ -9,9 +9,9 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.expressions.declared import Declared
-from debugger.backends.frida.expressions.running import World
+from debugger.backends.inprocess.expressions.declared_names import DeclaredNames
+from debugger.backends.inprocess.expressions.node_evaluation import NodeWorld
+from debugger.symbols.dwarf.binary_image import BinaryImage
 
 _TIMEOUT_S = 60
 _MARK = "@asked@"
@@ -22,12 +22,12 @@ _REGISTER = re.compile(r"^(r\w+)\s+0x([0-9a-f]+)", re.MULTILINE)
 class Stopped:
     """A program at a stop: its image, its registers, and its memory out of a core file."""
 
-    image: Image
-    world: World
+    image: BinaryImage
+    world: NodeWorld
     answers: list[str]
 
-    def scope(self) -> Declared:
-        return Declared(self.image, self.world.registers["rip"])
+    def scope(self) -> DeclaredNames:
+        return DeclaredNames(self.image, self.world.registers["rip"])
 
 
 def stopped(program: Path, place: str, asked: list[str], *, gdb: str) -> Stopped:
@@ -57,7 +57,7 @@ def stopped(program: Path, place: str, asked: list[str], *, gdb: str) -> Stopped
         raise OSError(address)
 
     answers = [one.partition("= ")[2] for one in answers][: len(asked)]
-    return Stopped(Image(program), World(registers, read), answers)
+    return Stopped(BinaryImage(program), NodeWorld(registers, read), answers)
 
 
 def _segments(path: Path) -> list[tuple[int, bytes]]:

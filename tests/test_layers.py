@@ -19,134 +19,159 @@ FUNCTION_MAX = 80
 LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger": (),
     "debugger.backends": (),
-    "debugger.__main__": ("debugger.client",),
-    "debugger.client": (
+    "debugger.__main__": ("debugger.cli.client",),
+    "debugger.cli.client": (
         "debugger.paths",
         "debugger.daemon.protocol",
         "debugger.daemon.transport",
     ),
     "debugger.errors": (),
-    "debugger.guard": (),
     "debugger.paths": (),
     "debugger.config": (),
-    "debugger.core": (),
-    "debugger.render": ("debugger.core",),
-    "debugger.timeline": ("debugger.core",),
-    "debugger.targets": ("debugger.core",),
-    "debugger.backends.base": ("debugger.core",),
-    "debugger.backends.abilities": ("debugger.core",),
-    "debugger.backends.guarded": ("debugger.backends.pipe_reader",),
-    "debugger.backends.pipe_reader": (),
-    "debugger.backends.stdio": ("debugger.core",),
-    "debugger.backends.lldb_text": ("debugger.core",),
+    "debugger.model": (),
+    "debugger.output": ("debugger.model",),
+    "debugger.sources": ("debugger.model",),
+    "debugger.symbols": ("debugger.model", "debugger.sources"),
+    "debugger.system": ("debugger.model", "debugger.symbols"),
+    "debugger.system.supervisor": (),
+    "debugger.system.pipe_reader": (),
+    "debugger.system.program_streams": ("debugger.model",),
+    "debugger.system.supervised_process": ("debugger.system.pipe_reader",),
+    "debugger.recorders": ("debugger.model", "debugger.sources", "debugger.system"),
+    "debugger.backends.base": ("debugger.model",),
+    "debugger.backends.abilities": ("debugger.model",),
+    "debugger.backends.lldb_text": ("debugger.model",),
+    "debugger.backends.native_breakpoints": ("debugger.model", "debugger.symbols"),
+    "debugger.backends.mapped_backend": (
+        "debugger.backends.abilities",
+        "debugger.backends.base",
+        "debugger.model",
+    ),
     "debugger.backends.lldb": (
         "debugger.backends.base",
         "debugger.backends.lldb_text",
-        "debugger.backends.native",
-        "debugger.targets",
-        "debugger.core",
+        "debugger.backends.native_breakpoints",
+        "debugger.model",
+        "debugger.symbols",
     ),
-    "debugger.backends.lldb_cli": (
+    "debugger.backends.lldb.command_line": (
         "debugger.backends.abilities",
         "debugger.backends.base",
-        "debugger.backends.guarded",
         "debugger.backends.lldb",
         "debugger.backends.lldb_text",
-        "debugger.backends.stdio",
-        "debugger.targets",
-        "debugger.core",
+        "debugger.model",
+        "debugger.system",
     ),
-    "debugger.backends.native": ("debugger.core", "debugger.targets"),
-    "debugger.backends.frida": (
+    "debugger.backends.inprocess": (
         "debugger.backends.abilities",
         "debugger.backends.base",
-        "debugger.backends.guarded",
-        "debugger.backends.stdio",
+        "debugger.model",
         "debugger.paths",
-        "debugger.targets",
-        "debugger.core",
-    ),
-    "debugger.recording": (
-        "debugger.backends.guarded",
-        "debugger.backends.stdio",
-        "debugger.targets",
-        "debugger.core",
-    ),
-    "debugger.backends.mapped": (
-        "debugger.backends.abilities",
-        "debugger.backends.base",
-        "debugger.core",
-    ),
-    "debugger.backends.choose": (
-        "debugger.backends.abilities",
-        "debugger.backends.base",
-        "debugger.backends.dap",
-        "debugger.backends.frida.able",
-        "debugger.backends.lldb_cli",
-        "debugger.core",
+        "debugger.symbols",
+        "debugger.system",
     ),
     "debugger.backends.dap": (
         "debugger.backends.abilities",
         "debugger.backends.base",
-        "debugger.backends.guarded",
+        "debugger.backends.lldb",
+        "debugger.backends.native_breakpoints",
+        "debugger.model",
+        "debugger.system",
+    ),
+    "debugger.backends.adapters": (
+        "debugger.backends.abilities",
+        "debugger.backends.base",
+        "debugger.backends.dap",
         "debugger.backends.lldb",
         "debugger.backends.lldb_text",
-        "debugger.backends.native",
-        "debugger.backends.stdio",
+        "debugger.backends.native_breakpoints",
+        "debugger.model",
         "debugger.paths",  # where adapters are installed
-        "debugger.targets",
-        "debugger.core",
+        "debugger.sources",
+        "debugger.symbols",
+        "debugger.system",
     ),
+    "debugger.backends.select_backend": (
+        "debugger.backends.abilities",
+        "debugger.backends.adapters",
+        "debugger.backends.base",
+        "debugger.backends.dap",
+        "debugger.backends.inprocess.backend_abilities",
+        "debugger.backends.lldb.command_line",
+        "debugger.model",
+    ),
+    "debugger.targets": (
+        "debugger.backends",
+        "debugger.install.recipes",  # for the command that installs what is missing
+        "debugger.model",
+        "debugger.paths",
+        "debugger.sources",
+        "debugger.symbols",
+        "debugger.system",
+    ),
+    "debugger.install": (
+        "debugger.backends",
+        "debugger.model",
+        "debugger.paths",
+        "debugger.targets.simulator_target",  # for doctor
+    ),
+    "debugger.session.timeline": ("debugger.model",),
     "debugger.session": (
         "debugger.backends.abilities",
         "debugger.backends.base",
-        "debugger.timeline",
-        "debugger.targets",
-        "debugger.core",
+        "debugger.model",
+        "debugger.sources",
+        "debugger.symbols",
+        "debugger.system",
     ),
     "debugger.questions": (
         "debugger.backends.abilities",
         "debugger.backends.base",
-        "debugger.recording",
-        "debugger.session",
-        "debugger.timeline",
-        "debugger.targets",
-        "debugger.core",
-    ),
-    "debugger.setup": (
-        "debugger.backends",
+        "debugger.backends.select_backend",
+        "debugger.model",
+        "debugger.output",
         "debugger.paths",
+        "debugger.recorders",
+        "debugger.session",
+        "debugger.sources",
+        "debugger.symbols",
+        "debugger.system",
         "debugger.targets",
-        "debugger.core",
     ),
-    "debugger.commands": (
+    "debugger.questions.runner": (
+        "debugger.backends.base",
+        # For limits and the profile, of which a command line may set parts.
+        "debugger.backends.dap.adapter_profile",
+        "debugger.backends.dap.conversation",
+        "debugger.backends.mapped_backend",
+        "debugger.backends.select_backend",
+        "debugger.config",
+        "debugger.model",
+        "debugger.paths",
+        "debugger.session",
+        "debugger.symbols",
+        "debugger.system",
+        "debugger.targets",
+    ),
+    "debugger.cli.commands": (
         "debugger.backends.abilities",
         "debugger.backends.base",
-        "debugger.backends.choose",
-        # For Limits and Profile, of which a command line may set parts.
-        "debugger.backends.dap.conversation",
-        "debugger.backends.dap.profile",
-        "debugger.backends.mapped",
+        "debugger.backends.select_backend",
         "debugger.config",
-        "debugger.core",
-        "debugger.paths",  # a report is written as a whole
+        "debugger.install",
+        "debugger.model",
         "debugger.questions",
         "debugger.session",
-        "debugger.setup",
-        "debugger.targets.command",
-        "debugger.targets.program",
-        "debugger.targets.several",
-        "debugger.timeline",
+        "debugger.targets",
     ),
-    "debugger.surface": ("debugger.core", "debugger.commands"),
+    "debugger.cli": ("debugger.model", "debugger.output", "debugger.questions"),
     "debugger.mcp": (
-        "debugger.commands",  # for its own options
-        "debugger.core",
-        "debugger.daemon.process",
+        "debugger.cli",  # for its own options
+        "debugger.daemon.daemon_process",
         "debugger.daemon.protocol",
         "debugger.daemon.transport",
+        "debugger.model",
         "debugger.paths",
-        "debugger.surface",
     ),
     "debugger.daemon": ("debugger.paths",),
     "debugger.daemon.__main__": ("debugger.config", "debugger.daemon"),
@@ -160,83 +185,83 @@ HOLDERS = frozenset({"debugger", "debugger.backends"})
 
 # What may be imported besides, but only inside a function: for start-up time.
 LATE: Mapping[str, tuple[str, ...]] = {
-    "debugger.client": ("debugger.surface", "debugger.daemon.process", "debugger.mcp"),
+    "debugger.cli.client": ("debugger.cli", "debugger.daemon.daemon_process", "debugger.mcp"),
     # What it brings is an extra, which may not be installed.
-    "debugger.backends.choose": ("debugger.backends.frida",),
+    "debugger.backends.select_backend": ("debugger.backends.inprocess",),
 }
 
 # Run by path, in a process that knows nothing of us: nobody imports them, nor do they import us.
 BY_PATH = frozenset(
     {
-        "debugger.guard",
+        "debugger.system.supervisor",
         "debugger.questions.hang.inside.locks",
         "debugger.questions.hang.inside.snapshot",
         "debugger.questions.hang.inside.tasks",
-        "debugger.backends.dap.adapters.debugpy.adapter",
-        "debugger.backends.dap.adapters.debugpy.attached.attach_pid_injected",
-        "debugger.backends.dap.adapters.debugpy.attached.debugger_in_child",
-        "debugger.backends.dap.adapters.debugpy.injector",
-        "debugger.backends.dap.adapters.debugpy.inside",
-        "debugger.backends.dap.adapters.debugpy.launcher",
-        "debugger.backends.dap.adapters.debugpy.server",
-        "debugger.backends.dap.adapters.gdb.inside.gdb_asked",
-        "debugger.backends.dap.adapters.gdb.inside.gdb_begins",
-        "debugger.backends.dap.adapters.gdb.inside.gdb_breaks",
-        "debugger.backends.dap.adapters.gdb.inside.gdb_forks",
-        "debugger.backends.dap.adapters.gdb.inside.gdb_inside",
-        "debugger.backends.dap.adapters.gdb.inside.gdb_thrown",
-        "debugger.backends.dap.adapters.gdb.inside.gdb_values",
+        "debugger.backends.adapters.debugpy.adapter",
+        "debugger.backends.adapters.debugpy.attached.attach_pid_injected",
+        "debugger.backends.adapters.debugpy.attached.debugger_in_child",
+        "debugger.backends.adapters.debugpy.injector",
+        "debugger.backends.adapters.debugpy.inside",
+        "debugger.backends.adapters.debugpy.launcher",
+        "debugger.backends.adapters.debugpy.server",
+        "debugger.backends.adapters.gdb.inside.gdb_asked",
+        "debugger.backends.adapters.gdb.inside.gdb_begins",
+        "debugger.backends.adapters.gdb.inside.gdb_breaks",
+        "debugger.backends.adapters.gdb.inside.gdb_forks",
+        "debugger.backends.adapters.gdb.inside.gdb_inside",
+        "debugger.backends.adapters.gdb.inside.gdb_thrown",
+        "debugger.backends.adapters.gdb.inside.gdb_values",
         "debugger.backends.lldb.lldb_cpp",
         "debugger.backends.lldb.lldb_holders",
         "debugger.backends.lldb.lldb_rust",
-        "debugger.backends.lldb_cli.inside.lldb_breaks",
-        "debugger.backends.lldb_cli.inside.lldb_events",
-        "debugger.backends.lldb_cli.inside.lldb_inside",
-        "debugger.backends.lldb_cli.inside.lldb_program",
-        "debugger.backends.lldb_cli.inside.lldb_steps",
-        "debugger.backends.lldb_cli.inside.lldb_values",
-        "debugger.recording.python.entry.sitecustomize",
-        "debugger.recording.python.inside.begin",
-        "debugger.recording.python.inside.calls",
-        "debugger.recording.python.inside.chosen",
-        "debugger.recording.python.inside.frames",
-        "debugger.recording.python.inside.journal",
-        "debugger.recording.python.inside.monitored",
-        "debugger.recording.python.inside.stored",
-        "debugger.recording.python.inside.probed",
-        "debugger.recording.python.inside.stepped",
-        "debugger.recording.python.inside.pytested",
-        "debugger.recording.python.inside.runners",
-        "debugger.recording.python.inside.tested",
-        "debugger.recording.python.inside.known_types",
-        "debugger.recording.python.inside.line_trace",
-        "debugger.recording.python.inside.snapshots",
-        "debugger.recording.python.inside.texts",
-        "debugger.recording.python.inside.tool",
-        "debugger.recording.python.inside.traced",
+        "debugger.backends.lldb.command_line.inside.lldb_breaks",
+        "debugger.backends.lldb.command_line.inside.lldb_events",
+        "debugger.backends.lldb.command_line.inside.lldb_inside",
+        "debugger.backends.lldb.command_line.inside.lldb_program",
+        "debugger.backends.lldb.command_line.inside.lldb_steps",
+        "debugger.backends.lldb.command_line.inside.lldb_values",
+        "debugger.recorders.python.entry.sitecustomize",
+        "debugger.recorders.python.inside.begin",
+        "debugger.recorders.python.inside.calls",
+        "debugger.recorders.python.inside.chosen",
+        "debugger.recorders.python.inside.frames",
+        "debugger.recorders.python.inside.journal",
+        "debugger.recorders.python.inside.monitored",
+        "debugger.recorders.python.inside.stored",
+        "debugger.recorders.python.inside.probed",
+        "debugger.recorders.python.inside.stepped",
+        "debugger.recorders.python.inside.pytested",
+        "debugger.recorders.python.inside.runners",
+        "debugger.recorders.python.inside.tested",
+        "debugger.recorders.python.inside.known_types",
+        "debugger.recorders.python.inside.line_trace",
+        "debugger.recorders.python.inside.snapshots",
+        "debugger.recorders.python.inside.texts",
+        "debugger.recorders.python.inside.tool",
+        "debugger.recorders.python.inside.traced",
     }
 )
-ENTRIES = frozenset({"debugger.__main__", "debugger.daemon.__main__", "debugger.client"})
+ENTRIES = frozenset({"debugger.__main__", "debugger.daemon.__main__", "debugger.cli.client"})
 
 NO_MSGSPEC = (
-    "debugger.client",
+    "debugger.cli.client",
     "debugger.errors",
-    "debugger.guard",
+    "debugger.system.supervisor",
     "debugger.paths",
-    "debugger.render",
+    "debugger.output",
 )
 NO_ASYNCIO = (
-    "debugger.client",
-    "debugger.core",
+    "debugger.cli.client",
+    "debugger.model",
     "debugger.errors",
     "debugger.paths",
-    "debugger.render",
+    "debugger.output",
 )
-CLICK_IN = ("debugger.surface", "debugger.daemon.dispatch")
-RICH_IN = ("debugger.render",)
+CLICK_IN = ("debugger.cli.parser", "debugger.daemon.dispatch")
+RICH_IN = ("debugger.output",)
 MCP_IN = ("debugger.mcp",)
-PSUTIL_IN = ("debugger.targets.process_rows",)
-FRIDA_IN = ("debugger.backends.frida",)
+PSUTIL_IN = ("debugger.system.psutil_processes",)
+FRIDA_IN = ("debugger.backends.inprocess", "debugger.symbols.dwarf")
 # The modules there that LLDB itself brings.
 INSIDE_LLDB = frozenset({"lldb", "lldb_lookup", "lldb_providers", "rust_types"})
 
@@ -436,13 +461,13 @@ def unreachable(known: Mapping[str, Module]) -> set[str]:
 
 def _loaded_by_name(known: Mapping[str, Module]) -> list[str]:
     """Read which modules of commands are loaded by their names."""
-    package = known.get("debugger.commands")
+    package = known.get("debugger.cli.commands")
     if package is None:
         return []
     for node in ast.walk(package.tree()):
         match node:
             case ast.Assign(targets=[ast.Name(id="_MODULES")], value=value):
-                return [f"debugger.commands.{name}" for name in ast.literal_eval(value)]
+                return [f"debugger.{name}" for name in ast.literal_eval(value)]
     return []
 
 
@@ -486,45 +511,45 @@ def test_the_table_names_only_what_exists() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("debugger.core.state", "import debugger.session.session"),
-        ("debugger.core.state", "from debugger import config"),
-        ("debugger.core.state", "from debugger.render import text"),
-        ("debugger.core.state", "def f():\n    from debugger.session import session"),
-        ("debugger.core.state", "from ..session import session"),
-        ("debugger.core.state", "import asyncio"),
-        ("debugger.core.state", "import click"),
-        ("debugger.core.state", "import debugpy"),
-        ("debugger.core.state", "import numpy.linalg"),
-        ("debugger.core.state", "from debugger import guard"),
-        ("debugger.render.text", "import msgspec"),
-        ("debugger.render.text", "import rich"),
-        ("debugger.render.text", "from debugger.timeline import Timeline"),
-        ("debugger.session.session", "from debugger.backends.dap import backend"),
-        ("debugger.session.session", "from debugger.backends import choose"),
-        ("debugger.timeline.store", "from debugger.session import session"),
-        ("debugger.backends.base", "from debugger.backends.dap import backend"),
-        ("debugger.backends.guarded", "from debugger.core import state"),
-        ("debugger.backends.guarded", "from debugger.backends import base"),
-        ("debugger.backends.dap.wire", "from debugger.backends import choose"),
+        ("debugger.model.state", "import debugger.session.session"),
+        ("debugger.model.state", "from debugger import config"),
+        ("debugger.model.state", "from debugger.output import format_answer"),
+        ("debugger.model.state", "def f():\n    from debugger.session import session"),
+        ("debugger.model.state", "from ..session import session"),
+        ("debugger.model.state", "import asyncio"),
+        ("debugger.model.state", "import click"),
+        ("debugger.model.state", "import debugpy"),
+        ("debugger.model.state", "import numpy.linalg"),
+        ("debugger.model.state", "from debugger.system import supervisor"),
+        ("debugger.output.stop_text", "import msgspec"),
+        ("debugger.output.stop_text", "import rich"),
+        ("debugger.output.stop_text", "from debugger.session.timeline import Timeline"),
+        ("debugger.session.session", "from debugger.backends.dap import dap_backend"),
+        ("debugger.session.session", "from debugger.backends import select_backend"),
+        ("debugger.session.timeline.event_store", "from debugger.session import session"),
+        ("debugger.backends.base", "from debugger.backends.dap import dap_backend"),
+        ("debugger.system.supervised_process", "from debugger.model import state"),
+        ("debugger.system.supervised_process", "from debugger.backends import base"),
+        ("debugger.backends.dap.wire", "from debugger.backends import select_backend"),
         ("debugger.backends.dap.wire", "from debugger.session import session"),
         ("debugger.backends.dap.wire", "from debugger.backends.lldb import lldb_rust"),
-        ("debugger.backends.nowhere.backend", "from debugger.core import state"),
+        ("debugger.backends.nowhere.backend", "from debugger.model import state"),
         ("debugger.backends.dap.wire", "import frida"),
-        ("debugger.backends.frida.backend", "from debugger.backends.dap import wire"),
-        ("debugger.commands.life", "from debugger.backends.dap import client"),
-        ("debugger.commands.life", "from debugger.daemon import server"),
-        ("debugger.surface.cli", "from debugger.session import session"),
+        ("debugger.backends.inprocess.frida_backend", "from debugger.backends.dap import wire"),
+        ("debugger.cli.commands.session_commands", "from debugger.backends.dap import dap_client"),
+        ("debugger.cli.commands.session_commands", "from debugger.daemon import server"),
+        ("debugger.cli.parser", "from debugger.session import session"),
         ("debugger.daemon.transport", "from debugger.daemon import server"),
         ("debugger.daemon.protocol", "from debugger import paths"),
         ("debugger.daemon.server", "from debugger.session import session"),
-        ("debugger.client", "from debugger.surface import cli"),
-        ("debugger.client", "from debugger.daemon import process"),
-        ("debugger.client", "import msgspec"),
+        ("debugger.cli.client", "from debugger.cli import parser"),
+        ("debugger.cli.client", "from debugger.daemon import daemon_process"),
+        ("debugger.cli.client", "import msgspec"),
         ("debugger.errors", "from debugger import paths"),
-        ("debugger.guard", "from debugger import errors"),
-        ("debugger.guard", "import msgspec"),
+        ("debugger.system.supervisor", "from debugger import errors"),
+        ("debugger.system.supervisor", "import msgspec"),
         ("debugger.paths", "from debugger import config"),
-        ("debugger.nowhere", "from debugger.core import state"),
+        ("debugger.nowhere", "from debugger.model import state"),
     ],
 )
 def test_the_checker_refuses(name: str, text: str) -> None:
@@ -534,18 +559,27 @@ def test_the_checker_refuses(name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("debugger.core.state", "import enum\nimport msgspec\nfrom debugger.errors import Code"),
-        ("debugger.core.state", "from . import refs"),
-        ("debugger.render.terminal", "def f():\n    from rich.table import Table"),
+        (
+            "debugger.model.state",
+            "import enum\nimport msgspec\nfrom debugger.errors import ErrorCode",
+        ),
+        ("debugger.model.state", "from . import value_refs"),
+        ("debugger.output.terminal", "def f():\n    from rich.table import Table"),
         ("debugger.session.session", "from debugger.backends.base import Backend"),
-        ("debugger.backends.dap.wire", "from debugger.backends import stdio"),
-        ("debugger.client", "def f():\n    from debugger.surface import local"),
-        ("debugger.client", "from debugger import __version__, paths"),
-        ("debugger.daemon.dispatch", "import click\nfrom debugger.render import text"),
-        ("debugger.surface.cli", "import click\nfrom debugger import commands"),
+        ("debugger.backends.dap.wire", "from debugger.system import program_streams"),
+        ("debugger.cli.client", "def f():\n    from debugger.cli import local_answers"),
+        ("debugger.cli.client", "from debugger import __version__, paths"),
+        (
+            "debugger.daemon.dispatch",
+            "import click\nfrom debugger.cli.answer_text import format_answer",
+        ),
+        ("debugger.cli.parser", "import click\nfrom debugger.cli import commands"),
         ("debugger.backends.lldb.lldb_rust", "import lldb"),
-        ("debugger.backends.frida.engine", "import capstone"),
-        ("debugger.client", "if TYPE_CHECKING:\n    from debugger.daemon import process"),
+        ("debugger.backends.inprocess.engine", "import capstone"),
+        (
+            "debugger.cli.client",
+            "if TYPE_CHECKING:\n    from debugger.daemon import daemon_process",
+        ),
     ],
 )
 def test_the_checker_lets_pass(name: str, text: str) -> None:
@@ -554,7 +588,7 @@ def test_the_checker_lets_pass(name: str, text: str) -> None:
 
 def test_the_checker_sees_what_stands_behind_else() -> None:
     text = "if TYPE_CHECKING:\n    pass\nelse:\n    import asyncio\n"
-    assert len(faults_of(Module("debugger.core.state", text), MODULES)) == 1
+    assert len(faults_of(Module("debugger.model.state", text), MODULES)) == 1
 
 
 @pytest.mark.parametrize(
@@ -568,19 +602,19 @@ def test_the_checker_sees_what_stands_behind_else() -> None:
     ],
 )
 def test_the_checker_sees_a_bad_shape(text: str, says: str) -> None:
-    (told,) = shape_faults(Module("debugger.core.state", text))
+    (told,) = shape_faults(Module("debugger.model.state", text))
     assert says in told
 
 
 def test_the_checker_lets_a_good_shape_pass() -> None:
     text = '"""One.\n\nMore.\n"""\ndef short():\n' + "    x = 1\n" * (FUNCTION_MAX - 1)
-    assert shape_faults(Module("debugger.core.state", text)) == []
+    assert shape_faults(Module("debugger.model.state", text)) == []
 
 
 def test_the_checker_sees_a_module_that_nobody_imports() -> None:
     known = {
         "debugger": Module("debugger", "", is_package=True),
-        "debugger.client": Module("debugger.client", "from debugger import used"),
+        "debugger.cli.client": Module("debugger.cli.client", "from debugger import used"),
         "debugger.used": Module("debugger.used", ""),
         "debugger.dead": Module("debugger.dead", "from debugger import used"),
     }

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from debuggees import PROGRAMS
-from debugger.core.command import COMMANDS
-from debugger.surface import skill
+from debugger.cli import skill
+from debugger.model.command_registry import COMMANDS
 
 LINES_MAX = 120
-TEXT = skill.text()
+TEXT = skill.skill_text()
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`debugger ([^`]*)`")
 _ANSWER = re.compile(r"^```sh\n([^`]*)^```\n```text\n([^`]*)^```$", re.MULTILINE)
@@ -73,9 +73,9 @@ def test_every_question_has_its_example() -> None:
 
 @pytest.mark.parametrize("words", _INLINE.findall(TEXT))
 def test_every_command_that_is_mentioned_is_there(words: str) -> None:
-    from debugger import commands
+    from debugger.cli import commands
 
-    commands.load()
+    commands.register_all()
     first, *rest = words.split()
     known = {one.name for one in COMMANDS}
     assert first == "COMMAND" or " ".join([first, *rest[:1]]) in known or COMMANDS.get(first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from debugger.client import run
+from debugger.cli.client import run_process
 
 if __name__ == "__main__":
-    sys.exit(run())
+    sys.exit(run_process())

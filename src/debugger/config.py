@@ -12,19 +12,19 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 
 _FILE_MAX = 1 << 20
 
 
-class Defaults(Struct, frozen=True, forbid_unknown_fields=True):
+class DefaultSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What is taken where a command does not say."""
 
     adapter: str | None = None
     backend: str | None = None
 
 
-class Adapter(Struct, frozen=True, forbid_unknown_fields=True):
+class AdapterSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Where an adapter is, and what to start it with; one of the user's own has a `command`."""
 
     path: str | None = None
@@ -43,7 +43,7 @@ class Adapter(Struct, frozen=True, forbid_unknown_fields=True):
     own_output: str | None = None
 
 
-def adapters(text: str) -> Mapping[str, Adapter]:
+def parse_adapters(text: str) -> Mapping[str, AdapterSettings]:
     """Return the adapters of a part of a configuration.
 
     Raises:
@@ -52,7 +52,7 @@ def adapters(text: str) -> Mapping[str, Adapter]:
     return msgspec.convert(tomllib.loads(text), Config).adapters
 
 
-class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
+class TimeoutSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How long to wait, in seconds."""
 
     dap_initialize_secs: float = 10
@@ -60,14 +60,14 @@ class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
     await_default_secs: float = 300
 
 
-class Daemon(Struct, frozen=True, forbid_unknown_fields=True):
+class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How long the daemon stays without a session, and what it logs of the adapters' messages."""
 
     idle_timeout_minutes: float = 30
     log_dap: bool = False
 
 
-class Output(Struct, frozen=True, forbid_unknown_fields=True):
+class OutputSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How much is kept of what happened."""
 
     max_events: int = 10_000
@@ -76,20 +76,20 @@ class Output(Struct, frozen=True, forbid_unknown_fields=True):
     max_traced_mb: float = 100
 
 
-class Security(Struct, frozen=True, forbid_unknown_fields=True):
+class SecuritySettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What the daemon refuses: raw debugger commands, and those that start a shell."""
 
     raw: Literal["allow", "deny"] = "allow"
     shell: Literal["allow", "deny"] = "deny"
 
 
-class Sources(Struct, frozen=True, forbid_unknown_fields=True):
+class SourceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the folders are here that programs were built in, by what they were called there."""
 
     map: dict[str, str] = {}
 
 
-class Simulator(Struct, frozen=True, forbid_unknown_fields=True):
+class SimulatorSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Which simulator, and which app on it, is attached to where a tool's call does not say."""
 
     id: str | None = None
@@ -100,17 +100,17 @@ class Simulator(Struct, frozen=True, forbid_unknown_fields=True):
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """The whole configuration."""
 
-    defaults: Defaults = Defaults()
-    adapters: dict[str, Adapter] = {}
-    timeouts: Timeouts = Timeouts()
-    daemon: Daemon = Daemon()
-    output: Output = Output()
-    security: Security = Security()
-    sources: Sources = Sources()
-    simulator: Simulator = Simulator()
+    defaults: DefaultSettings = DefaultSettings()
+    adapters: dict[str, AdapterSettings] = {}
+    timeouts: TimeoutSettings = TimeoutSettings()
+    daemon: DaemonSettings = DaemonSettings()
+    output: OutputSettings = OutputSettings()
+    security: SecuritySettings = SecuritySettings()
+    sources: SourceSettings = SourceSettings()
+    simulator: SimulatorSettings = SimulatorSettings()
 
 
-def path(env: Mapping[str, str]) -> Path:
+def config_path(env: Mapping[str, str]) -> Path:
     """Return the configuration's path: $DEBUGGER_CONFIG, else in $XDG_CONFIG_HOME or ~/.config."""
     own = env.get("DEBUGGER_CONFIG")
     if own:
@@ -119,41 +119,41 @@ def path(env: Mapping[str, str]) -> Path:
     return Path(home) / "debugger-cli" / "config.toml"
 
 
-def load(env: Mapping[str, str]) -> Config:
+def load_config(env: Mapping[str, str]) -> Config:
     """Read the configuration; without a file, the defaults.
 
     Raises:
         DebuggerError: USAGE for a file that cannot be read, is no TOML, has an unknown key (named,
             with the nearest known one) or a bad value.
     """
-    file = path(env)
+    file = config_path(env)
     try:
-        values = tomllib.loads(_read(file).decode())
+        values = tomllib.loads(_read_file(file).decode())
     except FileNotFoundError:
         return Config()
     # ValueError: no UTF-8, no TOML, a number of thousands of digits, a path that can be none.
     except (OSError, ValueError, RecursionError) as error:
-        raise _bad(file, str(error)) from error
-    unknown = next(_unknown(values, Config, ""), None)
+        raise _config_error(file, str(error)) from error
+    unknown = next(_unknown_names(values, Config, ""), None)
     if unknown is not None:
         key, known = unknown
         near = difflib.get_close_matches(key.rpartition(".")[2], known, n=1, cutoff=0.5)
         meant = f"; did you mean {near[0]!r}?" if near else f"; known are: {', '.join(known)}"
-        raise _bad(file, f"unknown key {key!r}{meant}")
+        raise _config_error(file, f"unknown key {key!r}{meant}")
     try:
         config = msgspec.convert(values, Config)
     except msgspec.ValidationError as error:
-        raise _bad(file, str(error)) from error
+        raise _config_error(file, str(error)) from error
     _check_ranges(file, config)
     return config
 
 
-def _read(file: Path) -> bytes:
+def _read_file(file: Path) -> bytes:
     # Never waiting: a FIFO without a writer is as good as empty.
     with open(file, "rb", opener=lambda name, how: os.open(name, how | os.O_NONBLOCK)) as opened:
         content = opened.read(_FILE_MAX + 1) or b""
     if len(content) > _FILE_MAX:
-        raise _bad(file, f"is over {_FILE_MAX} bytes")
+        raise _config_error(file, f"is over {_FILE_MAX} bytes")
     return content
 
 
@@ -168,14 +168,14 @@ def _check_ranges(file: Path, config: Config) -> None:
     }
     for key, value in numbers.items():
         if not 0 < value < 1e9:  # noqa: PLR2004 - far beyond any use
-            raise _bad(file, f"{key} must be above 0 and below 1,000,000,000: {value}")
+            raise _config_error(file, f"{key} must be above 0 and below 1,000,000,000: {value}")
 
 
-def _bad(file: Path, problem: str) -> DebuggerError:
-    return DebuggerError(Code.USAGE, f"{file}: {problem}", hint="debugger config --path")
+def _config_error(file: Path, problem: str) -> DebuggerError:
+    return DebuggerError(ErrorCode.USAGE, f"{file}: {problem}", hint="debugger config --path")
 
 
-def _unknown(
+def _unknown_names(
     values: Mapping[str, Any], kind: type[Struct], prefix: str
 ) -> Iterator[tuple[str, list[str]]]:
     fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
@@ -185,14 +185,14 @@ def _unknown(
         elif key == "adapters" and isinstance(value, dict):
             for name, adapter in value.items():
                 if isinstance(adapter, dict):
-                    yield from _unknown(adapter, Adapter, f"adapters.{name}.")
+                    yield from _unknown_names(adapter, AdapterSettings, f"adapters.{name}.")
         elif isinstance(value, dict) and _is_section(fields[key]):
-            yield from _unknown(value, fields[key], f"{key}.")
+            yield from _unknown_names(value, fields[key], f"{key}.")
 
 
-def _set(adapter: Adapter) -> Iterator[tuple[str, Any]]:
+def _adapter_settings(adapter: AdapterSettings) -> Iterator[tuple[str, Any]]:
     """Yield what is said of an adapter; where it is, and its arguments, always."""
-    defaults = msgspec.structs.asdict(Adapter())
+    defaults = msgspec.structs.asdict(AdapterSettings())
     for key, value in msgspec.structs.asdict(adapter).items():
         if key in {"path", "args"} or value != defaults[key]:
             yield key, list(value) if isinstance(value, tuple) else value
@@ -202,7 +202,7 @@ def _is_section(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Struct)
 
 
-def flat(config: Config) -> Iterator[tuple[str, Any]]:
+def flatten_config(config: Config) -> Iterator[tuple[str, Any]]:
     """Yield every setting as (`timeouts.dap_request_secs`, value)."""
     for section in msgspec.structs.fields(Config):
         part = getattr(config, section.name)
@@ -211,5 +211,5 @@ def flat(config: Config) -> Iterator[tuple[str, Any]]:
                 yield f"{section.name}.{key}", value
         else:
             for name, adapter in part.items():
-                for key, value in _set(adapter):
+                for key, value in _adapter_settings(adapter):
                     yield f"adapters.{name}.{key}", value

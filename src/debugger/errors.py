@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, IntEnum
 
 
-class Exit(IntEnum):
+class ExitCode(IntEnum):
     """The exit codes of the command line; they tell of the command, never of the program."""
 
     DONE = 0
@@ -16,7 +16,7 @@ class Exit(IntEnum):
     MISSING_TOOL = 5
 
 
-class Code(Enum):
+class ErrorCode(Enum):
     """The error codes of the contract; each belongs to one exit code."""
 
     USAGE = "USAGE"
@@ -37,17 +37,17 @@ class Code(Enum):
     INTERNAL = "INTERNAL"
 
     @property
-    def exit(self) -> Exit:
+    def exit_code(self) -> ExitCode:
         """The exit code of a command that ends with this error."""
-        return _EXITS.get(self, Exit.FAILED)
+        return _EXITS.get(self, ExitCode.FAILED)
 
 
 _EXITS = {
-    Code.USAGE: Exit.USAGE,
-    Code.NO_SESSION: Exit.WRONG_STATE,
-    Code.WRONG_STATE: Exit.WRONG_STATE,
-    Code.PROGRAM_EXITED: Exit.WRONG_STATE,
-    Code.ADAPTER_NOT_FOUND: Exit.MISSING_TOOL,
+    ErrorCode.USAGE: ExitCode.USAGE,
+    ErrorCode.NO_SESSION: ExitCode.WRONG_STATE,
+    ErrorCode.WRONG_STATE: ExitCode.WRONG_STATE,
+    ErrorCode.PROGRAM_EXITED: ExitCode.WRONG_STATE,
+    ErrorCode.ADAPTER_NOT_FOUND: ExitCode.MISSING_TOOL,
 }
 
 
@@ -57,13 +57,13 @@ class DebuggerError(Exception):
     `message` says what is wrong in one sentence; `hint` names the next command.
     """
 
-    def __init__(self, code: Code, message: str, *, hint: str | None = None) -> None:
+    def __init__(self, code: ErrorCode, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.hint = hint
 
     @property
-    def exit(self) -> Exit:
+    def exit_code(self) -> ExitCode:
         """The exit code of a command that ends with this error."""
-        return self.code.exit
+        return self.code.exit_code

@@ -25,7 +25,7 @@ def runtime_dir() -> str:
         DebuggerError: It cannot be made, or somebody else could reach into it.
     """
     # errors is imported where something failed: its Enum costs a third of Python's own start.
-    path = _wanted()
+    path = _configured_directory()
     try:
         try:
             found = os.lstat(path)
@@ -33,10 +33,10 @@ def runtime_dir() -> str:
             os.makedirs(path, mode=0o700, exist_ok=True)  # noqa: PTH103 - pathlib is slow to import
             found = os.lstat(path)
     except OSError as error:
-        from debugger.errors import Code, DebuggerError
+        from debugger.errors import DebuggerError, ErrorCode
 
         raise DebuggerError(
-            Code.DENIED,
+            ErrorCode.DENIED,
             f"cannot use the runtime directory {path}: {error.strerror}",
             hint="set DEBUGGER_RUNTIME_DIR to a directory of your own",
         ) from error
@@ -78,11 +78,11 @@ def write_private(path: str, content: bytes) -> None:
             file.write(content)
         os.replace(draft, path)  # noqa: PTH105 - the same
     except BaseException:
-        remove(draft)
+        remove_file(draft)
         raise
 
 
-def remove(path: str) -> None:
+def remove_file(path: str) -> None:
     """Remove a file; one that is not there is as good as removed."""
     try:  # noqa: SIM105 - contextlib costs the client its start-up time
         os.unlink(path)  # noqa: PTH108 - the same
@@ -103,7 +103,7 @@ def log_tail(path: str, *, lines: int, since: int = 0) -> list[str]:
     return content.decode("utf-8", "replace").splitlines()[-lines:]
 
 
-def _wanted() -> str:
+def _configured_directory() -> str:
     own = os.environ.get("DEBUGGER_RUNTIME_DIR")
     if own:
         return os.path.abspath(own)  # noqa: PTH100 - pathlib costs the client its start-up time
@@ -124,10 +124,10 @@ def _refuse_foreign(path: str, found: os.stat_result) -> None:
         why = f"is open to others (mode {stat.S_IMODE(found.st_mode):04o}, not 0700)"
     if why is None:
         return
-    from debugger.errors import Code, DebuggerError
+    from debugger.errors import DebuggerError, ErrorCode
 
     raise DebuggerError(
-        Code.DENIED,
+        ErrorCode.DENIED,
         f"the runtime directory {path} {why}",
         hint="set DEBUGGER_RUNTIME_DIR to a directory of your own",
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from debugger.backends import choose
+from debugger.backends import select_backend
 from kits.kit import Kit
 from live import driven
 
@@ -19,7 +19,7 @@ def drive(runtime_dir: Path) -> Callable[[Kit], Any]:
     """Make a kit's backend, which ends with the block."""
 
     def make(kit: Kit) -> Any:
-        found = choose.find(kit.profile, os.environ, {})
+        found = select_backend.find_adapter(kit.profile, os.environ, {})
         return driven(kit.profile, found, runtime_dir / "scratch")
 
     return make

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from debugger.backends import abilities, choose
-from debugger.core.breakpoints import Spec
-from debugger.core.events import Stream
-from debugger.core.model import Exited, Reason, Resume, Stopped
-from debugger.errors import Code, DebuggerError
+from debugger.backends import abilities, select_backend
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
 from kits import every_kit, where
 from kits.kit import Kit, Throws
 from live import Driven
@@ -34,7 +34,7 @@ def able(kind: type[Any]) -> pytest.MarkDecorator:
 
 async def _in_the_loop(one: Driven, kit: Kit) -> Stopped:
     """Stop inside the loop's inner function, with no breakpoint left."""
-    stop = await one.to_stop(kit.loop(), Spec(file=kit.file, line=kit.stop_line))
+    stop = await one.to_stop(kit.loop(), BreakpointSpec(file=kit.file, line=kit.stop_line))
     await one.backend.set_breakpoints(kit.file, [])
     return stop
 
@@ -48,7 +48,11 @@ def _stops(one: Driven) -> int:
 
 
 def test_the_abilities_are_found():
-    assert {abilities.Memory, abilities.Watchpoints, abilities.RawCommands} < set(ALL)
+    assert {
+        abilities.MemoryAbility,
+        abilities.WatchpointAbility,
+        abilities.RawCommandAbility,
+    } < set(ALL)
 
 
 @every_kit
@@ -59,133 +63,136 @@ async def test_a_debugger_has_the_abilities_that_it_declares_and_refuses_the_oth
         await _in_the_loop(one, kit)
         for kind in ALL:
             if kind in kit.abilities:
-                assert one.backend.ability(kind) is one.backend.ability(kind), kind
+                assert one.backend.find_ability(kind) is one.backend.find_ability(kind), kind
                 continue
             with pytest.raises(DebuggerError, match=f"{kit.name} cannot") as raised:
-                one.backend.ability(kind)
-            assert raised.value.code is Code.NOT_SUPPORTED
+                one.backend.find_ability(kind)
+            assert raised.value.code is ErrorCode.NOT_SUPPORTED
             assert raised.value.hint
-            assert kit.profile.instead.get(kind, choose.having(kind)) in raised.value.hint
+            assert (
+                kit.profile.instead.get(kind, select_backend.adapters_with(kind))
+                in raised.value.hint
+            )
     assert kit.abilities == kit.profile.has | kit.profile.abilities.keys()
     assert not kit.profile.has & kit.profile.lacks
 
 
-@able(abilities.Memory)
+@able(abilities.MemoryAbility)
 async def test_memory_is_read_and_written(kit: Kit, drive: Drive, tmp_path: Path):
     wanted = kit.memory
     assert wanted is not None
     async with drive(kit) as one:
         stop = await one.to_stop(wanted.program(tmp_path), wanted.at)
-        memory = one.backend.ability(abilities.Memory)
+        memory = one.backend.find_ability(abilities.MemoryAbility)
         told = re.search("0x[0-9a-f]+", await one.value(stop, wanted.address))
         assert told is not None
         address = int(told[0], 16)
-        assert await memory.read(address, len(wanted.holds)) == wanted.holds
-        await memory.write(address, b"\x2a\x00")
-        assert await memory.read(address + 1, 2) == b"\x00" + wanted.holds[2:3]
+        assert await memory.read_memory(address, len(wanted.holds)) == wanted.holds
+        await memory.write_memory(address, b"\x2a\x00")
+        assert await memory.read_memory(address + 1, 2) == b"\x00" + wanted.holds[2:3]
         assert await one.value(stop, wanted.first) == wanted.last
-        for call in (memory.read(_NO_ADDRESS, 4), memory.write(_NO_ADDRESS, b"\x2a")):
+        for call in (memory.read_memory(_NO_ADDRESS, 4), memory.write_memory(_NO_ADDRESS, b"\x2a")):
             with pytest.raises(DebuggerError) as raised:
                 await call
-            assert raised.value.code is Code.EVALUATION_FAILED
+            assert raised.value.code is ErrorCode.EVALUATION_FAILED
 
 
-@able(abilities.Registers)
+@able(abilities.RegisterAbility)
 async def test_each_frames_registers_have_the_address_that_it_is_at(kit: Kit, drive: Drive):
     async with drive(kit) as one:
         stop = await _in_the_loop(one, kit)
-        ability = one.backend.ability(abilities.Registers)
+        ability = one.backend.find_ability(abilities.RegisterAbility)
         for frame in (await one.frames(stop))[:2]:
-            groups = await ability.registers(frame)
+            groups = await ability.read_registers(frame)
             assert all(group.name and group.registers for group in groups)
             values = {each.name.lower(): each.value for one in groups for each in one.registers}
             counter = values.get("rip") or values.get("pc") or ""
             assert int(counter, 16) == int(frame.address or "", 16)
 
 
-@able(abilities.Disassembly)
+@able(abilities.DisassemblyAbility)
 async def test_machine_code_is_shown_from_an_address_on(kit: Kit, drive: Drive):
     async with drive(kit) as one:
         address = await _address(one, await _in_the_loop(one, kit))
-        ability = one.backend.ability(abilities.Disassembly)
-        shown = await ability.instructions(address, 5)
+        ability = one.backend.find_ability(abilities.DisassemblyAbility)
+        shown = await ability.read_instructions(address, 5)
         assert [each.address for each in shown] == sorted({each.address for each in shown})
         assert (len(shown), shown[0].address) == (5, address)
         assert (shown[0].file, shown[0].line) == (kit.file, kit.stop_line)
         assert all(each.text for each in shown)
         with pytest.raises(DebuggerError) as raised:
-            await ability.instructions(_NO_ADDRESS, 5)
-        assert raised.value.code is Code.EVALUATION_FAILED
+            await ability.read_instructions(_NO_ADDRESS, 5)
+        assert raised.value.code is ErrorCode.EVALUATION_FAILED
 
 
-@able(abilities.InstructionBreakpoints)
+@able(abilities.InstructionBreakpointAbility)
 async def test_an_address_is_stopped_at(kit: Kit, drive: Drive):
     async with drive(kit) as one:
         stop = await _in_the_loop(one, kit)
         address = await _address(one, stop)
-        (bound,) = await one.add(Spec(address=hex(address)))
+        (bound,) = await one.add(BreakpointSpec(address=hex(address)))
         assert bound.verified
         await one.go_on(stop)
         stop = await one.seen.next(Stopped)
-        assert (stop.reason, await _address(one, stop)) == (Reason.BREAKPOINT, address)
+        assert (stop.reason, await _address(one, stop)) == (StopReason.BREAKPOINT, address)
         assert await one.value(stop, kit.variable) == str(kit.first + 1)
-        ability = one.backend.ability(abilities.InstructionBreakpoints)
+        ability = one.backend.find_ability(abilities.InstructionBreakpointAbility)
         assert await ability.set_instruction_breakpoints([]) == []
         await one.go_on(stop)
-        assert await one.seen.next(Exited) == kit.ends
+        assert await one.seen.next(ExitedProgram) == kit.ends
         assert _stops(one) == 2
 
 
-@able(abilities.InstructionSteps)
-@pytest.mark.parametrize("how", [Resume.STEP, Resume.NEXT])
-async def test_one_instruction_is_stepped(kit: Kit, drive: Drive, how: Resume):
+@able(abilities.InstructionStepAbility)
+@pytest.mark.parametrize("how", [ResumeKind.STEP, ResumeKind.NEXT])
+async def test_one_instruction_is_stepped(kit: Kit, drive: Drive, how: ResumeKind):
     async with drive(kit) as one:
         stop = await _in_the_loop(one, kit)
         address = await _address(one, stop)
         assert stop.thread is not None
-        ability = one.backend.ability(abilities.InstructionSteps)
+        ability = one.backend.find_ability(abilities.InstructionStepAbility)
         await ability.step_instruction(how, stop.thread)
         stop = await one.seen.next(Stopped)
-        assert stop.reason is Reason.STEP
+        assert stop.reason is StopReason.STEP
         assert 0 < await _address(one, stop) - address < 16
         frame = await one.frame(stop)
         assert (frame.function, frame.line) == (kit.inner, kit.stop_line)
 
 
-@able(abilities.Modules)
+@able(abilities.ModuleAbility)
 async def test_the_program_is_the_first_of_the_modules(kit: Kit, drive: Drive):
     async with drive(kit) as one:
         # debugpy 1.8.22 lists the modules of the frames that it has shown.
         await one.frames(await _in_the_loop(one, kit))
-        modules = await one.backend.ability(abilities.Modules).modules()
+        modules = await one.backend.find_ability(abilities.ModuleAbility).list_modules()
         assert modules[0].path == kit.loop().program
         assert all(module.name for module in modules)
 
 
-@able(abilities.Jump)
+@able(abilities.JumpAbility)
 async def test_a_line_is_jumped_over_and_not_run(kit: Kit, drive: Drive):
     async with drive(kit) as one:
         stop = await _in_the_loop(one, kit)
         assert stop.thread is not None
-        ability = one.backend.ability(abilities.Jump)
+        ability = one.backend.find_ability(abilities.JumpAbility)
         for line in (10_000, kit.call_line):
             with pytest.raises(DebuggerError) as raised:
-                await ability.jump(kit.file, line, stop.thread)
-            assert raised.value.code is Code.EVALUATION_FAILED
-        await ability.jump(kit.file, kit.jump_line, stop.thread)
-        if ability.is_reported:
+                await ability.jump_to(kit.file, line, stop.thread)
+            assert raised.value.code is ErrorCode.EVALUATION_FAILED
+        await ability.jump_to(kit.file, kit.jump_line, stop.thread)
+        if ability.is_stop_reported:
             stop = await one.seen.next(Stopped)
-            assert stop.reason is Reason.GOTO
+            assert stop.reason is StopReason.GOTO
         frame = await one.frame(stop)
         assert (frame.function, frame.line) == (kit.inner, kit.jump_line)
         await one.go_on(stop)
-        assert await one.seen.next(Exited) == kit.ends
-        printed = one.seen.printed(Stream.STDOUT)
+        assert await one.seen.next(ExitedProgram) == kit.ends
+        printed = one.seen.printed(OutputStream.STDOUT)
         assert kit.prints not in printed
         assert kit.prints.replace(str(kit.first), str(kit.first + 1)) in printed
 
 
-@able(abilities.StepTargets)
+@able(abilities.StepTargetAbility)
 async def test_one_of_several_calls_in_a_line_is_stepped_into(
     kit: Kit, drive: Drive, tmp_path: Path
 ):
@@ -194,17 +201,17 @@ async def test_one_of_several_calls_in_a_line_is_stepped_into(
     async with drive(kit) as one:
         stop = await one.to_stop(wanted.program(tmp_path), wanted.at)
         assert stop.thread is not None
-        ability = one.backend.ability(abilities.StepTargets)
-        targets = await ability.step_targets(await one.frame(stop))
+        ability = one.backend.find_ability(abilities.StepTargetAbility)
+        targets = await ability.list_step_targets(await one.frame(stop))
         assert len(targets) >= 2
         (target,) = [target for target in targets if wanted.label in target.label]
-        await ability.step_into(target, stop.thread)
+        await ability.step_into_target(target, stop.thread)
         stop = await one.seen.next(Stopped)
-        assert stop.reason is Reason.STEP
+        assert stop.reason is StopReason.STEP
         assert (await one.frame(stop)).function == wanted.function
 
 
-@where(lambda kit: kit.spins and abilities.ThreadsAlone in kit.abilities)
+@where(lambda kit: kit.spins and abilities.SingleThreadAbility in kit.abilities)
 async def test_a_thread_steps_alone_while_the_others_stay(kit: Kit, drive: Drive, tmp_path: Path):
     wanted = kit.spins
     assert wanted is not None
@@ -213,19 +220,19 @@ async def test_a_thread_steps_alone_while_the_others_stay(kit: Kit, drive: Drive
         assert stop.thread is not None
         line = (await one.frame(stop)).line or 0
         before = await one.value(stop, wanted.turns)
-        ability = one.backend.ability(abilities.ThreadsAlone)
-        await ability.resume_alone(Resume.NEXT, stop.thread)
+        ability = one.backend.find_ability(abilities.SingleThreadAbility)
+        await ability.resume_single_thread(ResumeKind.NEXT, stop.thread)
         now = await one.seen.next(Stopped)
-        assert (now.reason, now.thread) == (Reason.STEP, stop.thread)
+        assert (now.reason, now.thread) == (StopReason.STEP, stop.thread)
         assert (await one.frame(now)).line == line + 1
         assert await one.value(now, wanted.turns) == before
-        await one.go_on(now, Resume.NEXT)
+        await one.go_on(now, ResumeKind.NEXT)
         now = await one.seen.next(Stopped)
         assert (await one.frame(now)).line == line + 2
         assert await one.value(now, wanted.turns) != before
 
 
-@able(abilities.Watchpoints)
+@able(abilities.WatchpointAbility)
 async def test_what_is_watched_stops_the_program_when_it_is_written(
     kit: Kit, drive: Drive, tmp_path: Path
 ):
@@ -233,23 +240,23 @@ async def test_what_is_watched_stops_the_program_when_it_is_written(
     for wanted in kit.watched:
         async with drive(kit) as one:
             stop = await one.to_stop(wanted.program(tmp_path), wanted.at)
-            ability = one.backend.ability(abilities.Watchpoints)
+            ability = one.backend.find_ability(abilities.WatchpointAbility)
             frame = await one.frame(stop)
             with pytest.raises(DebuggerError) as raised:
                 await one.watch("no_such_name", frame)
-            assert raised.value.code is Code.EVALUATION_FAILED
+            assert raised.value.code is ErrorCode.EVALUATION_FAILED
             bound = await one.watch(wanted.expression, frame)
             assert bound.verified
             assert bound.again
             for value in wanted.values:
                 await one.go_on(stop)
                 stop = await one.seen.next(Stopped)
-                assert stop.reason is Reason.WATCHPOINT
+                assert stop.reason is StopReason.WATCHPOINT
                 assert bound.backend_id is None or bound.backend_id in stop.hits
                 assert await one.value(stop, bound.again) == value
-            await ability.unwatch(bound)
+            await ability.remove_watchpoint(bound)
             await one.go_on(stop)
-            assert await one.seen.next(Exited) == Exited(code=0)
+            assert await one.seen.next(ExitedProgram) == ExitedProgram(code=0)
             assert _stops(one) == 1 + len(wanted.values)
 
 
@@ -258,28 +265,28 @@ def _throws(kit: Kit) -> Throws:
     return kit.throws
 
 
-@able(abilities.Exceptions)
+@able(abilities.ExceptionAbility)
 @pytest.mark.parametrize("is_typed", [False, True], ids=["any type", "its type"])
 async def test_an_exception_that_is_caught_stops_the_program_and_says_what_was_thrown(
     kit: Kit, drive: Drive, tmp_path: Path, is_typed: bool
 ):
     wanted = _throws(kit)
     async with drive(kit) as one:
-        spec = Spec(catch=wanted.word, type=wanted.type if is_typed else None)
+        spec = BreakpointSpec(catch=wanted.word, type=wanted.type if is_typed else None)
         stop = await one.to_stop(wanted.program(tmp_path), spec)
-        assert stop.reason is Reason.EXCEPTION
-        details = await one.backend.exception(stop)
+        assert stop.reason is StopReason.EXCEPTION
+        details = await one.backend.read_exception(stop)
         assert details is not None
         assert (details.type, details.message) == (wanted.type, wanted.message)
-        ability = one.backend.ability(abilities.Exceptions)
-        assert wanted.word in ability.catches
+        ability = one.backend.find_ability(abilities.ExceptionAbility)
+        assert wanted.word in ability.catch_filters
         assert await ability.set_catches([]) == []
         await one.go_on(stop)
-        await one.seen.next(Exited)
+        await one.seen.next(ExitedProgram)
         assert _stops(one) == 1
 
 
-@able(abilities.Exceptions)
+@able(abilities.ExceptionAbility)
 @pytest.mark.parametrize("is_caught", [False, True], ids=["nothing", "another type"])
 async def test_an_exception_that_nobody_asked_for_stops_nothing(
     kit: Kit, drive: Drive, tmp_path: Path, is_caught: bool
@@ -288,44 +295,46 @@ async def test_an_exception_that_nobody_asked_for_stops_nothing(
     async with drive(kit) as one:
         await one.backend.start(wanted.program(tmp_path))
         if is_caught:
-            (bound,) = await one.add(Spec(catch=wanted.word, type=wanted.other))
+            (bound,) = await one.add(BreakpointSpec(catch=wanted.word, type=wanted.other))
             assert bound.verified or bound.backend_id is not None  # gdb 16 binds it later
-        await one.backend.run()
-        await one.seen.next(Exited)
+        await one.backend.run_program()
+        await one.seen.next(ExitedProgram)
         assert _stops(one) == 0
 
 
-@able(abilities.Exceptions)
+@able(abilities.ExceptionAbility)
 async def test_a_word_that_is_no_exception_is_unbound_and_says_so(kit: Kit, drive: Drive):
     async with drive(kit) as one:
         await one.backend.start(kit.loop())
-        (bound,) = await one.add(Spec(catch="no_such_filter"))
+        (bound,) = await one.add(BreakpointSpec(catch="no_such_filter"))
         assert not bound.verified
         assert "no_such_filter" in (bound.why or "")
 
 
-@able(abilities.RawCommands)
+@able(abilities.RawCommandAbility)
 async def test_a_command_of_the_debuggers_own_is_run_and_only_one(kit: Kit, drive: Drive):
     wanted = kit.raw
     assert wanted is not None
     async with drive(kit) as one:
         frame = await one.frame(await _in_the_loop(one, kit))
-        ability = one.backend.ability(abilities.RawCommands)
-        assert wanted.says in await ability.raw(wanted.command, frame)
+        ability = one.backend.find_ability(abilities.RawCommandAbility)
+        assert wanted.says in await ability.run_raw(wanted.command, frame)
         for command in (f"{wanted.command}\n{wanted.command}", f"{wanted.command}\r"):
             with pytest.raises(DebuggerError) as raised:
-                await ability.raw(command, frame)
-            assert raised.value.code is Code.USAGE
+                await ability.run_raw(command, frame)
+            assert raised.value.code is ErrorCode.USAGE
 
 
-@able(abilities.ReturnValues)
+@able(abilities.ReturnValueAbility)
 async def test_what_a_function_returned_is_told_or_is_among_the_locals(kit: Kit, drive: Drive):
     async with drive(kit) as one:
         stop = await _in_the_loop(one, kit)
-        await one.go_on(stop, Resume.FINISH)
+        await one.go_on(stop, ResumeKind.FINISH)
         stop = await one.seen.next(Stopped)
         frame = await one.frame(stop)
-        value = await one.backend.ability(abilities.ReturnValues).returned(stop, frame)
+        value = await one.backend.find_ability(abilities.ReturnValueAbility).returned_value(
+            stop, frame
+        )
         assert (value.value if value is not None else None) == kit.returns
         if kit.returned_as is not None:
             assert (await one.locals(frame))[kit.returned_as].value == str(kit.first)

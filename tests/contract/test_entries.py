@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from debuggees import marker, source
-from debugger.backends.base import Logged
-from debugger.core.breakpoints import Spec
-from debugger.core.model import Exited, Reason, Resume, Stopped
+from debugger.backends.base import LogpointPassed
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
 from kits import where
 from kits.kit import Kit, native
 from live import Driven
@@ -22,47 +22,53 @@ _PROGRAM = native("oneline.c")
 _native_kits = where(lambda kit: kit.name in {"lldb-dap", "codelldb", "lldb-cli", "gdb", "frida"})
 
 
-def _line(name: str, **changes: Any) -> Spec:
-    return Spec(file=_FILE, line=marker("oneline.c", name), **changes)
+def _line(name: str, **changes: Any) -> BreakpointSpec:
+    return BreakpointSpec(file=_FILE, line=marker("oneline.c", name), **changes)
 
 
-async def _next(one: Driven, stop: Stopped, how: Resume = Resume.CONTINUE) -> Stopped:
+async def _next(one: Driven, stop: Stopped, how: ResumeKind = ResumeKind.CONTINUE) -> Stopped:
     await one.go_on(stop, how)
-    stop = await one.seen.next((Stopped, Exited))
+    stop = await one.seen.next((Stopped, ExitedProgram))
     assert isinstance(stop, Stopped), "the program ran to its end"
     return stop
 
 
-@pytest.mark.parametrize("spec", [Spec(function="helper"), _line("helper")])
+@pytest.mark.parametrize("spec", [BreakpointSpec(function="helper"), _line("helper")])
 @_native_kits
-async def test_a_breakpoint_shows_the_arguments(kit: Kit, drive: Callable[[Kit], Any], spec: Spec):
+async def test_a_breakpoint_shows_the_arguments(
+    kit: Kit, drive: Callable[[Kit], Any], spec: BreakpointSpec
+):
     async with drive(kit) as one:
         stop = await one.to_stop(_PROGRAM(Path()), spec)
         assert await one.value(stop, "k") == "1"
         stop = await _next(one, stop)
-        assert stop.reason in {Reason.BREAKPOINT, Reason.FUNCTION_BREAKPOINT}
+        assert stop.reason in {StopReason.BREAKPOINT, StopReason.FUNCTION_BREAKPOINT}
         assert await one.value(stop, "k") == "2"
 
 
-@pytest.mark.parametrize("spec", [Spec(function="helper"), _line("helper")])
+@pytest.mark.parametrize("spec", [BreakpointSpec(function="helper"), _line("helper")])
 @_native_kits
-async def test_a_condition_is_of_the_arguments(kit: Kit, drive: Callable[[Kit], Any], spec: Spec):
+async def test_a_condition_is_of_the_arguments(
+    kit: Kit, drive: Callable[[Kit], Any], spec: BreakpointSpec
+):
     async with drive(kit) as one:
         stop = await one.to_stop(_PROGRAM(Path()), replace(spec, condition="k == 3"))
         assert await one.value(stop, "k") == "3"
         assert len(stop.hits) == 1
 
 
-@pytest.mark.parametrize("spec", [Spec(function="twice"), _line("twice")])
+@pytest.mark.parametrize("spec", [BreakpointSpec(function="twice"), _line("twice")])
 @_native_kits
-async def test_a_log_writes_the_arguments(kit: Kit, drive: Callable[[Kit], Any], spec: Spec):
-    other = Spec(function="main") if spec.function is None else _line("calls")
+async def test_a_log_writes_the_arguments(
+    kit: Kit, drive: Callable[[Kit], Any], spec: BreakpointSpec
+):
+    other = BreakpointSpec(function="main") if spec.function is None else _line("calls")
     async with drive(kit) as one:
         stop = await one.to_stop(_PROGRAM(Path()), replace(spec, log="v={v}"), other)
         while isinstance(stop, Stopped):
             await one.go_on(stop)
-            stop = await one.seen.next((Stopped, Exited))
-        logged = [event.text for event in one.seen if isinstance(event, Logged)]
+            stop = await one.seen.next((Stopped, ExitedProgram))
+        logged = [event.text for event in one.seen if isinstance(event, LogpointPassed)]
         assert logged[:2] == ["v=1", "v=10"]
         assert len(logged) == 4
 
@@ -73,11 +79,11 @@ async def test_a_step_into_a_function_ends_with_its_arguments(
 ):
     async with drive(kit) as one:
         stop = await one.to_stop(_PROGRAM(Path()), _line("calls"))
-        (bound,) = await one.add(Spec(function="helper", condition="k == 9"))
+        (bound,) = await one.add(BreakpointSpec(function="helper", condition="k == 9"))
         assert bound.verified
-        stop = await _next(one, stop, Resume.STEP)
+        stop = await _next(one, stop, ResumeKind.STEP)
         assert (await one.frame(stop)).function == "helper"
-        assert stop.reason is Reason.STEP
+        assert stop.reason is StopReason.STEP
         assert await one.value(stop, "k") == "1"
-        stop = await _next(one, stop, Resume.FINISH)
+        stop = await _next(one, stop, ResumeKind.FINISH)
         assert (await one.frame(stop)).function == "main"

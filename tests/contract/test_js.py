@@ -13,24 +13,30 @@ from typing import Any
 import pytest
 
 from debuggees import marker, source
-from debugger.backends.abilities import ReturnValues
+from debugger.backends.abilities import ReturnValueAbility
+from debugger.backends.adapters.js_debug import js_attach
 from debugger.backends.base import (
-    Attach,
-    ChildAppeared,
-    ConditionFailed,
-    Ended,
-    Logged,
-    Printed,
-    Rebound,
-    Started,
+    AttachTarget,
+    BackendEnded,
+    BreakpointChanged,
+    ChildStarted,
+    ConditionError,
+    LogpointPassed,
+    OutputPrinted,
+    ProcessStarted,
 )
-from debugger.backends.dap import convert
+from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.js_debug import attach
-from debugger.core.breakpoints import Spec
-from debugger.core.events import Stream
-from debugger.core.model import Exited, Purpose, Reason, Resume, Stopped
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import (
+    EvaluationPurpose,
+    ExitedProgram,
+    ResumeKind,
+    Stopped,
+    StopReason,
+)
 from kits.js_debug import KIT
 from kits.kit import Kit, place
 from live import Driven, launch
@@ -43,22 +49,22 @@ Drive = Callable[[Kit], Any]
 async def test_a_worker_is_a_session_of_its_own_in_the_same_process(drive: Drive):
     async with drive(KIT) as one:
         await one.backend.start(launch(source("threads.js")))
-        await one.backend.run()
-        appeared = await one.seen.next(ChildAppeared)
+        await one.backend.run_program()
+        appeared = await one.seen.next(ChildStarted)
         assert appeared.pid is None
         worker: Any = appeared.backend
-        await worker.connect()
+        await worker.connect_child()
         other = Driven(worker, one.seen, one.tasks)
         await other.add(place("threads.js", "work"))
-        await worker.run()
+        await worker.run_program()
         stop = await one.seen.next(Stopped)
         assert await other.value(stop, "doubled") == "42"
         # Numbers that were given before the worker's launch are not given again.
-        ids = [event.bound.backend_id for event in one.seen if isinstance(event, Rebound)]
-        (later,) = await other.add(Spec(file=str(source("threads.js")), line=17))
+        ids = [event.bound.backend_id for event in one.seen if isinstance(event, BreakpointChanged)]
+        (later,) = await other.add(BreakpointSpec(file=str(source("threads.js")), line=17))
         assert later.backend_id not in {*ids, *stop.hits}
         await other.go_on(stop)
-        assert await one.seen.next(Exited) == Exited()
+        assert await one.seen.next(ExitedProgram) == ExitedProgram()
         await one.seen.until_printed("worker ended with 0\n")
 
 
@@ -71,7 +77,7 @@ async def test_typescript_is_stopped_in_by_its_source_map(drive: Drive):
         assert shown[0] == ("Basket.total", file, marker("shop.ts", "cost"))
         assert shown[1][:2] == ("main", file)
         assert await one.value(stop, "item.price") == "3"
-        (bound,) = await one.add(Spec(function="later"))
+        (bound,) = await one.add(BreakpointSpec(function="later"))
         assert (bound.file, bound.verified) == (file, True)
 
 
@@ -111,8 +117,10 @@ async def test_a_module_is_bound_when_it_is_loaded_and_its_await_is_gone_through
     )
     async with drive(KIT) as one:
         await one.backend.start(launch(file))
-        await one.add(Spec(file=str(file), line=3), Spec(file=str(file), line=6))
-        await one.backend.run()
+        await one.add(
+            BreakpointSpec(file=str(file), line=3), BreakpointSpec(file=str(file), line=6)
+        )
+        await one.backend.run_program()
         stop = await one.seen.next(Stopped)
         assert (await one.frame(stop)).function == "twice"
         await one.go_on(stop)
@@ -128,16 +136,16 @@ async def test_an_error_that_nobody_catches_stops_where_it_is_thrown(
 ):
     async with drive(KIT) as one:
         stop = await one.to_stop(launch(source("uncaught.js"), *args))
-        assert stop.reason is Reason.EXCEPTION
-        details = await one.backend.exception(stop)
+        assert stop.reason is StopReason.EXCEPTION
+        details = await one.backend.read_exception(stop)
         assert (details.type, details.message) == ("TypeError", "no price for quince")
         shown = await one.frames(stop)
         assert [frame.function for frame in shown[:2]] == frames
         assert shown[0].line == marker("uncaught.js", "outer")
         assert all(frame.file == str(source("uncaught.js")) for frame in shown[:2])
         await one.go_on(stop)
-        assert await one.seen.next(Exited) == Exited(code=1)
-        assert "Debugger" not in one.seen.printed(Stream.STDERR)
+        assert await one.seen.next(ExitedProgram) == ExitedProgram(code=1)
+        assert "Debugger" not in one.seen.printed(OutputStream.STDERR)
 
 
 @pytest.mark.parametrize("line", [1, 4])
@@ -148,8 +156,8 @@ async def test_the_first_statement_stops_for_a_breakpoint_and_as_the_entry(
     file = tmp_path / "first.js"
     file.write_text("\n".join(lines[3:] if line == 1 else lines))
     async with drive(KIT) as one:
-        stop = await one.to_stop(launch(file), Spec(file=str(file), line=line))
-        assert (stop.reason, (await one.frame(stop)).line) == (Reason.BREAKPOINT, line)
+        stop = await one.to_stop(launch(file), BreakpointSpec(file=str(file), line=line))
+        assert (stop.reason, (await one.frame(stop)).line) == (StopReason.BREAKPOINT, line)
     async with drive(KIT) as one:
         stop = await one.to_stop(launch(file, stop_on_entry=True))
         assert (await one.frame(stop)).line == line
@@ -157,27 +165,31 @@ async def test_the_first_statement_stops_for_a_breakpoint_and_as_the_entry(
 
 async def test_a_condition_a_count_and_a_logpoint_of_one_breakpoint_all_hold(drive: Drive):
     line = marker("loop.js", "step")
-    spec = Spec(file=KIT.file, line=line, condition="i > 1", hit_count=2, log="{i}: 100% {nosuch}")
+    spec = BreakpointSpec(
+        file=KIT.file, line=line, condition="i > 1", hit_count=2, log="{i}: 100% {nosuch}"
+    )
     async with drive(KIT) as one:
         await one.backend.start(KIT.loop())
         await one.add(spec)
-        await one.backend.run()
-        await one.seen.next(Ended)
-        logged = [event.text for event in one.seen if isinstance(event, Logged)]
+        await one.backend.run_program()
+        await one.seen.next(BackendEnded)
+        logged = [event.text for event in one.seen if isinstance(event, LogpointPassed)]
         why = "<ReferenceError: nosuch is not defined>"
         assert logged == [f"{i}: 100% {why}" for i in (3, 4, 5)]
-        assert one.seen.printed(Stream.STDOUT).startswith("step 1\nstep 2\nstep 3\n")
+        assert one.seen.printed(OutputStream.STDOUT).startswith("step 1\nstep 2\nstep 3\n")
 
 
 async def test_a_condition_that_is_no_expression_is_refused_with_what_is_wrong(drive: Drive):
     async with drive(KIT) as one:
         await one.backend.start(KIT.loop())
-        (bound,) = await one.add(Spec(file=KIT.file, line=KIT.stop_line, condition="i ==="))
+        (bound,) = await one.add(
+            BreakpointSpec(file=KIT.file, line=KIT.stop_line, condition="i ===")
+        )
         assert not bound.verified
         assert "SyntaxError" in (bound.why or "")
-        await one.backend.run()
-        assert await one.seen.next(Exited) == Exited(code=3)
-        assert not [event for event in one.seen if isinstance(event, ConditionFailed)]
+        await one.backend.run_program()
+        assert await one.seen.next(ExitedProgram) == ExitedProgram(code=3)
+        assert not [event for event in one.seen if isinstance(event, ConditionError)]
 
 
 async def test_a_name_that_is_not_there_is_not_made_by_an_assignment(drive: Drive):
@@ -185,13 +197,13 @@ async def test_a_name_that_is_not_there_is_not_made_by_an_assignment(drive: Driv
         stop = await one.to_stop(KIT.loop(), place("loop.js", "deposit"))
         frame = await one.frame(stop)
         with pytest.raises(DebuggerError, match="no_such_name") as raised:
-            await one.backend.assign("no_such_name", "1", frame)
-        assert raised.value.code is Code.EVALUATION_FAILED
+            await one.backend.assign_value("no_such_name", "1", frame)
+        assert raised.value.code is ErrorCode.EVALUATION_FAILED
         assert await one.value(stop, "typeof no_such_name") == "'undefined'"
-        await one.backend.assign("this.balance", "7", frame)
+        await one.backend.assign_value("this.balance", "7", frame)
         assert await one.value(stop, "this.balance") == "7"
         with pytest.raises(DebuggerError, match="await cannot be used"):
-            await one.backend.evaluate("await 1", frame, Purpose.EVALUATE)
+            await one.backend.evaluate("await 1", frame, EvaluationPurpose.EVALUATE)
 
 
 @pytest.mark.parametrize(
@@ -218,24 +230,24 @@ async def test_what_a_function_returns_is_told_when_it_is_left(
     )
     file.write_text(f"{text}\n{main}")
     async with drive(KIT) as one:
-        stop = await one.to_stop(launch(file), Spec(file=str(file), line=2))
-        (kept,) = await one.add(Spec(file=str(file), line=2, condition="false"))
+        stop = await one.to_stop(launch(file), BreakpointSpec(file=str(file), line=2))
+        (kept,) = await one.add(BreakpointSpec(file=str(file), line=2, condition="false"))
         for _ in range(turns):
-            await one.go_on(stop, Resume.NEXT)
+            await one.go_on(stop, ResumeKind.NEXT)
             stop = await one.seen.next(Stopped)
-        await one.go_on(stop, Resume.FINISH)
+        await one.go_on(stop, ResumeKind.FINISH)
         stop = await one.seen.next(Stopped)
         frame = await one.frame(stop)
         # Past a throw V8 steps out of the function that catches it, too.
         where = "<anonymous>" if value is None else "main"
-        assert (stop.reason, frame.function) == (Reason.STEP, where)
-        told = await one.backend.ability(ReturnValues).returned(stop, frame)
+        assert (stop.reason, frame.function) == (StopReason.STEP, where)
+        told = await one.backend.find_ability(ReturnValueAbility).returned_value(stop, frame)
         assert (told.value if told is not None else None) == value
         # The user's own breakpoints are those that they were before.
-        (again,) = await one.add(Spec(file=str(file), line=2, condition="false"))
+        (again,) = await one.add(BreakpointSpec(file=str(file), line=2, condition="false"))
         assert again.backend_id != kept.backend_id
         await one.go_on(stop)
-        assert await one.seen.next(Exited) == Exited(code=0)
+        assert await one.seen.next(ExitedProgram) == ExitedProgram(code=0)
 
 
 @pytest.mark.parametrize("waits", [False, True], ids=["runs", "waits"])
@@ -248,11 +260,13 @@ async def test_a_running_node_is_attached_to_and_left_as_it_is(drive: Drive, wai
         told = await (program.stderr if waits else program.stdout).readline()
         assert told.startswith(b"Debugger listening" if waits else b"counting")
         async with drive(KIT) as one:
-            target = Attach(pid=program.pid, cwd=os.getcwd(), env=dict(os.environ), pause=not waits)
+            target = AttachTarget(
+                pid=program.pid, cwd=os.getcwd(), env=dict(os.environ), pause=not waits
+            )
             await one.backend.attach(target)
             if waits:
-                await one.add(Spec(file=KIT.file, line=KIT.stop_line))
-            await one.backend.run()
+                await one.add(BreakpointSpec(file=KIT.file, line=KIT.stop_line))
+            await one.backend.run_program()
             stop = await one.seen.next(Stopped)
             if waits:
                 await one.go_on(stop)
@@ -287,19 +301,19 @@ async def test_a_program_that_only_waits_for_events_is_paused_and_goes_on(
     file.write_text(_TICKING)
     async with drive(KIT) as one:
         await one.backend.start(launch(file, "input"))
-        await one.add(Spec(file=str(file), line=3))
-        await one.backend.run()
+        await one.add(BreakpointSpec(file=str(file), line=3))
+        await one.backend.run_program()
         await one.seen.until_printed("ready\n")
         await one.backend.pause()
         stop = await one.seen.next(Stopped)
         # What printed "ready" may still be running, and is what the first pause finds then.
         while (await one.frames(stop))[0].function != "idle":
-            await one.go_on(stop, Resume.CONTINUE)
+            await one.go_on(stop, ResumeKind.CONTINUE)
             await one.backend.pause()
             stop = await one.seen.next(Stopped)
         assert "Wrap" in await one.value(stop, "waits_for")
         # A step out of it is no stop: the program runs, and stops at the user's breakpoint next.
-        await one.go_on(stop, Resume.NEXT)
+        await one.go_on(stop, ResumeKind.NEXT)
         await one.backend.write_input(b"go\n")
         stop = await one.seen.next(Stopped)
         assert (await one.frame(stop)).function == "Socket.tick"
@@ -316,21 +330,23 @@ async def test_the_inspector_that_was_opened_for_an_attach_is_closed_and_old_log
     assert program.stdout is not None
     try:
         await program.stdout.readline()
-        target = Attach(pid=program.pid, cwd=os.getcwd(), env=dict(os.environ))
+        target = AttachTarget(pid=program.pid, cwd=os.getcwd(), env=dict(os.environ))
         last = 0
         for _ in range(2):
             async with drive(KIT) as one:
                 await one.backend.attach(target)
-                await one.backend.run()
+                await one.backend.run_program()
                 for _ in range(2):
-                    number = int((await one.seen.next(Printed)).text.split()[1])
+                    number = int((await one.seen.next(OutputPrinted)).text.split()[1])
                     assert number > last
                     last = number
                 await one.backend.close(kill=False)
-            wait_until(lambda: not attach._listening(program.pid), 10, what="its port to close")
+            wait_until(
+                lambda: not js_attach._listening_ports(program.pid), 10, what="its port to close"
+            )
         async with drive(KIT) as one:
             await one.backend.attach(target)
-            await one.backend.run()
+            await one.backend.run_program()
             await one.backend.close(kill=True)
         assert await program.wait() == -signal.SIGKILL
     finally:
@@ -350,10 +366,10 @@ async def test_a_program_that_computes_on_is_said_to_keep_its_inspector(drive: D
         for _ in range(2):  # the second time it listens already
             async with drive(KIT) as one:
                 await one.backend.attach(
-                    Attach(pid=program.pid, cwd=os.getcwd(), env=dict(os.environ))
+                    AttachTarget(pid=program.pid, cwd=os.getcwd(), env=dict(os.environ))
                 )
-                await one.backend.run()
-                await one.seen.next(Started)
+                await one.backend.run_program()
+                await one.seen.next(ProcessStarted)
                 closed = await one.backend.close(kill=False)
                 assert f"it still listens at 127.0.0.1:{port}" in closed.notes[0]
     finally:
@@ -370,8 +386,8 @@ def test_a_method_is_named_by_the_class_of_its_object():
         "Basket.total": "Basket.total",
         "main::{closure#0}": "main::{closure#0}",
     }
-    bodies = [dap.StackFrame(id=1, name=one) for one in names]
-    assert [one.function for one in convert.frames(bodies, 0)] == list(names.values())
+    bodies = [dap.DapStackFrame(id=1, name=one) for one in names]
+    assert [one.function for one in dap_convert.to_frames(bodies, 0)] == list(names.values())
 
 
 @pytest.mark.parametrize(("what", "exceptions"), [("reads", 3), ("throws", 6)])
@@ -388,12 +404,12 @@ async def test_a_breakpoint_that_does_not_stop_keeps_no_exception_of_its_line_fr
     line = 2 if what == "reads" else 5
     async with drive(KIT) as one:
         await one.backend.start(launch(file))
-        await one.add(Spec(catch="throw"))
-        await one.add(Spec(file=str(file), line=line, log="passed"))
-        await one.backend.run()
+        await one.add(BreakpointSpec(catch="throw"))
+        await one.add(BreakpointSpec(file=str(file), line=line, log="passed"))
+        await one.backend.run_program()
         for _ in range(exceptions):
             stop = await one.seen.next(Stopped)
-            assert stop.reason is Reason.EXCEPTION
+            assert stop.reason is StopReason.EXCEPTION
             await one.go_on(stop)
-        assert await one.seen.next(Exited) == Exited(code=0)
-        assert sum(isinstance(event, Logged) for event in one.seen) == 6
+        assert await one.seen.next(ExitedProgram) == ExitedProgram(code=0)
+        assert sum(isinstance(event, LogpointPassed) for event in one.seen) == 6

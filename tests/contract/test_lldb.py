@@ -10,10 +10,10 @@ import pytest
 
 from debuggees import marker, source
 from debugger.backends import abilities
-from debugger.backends.base import ConditionFailed, Logged
-from debugger.backends.lldb.guards import NAME
-from debugger.core.breakpoints import Spec
-from debugger.core.model import Exited, Reason, Resume, Stopped
+from debugger.backends.base import ConditionError, LogpointPassed
+from debugger.backends.lldb.step_guards import NAME
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
 from kits import where
 from kits.kit import Kit, native
 from live import Driven
@@ -23,11 +23,11 @@ _FILE = str(source("stepping.c"))
 _lldb_kits = where(lambda kit: "lldb" in kit.name)
 
 
-def _at(name: str, **changes: Any) -> Spec:
-    return Spec(file=_FILE, line=marker("stepping.c", name), **changes)
+def _at(name: str, **changes: Any) -> BreakpointSpec:
+    return BreakpointSpec(file=_FILE, line=marker("stepping.c", name), **changes)
 
 
-async def _before(one: Driven, name: str, *specs: Spec) -> Stopped:
+async def _before(one: Driven, name: str, *specs: BreakpointSpec) -> Stopped:
     """Stop at a line, which then has no breakpoint any more; set others."""
     stop = await one.to_stop(native("stepping.c")(Path()), _at(name))
     await one.backend.set_breakpoints(_FILE, [])
@@ -37,15 +37,15 @@ async def _before(one: Driven, name: str, *specs: Spec) -> Stopped:
     return stop
 
 
-async def _stepped(one: Driven, stop: Stopped, how: Resume, *, to: str) -> Stopped:
+async def _stepped(one: Driven, stop: Stopped, how: ResumeKind, *, to: str) -> Stopped:
     await one.go_on(stop, how)
     return await _is_at(one, to)
 
 
 async def _is_at(one: Driven, name: str) -> Stopped:
-    stop = await one.seen.next((Stopped, Exited))
+    stop = await one.seen.next((Stopped, ExitedProgram))
     assert isinstance(stop, Stopped), "the step was lost"
-    assert (stop.reason, stop.hits) == (Reason.STEP, ())
+    assert (stop.reason, stop.hits) == (StopReason.STEP, ())
     assert (await one.frame(stop)).line == marker("stepping.c", name)
     return stop
 
@@ -59,30 +59,30 @@ _PASSING = {
 }
 
 
-@pytest.mark.parametrize("how", [Resume.NEXT, Resume.STEP])
+@pytest.mark.parametrize("how", [ResumeKind.NEXT, ResumeKind.STEP])
 @pytest.mark.parametrize("way", _PASSING)
 @_lldb_kits
 async def test_a_step_that_jumps_to_it_ends(
-    kit: Kit, drive: Callable[[Kit], Any], way: str, how: Resume
+    kit: Kit, drive: Callable[[Kit], Any], way: str, how: ResumeKind
 ):
     async with drive(kit) as one:
         stop = await _before(one, "jumps", _at("again", **_PASSING[way]))
         await _stepped(one, stop, how, to="again")
-        logged = [event.text for event in one.seen if isinstance(event, Logged)]
+        logged = [event.text for event in one.seen if isinstance(event, LogpointPassed)]
         assert logged == ["here"] * (way == "log")
-        failed = [event for event in one.seen if isinstance(event, ConditionFailed)]
+        failed = [event for event in one.seen if isinstance(event, ConditionError)]
         assert bool(failed) is (way == "condition that fails")
 
 
-@pytest.mark.parametrize("how", [Resume.NEXT, Resume.STEP, Resume.FINISH])
+@pytest.mark.parametrize("how", [ResumeKind.NEXT, ResumeKind.STEP, ResumeKind.FINISH])
 @pytest.mark.parametrize("way", _PASSING)
 @_lldb_kits
 async def test_a_step_that_returns_to_it_ends(
-    kit: Kit, drive: Callable[[Kit], Any], way: str, how: Resume
+    kit: Kit, drive: Callable[[Kit], Any], way: str, how: ResumeKind
 ):
     async with drive(kit) as one:
         stop = await _before(one, "adds", _at("back", **_PASSING[way]))
-        if how is not Resume.FINISH:
+        if how is not ResumeKind.FINISH:
             await one.go_on(stop, how)
             stop = await one.seen.next(Stopped)
         await _stepped(one, stop, how, to="back")
@@ -94,29 +94,29 @@ async def test_a_step_that_jumps_to_where_a_function_begins_ends(
     kit: Kit, drive: Callable[[Kit], Any], way: dict[str, Any]
 ):
     async with drive(kit) as one:
-        stop = await _before(one, "jumps", Spec(function="count_down", **way))
-        await _stepped(one, stop, Resume.NEXT, to="again")
-        logged = [event.text for event in one.seen if isinstance(event, Logged)]
+        stop = await _before(one, "jumps", BreakpointSpec(function="count_down", **way))
+        await _stepped(one, stop, ResumeKind.NEXT, to="again")
+        logged = [event.text for event in one.seen if isinstance(event, LogpointPassed)]
         assert logged == list(way.get("log", "").split())
 
 
-@pytest.mark.parametrize("how", [Resume.NEXT, Resume.STEP])
+@pytest.mark.parametrize("how", [ResumeKind.NEXT, ResumeKind.STEP])
 @_lldb_kits
 async def test_a_step_by_an_instruction_that_jumps_to_an_address_ends(
-    kit: Kit, drive: Callable[[Kit], Any], how: Resume
+    kit: Kit, drive: Callable[[Kit], Any], how: ResumeKind
 ):
     async with drive(kit) as one:
         stop = await one.to_stop(native("stepping.c")(Path()), _at("again"))
         await one.backend.set_breakpoints(_FILE, [])
         again = (await one.frame(stop)).address
-        (bound,) = await one.add(Spec(address=again, condition="total == 1000"))
+        (bound,) = await one.add(BreakpointSpec(address=again, condition="total == 1000"))
         assert bound.verified, bound
         for _ in range(_INSTRUCTIONS):
-            steps = one.backend.ability(abilities.InstructionSteps)
+            steps = one.backend.find_ability(abilities.InstructionStepAbility)
             await steps.step_instruction(how, stop.thread or 0)
-            stop = await one.seen.next((Stopped, Exited))
+            stop = await one.seen.next((Stopped, ExitedProgram))
             assert isinstance(stop, Stopped), "the step was lost"
-            assert (stop.reason, stop.hits) == (Reason.STEP, ())
+            assert (stop.reason, stop.hits) == (StopReason.STEP, ())
             if (await one.frame(stop)).address == again:
                 return
         raise AssertionError("the loop did not come back to its first instruction")
@@ -128,9 +128,9 @@ async def test_after_a_step_no_breakpoint_is_left_that_the_user_did_not_set(
 ):
     async with drive(kit) as one:
         stop = await _before(one, "jumps", _at("again", condition="n == 1"))
-        stop = await _stepped(one, stop, Resume.NEXT, to="again")
-        assert "Options: disabled" in await one.backend.raw(f"breakpoint list {NAME}", None)
+        stop = await _stepped(one, stop, ResumeKind.NEXT, to="again")
+        assert "Options: disabled" in await one.backend.run_raw(f"breakpoint list {NAME}", None)
         await one.go_on(stop)
         stop = await one.seen.next(Stopped)
-        assert stop.reason is Reason.BREAKPOINT
+        assert stop.reason is StopReason.BREAKPOINT
         assert await one.value(stop, "n") == "1"

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from debuggees import build, marker, source
-from debugger.backends.base import Attach
-from debugger.core.breakpoints import Spec
-from debugger.core.model import Stopped
+from debugger.backends.base import AttachTarget
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.program import Stopped
 from kits import where
 from kits.kit import Kit, native
 
 _lldb_kits = where(lambda kit: "lldb" in kit.name)
 
 
-def _here(name: str) -> Spec:
-    return Spec(file=str(source(name)), line=marker(name, "here"))
+def _here(name: str) -> BreakpointSpec:
+    return BreakpointSpec(file=str(source(name)), line=marker(name, "here"))
 
 
 @_lldb_kits
@@ -102,9 +102,9 @@ async def test_rusts_values_are_as_readable_after_an_attach(
         assert process.stdout is not None
         await process.stdout.readline()
         async with drive(kit) as one:
-            target = Attach(process.pid, str(tmp_path), dict(os.environ), pause=True)
+            target = AttachTarget(process.pid, str(tmp_path), dict(os.environ), pause=True)
             await one.backend.attach(target)
-            await one.backend.run()
+            await one.backend.run_program()
             frames = await one.frames(await one.seen.next(Stopped))
             (work,) = [frame for frame in frames if frame.function.endswith("::work")]
             found = await one.locals(work)
@@ -167,7 +167,7 @@ async def test_what_a_collection_or_a_cell_of_rust_holds_is_shown(
         stop = await one.to_stop(native("collections.rs")(Path()), _here("collections.rs"))
         found = await one.locals(await one.frame(stop))
         assert {name: found[name].value for name in RUST_HOLDERS} == RUST_HOLDERS
-        entries = await one.backend.variables(found["big"].handle, start=38, count=2)
+        entries = await one.backend.read_variables(found["big"].handle, start=38, count=2)
         assert [(entry.name, entry.value) for entry in entries] == [
             ("[38]", "1444"),
             ("[39]", "1521"),

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from debugger.backends.base import Launch
-from debugger.core.breakpoints import Spec
+from debugger.backends.base import LaunchTarget
+from debugger.model.breakpoints import BreakpointSpec
 from kits.kit import Kit, Stopping
 
 Data = dict[str, Any]
@@ -33,14 +33,14 @@ class Row:
     otherwise: str = ""
 
 
-def started(kit: Kit, program: Launch, *options: str) -> list[str]:
+def started(kit: Kit, program: LaunchTarget, *options: str) -> list[str]:
     """Return the words that start a program under a kit's adapter."""
     assert program.program is not None
     words = ["start", program.program, *kit.words, *options]
     return [*words, "--", *program.args]
 
 
-def place(spec: Spec) -> str:
+def place(spec: BreakpointSpec) -> str:
     """Write a place as a user does."""
     return spec.function or f"{spec.file}:{spec.line}"
 

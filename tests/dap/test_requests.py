@@ -14,13 +14,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from debugger.backends import abilities, choose
-from debugger.backends.base import ChildAppeared, Launch
-from debugger.backends.dap.conversation import Conversation
-from debugger.backends.dap.profile import Found, Profile
-from debugger.core.breakpoints import Spec
-from debugger.core.model import Exited, Frame, Purpose, Resume, Stopped
+from debugger.backends import abilities, select_backend
+from debugger.backends.base import ChildStarted, LaunchTarget
+from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
+from debugger.backends.dap.conversation import AdapterConversation
 from debugger.errors import DebuggerError
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.program import EvaluationPurpose, ExitedProgram, Frame, ResumeKind, Stopped
 from fakes import fake_profile
 from kits import KITS
 from kits.kit import Kit
@@ -31,7 +31,7 @@ SCHEMA = json.loads(Path(__file__).with_name("debugAdapterProtocol.json").read_t
 _FOREIGN = {"setDebuggerProperty"}
 # Requests of our own, where our code runs inside the adapter.
 _OURS = "debugger"
-Loop = Callable[[], tuple[Launch, str, int, str]]
+Loop = Callable[[], tuple[LaunchTarget, str, int, str]]
 
 
 def _definition(message: Mapping[str, Any]) -> str:
@@ -65,15 +65,15 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Keep every message that goes to an adapter, and see that each conversation counts them."""
     messages: list[dict[str, Any]] = []
     counts: Counter[int] = Counter()
-    write = Conversation._write
+    write = AdapterConversation._write_message
 
-    def keep(self: Conversation, body: bytes) -> None:
+    def keep(self: AdapterConversation, body: bytes) -> None:
         messages.append(json.loads(body))
         counts[id(self)] += 1
         assert messages[-1]["seq"] == counts[id(self)]
         write(self, body)
 
-    monkeypatch.setattr(Conversation, "_write", keep)
+    monkeypatch.setattr(AdapterConversation, "_write_message", keep)
     return messages
 
 
@@ -86,80 +86,82 @@ async def _try(call: Awaitable[object]) -> None:
 
 def _able(one: Driven, kind: type[Any]) -> Any:
     with suppress(DebuggerError):
-        return one.backend.ability(kind)
+        return one.backend.find_ability(kind)
 
 
 async def _look_more(one: Driven, frame: Frame, name: str) -> None:
     """Call what only some backends can do and nothing moves, whether it succeeds or not."""
     address = int(frame.address or "0x1000", 16)
-    if memory := _able(one, abilities.Memory):
-        await _try(memory.read(address, 4))
-        await _try(memory.write(8, b"\x2a"))
-    if registers := _able(one, abilities.Registers):
-        await _try(registers.registers(frame))
-    if disassembly := _able(one, abilities.Disassembly):
-        await _try(disassembly.instructions(address, 2))
-    if modules := _able(one, abilities.Modules):
-        await _try(modules.modules())
-    if targets := _able(one, abilities.StepTargets):
-        await _try(targets.step_targets(frame))
-    if addresses := _able(one, abilities.InstructionBreakpoints):
-        await _try(one.add(Spec(address=hex(address), condition=f"{name} == 2")))
+    if memory := _able(one, abilities.MemoryAbility):
+        await _try(memory.read_memory(address, 4))
+        await _try(memory.write_memory(8, b"\x2a"))
+    if registers := _able(one, abilities.RegisterAbility):
+        await _try(registers.read_registers(frame))
+    if disassembly := _able(one, abilities.DisassemblyAbility):
+        await _try(disassembly.read_instructions(address, 2))
+    if modules := _able(one, abilities.ModuleAbility):
+        await _try(modules.list_modules())
+    if targets := _able(one, abilities.StepTargetAbility):
+        await _try(targets.list_step_targets(frame))
+    if addresses := _able(one, abilities.InstructionBreakpointAbility):
+        await _try(one.add(BreakpointSpec(address=hex(address), condition=f"{name} == 2")))
         await _try(addresses.set_instruction_breakpoints([]))
-    if exceptions := _able(one, abilities.Exceptions):
-        await _try(one.add(*(Spec(catch=word) for word in exceptions.catches)))
+    if exceptions := _able(one, abilities.ExceptionAbility):
+        await _try(one.add(*(BreakpointSpec(catch=word) for word in exceptions.catch_filters)))
         await _try(exceptions.set_catches([]))
-    if watchpoints := _able(one, abilities.Watchpoints):
+    if watchpoints := _able(one, abilities.WatchpointAbility):
         with suppress(DebuggerError):
-            await watchpoints.unwatch(await one.watch(name, frame))
+            await watchpoints.remove_watchpoint(await one.watch(name, frame))
 
 
 async def _move_more(one: Driven, stop: Stopped, file: str, line: int) -> None:
     """Move as only some backends can."""
     thread = stop.thread
     assert thread is not None
-    if jump := _able(one, abilities.Jump):
+    if jump := _able(one, abilities.JumpAbility):
         with suppress(DebuggerError):
-            await jump.jump(file, line, thread)
-            if jump.is_reported:
+            await jump.jump_to(file, line, thread)
+            if jump.is_stop_reported:
                 await one.seen.next(Stopped)
-    if steps := _able(one, abilities.InstructionSteps):
+    if steps := _able(one, abilities.InstructionStepAbility):
         with suppress(DebuggerError):  # CodeLLDB may say that its resume timed out
-            await steps.step_instruction(Resume.NEXT, thread)
+            await steps.step_instruction(ResumeKind.NEXT, thread)
             await one.seen.next(Stopped)
-    if alone := _able(one, abilities.ThreadsAlone):
-        await alone.resume_alone(Resume.NEXT, thread)
+    if alone := _able(one, abilities.SingleThreadAbility):
+        await alone.resume_single_thread(ResumeKind.NEXT, thread)
         await one.seen.next(Stopped)
 
 
-async def _use_everything(one: Driven, start: Launch, file: str, line: int, name: str) -> None:
+async def _use_everything(
+    one: Driven, start: LaunchTarget, file: str, line: int, name: str
+) -> None:
     """Call all that a backend can do, whether it succeeds or not."""
     backend = one.backend
     await backend.start(start)
-    await one.add(Spec(function="no_such_function"))
+    await one.add(BreakpointSpec(function="no_such_function"))
     await one.add(
-        Spec(file=file, line=line, condition=f"{name} >= 0", hit_count=1),
-        Spec(file=file, line=line + 1, log=f"{{{name}}}", condition=f"{name} == 1"),
+        BreakpointSpec(file=file, line=line, condition=f"{name} >= 0", hit_count=1),
+        BreakpointSpec(file=file, line=line + 1, log=f"{{{name}}}", condition=f"{name} == 1"),
     )
-    await backend.run()
+    await backend.run_program()
     stop = await one.seen.next(Stopped)
     assert stop.thread is not None
-    await backend.threads()
-    frame = (await backend.stack(stop.thread, start=0, levels=5)).frames[0]
-    for scope in await backend.scopes(frame):
-        for value in (await backend.variables(scope.handle))[:20]:
+    await backend.list_threads()
+    frame = (await backend.read_stack(stop.thread, start=0, levels=5)).frames[0]
+    for scope in await backend.read_scopes(frame):
+        for value in (await backend.read_variables(scope.handle))[:20]:
             if value.handle:
-                await backend.variables(value.handle, start=1, count=2)
-                await backend.size(value.handle)
-    for purpose in Purpose:
+                await backend.read_variables(value.handle, start=1, count=2)
+                await backend.count_elements(value.handle)
+    for purpose in EvaluationPurpose:
         await _try(backend.evaluate(name, frame, purpose))
-    await _try(backend.raw("help", None))
-    await _try(backend.assign(name, "1", frame))
-    await _try(backend.exception(stop))
-    await _try(backend.source(frame))
+    await _try(backend.run_raw("help", None))
+    await _try(backend.assign_value(name, "1", frame))
+    await _try(backend.read_exception(stop))
+    await _try(backend.read_source(frame))
     await _look_more(one, frame, name)
     await _move_more(one, stop, file, line)
-    for how in (Resume.STEP, Resume.NEXT, Resume.FINISH):
+    for how in (ResumeKind.STEP, ResumeKind.NEXT, ResumeKind.FINISH):
         await backend.resume(how, stop.thread)
         await one.seen.next(Stopped)
     await _try(backend.pause())
@@ -175,13 +177,13 @@ async def _to_the_end(one: Driven, thread: int) -> None:
     """
     for _ in range(3):
         with suppress(DebuggerError):
-            await one.backend.resume(Resume.CONTINUE, thread)
-        if isinstance(await one.seen.next((Stopped, Exited)), Exited):
+            await one.backend.resume(ResumeKind.CONTINUE, thread)
+        if isinstance(await one.seen.next((Stopped, ExitedProgram)), ExitedProgram):
             return
     raise AssertionError(f"it stops again: {one.seen}")
 
 
-def _fake_loop() -> tuple[Launch, str, int, str]:
+def _fake_loop() -> tuple[LaunchTarget, str, int, str]:
     return launch("/imaginary/main.c", "5"), "/imaginary/main.c", 4, "n"
 
 
@@ -205,15 +207,15 @@ CASES = [
 ]
 
 
-def _found(profile: Profile, *arguments: str) -> Found:
+def _found(profile: AdapterProfile, *arguments: str) -> AdapterLocation:
     if profile is _FAKE:
         return fake_profile.found(*arguments)
-    return choose.find(profile, os.environ, {})
+    return select_backend.find_adapter(profile, os.environ, {})
 
 
 @pytest.mark.parametrize(("profile", "quirks", "loop"), CASES)
 async def test_whatever_is_sent_fits_the_schema(
-    profile: Profile,
+    profile: AdapterProfile,
     quirks: tuple[str, ...],
     loop: Loop,
     runtime_dir: Path,
@@ -235,10 +237,10 @@ async def test_what_is_sent_for_a_child_and_for_an_attach_fits_the_schema(
     found = fake_profile.found(*fake_profile.quirks("start-debugging"))
     async with driven(_FAKE, found, runtime_dir / "scratch") as one:
         await one.backend.start(launch("/imaginary/main.c"))
-        await one.backend.run()
-        child = (await one.seen.next(ChildAppeared)).backend
-        await child.connect()
-        await child.run()
+        await one.backend.run_program()
+        child = (await one.seen.next(ChildStarted)).backend
+        await child.connect_child()
+        await child.run_program()
     assert {"startDebugging", "attach"} <= {message["command"] for message in sent}
     for message in sent:
         _check(message)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from asking import at, data, program, start, value
-from debugger.setup.recipes import RECIPES
+from debugger.install.recipes import RECIPES
 from fakes import fake_profile
 from refusals import refused
 

@@ -233,8 +233,8 @@ async def test_nothing_that_prints_can_break_the_stream_nor_hold_it_open(
     )
     noisy = f"""
 import os, subprocess, sys
-from debugger.mcp import server
-answered = server.Answers.call_tool
+from debugger.mcp import mcp_server
+answered = mcp_server.ProtocolAnswers.call_tool
 async def call_tool(self, *words):
     print("noise"); sys.stdout.flush()
     os.write(1, b"noise")
@@ -242,8 +242,8 @@ async def call_tool(self, *words):
     open({str(tmp_path / "pid")!r}, "w").write(str(child.pid))
     return await answered(self, *words)
 server.Answers.call_tool = call_tool
-from debugger.client import main
-sys.exit(main(["mcp"]))
+from debugger.cli.client import run_command
+sys.exit(run_command(["mcp"]))
 """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", noisy),

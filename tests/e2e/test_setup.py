@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from asking import data
-from debugger.setup.recipes import RECIPES
+from debugger.install.recipes import RECIPES
 from refusals import refused
 
 FILE = RECIPES["codelldb"].ways[0].file  # type: ignore[attr-defined]

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from debugger.backends import abilities
-from debugger.core.model import Frame, Reason, Thread, Traced, Variable
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import Frame, StopReason, Thread, TracedPattern, Variable
 from fakes.backend import FakeBackend
 
 
 class Alone:
-    """Each thread of it stops on its own: `waiting` wait, the others run (`PauseAll`)."""
+    """Each thread of it stops on its own: `waiting_threads` wait, the others run (`PauseAllAbility`)."""
 
     def __init__(self, backend: FakeBackend, *names: str) -> None:
         self._backend = backend
         backend.known = [Thread(at, name, is_running=True) for at, name in enumerate(names, 1)]
-        backend.abilities[abilities.PauseAll] = self
-        backend.abilities[abilities.ThreadsAlone] = self
+        backend.abilities[abilities.PauseAllAbility] = self
+        backend.abilities[abilities.SingleThreadAbility] = self
 
     @property
-    def waiting(self) -> Sequence[int]:
+    def waiting_threads(self) -> Sequence[int]:
         return tuple(one.id for one in self._backend.known if not one.is_running)
 
     def wait(self, *threads: int) -> None:
@@ -29,10 +29,10 @@ class Alone:
             for one in self._backend.known
         ]
 
-    async def pause_all(self) -> None:
+    async def pause_all_threads(self) -> None:
         self._backend.calls.append("pause all")
         self.wait(*(one.id for one in self._backend.known))
-        self._backend.stop(7, Reason.PAUSE)
+        self._backend.stop(7, StopReason.PAUSE)
 
 
 class Live:
@@ -41,29 +41,31 @@ class Live:
     def __init__(self, backend: FakeBackend) -> None:
         self.values = {"total": "3", "0x10": "42"}
         self.kinds: list[str | None] = []
-        backend.abilities[abilities.LiveValues] = self
+        backend.abilities[abilities.LiveValueAbility] = self
 
-    async def read_live(self, expression: str, *, kind: str | None = None) -> Variable:
+    async def read_live_value(self, expression: str, *, kind: str | None = None) -> Variable:
         self.kinds.append(kind)
         if expression not in self.values:
-            raise DebuggerError(Code.NOT_FOUND, f"there is no global {expression}")
+            raise DebuggerError(ErrorCode.NOT_FOUND, f"there is no global {expression}")
         return Variable(expression, self.values[expression], kind or "int")
 
-    async def write_live(
+    async def write_live_value(
         self, target: str, value: str, *, kind: str | None = None
     ) -> tuple[Variable, Variable]:
-        before = await self.read_live(target, kind=kind)
+        before = await self.read_live_value(target, kind=kind)
         self.values[target] = value
-        return before, await self.read_live(target, kind=kind)
+        return before, await self.read_live_value(target, kind=kind)
 
 
 class Calling:
     """A function that adds."""
 
     def __init__(self, backend: FakeBackend) -> None:
-        backend.abilities[abilities.Calls] = self
+        backend.abilities[abilities.CallAbility] = self
 
-    async def call(self, function: str, arguments: Sequence[str], frame: Frame) -> Variable:
+    async def call_function(
+        self, function: str, arguments: Sequence[str], frame: Frame
+    ) -> Variable:
         del frame
         return Variable(function, str(sum(map(int, arguments))), "int")
 
@@ -72,28 +74,30 @@ class Trace:
     """Patterns, of which each matches two functions, or none if it begins with `no`."""
 
     def __init__(self, backend: FakeBackend) -> None:
-        self.known: dict[int, Traced] = {}
+        self.known: dict[int, TracedPattern] = {}
         self.limits: list[int | None] = []
-        backend.abilities[abilities.Tracing] = self
+        backend.abilities[abilities.TracingAbility] = self
 
-    async def trace(self, patterns: Sequence[str], *, limit: int | None = None) -> list[Traced]:
+    async def trace_functions(
+        self, patterns: Sequence[str], *, limit: int | None = None
+    ) -> list[TracedPattern]:
         made = [self._matched(pattern, limit) for pattern in patterns]
         self.limits.append(limit)
         return made
 
-    def _matched(self, pattern: str, limit: int | None) -> Traced:
+    def _matched(self, pattern: str, limit: int | None) -> TracedPattern:
         number = max(self.known, default=0) + 1
         names = () if pattern.startswith("no") else ("one", "two")[:limit]
         left_out = 2 - len(names) if names else 0
         why = None if names else "no function is called so"
-        made = Traced(number, pattern, len(names), names, left_out, why=why)
+        made = TracedPattern(number, pattern, len(names), names, left_out, why=why)
         if names:
             self.known[number] = made
         return made
 
-    async def untrace(self, numbers: Sequence[int]) -> None:
+    async def untrace_functions(self, numbers: Sequence[int]) -> None:
         for number in numbers:
             del self.known[number]
 
-    async def traces(self) -> list[Traced]:
+    async def traced_patterns(self) -> list[TracedPattern]:
         return list(self.known.values())

@@ -6,28 +6,35 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from debugger.backends.base import Attach, Closed, Ended, Launch, Sink, Started
-from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
-from debugger.core.model import (
+from debugger.backends.base import (
+    AttachTarget,
+    BackendEnded,
+    ClosedBackend,
+    LaunchTarget,
+    ProcessStarted,
+    Sink,
+)
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.program import (
+    EvaluationPurpose,
     ExceptionDetails,
-    Exited,
+    ExitedProgram,
     Frame,
-    Purpose,
-    Reason,
-    Resume,
+    ResumeKind,
     Scope,
     ScopeKind,
     Stack,
     Stopped,
+    StopReason,
     Thread,
     Variable,
 )
-from debugger.errors import Code, DebuggerError
 
 T = TypeVar("T")
 
 FILE = "/nowhere/loop.c"
-LAUNCH = Launch(program="/nowhere/loop", cwd="/nowhere", env={})
+LAUNCH = LaunchTarget(program="/nowhere/loop", cwd="/nowhere", env={})
 LAST_LINE = 100
 
 
@@ -38,8 +45,8 @@ class FakeBackend:
     to the error that it raises.
     """
 
-    adapter = "fake"
-    kind = "memory"
+    adapter_name = "fake"
+    backend_name = "memory"
 
     def __init__(self, sink: Sink, tasks: asyncio.TaskGroup) -> None:
         del tasks
@@ -70,7 +77,7 @@ class FakeBackend:
     def stop(
         self,
         line: int = 1,
-        reason: Reason = Reason.BREAKPOINT,
+        reason: StopReason = StopReason.BREAKPOINT,
         *,
         hits: Sequence[int] = (),
         thread: int = 1,
@@ -84,121 +91,127 @@ class FakeBackend:
         self.stop(line, hits=[wanted.bound.backend_id])
 
     def end(self, code: int = 0) -> None:
-        self.sink(Exited(code=code))
-        self.sink(Ended())
+        self.sink(ExitedProgram(code=code))
+        self.sink(BackendEnded())
 
     def sent(self, file: str | None = FILE) -> list[int | None]:
         return [one.at.line if one.at is not None else None for one in self.lists.get(file, ())]
 
     # -- what a session asks -----------------------------------------------------------------
 
-    def report_to(self, sink: Sink) -> None:
+    def set_sink(self, sink: Sink) -> None:
         self.sink = sink
 
-    async def start(self, launch: Launch) -> None:
+    async def start(self, launch: LaunchTarget) -> None:
         del launch
         await self._asked("start")
-        self.sink(Started(4711))
+        self.sink(ProcessStarted(4711))
 
-    async def attach(self, target: Attach) -> None:
+    async def attach(self, target: AttachTarget) -> None:
         del target
         await self._asked("attach")
 
-    async def connect(self) -> None:
+    async def connect_child(self) -> None:
         await self._asked("connect")
 
-    def place(self, spec: Spec) -> Spec | Bound:
+    def locate_breakpoint(self, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
         return spec
 
-    async def set_breakpoints(self, file: str, wanted: Sequence[Breakpoint]) -> list[Bound]:
+    async def set_breakpoints(
+        self, file: str, wanted: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
         await self._asked("set_breakpoints")
         self.lists[file] = tuple(wanted)
         return [self._bound(one) for one in wanted]
 
-    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
+    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
         await self._asked("set_function_breakpoints")
         self.lists[None] = tuple(wanted)
         return [self._bound(one) for one in wanted]
 
-    def _bound(self, wanted: Breakpoint) -> Bound:
+    def _bound(self, wanted: Breakpoint) -> BoundBreakpoint:
         spec = wanted.at or wanted.spec
         number = 1000 + wanted.id
-        if spec.kind is Kind.LINE and (spec.line or 0) > LAST_LINE:
-            return Bound(verified=False, backend_id=number, why="no code there")
-        return Bound(verified=True, backend_id=number, file=spec.file or FILE, line=spec.line)
+        if spec.kind is BreakpointKind.LINE and (spec.line or 0) > LAST_LINE:
+            return BoundBreakpoint(verified=False, backend_id=number, why="no code there")
+        return BoundBreakpoint(
+            verified=True, backend_id=number, file=spec.file or FILE, line=spec.line
+        )
 
-    async def run(self) -> None:
+    async def run_program(self) -> None:
         await self._asked("run")
 
-    async def resume(self, how: Resume, thread: int) -> None:
+    async def resume(self, how: ResumeKind, thread: int) -> None:
         del thread
         await self._asked(how.value)
-        if self.is_stepping_at_once and how is not Resume.CONTINUE:
-            self.stop(self.line + 1, Reason.STEP)
+        if self.is_stepping_at_once and how is not ResumeKind.CONTINUE:
+            self.stop(self.line + 1, StopReason.STEP)
 
     async def pause(self) -> None:
         await self._asked("pause")
-        self.stop(self.line, Reason.PAUSE)
+        self.stop(self.line, StopReason.PAUSE)
 
-    async def threads(self) -> list[Thread]:
+    async def list_threads(self) -> list[Thread]:
         await self._asked("threads")
         return list(self.known)
 
-    async def stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
+    async def read_stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
         del thread
         await self._asked("stack")
         frames = (Frame(0, "work", 1, FILE, self.line), Frame(1, "main", 2, FILE, 90))
         return Stack(frames[start : start + levels], total=2)
 
-    async def scopes(self, frame: Frame) -> list[Scope]:
+    async def read_scopes(self, frame: Frame) -> list[Scope]:
         del frame
         return [Scope("Locals", ScopeKind.LOCALS, 1)]
 
-    async def variables(
+    async def read_variables(
         self, handle: int, *, start: int = 0, count: int | None = None
     ) -> list[Variable]:
         del handle
         found = [Variable(name, value, "int") for name, value in self.values.items()]
         return found[start:] if count is None else found[start : start + count]
 
-    async def size(self, handle: int) -> int | None:
+    async def count_elements(self, handle: int) -> int | None:
         del handle
         return len(self.values)
 
-    async def completed(self, values: Sequence[Variable]) -> list[Variable]:
+    async def complete_values(self, values: Sequence[Variable]) -> list[Variable]:
         return list(values)
 
-    async def arguments(self, frame: Frame) -> list[str] | None:
+    async def argument_names(self, frame: Frame) -> list[str] | None:
         del frame
         return None
 
-    async def evaluate(self, expression: str, frame: Frame | None, purpose: Purpose) -> Variable:
+    async def evaluate(
+        self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    ) -> Variable:
         del frame, purpose
         await self._asked("evaluate")
         if expression not in self.values:
-            raise DebuggerError(Code.EVALUATION_FAILED, f"no {expression}")
+            raise DebuggerError(ErrorCode.EVALUATION_FAILED, f"no {expression}")
         return Variable(expression, self.values[expression], "int")
 
-    async def assign(self, target: str, value: str, frame: Frame) -> Variable:
+    async def assign_value(self, target: str, value: str, frame: Frame) -> Variable:
         del frame
         self.values[target] = value
         return Variable(target, value, "int")
 
-    async def exception(self, stop: Stopped) -> ExceptionDetails | None:
+    async def read_exception(self, stop: Stopped) -> ExceptionDetails | None:
         del stop
         return None
 
-    def ability(self, kind: type[T]) -> T:
+    def find_ability(self, kind: type[T]) -> T:
         found: T | None = self.abilities.get(kind)
         if found is None:
-            raise DebuggerError(Code.NOT_SUPPORTED, f"the fake has no {kind.__name__}")
+            raise DebuggerError(ErrorCode.NOT_SUPPORTED, f"the fake has no {kind.__name__}")
         return found
 
-    async def explain(self, spec: Spec) -> Bound:
+    async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
         del spec
-        return Bound(verified=False, why="no code there")
+        return BoundBreakpoint(verified=False, why="no code there")
 
-    async def source(self, frame: Frame) -> str | None:
+    async def read_source(self, frame: Frame) -> str | None:
         del frame
         return None
 
@@ -208,8 +221,8 @@ class FakeBackend:
     async def close_input(self) -> None:
         await self._asked("end of input")
 
-    async def close(self, *, kill: bool) -> Closed:
+    async def close(self, *, kill: bool) -> ClosedBackend:
         self.calls.append("kill" if kill else "let go")
         self.is_closed = True
         self.let_go.set()
-        return Closed()
+        return ClosedBackend()

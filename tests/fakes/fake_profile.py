@@ -7,22 +7,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from debugger.backends import abilities
-from debugger.backends.dap.adapters.lldb import lldb_dap
-from debugger.backends.dap.profile import Files, Found, Profile, Search
+from debugger.backends.adapters.lldb import lldb_dap
+from debugger.backends.dap.adapter_profile import (
+    AdapterLocation,
+    AdapterProfile,
+    AdapterSearch,
+    StreamFiles,
+)
 
 if TYPE_CHECKING:
-    from debugger.backends.base import Attach, Launch
+    from debugger.backends.base import AttachTarget, LaunchTarget
 
 ADAPTER = Path(__file__).with_name("dap_adapter.py")
 
 
-def _find(search: Search) -> Found:
+def _find(search: AdapterSearch) -> AdapterLocation:
     return found(*search.args)
 
 
-def found(*arguments: str) -> Found:
+def found(*arguments: str) -> AdapterLocation:
     """Start the fake adapter with these arguments."""
-    return Found((sys.executable, str(ADAPTER), *arguments))
+    return AdapterLocation((sys.executable, str(ADAPTER), *arguments))
 
 
 def quirks(*names: str) -> tuple[str, ...]:
@@ -30,7 +35,7 @@ def quirks(*names: str) -> tuple[str, ...]:
     return tuple(word for name in names for word in ("--quirk", name))
 
 
-def _launch(launch: Launch, files: Files) -> dict[str, Any]:
+def _launch(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
     del files
     return {
         "program": launch.program,
@@ -39,11 +44,11 @@ def _launch(launch: Launch, files: Files) -> dict[str, Any]:
     }
 
 
-def _attach(target: Attach) -> dict[str, Any]:
+def _attach(target: AttachTarget) -> dict[str, Any]:
     return {"program": target.program, "stopOnEntry": target.pause}
 
 
-PROFILE = Profile(
+PROFILE = AdapterProfile(
     name="fake",
     languages=("imaginary",),
     install="it is here",
@@ -51,7 +56,9 @@ PROFILE = Profile(
     launch=_launch,
     attach=_attach,
     exception_filters=("raised",),
-    has=frozenset({abilities.Exceptions, abilities.RawCommands, abilities.ReturnValues}),
+    has=frozenset(
+        {abilities.ExceptionAbility, abilities.RawCommandAbility, abilities.ReturnValueAbility}
+    ),
     stopped=lldb_dap.PROFILE.stopped,  # it may tell a SIGSTOP as lldb-dap does
     failed_conditions_stop=True,
     hit_condition=lambda count: f">={count}",

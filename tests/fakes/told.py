@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from debugger.core import answers as a
+from debugger.model import answers as a
 
 MAIN = a.FrameView(1, "main", "/src/main.c", 60)
 SUM_TO = a.FrameView(0, "sum_to", "/src/main.c", 42, 5)
@@ -141,11 +141,11 @@ EXAMPLES: tuple[a.Answer, ...] = (
         ),
         4,
     ),
-    a.Readings(
+    a.LiveReadings(
         (
-            a.Reading("counter", "3", "int"),
-            a.Reading("pair", "{…}", "Pair", "v1", (a.VariableView("x", "1", "int"),), 1),
-            a.Reading("nosuch", None, error="no such name"),
+            a.LiveReading("counter", "3", "int"),
+            a.LiveReading("pair", "{…}", "Pair", "v1", (a.VariableView("x", "1", "int"),), 1),
+            a.LiveReading("nosuch", None, error="no such name"),
         )
     ),
     a.Probe(
@@ -315,7 +315,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
         locals_total=1,
         output=(a.OutputLine("stdout", "round 1", 4),),
         output_total=1,
-        differs=(a.Change("noise", "1", "2", "long"),),
+        differs=(a.ChangedValue("noise", "1", "2", "long"),),
         differs_total=3,
         took_s=1.5,
         adapter="gdb",

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from debugger import client
-from debugger.daemon import process
-from debugger.daemon.handler import Publish, Reply, Request
-from debugger.errors import Code, DebuggerError
+from debugger.cli import client
+from debugger.daemon import daemon_process
+from debugger.daemon.handler import CommandReply, CommandRequest, Publish
+from debugger.errors import DebuggerError, ErrorCode
 
 DAEMON = (__file__,)
 PATIENCE_S = 30.0
@@ -32,52 +32,52 @@ class Toy:
         self._sessions: list[dict[str, Any]] = []
         self.cancelled = asyncio.Event()
 
-    def evidence(self) -> tuple[str, ...]:
+    def evidence_numbers(self) -> tuple[str, ...]:
         return ()
 
-    def describe_progress(self, _: Request) -> str:
+    def describe_progress(self, _: CommandRequest) -> str:
         return "a toy works"
 
     def idle_s(self) -> float | None:
         return None
 
-    def busy(self) -> bool:
+    def has_live_session(self) -> bool:
         return bool(self._sessions)
 
-    def sessions(self) -> list[dict[str, Any]]:
+    def live_sessions(self) -> list[dict[str, Any]]:
         return list(self._sessions)
 
     async def close(self) -> None:
         self._sessions.clear()
         self._publish(self._sessions)
 
-    async def handle(self, request: Request) -> Reply:
+    async def handle(self, request: CommandRequest) -> CommandReply:
         verb, *rest = request.argv or (request.command, *request.args.values())
         return await getattr(self, f"_{verb}")(request, rest)
 
-    async def _echo(self, _: Request, words: list[str]) -> Reply:
-        return Reply(result={"words": words}, text=" ".join(words))
+    async def _echo(self, _: CommandRequest, words: list[str]) -> CommandReply:
+        return CommandReply(result={"words": words}, text=" ".join(words))
 
-    async def _cwd(self, request: Request, _: list[str]) -> Reply:
-        return Reply(text=request.cwd)
+    async def _cwd(self, request: CommandRequest, _: list[str]) -> CommandReply:
+        return CommandReply(text=request.cwd)
 
-    async def _env(self, request: Request, words: list[str]) -> Reply:
-        return Reply(text=request.env.get(words[0], "(unset)"))
+    async def _env(self, request: CommandRequest, words: list[str]) -> CommandReply:
+        return CommandReply(text=request.env.get(words[0], "(unset)"))
 
-    async def _pid(self, *_: object) -> Reply:
-        return Reply(text=str(os.getpid()))
+    async def _pid(self, *_: object) -> CommandReply:
+        return CommandReply(text=str(os.getpid()))
 
-    async def _open(self, _: Request, words: list[str]) -> Reply:
+    async def _open(self, _: CommandRequest, words: list[str]) -> CommandReply:
         self._sessions.append({"name": words[0], "program": f"./{words[0]}", "pid": 123})
         self._publish(self._sessions)
-        return Reply(text=f"opened {words[0]}")
+        return CommandReply(text=f"opened {words[0]}")
 
-    async def _wait(self, request: Request, _: list[str]) -> Reply:
+    async def _wait(self, request: CommandRequest, _: list[str]) -> CommandReply:
         await request.stream("waiting\n")
         await request.interrupted.wait()
-        return Reply(text="still running", exit=3)
+        return CommandReply(text="still running", exit=3)
 
-    async def _hang(self, request: Request, _: list[str]) -> Reply:
+    async def _hang(self, request: CommandRequest, _: list[str]) -> CommandReply:
         await request.stream("waiting\n")
         try:
             await request.interrupted.wait()
@@ -85,27 +85,27 @@ class Toy:
             await asyncio.Event().wait()
         finally:
             self.cancelled.set()
-        return Reply()
+        return CommandReply()
 
-    async def _die(self, request: Request, _: list[str]) -> Reply:
+    async def _die(self, request: CommandRequest, _: list[str]) -> CommandReply:
         await request.stream("dying\n")
         os.kill(os.getpid(), signal.SIGKILL)
-        return Reply()
+        return CommandReply()
 
-    async def _fat(self, _: Request, words: list[str]) -> Reply:
-        return Reply(text="x" * int(words[0]))
+    async def _fat(self, _: CommandRequest, words: list[str]) -> CommandReply:
+        return CommandReply(text="x" * int(words[0]))
 
-    async def _fail(self, *_: object) -> Reply:
-        raise DebuggerError(Code.NOT_FOUND, "no such thing", hint="debugger status")
+    async def _fail(self, *_: object) -> CommandReply:
+        raise DebuggerError(ErrorCode.NOT_FOUND, "no such thing", hint="debugger status")
 
-    async def _crash(self, *_: object) -> Reply:
-        return Reply(result={"value": 1 // 0})
+    async def _crash(self, *_: object) -> CommandReply:
+        return CommandReply(result={"value": 1 // 0})
 
-    async def _unsayable(self, *_: object) -> Reply:
-        return Reply(result={"value": object()})
+    async def _unsayable(self, *_: object) -> CommandReply:
+        return CommandReply(result={"value": object()})
 
-    async def _quit(self, *_: object) -> Reply:
-        return Reply(text="bye", stop_daemon=True)
+    async def _quit(self, *_: object) -> CommandReply:
+        return CommandReply(text="bye", stop_daemon=True)
 
 
 def ask(*words: str, check: int | None = 0, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -159,8 +159,8 @@ def main(argv: Sequence[str]) -> int:
     # A shell that starts pytest in the background has it ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if argv[:1] == ["--directory"]:
-        return process.run(Toy, idle_s=float(os.environ.get("TOY_IDLE_S", "60")))
-    return client.main(argv, daemon=DAEMON)
+        return daemon_process.run_daemon(Toy, idle_s=float(os.environ.get("TOY_IDLE_S", "60")))
+    return client.run_command(argv, daemon=DAEMON)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from debuggees import build, marker, source
-from debugger.backends import choose
-from debugger.errors import Code
+from debugger.backends import select_backend
+from debugger.errors import ErrorCode
 from fakes import fake_profile
 from live import Stack, configure, stack
 
@@ -32,14 +32,16 @@ _COMMANDS = (
     ("continue",),
 )
 # What a command may say after the adapter's death, and how it must end.
-_FAULTS = {Code.ADAPTER_DIED, Code.ADAPTER_FAILED, Code.LAUNCH_FAILED}
+_FAULTS = {ErrorCode.ADAPTER_DIED, ErrorCode.ADAPTER_FAILED, ErrorCode.LAUNCH_FAILED}
 # The guard takes up to 3.5 s (its grace and its end), and the machine may be a slow one.
 _END_S = 10.0
 
 
 @pytest.fixture
 def run_with(runtime_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(choose, "PROFILES", {**choose.PROFILES, "fake": fake_profile.PROFILE})
+    monkeypatch.setattr(
+        select_backend, "PROFILES", {**select_backend.PROFILES, "fake": fake_profile.PROFILE}
+    )
     (tmp_path / "main.c").write_text("// the fake adapter imagines the rest\n" * 20)
     return lambda: stack(tmp_path, tmp_path / "config.toml")
 

@@ -21,10 +21,10 @@ def _pid(runtime_dir: Path) -> int:
 
 def _kill(runtime_dir: Path, number: int) -> None:
     """Signal the daemon, and wait for its end by the end of a connection."""
-    connection = transport.connect(str(runtime_dir))
+    connection = transport.connect_daemon(str(runtime_dir))
     assert connection is not None
     os.kill(_pid(runtime_dir), number)
-    assert connection.receive(toy.PATIENCE_S) is None
+    assert connection.receive_line(toy.PATIENCE_S) is None
     connection.close()
 
 

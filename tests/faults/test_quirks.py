@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from debugger.backends import choose
-from debugger.daemon.handler import Reply
-from debugger.errors import Code
+from debugger.backends import select_backend
+from debugger.daemon.handler import CommandReply
+from debugger.errors import ErrorCode
 from fakes import fake_profile
 from live import Stack, configure, stack
 
@@ -34,12 +34,12 @@ def quirk(*specs: str) -> Callable[[Check], Check]:
     return enter
 
 
-def _fails(reply: Reply, *codes: Code, saying: str = "") -> None:
+def _fails(reply: CommandReply, *codes: ErrorCode, saying: str = "") -> None:
     assert reply.error is not None, reply.text
     assert reply.error.code in codes, (reply.error.code, reply.error.message)
     assert saying in reply.error.message
     assert reply.error.hint
-    assert reply.exit == reply.error.exit
+    assert reply.exit == reply.error.exit_code
 
 
 @quirk(
@@ -125,12 +125,12 @@ async def _(run: Stack) -> None:
 
 @quirk("launch-error-after-configuration-done")
 async def _(run: Stack) -> None:
-    _fails(await run(*START), Code.LAUNCH_FAILED, saying="No such file or directory")
+    _fails(await run(*START), ErrorCode.LAUNCH_FAILED, saying="No such file or directory")
 
 
 @quirk("launch-fails")
 async def _(run: Stack) -> None:
-    _fails(await run(*START, *BREAK), Code.LAUNCH_FAILED, saying="'missing' does not exist")
+    _fails(await run(*START, *BREAK), ErrorCode.LAUNCH_FAILED, saying="'missing' does not exist")
 
 
 @quirk("launches-silently")
@@ -222,7 +222,7 @@ async def _crashes(run: Stack, code: int) -> None:
 
 @quirk("closes-without-terminated")
 async def _(run: Stack) -> None:
-    _fails(await run(*START), Code.ADAPTER_DIED, saying="exited with 0 unexpectedly")
+    _fails(await run(*START), ErrorCode.ADAPTER_DIED, saying="exited with 0 unexpectedly")
     assert (await run.data("status"))["state"] == "terminated"
 
 
@@ -244,7 +244,7 @@ async def _(run: Stack) -> None:
 async def _(run: Stack) -> None:
     await run.data(*START, *BREAK)
     reply = await run("print", "nothing")
-    _fails(reply, Code.EVALUATION_FAILED, saying="undeclared identifier 'nothing'")
+    _fails(reply, ErrorCode.EVALUATION_FAILED, saying="undeclared identifier 'nothing'")
 
 
 @quirk("stale-variables-succeed-empty")
@@ -253,13 +253,13 @@ async def _(run: Stack) -> None:
     ref = next(one for one in (await run.data("locals"))["variables"] if one["name"] == "items")
     assert len((await run.data("vars", ref["ref"], "--count", "9"))["variables"]) == 9
     await run.data("continue")
-    _fails(await run("vars", ref["ref"]), Code.STALE_REF)
+    _fails(await run("vars", ref["ref"]), ErrorCode.STALE_REF)
 
 
 @quirk("empty-stack-while-running")
 async def _(run: Stack) -> None:
     await run(*START[:-1], "0.1", "--", "forever")
-    _fails(await run("backtrace"), Code.WRONG_STATE)
+    _fails(await run("backtrace"), ErrorCode.WRONG_STATE)
 
 
 @quirk("huge-output:20000")
@@ -291,30 +291,30 @@ async def _(run: Stack) -> None:
 @quirk("slow:evaluate:3000")
 async def _(run: Stack) -> None:
     await run.data(*START, *BREAK)
-    _fails(await run("print", "n"), Code.TIMEOUT, saying="did not answer evaluate within 1 s")
+    _fails(await run("print", "n"), ErrorCode.TIMEOUT, saying="did not answer evaluate within 1 s")
 
 
 @quirk("never-answers:threads")
 async def _(run: Stack) -> None:
     await run.data(*START, *BREAK)
-    _fails(await run("threads"), Code.TIMEOUT, saying="threads")
+    _fails(await run("threads"), ErrorCode.TIMEOUT, saying="threads")
     await _goes_on(run)
 
 
 @quirk("never-answers:pause")
 async def _(run: Stack) -> None:
     await run(*START[:-1], "0.1", "--", "forever")
-    _fails(await run("pause"), Code.TIMEOUT, saying="pause")
+    _fails(await run("pause"), ErrorCode.TIMEOUT, saying="pause")
 
 
 @quirk("never-answers:launch")
 async def _(run: Stack) -> None:
-    _fails(await run(*START, *BREAK), Code.TIMEOUT, saying="launch")
+    _fails(await run(*START, *BREAK), ErrorCode.TIMEOUT, saying="launch")
 
 
 @quirk("never-answers:setBreakpoints")
 async def _(run: Stack) -> None:
-    _fails(await run(*START, *BREAK), Code.TIMEOUT, saying="setBreakpoints")
+    _fails(await run(*START, *BREAK), ErrorCode.TIMEOUT, saying="setBreakpoints")
 
 
 @quirk("never-answers:disconnect")
@@ -325,12 +325,12 @@ async def _(run: Stack) -> None:
 
 @quirk("initialize-never-answered")
 async def _(run: Stack) -> None:
-    _fails(await run(*START), Code.TIMEOUT, saying="did not answer initialize within 5 s")
+    _fails(await run(*START), ErrorCode.TIMEOUT, saying="did not answer initialize within 5 s")
 
 
 @quirk("wedges-on:stackTrace")
 async def _(run: Stack) -> None:
-    _fails(await run(*START, *BREAK), Code.TIMEOUT, saying="stackTrace")
+    _fails(await run(*START, *BREAK), ErrorCode.TIMEOUT, saying="stackTrace")
     assert (await run("status")).error is None
     assert (await run.data("stop"))["ended"] == ["main"]
 
@@ -339,41 +339,50 @@ async def _(run: Stack) -> None:
 async def _(run: Stack) -> None:
     await run.data(*START, *BREAK)
     reply = await run("print", "n")
-    _fails(reply, Code.ADAPTER_DIED, saying="terminate called without an active exception")
-    _fails(await run("next"), Code.ADAPTER_DIED, saying="was killed by signal 6")
+    _fails(reply, ErrorCode.ADAPTER_DIED, saying="terminate called without an active exception")
+    _fails(await run("next"), ErrorCode.ADAPTER_DIED, saying="was killed by signal 6")
     assert (await run.data("status"))["state"] == "terminated"
 
 
 @quirk("garbage-header")
 async def _(run: Stack) -> None:
     reply = await run(*START, *BREAK)
-    _fails(reply, Code.ADAPTER_DIED, Code.PROTOCOL, saying="not the Debug Adapter Protocol")
+    _fails(
+        reply, ErrorCode.ADAPTER_DIED, ErrorCode.PROTOCOL, saying="not the Debug Adapter Protocol"
+    )
 
 
 @quirk("garbage-header:evaluate")
 async def _(run: Stack) -> None:
     await run.data(*START, *BREAK)
     reply = await run("print", "n")
-    _fails(reply, Code.ADAPTER_DIED, Code.PROTOCOL, saying="this is no header")
-    _fails(await run("next"), Code.ADAPTER_DIED, saying="this is no header")
+    _fails(reply, ErrorCode.ADAPTER_DIED, ErrorCode.PROTOCOL, saying="this is no header")
+    _fails(await run("next"), ErrorCode.ADAPTER_DIED, saying="this is no header")
 
 
 @quirk("invalid-json")
 async def _(run: Stack) -> None:
     reply = await run(*START, *BREAK)
-    _fails(reply, Code.ADAPTER_DIED, Code.PROTOCOL, saying="fake sent a broken message")
+    _fails(reply, ErrorCode.ADAPTER_DIED, ErrorCode.PROTOCOL, saying="fake sent a broken message")
 
 
 @quirk("oversize-message")
 async def _(run: Stack) -> None:
     reply = await run(*START, *BREAK)
-    _fails(reply, Code.ADAPTER_DIED, Code.PROTOCOL, saying="a message over 67108864 bytes")
+    _fails(
+        reply, ErrorCode.ADAPTER_DIED, ErrorCode.PROTOCOL, saying="a message over 67108864 bytes"
+    )
 
 
 @quirk("stderr-then-exit")
 async def _(run: Stack) -> None:
     reply = await run(*START)
-    _fails(reply, Code.ADAPTER_DIED, Code.ADAPTER_FAILED, saying="error: cannot load libpython")
+    _fails(
+        reply,
+        ErrorCode.ADAPTER_DIED,
+        ErrorCode.ADAPTER_FAILED,
+        saying="error: cannot load libpython",
+    )
     assert reply.error is not None
     assert "exited with 1" in reply.error.message
 
@@ -381,14 +390,21 @@ async def _(run: Stack) -> None:
 @quirk("stderr-then-exit:launch")
 async def _(run: Stack) -> None:
     reply = await run(*START)
-    _fails(reply, Code.ADAPTER_DIED, Code.LAUNCH_FAILED, saying="error: cannot load libpython")
+    _fails(
+        reply,
+        ErrorCode.ADAPTER_DIED,
+        ErrorCode.LAUNCH_FAILED,
+        saying="error: cannot load libpython",
+    )
 
 
 @pytest.fixture
 async def run_with(
     runtime_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Callable[..., Any]]:
-    monkeypatch.setattr(choose, "PROFILES", {**choose.PROFILES, "fake": fake_profile.PROFILE})
+    monkeypatch.setattr(
+        select_backend, "PROFILES", {**select_backend.PROFILES, "fake": fake_profile.PROFILE}
+    )
     (tmp_path / "main.c").write_text("// the fake adapter imagines the rest\n" * 20)
     config = tmp_path / "config.toml"
 

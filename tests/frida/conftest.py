@@ -40,4 +40,4 @@ async def start(tmp_path: Path) -> AsyncIterator[object]:
             yield starter
         finally:
             for live in starter.started:
-                await live.engine.end()
+                await live.engine.end_program()

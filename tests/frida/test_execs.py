@@ -11,8 +11,14 @@ from pathlib import Path
 import pytest
 
 import debuggees
-from debugger.backends.frida.engine import kin
-from debugger.backends.frida.engine.events import Became, Breakpoint, ChildAppeared, Exited, Lost
+from debugger.backends.inprocess.engine import child_processes
+from debugger.backends.inprocess.engine.engine_events import (
+    EngineBreakpoint,
+    EngineChildAppeared,
+    EngineExited,
+    EngineLost,
+    ProgramReplaced,
+)
 from engine_live import BOUND_S, Live, Program, build, run
 
 
@@ -22,16 +28,16 @@ def runner() -> Program:
 
 async def begun(start, mode: str, target: Path) -> Live:
     live = await start(runner(), mode, str(target), follows_children=True)
-    await live.engine.run()
+    await live.engine.run_program()
     return live
 
 
 def is_told_or_over(event) -> bool:
-    return is_told(event) or isinstance(event, Exited)
+    return is_told(event) or isinstance(event, EngineExited)
 
 
 def is_told(event) -> bool:
-    return isinstance(event, ChildAppeared | Became)
+    return isinstance(event, EngineChildAppeared | ProgramReplaced)
 
 
 @pytest.mark.parametrize("mode", ["vfork", "spawn", "copied", "exec", "fexec", "thread"])
@@ -41,13 +47,13 @@ async def test_a_program_is_held_before_its_own_code_and_finds_all_as_it_would_h
     live = await begun(start, mode, executed.path)
     event = await live.until(is_told)
     inside = await start.follow(live, event, executed)
-    await inside.engine.add([Breakpoint(id="b", address=inside.at("before"))])
-    await inside.engine.run()
+    await inside.engine.add_breakpoints([EngineBreakpoint(id="b", address=inside.at("before"))])
+    await inside.engine.run_program()
     assert (await inside.until(lambda one: hasattr(one, "points"))).points == ("b",)
     inside.engine.resume()
-    assert (await inside.until(Exited)).status == status
-    if isinstance(event, ChildAppeared):
-        assert (await live.until(Exited)).status == status
+    assert (await inside.until(EngineExited)).status == status
+    if isinstance(event, EngineChildAppeared):
+        assert (await live.until(EngineExited)).status == status
     assert live.output() == out
 
 
@@ -59,7 +65,7 @@ async def test_an_exec_that_fails_tells_its_caller_why_and_harms_nobody(start, t
     live = await begun(start, "fails", target)
     while is_told(event := await live.until(is_told_or_over)):
         assert event.at == 0, "nothing was executed"
-        live.engine.tell_child(event.pid)  # it was forked
+        live.engine.send_child_word(event.pid)  # it was forked
     assert (event.status, live.output()) == (status, out)
 
 
@@ -108,7 +114,7 @@ async def test_what_cannot_be_entered_runs_free_and_it_is_said_why(
     assert told.at == 0
     assert str(target) in told.why
     assert why in told.why
-    assert (await live.until(Exited)).status == status
+    assert (await live.until(EngineExited)).status == status
     assert live.output() == out
 
 
@@ -124,9 +130,9 @@ async def test_who_is_held_goes_on_when_the_host_dies(start):
         live = await start.attach(runner(), guest.pid, follows_children=True)
         guest.stdin.write("go\n")
         guest.stdin.flush()
-        child = await live.until(ChildAppeared)
-        live.engine.tell_child(child.pid, kin.WAIT, child.at)
+        child = await live.until(EngineChildAppeared)
+        live.engine.send_child_word(child.pid, child_processes.WAIT, child.at)
         os.kill(live.engine.host_pid, signal.SIGKILL)
-        await live.until(Lost)
+        await live.until(EngineLost)
         out, _ = guest.communicate(timeout=BOUND_S)
     assert (guest.returncode, out) == runner().alone("vfork", str(executed.path))[:2]

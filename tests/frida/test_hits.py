@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from debugger.backends.frida.engine.events import Breakpoint, Exited
+from debugger.backends.inprocess.engine.engine_events import EngineBreakpoint, EngineExited
 from engine_live import build, gdb_counts
 
 BUILDS = [
@@ -39,16 +39,16 @@ async def test_all_statements_at_once_are_hit_as_often_as_gdb_says(start, name, 
     offset = 0 if "-no-pie" in flags else live.base
     addresses = program.statements()
     assert len(addresses) > 15
-    failed = await live.engine.add(
-        Breakpoint(id=str(one), address=offset + one, pauses=False, condition=condition)
+    failed = await live.engine.add_breakpoints(
+        EngineBreakpoint(id=str(one), address=offset + one, pauses=False, condition=condition)
         for one in addresses
     )
     assert failed == {}
-    await live.engine.run()
-    exited = await live.until(Exited)
+    await live.engine.run_program()
+    exited = await live.until(EngineExited)
     assert (exited.status, exited.signal) == (status, None)
     assert (live.output("out"), live.output("err")) == (out, err)
-    tally = await live.engine.tally()
+    tally = await live.engine.hit_counts()
     seen = {one: tally[str(one)].hits for one in addresses}
     gdb_base = 0 if "-no-pie" in flags else 0x555555554000
     expected = dict(zip(addresses, gdb_counts(program, addresses, args, gdb_base), strict=True))
@@ -70,14 +70,14 @@ async def test_each_statement_alone_is_hit_as_often_as_gdb_says(start, name, fla
     for address, count in zip(addresses, expected, strict=True):
         live = await start(program, *args)
         place = address if is_fixed else live.base + address
-        await live.engine.add(
-            [Breakpoint(id="b", address=place, pauses=False, condition="(c) => true")]
+        await live.engine.add_breakpoints(
+            [EngineBreakpoint(id="b", address=place, pauses=False, condition="(c) => true")]
         )
-        await live.engine.run()
-        assert (await live.until(Exited)).status == status
+        await live.engine.run_program()
+        assert (await live.until(EngineExited)).status == status
         assert live.output() == out
-        assert (await live.engine.tally())["b"].hits == count, hex(address)
-        await live.engine.end()
+        assert (await live.engine.hit_counts())["b"].hits == count, hex(address)
+        await live.engine.end_program()
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ async def test_a_program_of_copies_alone_does_what_the_program_does(start, name,
     live = await start(program, "50")
     addresses = program.instructions()
     assert len(addresses) > 100
-    failed = await live.engine.add(
-        Breakpoint(id=str(one), address=live.base + one, pauses=False) for one in addresses
+    failed = await live.engine.add_breakpoints(
+        EngineBreakpoint(id=str(one), address=live.base + one, pauses=False) for one in addresses
     )
     assert all("hlt" in why or "ud2" in why for why in failed.values()), failed
-    await live.engine.run()
-    exited = await live.until(Exited)
+    await live.engine.run_program()
+    exited = await live.until(EngineExited)
     assert (exited.status, exited.signal) == (status, None)
     assert (live.output("out"), live.output("err")) == (out, err)
-    tally = await live.engine.tally()
+    tally = await live.engine.hit_counts()
     assert sum(one.hits for one in tally.values()) > 1000

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from debugger.backends.frida.engine.calls import unpacked
-from debugger.backends.frida.engine.events import (
-    Breakpoint,
-    Calls,
-    ChildAppeared,
-    Exited,
-    Function,
-    Logged,
-    Lost,
+from debugger.backends.inprocess.engine.call_records import unpack_records
+from debugger.backends.inprocess.engine.engine_events import (
+    CallsRecorded,
+    EngineBreakpoint,
+    EngineChildAppeared,
+    EngineExited,
+    EngineLost,
     ModuleLoaded,
-    Paused,
+    RecordLogged,
+    ThreadPaused,
+    TracedFunction,
 )
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 from engine_live import BOUND_S, PROGRAMS, build, run
 
 
@@ -42,17 +42,17 @@ async def test_a_crash_is_shown_and_ends_the_program_as_it_would_have(start, how
     status, out, _ = program.alone(how)
     assert status == -number
     live = await start(program, how)
-    await live.engine.run()
-    paused = await live.until(Paused)
+    await live.engine.run_program()
+    paused = await live.until(ThreadPaused)
     assert (paused.reason, paused.signal) == ("crash", number)
     if how in {"segv", "handled"}:
         assert (paused.fault, paused.registers["rdi"]) == (8, 8)
         assert live.at("reads") <= paused.registers["rip"] < live.at("reads") + 32
         live.engine.resume()
-    while not any(isinstance(one, Exited) for one in live.events):
+    while not any(isinstance(one, EngineExited) for one in live.events):
         live.engine.resume()
-        event = await live.until(lambda one: isinstance(one, Paused | Exited))
-        if isinstance(event, Exited):
+        event = await live.until(lambda one: isinstance(one, ThreadPaused | EngineExited))
+        if isinstance(event, EngineExited):
             break
         live.engine.resume()
     assert (event.status, event.signal) == (None, number)
@@ -61,42 +61,42 @@ async def test_a_crash_is_shown_and_ends_the_program_as_it_would_have(start, how
 
 async def test_a_killed_program_is_told_with_its_signal(start):
     live = await start(build("waits.c", "-O0"), stdin=None)
-    await live.engine.add([Breakpoint(id="r", address=live.at("read_at"))])
-    await live.engine.run()
-    await live.until(Paused)
+    await live.engine.add_breakpoints([EngineBreakpoint(id="r", address=live.at("read_at"))])
+    await live.engine.run_program()
+    await live.until(ThreadPaused)
     os.kill(live.engine.pid, signal.SIGTERM)
-    exited = await live.until(Exited)
+    exited = await live.until(EngineExited)
     assert (exited.status, exited.signal) == (None, signal.SIGTERM)
     with pytest.raises(DebuggerError) as gone:
-        await live.engine.threads()
-    assert gone.value.code is Code.PROGRAM_EXITED
+        await live.engine.list_threads()
+    assert gone.value.code is ErrorCode.PROGRAM_EXITED
 
 
 async def test_forked_children_run_through_breakpoints(start):
     program = build("forks.c", "-O0")
     status, out, _ = program.alone()
     live = await start(program)
-    await live.engine.add(
-        [Breakpoint(id="s", address=live.at("step"), log="(c) => 1", pauses=False)]
+    await live.engine.add_breakpoints(
+        [EngineBreakpoint(id="s", address=live.at("step"), log="(c) => 1", pauses=False)]
     )
-    await live.engine.run()
-    assert (await live.until(Exited)).status == status
+    await live.engine.run_program()
+    assert (await live.until(EngineExited)).status == status
     assert live.output() == out
-    assert (await live.engine.tally())["s"].hits == 5
+    assert (await live.engine.hit_counts())["s"].hits == 5
 
 
 async def test_children_that_are_followed_are_told_and_released(start):
     program = build("forks.c", "-O0")
     status, out, _ = program.alone()
     live = await start(program, follows_children=True)
-    await live.engine.run()
+    await live.engine.run_program()
     appeared = set()
     while True:
-        event = await live.until(lambda one: isinstance(one, ChildAppeared | Exited))
-        if isinstance(event, Exited):
+        event = await live.until(lambda one: isinstance(one, EngineChildAppeared | EngineExited))
+        if isinstance(event, EngineExited):
             break
         appeared.add(event.pid)
-        live.engine.tell_child(event.pid, at=event.at)
+        live.engine.send_child_word(event.pid, at=event.at)
     assert event.status == status
     assert live.output() == out
     assert len(appeared) >= 5
@@ -106,23 +106,25 @@ async def test_a_library_can_be_armed_before_its_first_instruction(start, tmp_pa
     library = tmp_path / "library.so"
     run("gcc", "-g", "-shared", "-fPIC", "-o", str(library), str(PROGRAMS / "library.c"))
     live = await start(build("loads.c", "-O0"), str(library), holds_modules=True)
-    await live.engine.run()
+    await live.engine.run_program()
     hits = {}
     while True:
-        event = await live.until(lambda one: isinstance(one, ModuleLoaded | Paused | Exited))
+        event = await live.until(
+            lambda one: isinstance(one, ModuleLoaded | ThreadPaused | EngineExited)
+        )
         match event:
-            case Exited():
+            case EngineExited():
                 break
             case ModuleLoaded(module=module) if module.path == str(library):
                 symbols = run("nm", str(library)).stdout.splitlines()
                 where = {
                     line.split()[2]: int(line.split()[0], 16) for line in symbols if line[0] != " "
                 }
-                await live.engine.add(
-                    Breakpoint(id=name, address=module.base + where[name])
+                await live.engine.add_breakpoints(
+                    EngineBreakpoint(id=name, address=module.base + where[name])
                     for name in ("begins", "added")
                 )
-            case Paused(reason=reason):
+            case ThreadPaused(reason=reason):
                 if reason == "breakpoint":
                     hits[event.points[0]] = hits.get(event.points[0], 0) + 1
                 live.engine.resume()
@@ -133,11 +135,11 @@ async def test_a_library_can_be_armed_before_its_first_instruction(start, tmp_pa
 
 async def test_nothing_of_ours_is_left(start, tmp_path: Path):
     live = await start(build("waits.c", "-O0"), stdin=None)
-    await live.engine.add([Breakpoint(id="r", address=live.at("read_at"))])
-    await live.engine.run()
-    await live.until(Paused)
-    await live.engine.end()
-    await live.until(Lost)
+    await live.engine.add_breakpoints([EngineBreakpoint(id="r", address=live.at("read_at"))])
+    await live.engine.run_program()
+    await live.until(ThreadPaused)
+    await live.engine.end_program()
+    await live.until(EngineLost)
     assert not (tmp_path / "scratch1").exists()
     assert not Path(f"/proc/{live.engine.pid}").exists()
     assert not Path(f"/proc/{live.engine.host_pid}").exists()
@@ -188,58 +190,68 @@ async def test_a_program_that_blocks_the_trap_is_refused_and_lives(start, tmp_pa
 )
 async def test_all_is_told_until_the_very_end(start, how, status, steps):
     live = await start(build("ending.c", "-O0"), how)
-    step = Breakpoint(id="s", address=live.at("step") + 4, pauses=False, log="() => 1")
-    await live.engine.add([step, Breakpoint(id="l", address=live.at("last_step"))])
-    await live.engine.trace([Function(id=1, address=live.at("step"))])
-    await live.engine.run()
+    step = EngineBreakpoint(id="s", address=live.at("step") + 4, pauses=False, log="() => 1")
+    await live.engine.add_breakpoints(
+        [step, EngineBreakpoint(id="l", address=live.at("last_step"))]
+    )
+    await live.engine.trace_functions([TracedFunction(id=1, address=live.at("step"))])
+    await live.engine.run_program()
     if steps > 100:
         # What runs while the program exits is seen, too.
-        assert (await live.until(Paused)).points == ("l",)
+        assert (await live.until(ThreadPaused)).points == ("l",)
         live.engine.resume()
-    assert (await live.until(Exited)).status == status
-    assert (await live.engine.tally())["s"].hits == steps
+    assert (await live.until(EngineExited)).status == status
+    assert (await live.engine.hit_counts())["s"].hits == steps
     assert live.engine.has_last_words
-    assert sum(isinstance(one, Logged) for one in live.events) == steps
-    told = [one for batch in live.events if isinstance(batch, Calls) for one in batch_of(batch)]
+    assert sum(isinstance(one, RecordLogged) for one in live.events) == steps
+    told = [
+        one for batch in live.events if isinstance(batch, CallsRecorded) for one in batch_of(batch)
+    ]
     assert len(told) == 2 * steps
 
 
 def batch_of(batch):
-    return list(unpacked(batch.data))
+    return list(unpack_records(batch.data))
 
 
 async def test_what_a_killed_program_had_counted_before_is_told(start):
     live = await start(build("hammer.c", "-O0"), "1000000000")
-    await live.engine.add([Breakpoint(id="w", address=live.at("work"), pauses=False)])
-    await live.engine.run()
+    await live.engine.add_breakpoints(
+        [EngineBreakpoint(id="w", address=live.at("work"), pauses=False)]
+    )
+    await live.engine.run_program()
     # Asked for until some were told by the program itself.
     async with asyncio.timeout(BOUND_S):
-        while not live.engine.counts_told.get("w"):
-            await live.engine.threads()
+        while not live.engine.last_counts.get("w"):
+            await live.engine.list_threads()
     os.kill(live.engine.pid, signal.SIGKILL)
-    assert (await live.until(Exited)).signal == signal.SIGKILL
-    assert (await live.engine.tally())["w"].hits > 0
+    assert (await live.until(EngineExited)).signal == signal.SIGKILL
+    assert (await live.engine.hit_counts())["w"].hits > 0
     assert not live.engine.has_last_words
 
 
 @pytest.mark.parametrize("name", ["falls.c", "narrow.c"])
 async def test_a_stack_that_overflows_is_shown_where_another_is_there(start, name):
     live = await start(build(name, "-O0"))
-    await live.engine.add([Breakpoint(id="f", address=live.at("fall"), pauses=False)])
-    await live.engine.run()
-    paused = await live.until(Paused)
+    await live.engine.add_breakpoints(
+        [EngineBreakpoint(id="f", address=live.at("fall"), pauses=False)]
+    )
+    await live.engine.run_program()
+    paused = await live.until(ThreadPaused)
     assert (paused.reason, paused.signal) == ("crash", signal.SIGSEGV)
     assert live.at("fall") <= paused.registers["rip"] < live.at("fall") + 64
     live.engine.resume()
-    exited = await live.until(Exited)
+    exited = await live.until(EngineExited)
     assert (exited.status, exited.signal) == (None, signal.SIGSEGV)
 
 
 async def test_a_stack_of_a_thread_that_overflows_ends_the_program_as_it_would_have(start):
     live = await start(build("falls.c", "-O0"), "thread")
-    await live.engine.add([Breakpoint(id="f", address=live.at("fall"), pauses=False)])
-    await live.engine.run()
-    exited = await live.until(Exited)
+    await live.engine.add_breakpoints(
+        [EngineBreakpoint(id="f", address=live.at("fall"), pauses=False)]
+    )
+    await live.engine.run_program()
+    exited = await live.until(EngineExited)
     assert (exited.status, exited.signal) == (None, signal.SIGSEGV)
     # No signal can be handled where no stack is left, so nothing could pause.
-    assert not any(isinstance(one, Paused) for one in live.events)
+    assert not any(isinstance(one, ThreadPaused) for one in live.events)

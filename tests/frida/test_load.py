@@ -6,18 +6,18 @@ import time
 
 import pytest
 
-from debugger.backends.frida.engine.calls import unpacked
-from debugger.backends.frida.engine.events import (
-    Breakpoint,
-    Called,
-    Calls,
-    ConditionFailed,
-    Dropped,
-    Exited,
-    Function,
-    Logged,
-    Paused,
-    Returned,
+from debugger.backends.inprocess.engine.call_records import unpack_records
+from debugger.backends.inprocess.engine.engine_events import (
+    CallsRecorded,
+    EngineBreakpoint,
+    EngineConditionFailed,
+    EngineExited,
+    FunctionCalled,
+    FunctionReturned,
+    RecordLogged,
+    RecordsDropped,
+    ThreadPaused,
+    TracedFunction,
 )
 from engine_live import build
 
@@ -30,38 +30,40 @@ async def test_points_come_and_go_under_four_hammering_threads(start):
     first, last = program.symbol("work"), program.symbol("hammer")
     addresses = [one for one in program.statements() if first <= one < last]
     points = [
-        Breakpoint(
+        EngineBreakpoint(
             id=str(one), address=live.base + one, pauses=False, log="(c) => 1", every=1000, rate=50
         )
         for one in addresses
     ]
-    await live.engine.run()
+    await live.engine.run_program()
     done = 0
     while done < 25:
-        assert await live.engine.add(points) == {}
-        await live.engine.remove([one.id for one in points])
+        assert await live.engine.add_breakpoints(points) == {}
+        await live.engine.remove_breakpoints([one.id for one in points])
         done += 1
-    assert not any(isinstance(one, Exited) for one in live.events)
-    exited = await live.until(Exited)
+    assert not any(isinstance(one, EngineExited) for one in live.events)
+    exited = await live.until(EngineExited)
     assert (exited.status, exited.signal) == (status, None)
     assert live.output() == out
 
 
 async def test_every_hit_of_four_threads_is_counted(start):
     live = await start(build("hammer.c", "-O2"), "20000")
-    await live.engine.add([Breakpoint(id="w", address=live.at("work"), pauses=False)])
-    await live.engine.run()
-    await live.until(Exited)
-    assert (await live.engine.tally())["w"].hits == 80000
+    await live.engine.add_breakpoints(
+        [EngineBreakpoint(id="w", address=live.at("work"), pauses=False)]
+    )
+    await live.engine.run_program()
+    await live.until(EngineExited)
+    assert (await live.engine.hit_counts())["w"].hits == 80000
 
 
 async def test_threads_that_hit_at_once_are_told_different_numbers(start):
     live = await start(build("hammer.c", "-O0"), "500")
-    point = Breakpoint(id="l", address=live.at("work"), pauses=False, log="(c) => 0")
-    await live.engine.add([point])
-    await live.engine.run()
-    await live.until(Exited)
-    told = [one.hits for one in live.events if isinstance(one, Logged)]
+    point = EngineBreakpoint(id="l", address=live.at("work"), pauses=False, log="(c) => 0")
+    await live.engine.add_breakpoints([point])
+    await live.engine.run_program()
+    await live.until(EngineExited)
+    told = [one.hits for one in live.events if isinstance(one, RecordLogged)]
     assert sorted(told) == list(range(1, 2001))
 
 
@@ -74,18 +76,18 @@ async def test_the_hits_of_several_places_of_a_breakpoint_are_one_count(start, b
     places = [live.base + one for one in program.statements() if begin <= live.base + one < end]
     condition = "(c) => true" if beside == "asked" else None
     wanted = [
-        Breakpoint(id=str(at), address=at, group="g", ignore=30_000, condition=condition)
+        EngineBreakpoint(id=str(at), address=at, group="g", ignore=30_000, condition=condition)
         for at in places[:3]
     ]
     if beside == "counted":
-        wanted.append(Breakpoint(id="other", address=places[1], pauses=False))
-    assert await live.engine.add(wanted) == {}
-    await live.engine.run()
-    told = [(await live.until(Paused)) for _ in range(4)]
+        wanted.append(EngineBreakpoint(id="other", address=places[1], pauses=False))
+    assert await live.engine.add_breakpoints(wanted) == {}
+    await live.engine.run_program()
+    told = [(await live.until(ThreadPaused)) for _ in range(4)]
     assert sorted(one.hits for one in told) == [30_001, 30_002, 30_003, 30_004]
-    await live.engine.remove([one.id for one in wanted])
+    await live.engine.remove_breakpoints([one.id for one in wanted])
     live.engine.resume()
-    await live.until(Exited)
+    await live.until(EngineExited)
 
 
 async def test_ten_million_hits_are_logged_within_their_rate_and_the_rest_is_counted(start):
@@ -94,15 +96,15 @@ async def test_ten_million_hits_are_logged_within_their_rate_and_the_rest_is_cou
     # The first statement behind the prologue whose instruction has room for a jump.
     site = await _roomy(live, program)
     began = time.monotonic()
-    await live.engine.add(
-        [Breakpoint(id="w", address=site, pauses=False, log="(c) => 1", rate=200)]
+    await live.engine.add_breakpoints(
+        [EngineBreakpoint(id="w", address=site, pauses=False, log="(c) => 1", rate=200)]
     )
-    await live.engine.run()
-    exited = await live.until(Exited)
+    await live.engine.run_program()
+    exited = await live.until(EngineExited)
     took = time.monotonic() - began
     assert exited.status == 7
-    logged = sum(isinstance(one, Logged) for one in live.events)
-    tally = (await live.engine.tally())["w"]
+    logged = sum(isinstance(one, RecordLogged) for one in live.events)
+    tally = (await live.engine.hit_counts())["w"]
     assert tally.hits == 10_000_000
     assert 1 <= logged <= 200 * took + 200
     assert tally.dropped == tally.hits - logged
@@ -110,13 +112,13 @@ async def test_ten_million_hits_are_logged_within_their_rate_and_the_rest_is_cou
 
 
 async def _roomy(live, program):
-    from debugger.backends.frida.engine.displaced import decode
+    from debugger.backends.inprocess.engine.displaced_instruction import decode_instruction
 
     first, last = program.symbol("hammer"), program.symbol("main")
     calls = []
     at = live.base + first
     while at < live.base + last:
-        one = decode(await live.engine.read(at, 16), at)
+        one = decode_instruction(await live.engine.read_memory(at, 16), at)
         if one.mnemonic == "call":
             calls.append(one.address)
         at += one.size
@@ -125,9 +127,9 @@ async def _roomy(live, program):
 
 async def test_records_that_nobody_has_room_for_are_counted(start):
     live = await start(build("hammer.c", "-O0"), "20000")
-    await live.engine.add(
+    await live.engine.add_breakpoints(
         [
-            Breakpoint(
+            EngineBreakpoint(
                 id="w",
                 address=live.at("work"),
                 pauses=False,
@@ -136,11 +138,11 @@ async def test_records_that_nobody_has_room_for_are_counted(start):
             )
         ]
     )
-    await live.engine.run()
-    await live.until(Exited)
-    tally = (await live.engine.tally())["w"]
-    logged = sum(isinstance(one, Logged) for one in live.events)
-    lost = sum(one.records for one in live.events if isinstance(one, Dropped))
+    await live.engine.run_program()
+    await live.until(EngineExited)
+    tally = (await live.engine.hit_counts())["w"]
+    logged = sum(isinstance(one, RecordLogged) for one in live.events)
+    lost = sum(one.records for one in live.events if isinstance(one, RecordsDropped))
     assert tally.hits == 80000
     assert logged + lost == 80000
     assert tally.dropped == lost
@@ -149,9 +151,9 @@ async def test_records_that_nobody_has_room_for_are_counted(start):
 async def test_a_condition_in_machine_code_decides_without_javascript(start):
     live = await start(build("hammer.c", "-O0"), "20000", "2")
     native = "int predicate (const unsigned long long * frame) { return frame[8] == 2; }"
-    await live.engine.add(
+    await live.engine.add_breakpoints(
         [
-            Breakpoint(
+            EngineBreakpoint(
                 id="n",
                 address=live.at("work"),
                 pauses=False,
@@ -160,9 +162,9 @@ async def test_a_condition_in_machine_code_decides_without_javascript(start):
             )
         ]
     )
-    await live.engine.run()
-    assert (await live.until(Exited)).status == 7
-    values = [one.values for one in live.events if isinstance(one, Logged)]
+    await live.engine.run_program()
+    assert (await live.until(EngineExited)).status == 7
+    values = [one.values for one in live.events if isinstance(one, RecordLogged)]
     assert values
     assert set(values) == {2}
 
@@ -170,15 +172,15 @@ async def test_a_condition_in_machine_code_decides_without_javascript(start):
 async def test_machine_code_that_cannot_tell_has_javascript_asked(start):
     live = await start(build("hammer.c", "-O0"), "100", "1")
     unsure = "int predicate (const unsigned long long * frame) { return -(frame[8] == 1); }"
-    await live.engine.add(
+    await live.engine.add_breakpoints(
         [
-            Breakpoint(
+            EngineBreakpoint(
                 id="words",
                 address=live.at("work"),
                 native=unsure,
                 condition="(c) => { throw new Error('no memory there'); }",
             ),
-            Breakpoint(
+            EngineBreakpoint(
                 id="true",
                 address=live.at("work"),
                 native=unsure,
@@ -188,11 +190,11 @@ async def test_machine_code_that_cannot_tell_has_javascript_asked(start):
             ),
         ]
     )
-    await live.engine.run()
-    failed = await live.until(ConditionFailed)
+    await live.engine.run_program()
+    failed = await live.until(EngineConditionFailed)
     assert (failed.point, failed.text) == ("words", "Error: no memory there")
-    await live.until(Exited)
-    tally = await live.engine.tally()
+    await live.until(EngineExited)
+    tally = await live.engine.hit_counts()
     assert (tally["words"].hits, tally["true"].hits) == (0, 1)
 
 
@@ -200,16 +202,19 @@ async def test_calls_and_returns_are_traced_with_arguments_and_results(start):
     program = build("hammer.c", "-O0")
     status, out, _ = program.alone("2000")
     live = await start(program, "2000")
-    await live.engine.trace(
-        [Function(id=1, address=live.at("work")), Function(id=2, address=live.at("hammer"))]
+    await live.engine.trace_functions(
+        [
+            TracedFunction(id=1, address=live.at("work")),
+            TracedFunction(id=2, address=live.at("hammer")),
+        ]
     )
-    await live.engine.run()
-    assert (await live.until(Exited)).status == status
+    await live.engine.run_program()
+    assert (await live.until(EngineExited)).status == status
     assert live.output() == out
-    batches = [one for one in live.events if isinstance(one, Calls)]
-    told = [one for batch in batches for one in unpacked(batch.data)]
-    called = [one for one in told if isinstance(one, Called)]
-    returned = [one for one in told if isinstance(one, Returned)]
+    batches = [one for one in live.events if isinstance(one, CallsRecorded)]
+    told = [one for batch in batches for one in unpack_records(batch.data)]
+    called = [one for one in told if isinstance(one, FunctionCalled)]
+    returned = [one for one in told if isinstance(one, FunctionReturned)]
     lost = sum(one.lost for one in batches)
     assert len(called) + len(returned) + lost == 2 * (4 * 2000 + 4)
     assert lost == 0

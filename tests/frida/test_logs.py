@@ -6,13 +6,19 @@ import signal
 
 import pytest
 
-from debugger.backends.frida import points
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.unwind import Module
-from debugger.backends.frida.engine.events import Breakpoint, Dropped, Exited, Logged, Paused
-from debugger.backends.frida.engine.inside import Inside
-from debugger.backends.frida.program import Place
-from debugger.core.breakpoints import Spec
+from debugger.backends.inprocess import compiled_breakpoint
+from debugger.backends.inprocess.engine.agent_connection import AgentConnection
+from debugger.backends.inprocess.engine.engine_events import (
+    EngineBreakpoint,
+    EngineExited,
+    RecordLogged,
+    RecordsDropped,
+    ThreadPaused,
+)
+from debugger.backends.inprocess.loaded_program import BreakpointAddress
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.unwinding import LoadedBinary
 from engine_live import PROGRAMS, build
 
 ROUNDS = 9
@@ -46,8 +52,8 @@ class _Lines:
     """The lines of a running program that have a mark, and what may be logged there."""
 
     def __init__(self, live):
-        self._image = Image(live.program.path)
-        self._module = Module(self._image, live.base, live.base)
+        self._image = BinaryImage(live.program.path)
+        self._module = LoadedBinary(self._image, live.base, live.base)
         self._live = live
         self._texts = {}
 
@@ -55,18 +61,20 @@ class _Lines:
         """Log at a mark, by machine code if it can do that."""
         lines = (PROGRAMS / "values.c").read_text(encoding="utf-8").splitlines()
         line = next(at for at, one in enumerate(lines, 1) if f"@{mark} */" in one)
-        (found, *_) = self._image.lines.find("values.c", line).locations
-        place = Place(found.address + self._module.bias, self._module)
-        made = points.make(mark, Spec(log=text, **spec), place, group=mark)
-        point = made.point if is_native else points.without_native(made.point)
-        assert await self._live.engine.add([point]) == {}
+        (found, *_) = self._image.lines.find_line("values.c", line).locations
+        place = BreakpointAddress(found.address + self._module.load_bias, self._module)
+        made = compiled_breakpoint.compile_breakpoint(
+            mark, BreakpointSpec(log=text, **spec), place, group=mark
+        )
+        point = made.point if is_native else compiled_breakpoint.without_native(made.point)
+        assert await self._live.engine.add_breakpoints([point]) == {}
         self._texts[mark] = made.text
 
     def told(self):
         """Return each record: of which mark, which hit, its text, and whether machine code told."""
         found = []
         for one in self._live.events:
-            if isinstance(one, Logged):
+            if isinstance(one, RecordLogged):
                 is_native = isinstance(one.values, tuple)
                 text = self._texts[one.point](one.values) if is_native else one.values
                 found.append((one.point, one.hits, text, is_native))
@@ -81,12 +89,12 @@ async def _pairs(start, flag, asked, **spec):
     for mark, text in asked.items():
         await lines.log(mark, text, **spec)
         await lines.log(f"{mark} again", text, is_native=False, **spec)
-    await live.engine.run()
-    await live.until(Exited)
+    await live.engine.run_program()
+    await live.until(EngineExited)
     told = lines.told()
     marks = [one for one, *_ in told]
     assert marks[1::2] == [f"{one} again" for one in marks[::2]]
-    return told[::2], told[1::2], await live.engine.tally()
+    return told[::2], told[1::2], await live.engine.hit_counts()
 
 
 @pytest.mark.parametrize("flag", ["-O0", "-O1"])
@@ -133,19 +141,19 @@ async def test_the_last_records_before_an_end_are_told(start, end):
     live = await start(build("values.c", "-O0"), end)
     lines = _Lines(live)
     await lines.log("one", "{round}")
-    await live.engine.run()
+    await live.engine.run_program()
     if end in {"crash", "abort"}:
-        paused = await live.until(Paused)
+        paused = await live.until(ThreadPaused)
         assert paused.signal == {"crash": signal.SIGSEGV, "abort": signal.SIGABRT}[end]
-        before = [one for one in live.events if isinstance(one, Logged)]
+        before = [one for one in live.events if isinstance(one, RecordLogged)]
         assert [one.sequence for one in before] == sorted(one.sequence for one in before)
         assert max(one.sequence for one in before) < paused.sequence
         assert len(before) == ROUNDS
         live.engine.resume()
         if end == "abort":
-            await live.until(Paused)
+            await live.until(ThreadPaused)
             live.engine.resume()
-    await live.until(Exited)
+    await live.until(EngineExited)
     # A forked child only runs on.
     assert lines.told() == [("one", at + 1, str(at), True) for at in range(ROUNDS)]
 
@@ -155,17 +163,17 @@ async def test_what_was_logged_before_a_stop_is_told_before_it(start):
     stops = live.program.statements()
     begin = live.program.symbol("work")
     (second,) = [one for one in stops if one > begin][:1]
-    logs = Breakpoint(
+    logs = EngineBreakpoint(
         id="l", address=live.at("work"), pauses=False, log="() => 0", record=_ALWAYS, width=1
     )
-    await live.engine.add([logs, Breakpoint(id="s", address=live.base + second)])
-    await live.engine.run()
+    await live.engine.add_breakpoints([logs, EngineBreakpoint(id="s", address=live.base + second)])
+    await live.engine.run_program()
     for number in range(1, 51):
-        await live.until(Paused)
-        told = [one.hits for one in live.events if isinstance(one, Logged)]
+        await live.until(ThreadPaused)
+        told = [one.hits for one in live.events if isinstance(one, RecordLogged)]
         assert told == [*range(1, number + 1)]
         live.engine.resume()
-    await live.until(Exited)
+    await live.until(EngineExited)
 
 
 _ALWAYS = _RECORD.replace("== 3", "== -1")
@@ -176,14 +184,18 @@ async def test_records_of_threads_and_of_both_kinds_are_in_order(start):
     begin, end = live.program.symbol("work"), live.program.symbol("hammer")
     places = [live.base + one for one in live.program.statements() if begin <= one < end][:3]
     wanted = [
-        Breakpoint(id="a", address=places[0], pauses=False, log="() => 0", record=_ALWAYS, width=1),
-        Breakpoint(id="b", address=places[1], pauses=False, log="() => 0"),
-        Breakpoint(id="c", address=places[2], pauses=False, log="() => 0", record=_ALWAYS, width=1),
+        EngineBreakpoint(
+            id="a", address=places[0], pauses=False, log="() => 0", record=_ALWAYS, width=1
+        ),
+        EngineBreakpoint(id="b", address=places[1], pauses=False, log="() => 0"),
+        EngineBreakpoint(
+            id="c", address=places[2], pauses=False, log="() => 0", record=_ALWAYS, width=1
+        ),
     ]
-    assert await live.engine.add(wanted) == {}
-    await live.engine.run()
-    await live.until(Exited)
-    told = [one for one in live.events if isinstance(one, Logged)]
+    assert await live.engine.add_breakpoints(wanted) == {}
+    await live.engine.run_program()
+    await live.until(EngineExited)
+    told = [one for one in live.events if isinstance(one, RecordLogged)]
     assert len({one.thread for one in told}) == 4
     for thread in {one.thread for one in told}:
         own = [one for one in told if one.thread == thread]
@@ -197,7 +209,7 @@ async def test_records_of_threads_and_of_both_kinds_are_in_order(start):
 
 async def test_hits_that_machine_code_leaves_to_javascript_are_counted_once(start):
     live = await start(build("hammer.c", "-O0"), "300")
-    point = Breakpoint(
+    point = EngineBreakpoint(
         id="l",
         address=live.at("work"),
         pauses=False,
@@ -205,29 +217,29 @@ async def test_hits_that_machine_code_leaves_to_javascript_are_counted_once(star
         record=_RECORD.replace("== 3", "& 1"),
         width=1,
     )
-    await live.engine.add([point])
-    await live.engine.run()
-    await live.until(Exited)
-    told = [one for one in live.events if isinstance(one, Logged)]
+    await live.engine.add_breakpoints([point])
+    await live.engine.run_program()
+    await live.until(EngineExited)
+    told = [one for one in live.events if isinstance(one, RecordLogged)]
     assert sorted(one.hits for one in told) == [*range(1, 1201)]
     assert {isinstance(one.values, tuple) for one in told} == {True, False}
-    tally = (await live.engine.tally())["l"]
+    tally = (await live.engine.hit_counts())["l"]
     assert (tally.hits, tally.dropped) == (1200, 0)
 
 
 async def test_records_that_there_is_no_room_for_are_counted(start, monkeypatch):
     # Nobody takes what was sent: so the ring has to be full at last.
-    monkeypatch.setattr(Inside, "acknowledge", lambda _: None)
+    monkeypatch.setattr(AgentConnection, "acknowledge_batch", lambda _: None)
     live = await start(build("hammer.c", "-O2"), "50000")
-    point = Breakpoint(
+    point = EngineBreakpoint(
         id="l", address=live.at("work"), pauses=False, log="() => 0", record=_ALWAYS, width=1
     )
-    await live.engine.add([point])
-    await live.engine.run()
-    await live.until(Exited)
-    tally = (await live.engine.tally())["l"]
-    logged = sum(isinstance(one, Logged) for one in live.events)
-    lost = sum(one.records for one in live.events if isinstance(one, Dropped))
+    await live.engine.add_breakpoints([point])
+    await live.engine.run_program()
+    await live.until(EngineExited)
+    tally = (await live.engine.hit_counts())["l"]
+    logged = sum(isinstance(one, RecordLogged) for one in live.events)
+    lost = sum(one.records for one in live.events if isinstance(one, RecordsDropped))
     assert tally.hits == 200_000
     assert logged + lost == 200_000
     assert tally.dropped == lost > 0
@@ -236,7 +248,7 @@ async def test_records_that_there_is_no_room_for_are_counted(start, monkeypatch)
 @pytest.mark.parametrize("condition", [None, "int predicate(const void *f) { return 1; }"])
 async def test_machine_code_keeps_to_the_rate_and_to_its_burst(start, condition):
     live = await start(build("hammer.c", "-O0"), "30000")
-    point = Breakpoint(
+    point = EngineBreakpoint(
         id="l",
         address=live.at("work"),
         pauses=False,
@@ -247,11 +259,11 @@ async def test_machine_code_keeps_to_the_rate_and_to_its_burst(start, condition)
         rate=200,
         burst=5000,
     )
-    await live.engine.add([point])
-    await live.engine.run()
-    await live.until(Exited)
-    told = [one for one in live.events if isinstance(one, Logged)]
-    tally = (await live.engine.tally())["l"]
+    await live.engine.add_breakpoints([point])
+    await live.engine.run_program()
+    await live.until(EngineExited)
+    told = [one for one in live.events if isinstance(one, RecordLogged)]
+    tally = (await live.engine.hit_counts())["l"]
     assert tally.hits == 120_000
     assert tally.dropped == tally.hits - len(told)
     seconds = (told[-1].time - told[0].time) / 1e6
@@ -262,17 +274,17 @@ async def test_machine_code_keeps_to_the_rate_and_to_its_burst(start, condition)
 
 async def test_who_logs_at_a_place_may_change_and_no_hit_is_told_twice(start):
     live = await start(build("hammer.c", "-O0"), "20000", "1")
-    point = Breakpoint(
+    point = EngineBreakpoint(
         id="l", address=live.at("work"), pauses=False, log="() => 0", record=_ALWAYS, width=1
     )
-    beside = Breakpoint(id="s", address=live.at("work"), ignore=4_999)
-    await live.engine.add([point, beside])
-    await live.engine.run()
-    await live.until(Paused)
-    await live.engine.remove(["s"])
+    beside = EngineBreakpoint(id="s", address=live.at("work"), ignore=4_999)
+    await live.engine.add_breakpoints([point, beside])
+    await live.engine.run_program()
+    await live.until(ThreadPaused)
+    await live.engine.remove_breakpoints(["s"])
     live.engine.resume()
-    await live.until(Exited)
-    told = [one for one in live.events if isinstance(one, Logged)]
+    await live.until(EngineExited)
+    told = [one for one in live.events if isinstance(one, RecordLogged)]
     assert [one.hits for one in told] == [*range(1, 20_001)]
     # Where two points stand, JavaScript tells of both.
     assert [isinstance(one.values, tuple) for one in told] == [False] * 5_000 + [True] * 15_000

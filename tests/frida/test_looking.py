@@ -8,11 +8,11 @@ import pytest
 
 from debuggees import marker
 from debugger.backends import abilities
-from debugger.backends.frida.engine.events import Breakpoint as Point
-from debugger.backends.frida.engine.events import Exited, Paused
-from debugger.core.breakpoints import Access, Breakpoint, Spec
-from debugger.core.model import Purpose, Reason, Stopped
-from debugger.errors import Code, DebuggerError
+from debugger.backends.inprocess.engine.engine_events import EngineBreakpoint as Point
+from debugger.backends.inprocess.engine.engine_events import EngineExited, ThreadPaused
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import Breakpoint, BreakpointSpec, WatchAccess
+from debugger.model.program import EvaluationPurpose, Stopped, StopReason
 from engine_live import PROGRAMS, Program, build, run
 from looking_live import gdb_prints, seen_at, seen_of
 
@@ -102,7 +102,7 @@ async def test_elements_of_maps_bits_and_queues_are_found_by_subscripts(start):
     for missing, why in (('ages["eve"]', 'it has "ann", "bob"'), ("queue[3]", "the size is 3")):
         with pytest.raises(DebuggerError, match=why):
             await seen.print(missing)
-    await seen.looking.assign('ages["bob"]', "43", await seen.frame())
+    await seen.looking.assign_value('ages["bob"]', "43", await seen.frame())
     assert (await seen.print("ages")).value == 'size=2 {["ann"]:31, ["bob"]:43}'
 
 
@@ -127,16 +127,16 @@ async def test_locals_and_arguments_are_told_apart_and_have_children(start):
     seen = await seen_at(start, "expressions.c", "@here")
     frame = await seen.frame()
     assert (frame.function, frame.line) == ("work", marker("expressions.c", "here"))
-    assert await seen.looking.arguments(frame) == ["n", "ratio", "word", "p"]
-    names = [one.name for one in await seen.looking.scopes(frame)]
+    assert await seen.looking.argument_names(frame) == ["n", "ratio", "word", "p"]
+    names = [one.name for one in await seen.looking.read_scopes(frame)]
     assert names == ["Arguments", "Locals", "Globals", "Registers"]
     shown = await seen.locals()
     assert shown["numbers"].value == "{10, 20, 30, 40, 50}"
     assert shown["text"].handle == 0
-    inner = await seen.looking.variables(shown["numbers"].handle, start=3, count=2)
+    inner = await seen.looking.read_variables(shown["numbers"].handle, start=3, count=2)
     assert [(one.name, one.value) for one in inner] == [("[3]", "40"), ("[4]", "50")]
-    assert await seen.looking.size(shown["numbers"].handle) == 5
-    members = {one.name: one for one in await seen.looking.variables(shown["p"].handle)}
+    assert await seen.looking.count_elements(shown["numbers"].handle) == 5
+    members = {one.name: one for one in await seen.looking.read_variables(shown["p"].handle)}
     assert (members["name"].value, members["name"].expression) == ('"adam"', "p.name")
     again = await seen.print(str(members["next"].expression) + "->value")
     assert again.value == "2"
@@ -154,13 +154,13 @@ async def test_thread_locals_of_the_program_and_of_its_libraries_are_read_and_se
     run("gcc", "-g", "-o", str(tmp_path / "program"), source, str(library))
     seen = await seen_of(start, Program(tmp_path / "program"), "main")
     calls = next(one for one in seen.modules if str(one.image.binary.path) == str(library))
-    address = calls.image.functions.named("bump")[0].body + calls.bias
-    assert not await seen.engine.add([Point(id="bump", address=address)])
+    address = calls.image.functions.find_by_name("bump")[0].body + calls.load_bias
+    assert not await seen.engine.add_breakpoints([Point(id="bump", address=address)])
     seen.resume()
     await seen.stopped()
     names = ("shared", "hidden", "mine", "*&hidden + 1")
     assert [(await seen.print(one)).value for one in names] == ["7", "70", "3", "71"]
-    await seen.looking.assign("hidden", "500", await seen.frame())
+    await seen.looking.assign_value("hidden", "500", await seen.frame())
     seen.resume()
     await seen.stopped()
     assert [(await seen.print(one)).value for one in names] == ["8", "501", "3", "502"]
@@ -168,11 +168,11 @@ async def test_thread_locals_of_the_program_and_of_its_libraries_are_read_and_se
 
 async def test_globals_and_registers_are_scopes_of_a_frame(start):
     seen = await seen_at(start, "expressions.c", "@here")
-    scopes = {one.name: one.handle for one in await seen.looking.scopes(await seen.frame())}
-    found = {one.name: one.value for one in await seen.looking.variables(scopes["Globals"])}
+    scopes = {one.name: one.handle for one in await seen.looking.read_scopes(await seen.frame())}
+    found = {one.name: one.value for one in await seen.looking.read_variables(scopes["Globals"])}
     assert found["counter"] == "41"
-    held = {one.name: one.value for one in await seen.looking.variables(scopes["Registers"])}
-    assert int(held["rip"], 16) == seen.paused(seen.thread).registers["rip"]
+    held = {one.name: one.value for one in await seen.looking.read_variables(scopes["Registers"])}
+    assert int(held["rip"], 16) == seen.paused_thread(seen.thread).registers["rip"]
 
 
 async def test_a_caller_is_seen_with_its_own_variables(start):
@@ -224,7 +224,7 @@ async def test_what_smart_pointers_own_is_reached_through_them(start):
 
 async def test_functions_are_called_and_their_effects_seen(start):
     seen = await seen_at(start, "expressions.c", "@here")
-    before = seen.paused(seen.thread).registers
+    before = seen.paused_thread(seen.thread).registers
     called = await seen.print('work(2, 0.5, "three", p) + 1')
     assert (called.value, called.type) == ("3", "long int")
     assert (await seen.print("counter")).value == "42"
@@ -233,7 +233,7 @@ async def test_functions_are_called_and_their_effects_seen(start):
     assert (await seen.print("counter")).value == "42"
     function = await seen.print("work")
     assert function.value.startswith("{long int (int, double, const char *, node_t *)} 0x")
-    assert seen.paused(seen.thread).registers == before
+    assert seen.paused_thread(seen.thread).registers == before
 
 
 _CALLS_SAY = (
@@ -251,16 +251,16 @@ async def test_a_call_that_does_not_fit_says_why(start):
     for text, says in _CALLS_SAY:
         with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
             await seen.print(text)
-        assert caught.value.code is Code.EVALUATION_FAILED, text
+        assert caught.value.code is ErrorCode.EVALUATION_FAILED, text
         assert caught.value.hint, text
 
 
 async def test_a_call_that_faults_leaves_the_thread_where_it_was(start):
     seen = await seen_at(start, "hard.cpp", "main")
-    before = seen.paused(seen.thread).registers
+    before = seen.paused_thread(seen.thread).registers
     with pytest.raises(DebuggerError, match=r"the call of broken failed: .*where it was"):
         await seen.print("broken()")
-    assert seen.paused(seen.thread).registers == before
+    assert seen.paused_thread(seen.thread).registers == before
     assert (await seen.print("twice(21)")).value == "42"
 
 
@@ -288,7 +288,7 @@ async def test_what_is_set_is_set(start):
     seen = await seen_at(start, "expressions.c", "@here")
     untouched = (await seen.print("p->middle")).value
     for target, value, becomes in _SET:
-        now = await seen.looking.assign(target, value, await seen.frame())
+        now = await seen.looking.assign_value(target, value, await seen.frame())
         assert now.value == (becomes or (await seen.print(value)).value), target
         assert (await seen.print(target)).value == now.value, target
         assert (await seen.print("p->middle")).value == untouched, target
@@ -297,11 +297,11 @@ async def test_what_is_set_is_set(start):
 async def test_the_program_goes_on_with_what_was_set(start):
     seen = await seen_at(start, "memory.c", "@ready")
     frame = await seen.frame()
-    await seen.looking.assign("local", "50", frame)
-    await seen.looking.assign("counter", "100", frame)
-    await seen.looking.assign("bytes[0]", "0xff", frame)
+    await seen.looking.assign_value("local", "50", frame)
+    await seen.looking.assign_value("counter", "100", frame)
+    await seen.looking.assign_value("bytes[0]", "0xff", frame)
     seen.resume()
-    await seen.live.until(Exited)
+    await seen.live.until(EngineExited)
     assert seen.live.output() == "103 53 20 53 ff\n"
 
 
@@ -319,8 +319,8 @@ async def test_what_cannot_be_set_says_why(start):
     seen = await seen_at(start, "expressions.c", "@here")
     for target, value, says in _SETTING_SAYS:
         with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
-            await seen.looking.assign(target, value, await seen.frame())
-        assert caught.value.code is Code.EVALUATION_FAILED, target
+            await seen.looking.assign_value(target, value, await seen.frame())
+        assert caught.value.code is ErrorCode.EVALUATION_FAILED, target
         assert caught.value.hint, target
 
 
@@ -331,32 +331,32 @@ async def test_a_handle_of_an_earlier_stop_is_refused(start):
     await seen.break_at("@local")
     seen.resume()
     await seen.stopped()
-    for stale in (seen.looking.variables(pair.handle), seen.looking.scopes(frame)):
+    for stale in (seen.looking.read_variables(pair.handle), seen.looking.read_scopes(frame)):
         with pytest.raises(DebuggerError) as caught:
             await stale
-        assert caught.value.code is Code.STALE_REF
+        assert caught.value.code is ErrorCode.STALE_REF
 
 
 async def test_memory_is_what_the_program_wrote_and_no_breakpoint(start):
     seen = await seen_at(start, "memory.c", "@ready")
-    memory = seen.ability(abilities.Memory)
+    memory = seen.ability(abilities.MemoryAbility)
     address = int((await seen.print("&bytes")).value, 16)
     assert await memory.read(address, 8) == bytes(range(0x11, 0x99, 0x11))
     await memory.write(address, b"\x01\x02")
     assert (await seen.print("bytes[1]")).value == "2 '\\x02'"
-    here = seen.paused(seen.thread).registers["rip"]
-    link = seen.main.image.binary.read(here - seen.main.bias, 8)
+    here = seen.paused_thread(seen.thread).registers["rip"]
+    link = seen.main.image.binary.read_at(here - seen.main.load_bias, 8)
     assert await memory.read(here, 8) == link
     for bad in (memory.read(16, 4), memory.read(1 << 63, 4), memory.write(16, b"a")):
         with pytest.raises(DebuggerError) as caught:
             await bad
-        assert caught.value.code is Code.EVALUATION_FAILED
+        assert caught.value.code is ErrorCode.EVALUATION_FAILED
 
 
 async def test_code_is_shown_as_it_was_with_functions_and_lines(start):
     seen = await seen_at(start, "memory.c", "@ready")
-    code = seen.ability(abilities.Disassembly)
-    here = seen.paused(seen.thread).registers["rip"]
+    code = seen.ability(abilities.DisassemblyAbility)
+    here = seen.paused_thread(seen.thread).registers["rip"]
     shown = await code.instructions(here, 5)
     assert [one.function for one in shown] == ["main"] * 5
     assert shown[0].line == marker("memory.c", "ready")
@@ -369,11 +369,11 @@ async def test_code_is_shown_as_it_was_with_functions_and_lines(start):
 
 async def test_registers_are_those_of_the_frame(start):
     seen = await seen_at(start, "expressions.c", "@here")
-    registers = seen.ability(abilities.Registers)
+    registers = seen.ability(abilities.RegisterAbility)
     groups = await registers.registers(await seen.frame())
     assert [one.name for one in groups] == ["General Purpose", "Floating Point", "Vector"]
     held = {one.name: one.value for one in groups[0].registers}
-    assert int(held["rip"], 16) == seen.paused(seen.thread).registers["rip"]
+    assert int(held["rip"], 16) == seen.paused_thread(seen.thread).registers["rip"]
     vectors = {one.name for one in groups[2].registers}
     assert vectors == {f"xmm{number}" for number in range(16)}
     outer = await registers.registers(await seen.frame(1))
@@ -384,7 +384,7 @@ async def test_registers_are_those_of_the_frame(start):
 
 async def test_modules_are_listed_with_the_program_first(start):
     seen = await seen_at(start, "memory.c", "@ready")
-    found = await seen.ability(abilities.Modules).modules()
+    found = await seen.ability(abilities.ModuleAbility).modules()
     assert found[0].path == str(seen.live.program.path)
     assert (found[0].address, found[0].symbols) == (hex(seen.main.base), "debug information")
     assert any(one.name == "libc.so.6" for one in found)
@@ -392,7 +392,7 @@ async def test_modules_are_listed_with_the_program_first(start):
 
 async def test_a_thread_is_sent_to_a_line_of_its_function(start):
     seen = await seen_at(start, "memory.c", "@ready")
-    jump = seen.ability(abilities.Jump)
+    jump = seen.ability(abilities.JumpAbility)
     path = (await seen.frame()).file
     await jump.jump(path, marker("memory.c", "local"), seen.thread)
     assert (await seen.frame()).line == marker("memory.c", "local")
@@ -400,19 +400,19 @@ async def test_a_thread_is_sent_to_a_line_of_its_function(start):
         with pytest.raises(DebuggerError, match=says):
             await jump.jump(path, line, seen.thread)
     seen.resume()
-    await seen.live.until(Exited)
+    await seen.live.until(EngineExited)
     assert seen.live.output().startswith("0 8 20")
 
 
 async def test_what_a_function_returned_is_told_where_it_has_just_returned(start):
     seen = await seen_at(start, "memory.c", "twice")
-    await seen.looking.stack(seen.thread)
+    await seen.looking.read_stack(seen.thread)
     caller = await seen.frame(1)
-    returns = seen.ability(abilities.ReturnValues)
-    step = Stopped(Reason.STEP, "step", seen.thread)
+    returns = seen.ability(abilities.ReturnValueAbility)
+    step = Stopped(StopReason.STEP, "step", seen.thread)
     assert await returns.returned(step, await seen.frame()) is None
     address = int(str(caller.address), 16)
-    assert not await seen.engine.add([Point(id="back", address=address)])
+    assert not await seen.engine.add_breakpoints([Point(id="back", address=address)])
     seen.resume()
     await seen.stopped()
     told = await returns.returned(step, await seen.frame())
@@ -420,13 +420,13 @@ async def test_what_a_function_returned_is_told_where_it_has_just_returned(start
     assert (told.name, told.value, told.type) == ("(return)", "16", "int")
 
 
-def _watch(expression: str, access: Access = Access.WRITE) -> Breakpoint:
-    return Breakpoint(id=3, spec=Spec(watch=expression, access=access))
+def _watch(expression: str, access: WatchAccess = WatchAccess.WRITE) -> Breakpoint:
+    return Breakpoint(id=3, spec=BreakpointSpec(watch=expression, access=access))
 
 
 async def test_a_watched_value_stops_where_it_changes_and_is_seen_again(start):
     seen = await seen_at(start, "memory.c", "@ready")
-    watchpoints = seen.ability(abilities.Watchpoints)
+    watchpoints = seen.ability(abilities.WatchpointAbility)
     bound = await watchpoints.watch(_watch("counter"), await seen.frame())
     assert (bound.verified, bound.backend_id) == (True, -3)
     assert bound.address == (await seen.print("&counter")).value
@@ -437,36 +437,36 @@ async def test_a_watched_value_stops_where_it_changes_and_is_seen_again(start):
     assert (await seen.print(str(bound.again))).value == "1"
     await watchpoints.unwatch(bound)
     seen.resume()
-    await seen.live.until(Exited)
+    await seen.live.until(EngineExited)
 
 
 async def test_what_is_watched_in_a_frame_ends_with_the_frame(start):
     seen = await seen_at(start, "memory.c", "twice")
-    bound = await seen.ability(abilities.Watchpoints).watch(_watch("n"), await seen.frame())
+    bound = await seen.ability(abilities.WatchpointAbility).watch(_watch("n"), await seen.frame())
     seen.resume()
     paused = await seen.stopped()
     while paused.reason == "watch":
         # Whether the epilogue writes there is the compiler's affair.
-        assert await seen.looking.counts(paused)
+        assert await seen.looking.pause_counts(paused)
         seen.resume()
         paused = await seen.stopped()
-    assert not await seen.looking.counts(paused)
+    assert not await seen.looking.pause_counts(paused)
     assert [(one.bound.verified, one.bound.backend_id) for one in seen.told] == [
         (False, bound.backend_id)
     ]
     seen.resume()
-    await seen.live.until(Exited)
+    await seen.live.until(EngineExited)
 
 
 async def test_a_watchpoint_with_a_condition_counts_where_it_holds(start):
     seen = await seen_at(start, "memory.c", "@ready")
-    spec = Spec(watch="counter", condition="counter > 1", hit_count=2)
-    watchpoints = seen.ability(abilities.Watchpoints)
+    spec = BreakpointSpec(watch="counter", condition="counter > 1", hit_count=2)
+    watchpoints = seen.ability(abilities.WatchpointAbility)
     await watchpoints.watch(Breakpoint(id=3, spec=spec), await seen.frame())
     counted = []
     for _ in range(3):
         seen.resume()
-        counted.append(await seen.looking.counts(await seen.stopped()))
+        counted.append(await seen.looking.pause_counts(await seen.stopped()))
     assert counted == [False, False, True]
     assert (await seen.print("counter")).value == "3"
     assert (await seen.print("twice(4)")).value == "8"
@@ -474,7 +474,7 @@ async def test_a_watchpoint_with_a_condition_counts_where_it_holds(start):
 
 async def test_what_can_be_watched_is_up_to_eight_bytes_in_memory(start):
     seen = await seen_at(start, "memory.c", "@ready")
-    watchpoints, frame = seen.ability(abilities.Watchpoints), await seen.frame()
+    watchpoints, frame = seen.ability(abilities.WatchpointAbility), await seen.frame()
     for text in ("bytes", "local"):
         assert (await watchpoints.watch(_watch(text), frame)).verified, text
     for text, says in (
@@ -487,50 +487,50 @@ async def test_what_can_be_watched_is_up_to_eight_bytes_in_memory(start):
 
 async def test_too_much_to_watch_says_what_can_be(start):
     seen = await seen_at(start, "expressions.c", "@here")
-    watchpoints = seen.ability(abilities.Watchpoints)
+    watchpoints = seen.ability(abilities.WatchpointAbility)
     with pytest.raises(DebuggerError, match="numbers has 20 bytes, and a watchpoint 1, 2, 4 or 8"):
         await watchpoints.watch(_watch("numbers"), await seen.frame())
 
 
 async def test_globals_are_read_and_written_while_the_program_runs(start):
     seen = await seen_at(start, "live.c", "main", "forever")
-    live = seen.ability(abilities.LiveValues)
+    live = seen.ability(abilities.LiveValueAbility)
     seen.resume()
-    assert not [one for one in await seen.looking.threads() if not one.is_running]
-    found = await live.read_live("bonus")
+    assert not [one for one in await seen.looking.list_threads() if not one.is_running]
+    found = await live.read_live_value("bonus")
     assert (found.name, found.value, found.type) == ("bonus", "1", "int")
     with pytest.raises(DebuggerError, match="no global 'nobody'"):
-        await live.read_live("nobody")
-    before, after = await live.write_live("go", "0")
+        await live.read_live_value("nobody")
+    before, after = await live.write_live_value("go", "0")
     assert (before.value, after.value) == ("1", "0")
-    await seen.live.until(Exited)
+    await seen.live.until(EngineExited)
 
 
 async def test_an_address_is_read_and_written_as_a_type(start):
     seen = await seen_at(start, "memory.c", "@ready")
-    live = seen.ability(abilities.LiveValues)
+    live = seen.ability(abilities.LiveValueAbility)
     address = (await seen.print("&bytes")).value
-    assert (await live.read_live(address, kind="u16")).value == "8721"
-    assert (await live.read_live("pair.second")).value == "2"
-    before, after = await live.write_live(address, "-2", kind="i8")
+    assert (await live.read_live_value(address, kind="u16")).value == "8721"
+    assert (await live.read_live_value("pair.second")).value == "2"
+    before, after = await live.write_live_value(address, "-2", kind="i8")
     assert (before.value, after.value, after.name) == ("17", "-2", address)
-    before, after = await live.write_live("pair.second", "41")
+    before, after = await live.write_live_value("pair.second", "41")
     assert (before.value, after.value) == ("2", "41")
     with pytest.raises(DebuggerError, match="Local variable writes require a paused breakpoint"):
-        await live.write_live("local", "1")
+        await live.write_live_value("local", "1")
     with pytest.raises(DebuggerError, match="an address is read as a type"):
-        await live.read_live(address)
+        await live.read_live_value(address)
     with pytest.raises(DebuggerError, match="no type 'u128'"):
-        await live.read_live(address, kind="u128")
+        await live.read_live_value(address, kind="u128")
 
 
 async def test_a_crash_is_told_with_its_address(start):
     seen = await seen_at(start, "crash.c", "main")
     seen.resume()
-    paused = await seen.live.until(Paused)
+    paused = await seen.live.until(ThreadPaused)
     seen.looking.new_stop()
-    stop = Stopped(Reason.SIGNAL, "crash", paused.thread)
-    details = await seen.looking.exception(stop)
+    stop = Stopped(StopReason.SIGNAL, "crash", paused.thread)
+    details = await seen.looking.read_exception(stop)
     assert details is not None
     assert details.type == "SIGSEGV"
     assert details.message.startswith("Segmentation fault: address not mapped at 0x")
@@ -539,10 +539,12 @@ async def test_a_crash_is_told_with_its_address(start):
 async def test_an_expression_may_set_where_it_is_evaluated(start):
     seen = await seen_at(start, "expressions.c", "@here")
     frame = await seen.frame()
-    assert (await seen.looking.evaluate("n = 9", frame, Purpose.EVALUATE)).value == "9"
-    assert (await seen.looking.evaluate("n == 9", frame, Purpose.EVALUATE)).value == "true"
+    assert (await seen.looking.evaluate("n = 9", frame, EvaluationPurpose.EVALUATE)).value == "9"
+    assert (
+        await seen.looking.evaluate("n == 9", frame, EvaluationPurpose.EVALUATE)
+    ).value == "true"
     with pytest.raises(DebuggerError, match="would change the program"):
-        await seen.looking.evaluate("n = 9", frame, Purpose.PRINT)
+        await seen.looking.evaluate("n = 9", frame, EvaluationPurpose.PRINT)
 
 
 async def test_containers_of_cpp_show_what_is_in_them(start):
@@ -566,7 +568,7 @@ async def test_containers_of_cpp_show_what_is_in_them(start):
     assert {name: shown[name] for name in expected} == expected
     assert shown["seaplane"].count("Named:{id:6}") == 2
     deque = (await seen.locals())["deque"]
-    paged = await seen.looking.variables(deque.handle, start=200, count=2)
+    paged = await seen.looking.read_variables(deque.handle, start=200, count=2)
     assert [(one.name, one.value) for one in paged] == [("[200]", "201"), ("[201]", "202")]
     assert (await seen.print("wide")).value == expected["wide"]
 
@@ -576,7 +578,9 @@ async def test_an_object_is_of_the_class_that_it_was_made_as(start):
     shown = await seen.locals()
     assert "radius:2.0" in shown["same"].value
     assert "radius:2.0" in shown["owned"].value
-    inner = {one.name: one.value for one in await seen.looking.variables(shown["shape"].handle)}
+    inner = {
+        one.name: one.value for one in await seen.looking.read_variables(shown["shape"].handle)
+    }
     assert inner["radius"] == "2.0"
     assert (await seen.print("shape->area()")).value == "12.0"
     assert (await seen.print("same.area()")).value == "12.0"
@@ -605,19 +609,19 @@ async def test_containers_of_rust_show_what_is_in_them(start):
 async def test_what_a_caller_has_in_a_register_is_set_where_it_was_saved(start):
     seen = await seen_of(start, build("saved.c", "-O2"), "inner")
     # Behind the prologue: the registers have been pushed.
-    call = await seen.ability(abilities.Disassembly).instructions(
-        seen.paused(seen.thread).registers["rip"], 30
+    call = await seen.ability(abilities.DisassemblyAbility).instructions(
+        seen.paused_thread(seen.thread).registers["rip"], 30
     )
     at = next(one.address for one in call if one.text.startswith("call"))
-    assert not await seen.engine.add([Point(id="call", address=at)])
+    assert not await seen.engine.add_breakpoints([Point(id="call", address=at)])
     seen.resume()
     await seen.stopped()
     frame = await seen.frame(1)
     assert (frame.function, (await seen.print("kept", 1)).value) == ("outer", "41")
-    now = await seen.looking.assign("kept", "1000", frame)
+    now = await seen.looking.assign_value("kept", "1000", frame)
     assert now.value == "1000"
     seen.resume()
-    await seen.live.until(Exited)
+    await seen.live.until(EngineExited)
     assert seen.live.output() == "42\n1084\n0\n"
 
 
@@ -625,16 +629,16 @@ async def test_what_is_in_a_vector_register_is_set(start):
     seen = await seen_of(start, build("saved.c", "-O2"), "scaled")
     frame = await seen.frame()
     assert (await seen.print("real")).value == "0.0"
-    assert (await seen.looking.assign("real", "2.5", frame)).value == "2.5"
+    assert (await seen.looking.assign_value("real", "2.5", frame)).value == "2.5"
     assert (await seen.print("$xmm0")).value == "0x00000000000000004004000000000000"
     seen.resume()
-    await seen.live.until(Exited)
+    await seen.live.until(EngineExited)
     assert seen.live.output().endswith("\n7.5\n")
 
 
 async def test_a_function_of_many_names_is_one_frame(start):
     seen = await seen_at(start, "threads.c", "@all_alive")
-    names = [one.function for one in (await seen.looking.stack(seen.thread)).frames]
+    names = [one.function for one in (await seen.looking.read_stack(seen.thread)).frames]
     assert names[0] == "work"
     # Assembly declares each of its names, all for the same code.
     assert sum("clone3" in one for one in names) <= 1
@@ -642,10 +646,10 @@ async def test_a_function_of_many_names_is_one_frame(start):
 
 async def test_the_stack_of_a_thread_that_runs_is_refused(start):
     seen = await seen_at(start, "threads.c", "@all_alive")
-    running = next(one for one in await seen.looking.threads() if one.is_running)
+    running = next(one for one in await seen.looking.list_threads() if one.is_running)
     with pytest.raises(DebuggerError, match="is running") as caught:
-        await seen.looking.stack(running.id)
-    assert caught.value.code is Code.WRONG_STATE
+        await seen.looking.read_stack(running.id)
+    assert caught.value.code is ErrorCode.WRONG_STATE
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
@@ -656,12 +660,12 @@ async def test_what_is_set_at_the_entry_reaches_the_function_alone(start, level)
     seen = await seen_of(start, program, hex(entry))
     assert (await seen.print("n")).value == "0"
     frame = await seen.frame()
-    assert (await seen.looking.assign("n", "70", frame)).value == "70"
+    assert (await seen.looking.assign_value("n", "70", frame)).value == "70"
     for target, value in (("extended", "0.1"), ("wide", str((1 << 70) + 3)), ("is_on", "5")):
-        await seen.looking.assign(target, value, frame)
-    await seen.engine.remove([f"{entry:#x}{entry}"])
+        await seen.looking.assign_value(target, value, frame)
+    await seen.engine.remove_breakpoints([f"{entry:#x}{entry}"])
     seen.resume()
-    await seen.live.until(Exited)
+    await seen.live.until(EngineExited)
     assert seen.live.output() == "70 73\n1 4\n2 5\n0.1 64 3 1\n"
 
 
@@ -671,12 +675,12 @@ async def test_thread_locals_and_statics_are_those_that_gdb_reads_and_left_out_o
     seen = await seen_of(start, program, "part")
     names = ("own", "other", "left_out.c::state", "'left_out_part.c'::state", "count::calls")
     assert [(await seen.print(one, 1)).value for one in names] == ["6", "7", "1", "20", "11"]
-    assert (await seen.looking.assign("own", "50", await seen.frame(1))).value == "50"
+    assert (await seen.looking.assign_value("own", "50", await seen.frame(1))).value == "50"
     assert (await seen.print("own")).value == "50"
     for said in ("unused", "&unused"):
         with pytest.raises(DebuggerError, match="the linker left it out"):
             await seen.print(said)
-    header = await seen.ability(abilities.Memory).read(seen.main.bias, 4)
+    header = await seen.ability(abilities.MemoryAbility).read(seen.main.load_bias, 4)
     with pytest.raises(DebuggerError, match="the linker left it out"):
-        await seen.looking.assign("unused", "9", await seen.frame())
-    assert await seen.ability(abilities.Memory).read(seen.main.bias, 4) == header
+        await seen.looking.assign_value("unused", "9", await seen.frame())
+    assert await seen.ability(abilities.MemoryAbility).read(seen.main.load_bias, 4) == header

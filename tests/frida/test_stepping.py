@@ -7,11 +7,15 @@ from itertools import pairwise
 
 import pytest
 
-from debugger.backends.frida.engine.events import Breakpoint, Exited, Paused
-from debugger.backends.frida.stepping.able import StepTargets
-from debugger.backends.frida.stepping.steps import Judged
-from debugger.core.model import Frame, Resume
-from debugger.errors import Code, DebuggerError
+from debugger.backends.inprocess.engine.engine_events import (
+    EngineBreakpoint,
+    EngineExited,
+    ThreadPaused,
+)
+from debugger.backends.inprocess.stepping.step_abilities import InProcessStepTargets
+from debugger.backends.inprocess.stepping.thread_steps import StepVerdict
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import Frame, ResumeKind
 from engine_live import PROGRAMS, Program, build
 from stepping_live import EXIT, Stepped, gdb_trail
 
@@ -146,25 +150,27 @@ async def test_a_step_over_a_recursive_call_ends_in_its_own_frame_without_a_paus
 async def test_nothing_of_a_step_is_left_in_the_program(begin):
     stepped, paused = await begin("steps.c", "-O0", place="loops")
     await stepped.trail("step", paused, 20)
-    assert not await stepped.engine.tally()
+    assert not await stepped.engine.hit_counts()
     stepped.engine.resume()
-    assert (await stepped.live.until(Exited)).status == 3
+    assert (await stepped.live.until(EngineExited)).status == 3
 
 
 async def test_a_breakpoint_of_the_user_ends_a_step(begin):
     line = line_of("steps.c", "sum += twice(k) + thrice(k);")
     stepped, paused = await begin("steps.c", "-O0", place=line)
-    await stepped.engine.add([Breakpoint(id="mine", address=stepped.body("thrice"))])
+    await stepped.engine.add_breakpoints(
+        [EngineBreakpoint(id="mine", address=stepped.body("thrice"))]
+    )
     told = await stepped.step("next", paused.thread)
     assert told.points == ("mine",)
     assert not stepped.ours
-    assert list(await stepped.engine.tally()) == ["mine"]
+    assert list(await stepped.engine.hit_counts()) == ["mine"]
 
 
 async def test_where_a_step_ends_at_a_breakpoint_the_breakpoint_is_told(begin):
     line = line_of("steps.c", "while (i < 3)")
     stepped, paused = await begin("steps.c", "-O0", place="loops")
-    await stepped.engine.add([Breakpoint(id="mine", address=stepped.body(line))])
+    await stepped.engine.add_breakpoints([EngineBreakpoint(id="mine", address=stepped.body(line))])
     await stepped.step("next", paused.thread)
     told = await stepped.step("next", paused.thread)
     assert "mine" in told.points
@@ -173,7 +179,7 @@ async def test_where_a_step_ends_at_a_breakpoint_the_breakpoint_is_told(begin):
 
 async def test_a_point_of_a_forgotten_step_stops_nobody(begin):
     stepped, paused = await begin("steps.c", "-O0", place="loops")
-    late = Paused(
+    late = ThreadPaused(
         thread=paused.thread,
         reason="breakpoint",
         registers={},
@@ -181,13 +187,13 @@ async def test_a_point_of_a_forgotten_step_stops_nobody(begin):
         sequence=0,
         points=("step.99.0",),
     )
-    assert await stepped.steps.judge(late) is Judged.GO_ON
+    assert await stepped.steps.judge(late) is StepVerdict.GO_ON
 
 
 async def test_a_step_in_a_thread_that_ends_lets_the_program_go_on(begin):
     line = line_of("steps.c", "pthread_exit(NULL);")
     stepped, paused = await begin("steps.c", "-O0", place=line)
-    assert isinstance(await stepped.step("next", paused.thread), Exited)
+    assert isinstance(await stepped.step("next", paused.thread), EngineExited)
     await stepped.steps.forget(paused.thread)
 
 
@@ -210,21 +216,23 @@ async def test_among_threads_in_the_same_lines_each_step_stays_in_its_own(start,
     }
     assert calls.count(LOOP) > 10
     stepped.engine.resume()
-    assert (await stepped.live.until(Exited)).status == 7
+    assert (await stepped.live.until(EngineExited)).status == 7
     assert stepped.live.output() == program.alone("3000", "4")[1]
 
 
 async def test_two_threads_step_at_once(start):
     stepped = Stepped(await start(build("hammer.c", "-O0"), "50", "2"))
     await stepped.load()
-    await stepped.engine.add([Breakpoint(id="both", address=stepped.body("work"))])
-    await stepped.engine.run()
-    both = [await stepped.live.until(Paused) for _ in range(2)]
+    await stepped.engine.add_breakpoints(
+        [EngineBreakpoint(id="both", address=stepped.body("work"))]
+    )
+    await stepped.engine.run_program()
+    both = [await stepped.live.until(ThreadPaused) for _ in range(2)]
     assert len({one.thread for one in both}) == 2
-    await stepped.engine.remove(["both"])
+    await stepped.engine.remove_breakpoints(["both"])
     for _ in range(3):
         for one in both:
-            await stepped.steps.begin(Resume.NEXT, one.thread)
+            await stepped.steps.begin_step(ResumeKind.NEXT, one.thread)
         both = [await stepped.told() for _ in range(2)]
         assert stepped.ours
     assert len({one.thread for one in both}) == 2
@@ -234,11 +242,11 @@ async def test_two_threads_step_at_once(start):
 async def test_one_of_the_calls_of_a_line_is_gone_into(begin):
     line = line_of("steps.c", "sum += twice(k) + thrice(k);")
     stepped, paused = await begin("steps.c", "-O0", place=line)
-    able = StepTargets(stepped, stepped.steps)
+    able = InProcessStepTargets(stepped, stepped.steps)
     frame = Frame(0, "loops", 1, address=hex(paused.registers["rip"]))
-    targets = {one.label: one for one in await able.step_targets(frame)}
+    targets = {one.label: one for one in await able.list_step_targets(frame)}
     assert set(targets) == {"twice", "thrice"}
-    await able.step_into(targets["thrice"], paused.thread)
+    await able.step_into_target(targets["thrice"], paused.thread)
     ended = await stepped.told()
     assert (await stepped.where(ended)).startswith("thrice:")
 
@@ -247,7 +255,7 @@ async def test_calls_through_pointers_are_not_named_before_they_are_made(begin):
     line = line_of("steps.c", "sum += table[sum & 1](4) + table[0](5);")
     stepped, paused = await begin("steps.c", "-O0", place=line)
     frame = Frame(0, "main", 1, address=hex(paused.registers["rip"]))
-    assert await StepTargets(stepped, stepped.steps).step_targets(frame) == []
+    assert await InProcessStepTargets(stepped, stepped.steps).list_step_targets(frame) == []
     trail = await stepped.trail("step", paused, 3)
     assert {one.partition(":")[0] for one in trail[:2]} <= {"twice", "thrice"}
 
@@ -289,4 +297,4 @@ async def test_a_thread_that_runs_cannot_be_stepped(begin):
     stepped, paused = await begin("steps.c", "-O0", place="loops")
     with pytest.raises(DebuggerError) as refused:
         await stepped.step("next", paused.thread + 1)
-    assert refused.value.code is Code.WRONG_STATE
+    assert refused.value.code is ErrorCode.WRONG_STATE

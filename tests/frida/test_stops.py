@@ -9,16 +9,16 @@ import subprocess
 
 import pytest
 
-from debugger.backends.frida.engine.events import (
-    Breakpoint,
-    ConditionFailed,
-    Exited,
-    Logged,
-    Lost,
-    Paused,
-    Watch,
+from debugger.backends.inprocess.engine.engine_events import (
+    EngineBreakpoint,
+    EngineConditionFailed,
+    EngineExited,
+    EngineLost,
+    EngineWatch,
+    RecordLogged,
+    ThreadPaused,
 )
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 from engine_live import BOUND_S, build
 
 
@@ -52,51 +52,59 @@ def code_of(pid: int, address: int) -> bytes:
 
 async def test_a_condition_stops_at_the_hit_it_is_true_for_alone(start, waits):
     live = await start(waits)
-    await live.engine.add(
+    await live.engine.add_breakpoints(
         [
-            Breakpoint(id="b", address=live.at("add"), condition="(c) => c.rsi.toInt32() === 2"),
-            Breakpoint(id="t", address=live.at("tick"), condition="(c) => c.rdi.toInt32() > 1"),
+            EngineBreakpoint(
+                id="b", address=live.at("add"), condition="(c) => c.rsi.toInt32() === 2"
+            ),
+            EngineBreakpoint(
+                id="t", address=live.at("tick"), condition="(c) => c.rdi.toInt32() > 1"
+            ),
         ]
     )
-    await live.engine.run()
-    paused = await live.until(Paused)
+    await live.engine.run_program()
+    paused = await live.until(ThreadPaused)
     assert (paused.points, paused.reason) == (("b",), "breakpoint")
     assert (paused.registers["rdi"], paused.registers["rsi"]) == (1, 2)
     assert paused.registers["rip"] == live.at("add")
     live.engine.resume([paused.thread])
-    assert (await live.until(Exited)).status == 5
-    assert {k: v.hits for k, v in (await live.engine.tally()).items()} == {"b": 1, "t": 0}
+    assert (await live.until(EngineExited)).status == 5
+    assert {k: v.hits for k, v in (await live.engine.hit_counts()).items()} == {"b": 1, "t": 0}
 
 
 async def test_a_failing_condition_is_told_and_does_not_stop(start, waits):
     live = await start(waits)
-    await live.engine.add(
-        [Breakpoint(id="b", address=live.at("add"), condition="(c) => c.rdi.nothing.more")]
+    await live.engine.add_breakpoints(
+        [EngineBreakpoint(id="b", address=live.at("add"), condition="(c) => c.rdi.nothing.more")]
     )
-    await live.engine.run()
-    failed = await live.until(ConditionFailed)
+    await live.engine.run_program()
+    failed = await live.until(EngineConditionFailed)
     assert failed.point == "b"
     assert "undefined" in failed.text
-    await live.until(Exited)
-    assert not [one for one in live.events if isinstance(one, Paused)]
+    await live.until(EngineExited)
+    assert not [one for one in live.events if isinstance(one, ThreadPaused)]
 
 
 async def test_a_condition_that_reads_bad_memory_fails_and_the_program_lives(start, waits):
     live = await start(waits)
-    await live.engine.add(
-        [Breakpoint(id="b", address=live.at("add"), condition="(c) => ptr(16).readS32() === 2")]
+    await live.engine.add_breakpoints(
+        [
+            EngineBreakpoint(
+                id="b", address=live.at("add"), condition="(c) => ptr(16).readS32() === 2"
+            )
+        ]
     )
-    await live.engine.run()
-    assert "access violation" in (await live.until(ConditionFailed)).text
-    assert (await live.until(Exited)).status == 5
+    await live.engine.run_program()
+    assert "access violation" in (await live.until(EngineConditionFailed)).text
+    assert (await live.until(EngineExited)).status == 5
 
 
 async def test_a_condition_that_is_no_javascript_is_refused_in_words(start, waits):
     live = await start(waits)
-    failed = await live.engine.add(
+    failed = await live.engine.add_breakpoints(
         [
-            Breakpoint(id="bad", address=live.at("add"), condition="(c) => c.rdi ==="),
-            Breakpoint(id="good", address=live.at("add")),
+            EngineBreakpoint(id="bad", address=live.at("add"), condition="(c) => c.rdi ==="),
+            EngineBreakpoint(id="good", address=live.at("add")),
         ]
     )
     assert list(failed) == ["bad"]
@@ -106,185 +114,191 @@ async def test_a_condition_that_is_no_javascript_is_refused_in_words(start, wait
 async def test_registers_memory_and_calls_of_a_paused_thread(start, waits):
     live = await start(waits)
     engine = live.engine
-    await engine.add([Breakpoint(id="b", address=live.at("add"))])
-    await engine.run()
-    thread = (await live.until(Paused)).thread
-    called = await engine.call(
+    await engine.add_breakpoints([EngineBreakpoint(id="b", address=live.at("add"))])
+    await engine.run_program()
+    thread = (await live.until(ThreadPaused)).thread
+    called = await engine.call_function(
         thread, live.at("add"), takes=["int64", "int64"], returns="int64", values=["40", "2"]
     )
     assert called == "42"
     with pytest.raises(DebuggerError) as bad:
-        await engine.call(
+        await engine.call_function(
             thread, live.at("read_at"), takes=["pointer"], returns="int64", values=["0x10"]
         )
-    assert bad.value.code is Code.EVALUATION_FAILED
+    assert bad.value.code is ErrorCode.EVALUATION_FAILED
     assert "access violation" in bad.value.message
     ticks = live.at("ticks")
-    assert int.from_bytes(await engine.read(ticks, 8), "little") == 100
-    await engine.write(ticks, (7).to_bytes(8, "little"))
+    assert int.from_bytes(await engine.read_memory(ticks, 8), "little") == 100
+    await engine.write_memory(ticks, (7).to_bytes(8, "little"))
     await engine.set_registers(thread, {"rsi": 30})
-    assert (await engine.registers(thread))["rsi"] == 30
+    assert (await engine.read_registers(thread))["rsi"] == 30
     engine.resume()
-    await live.until(Exited)
+    await live.until(EngineExited)
     assert "ticks 7 31 " in live.output()
 
 
 async def test_a_thread_may_be_sent_elsewhere(start, waits):
     live = await start(waits)
-    await live.engine.add([Breakpoint(id="b", address=live.at("add"))])
-    await live.engine.run()
-    paused = await live.until(Paused)
+    await live.engine.add_breakpoints([EngineBreakpoint(id="b", address=live.at("add"))])
+    await live.engine.run_program()
+    paused = await live.until(ThreadPaused)
     # Straight to the caller: a `ret` that is not executed leaves rax as we set it.
     stack = paused.registers["rsp"]
-    target = int.from_bytes(await live.engine.read(stack, 8), "little")
-    code = await live.engine.read(target, 1)
+    target = int.from_bytes(await live.engine.read_memory(stack, 8), "little")
+    code = await live.engine.read_memory(target, 1)
     assert code
     ret = await _find_ret(live)
     await live.engine.set_registers(paused.thread, {"rip": ret, "rax": 77})
     live.engine.resume()
-    await live.until(Exited)
+    await live.until(EngineExited)
     assert " 77 " in live.output()
 
 
 async def _find_ret(live):
-    code = await live.engine.read(live.at("add"), 64)
+    code = await live.engine.read_memory(live.at("add"), 64)
     return live.at("add") + code.index(b"\xc3")
 
 
 async def test_code_is_read_as_the_program_wrote_it(start, waits):
     live = await start(waits)
-    before = await live.engine.read(live.at("tick"), 64)
+    before = await live.engine.read_memory(live.at("tick"), 64)
     addresses = [one for one in waits.statements() if 0 <= one - waits.symbol("tick") < 64]
-    await live.engine.add(
-        Breakpoint(id=str(one), address=live.base + one, pauses=False) for one in addresses
+    await live.engine.add_breakpoints(
+        EngineBreakpoint(id=str(one), address=live.base + one, pauses=False) for one in addresses
     )
-    assert await live.engine.read(live.at("tick"), 64) == before
+    assert await live.engine.read_memory(live.at("tick"), 64) == before
     raw = code_of(live.engine.pid, live.at("tick"))
     assert raw != before
     with pytest.raises(DebuggerError, match="a breakpoint was set"):
-        await live.engine.write(live.at("tick"), b"\x90" * 8)
-    await live.engine.remove(map(str, addresses))
+        await live.engine.write_memory(live.at("tick"), b"\x90" * 8)
+    await live.engine.remove_breakpoints(map(str, addresses))
     raw = code_of(live.engine.pid, live.at("tick"))
     assert raw == before
 
 
 async def test_two_threads_pause_apart(start):
     live = await start(build("hammer.c", "-O0"), "3", "2")
-    await live.engine.add([Breakpoint(id="w", address=live.at("work"))])
-    await live.engine.run()
-    first = await live.until(Paused)
-    second = await live.until(Paused)
+    await live.engine.add_breakpoints([EngineBreakpoint(id="w", address=live.at("work"))])
+    await live.engine.run_program()
+    first = await live.until(ThreadPaused)
+    second = await live.until(ThreadPaused)
     assert first.thread != second.thread
-    assert set(live.engine.paused) == {first.thread, second.thread}
+    assert set(live.engine.paused_threads) == {first.thread, second.thread}
     hits = []
     for _ in range(2):
         live.engine.resume([first.thread])
-        hits.append(await live.until(Paused))
+        hits.append(await live.until(ThreadPaused))
     assert {one.thread for one in hits} == {first.thread}
-    assert second.thread in live.engine.paused
-    await live.engine.remove(["w"])
+    assert second.thread in live.engine.paused_threads
+    await live.engine.remove_breakpoints(["w"])
     assert len(live.engine.resume()) == 2
-    assert (await live.until(Exited)).status == 7
+    assert (await live.until(EngineExited)).status == 7
 
 
 async def test_ignored_hits_every_nth_and_temporary_points(start):
     live = await start(build("hammer.c", "-O0"), "100", "1")
-    await live.engine.add(
+    await live.engine.add_breakpoints(
         [
-            Breakpoint(id="i", address=live.at("work"), ignore=97),
+            EngineBreakpoint(id="i", address=live.at("work"), ignore=97),
         ]
     )
-    await live.engine.run()
+    await live.engine.run_program()
     assert [(await _next_hits(live)) for _ in range(3)] == [98, 99, 100]
-    await live.until(Exited)
+    await live.until(EngineExited)
 
     live = await start(build("hammer.c", "-O0"), "100", "1")
-    await live.engine.add([Breakpoint(id="e", address=live.at("work"), every=40)])
-    await live.engine.run()
+    await live.engine.add_breakpoints([EngineBreakpoint(id="e", address=live.at("work"), every=40)])
+    await live.engine.run_program()
     assert [(await _next_hits(live)) for _ in range(3)] == [1, 41, 81]
-    await live.until(Exited)
+    await live.until(EngineExited)
 
     live = await start(build("hammer.c", "-O0"), "100", "1")
-    await live.engine.add([Breakpoint(id="t", address=live.at("work"), temporary=True)])
-    await live.engine.run()
+    await live.engine.add_breakpoints(
+        [EngineBreakpoint(id="t", address=live.at("work"), temporary=True)]
+    )
+    await live.engine.run_program()
     assert await _next_hits(live) == 1
-    await live.until(Exited)
+    await live.until(EngineExited)
 
 
 async def _next_hits(live):
-    paused = await live.until(Paused)
+    paused = await live.until(ThreadPaused)
     live.engine.resume([paused.thread])
     return paused.hits
 
 
 async def test_a_point_for_one_thread_stops_no_other(start):
     live = await start(build("hammer.c", "-O0"), "20", "3")
-    await live.engine.add([Breakpoint(id="w", address=live.at("work"))])
-    await live.engine.run()
-    chosen = (await live.until(Paused)).thread
-    await live.engine.add([Breakpoint(id="one", address=live.at("work"), thread=chosen)])
-    await live.engine.remove(["w"])
+    await live.engine.add_breakpoints([EngineBreakpoint(id="w", address=live.at("work"))])
+    await live.engine.run_program()
+    chosen = (await live.until(ThreadPaused)).thread
+    await live.engine.add_breakpoints(
+        [EngineBreakpoint(id="one", address=live.at("work"), thread=chosen)]
+    )
+    await live.engine.remove_breakpoints(["w"])
     live.engine.resume()
     seen = []
     while len(seen) < 10:
-        paused = await live.until(Paused)
+        paused = await live.until(ThreadPaused)
         seen.append(paused)
         live.engine.resume([paused.thread])
     assert {one.thread for one in seen if "one" in one.points} == {chosen}
-    await live.engine.remove(["one"])
+    await live.engine.remove_breakpoints(["one"])
     live.engine.resume()
-    await live.until(Exited)
+    await live.until(EngineExited)
 
 
 async def test_what_is_disabled_does_not_stop_until_it_is_enabled(start, waits):
     live = await start(waits)
-    await live.engine.add([Breakpoint(id="b", address=live.at("add"))])
-    await live.engine.add([Breakpoint(id="r", address=live.at("read_at"))])
-    await live.engine.enable(["b", "r"], on=False)
-    await live.engine.enable(["r"], on=True)
-    await live.engine.run()
-    paused = await live.until(Paused)
+    await live.engine.add_breakpoints([EngineBreakpoint(id="b", address=live.at("add"))])
+    await live.engine.add_breakpoints([EngineBreakpoint(id="r", address=live.at("read_at"))])
+    await live.engine.enable_breakpoints(["b", "r"], on=False)
+    await live.engine.enable_breakpoints(["r"], on=True)
+    await live.engine.run_program()
+    paused = await live.until(ThreadPaused)
     assert paused.points == ("r",)
     live.engine.resume()
-    await live.until(Exited)
+    await live.until(EngineExited)
 
 
 async def test_a_running_program_is_paused_and_its_waits_go_on(start, waits):
     read, write = os.pipe()
     live = await start(waits, stdin=f"/proc/{os.getpid()}/fd/{read}")
-    await live.engine.add([Breakpoint(id="r", address=live.at("read_at"), temporary=True)])
-    await live.engine.run()
-    paused = await live.until(Paused)
+    await live.engine.add_breakpoints(
+        [EngineBreakpoint(id="r", address=live.at("read_at"), temporary=True)]
+    )
+    await live.engine.run_program()
+    paused = await live.until(ThreadPaused)
     live.engine.resume()
     (asked,) = await live.engine.pause()
-    stopped = await live.until(Paused)
+    stopped = await live.until(ThreadPaused)
     assert (asked, stopped.reason) == (paused.thread, "pause")
     assert stopped.registers["rip"] != 0
     live.engine.resume()
     os.close(write)
     os.close(read)
-    assert (await live.until(Exited)).status == 5
+    assert (await live.until(EngineExited)).status == 5
     assert "ends" in live.output()
 
 
 async def test_a_sleep_that_was_paused_is_not_cut_short(start, waits):
     live = await start(waits, "1")
-    await live.engine.add([Breakpoint(id="t", address=live.at("tick"))])
-    await live.engine.run()
-    await live.until(Paused)
+    await live.engine.add_breakpoints([EngineBreakpoint(id="t", address=live.at("tick"))])
+    await live.engine.run_program()
+    await live.until(ThreadPaused)
     await live.engine.pause()
-    reasons = [(await live.until(Paused)).reason for _ in range(2)]
+    reasons = [(await live.until(ThreadPaused)).reason for _ in range(2)]
     assert reasons == ["pause", "pause"]
     live.engine.resume()
-    await live.until(Exited)
+    await live.until(EngineExited)
     assert "slept 0 0" in live.output()
 
 
 async def test_a_logpoint_tells_its_values_in_order_and_does_not_stop(start):
     live = await start(build("hammer.c", "-O0"), "500", "1")
-    await live.engine.add(
+    await live.engine.add_breakpoints(
         [
-            Breakpoint(
+            EngineBreakpoint(
                 id="l",
                 address=live.at("work"),
                 pauses=False,
@@ -293,9 +307,9 @@ async def test_a_logpoint_tells_its_values_in_order_and_does_not_stop(start):
             )
         ]
     )
-    await live.engine.run()
-    await live.until(Exited)
-    told = [one for one in live.events if isinstance(one, Logged)]
+    await live.engine.run_program()
+    await live.until(EngineExited)
+    told = [one for one in live.events if isinstance(one, RecordLogged)]
     assert [one.hits for one in told] == list(range(1, 501))
     assert told[0].values == ["0x1", "text", None]
     assert [one.sequence for one in told] == sorted(one.sequence for one in told)
@@ -304,55 +318,59 @@ async def test_a_logpoint_tells_its_values_in_order_and_does_not_stop(start):
 
 async def test_a_watched_change_stops_the_thread_that_made_it(start, waits):
     live = await start(waits)
-    await live.engine.watch(Watch(id="w", address=live.at("shared")))
-    await live.engine.run()
+    await live.engine.set_watch(EngineWatch(id="w", address=live.at("shared")))
+    await live.engine.run_program()
     seen = []
     for _ in range(12):
-        paused = await live.until(Paused)
+        paused = await live.until(ThreadPaused)
         seen.append(paused.watches)
         live.engine.resume()
     assert seen[:2] == [
         (("w", b"\0" * 8, b"\x08" + b"\0" * 7),),
         (("w", b"\x08" + b"\0" * 7, b"\x10" + b"\0" * 7),),
     ]
-    await live.engine.unwatch("w")
-    assert (await live.until(Exited)).status == 5
+    await live.engine.remove_watch("w")
+    assert (await live.until(EngineExited)).status == 5
 
 
 @pytest.mark.parametrize("access", ["r", "rw"])
 async def test_a_watched_read_stops_where_it_is_made(start, waits, access):
     live = await start(waits)
-    await live.engine.add([Breakpoint(id="r", address=live.at("read_at"))])
-    await live.engine.run()
-    assert (await live.until(Paused)).points == ("r",)
-    await live.engine.watch(Watch(id="w", address=live.at("shared"), access=access, changes=False))
+    await live.engine.add_breakpoints([EngineBreakpoint(id="r", address=live.at("read_at"))])
+    await live.engine.run_program()
+    assert (await live.until(ThreadPaused)).points == ("r",)
+    await live.engine.set_watch(
+        EngineWatch(id="w", address=live.at("shared"), access=access, changes=False)
+    )
     live.engine.resume()
-    paused = await live.until(Paused)
+    paused = await live.until(ThreadPaused)
     assert [one[0] for one in paused.watches] == ["w"]
     assert live.at("read_at") < paused.registers["rip"] < live.at("read_at") + 32
-    await live.engine.unwatch("w")
+    await live.engine.remove_watch("w")
     live.engine.resume()
-    assert (await live.until(Exited)).status == 5
+    assert (await live.until(EngineExited)).status == 5
 
 
 async def test_the_fifth_watchpoint_is_refused(start, waits):
     live = await start(waits)
     for number in range(4):
-        await live.engine.watch(Watch(id=str(number), address=live.at("shared") + 8 * number))
+        await live.engine.set_watch(
+            EngineWatch(id=str(number), address=live.at("shared") + 8 * number)
+        )
     with pytest.raises(DebuggerError, match="all four watchpoints"):
-        await live.engine.watch(Watch(id="5", address=live.at("ticks")))
+        await live.engine.set_watch(EngineWatch(id="5", address=live.at("ticks")))
 
 
 async def test_a_guest_is_left_as_it_was(start, waits, guest):
     live = await start.attach(waits, guest.pid)
     before = code_of(guest.pid, live.at("tick"))
-    await live.engine.add([Breakpoint(id="t", address=live.at("tick"))])
-    await live.engine.watch(Watch(id="w", address=live.at("shared")))
+    await live.engine.add_breakpoints([EngineBreakpoint(id="t", address=live.at("tick"))])
+    await live.engine.set_watch(EngineWatch(id="w", address=live.at("shared")))
     guest.stdin.write("x")
     guest.stdin.flush()
-    await live.until(Paused)
+    await live.until(ThreadPaused)
     await live.engine.detach()
-    await live.until(Lost)
+    await live.until(EngineLost)
     assert code_of(guest.pid, live.at("tick")) == before
     out, _ = await asyncio.to_thread(guest.communicate, "yy", BOUND_S)
     assert out == "ends\n"
@@ -362,13 +380,13 @@ async def test_a_guest_is_left_as_it_was(start, waits, guest):
 async def test_a_guest_goes_on_when_we_are_killed_while_it_is_paused(start, waits, guest):
     live = await start.attach(waits, guest.pid)
     before = code_of(guest.pid, live.at("tick"))
-    await live.engine.add([Breakpoint(id="t", address=live.at("tick"))])
+    await live.engine.add_breakpoints([EngineBreakpoint(id="t", address=live.at("tick"))])
     guest.stdin.write("x")
     guest.stdin.flush()
-    await live.until(Paused)
+    await live.until(ThreadPaused)
     assert code_of(guest.pid, live.at("tick")) != before
     os.kill(live.engine.host_pid, signal.SIGKILL)
-    await live.until(Lost)
+    await live.until(EngineLost)
     async with asyncio.timeout(BOUND_S):
         while code_of(guest.pid, live.at("tick")) != before:
             await asyncio.sleep(0.01)

@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.base import Passed
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.unwind import Module, Modules, stack
-from debugger.backends.frida.engine.events import (
-    Breakpoint,
-    Calls,
-    Exited,
-    Function,
-    Lost,
-    Paused,
+from debugger.backends.base import CallsTraced
+from debugger.backends.inprocess.engine.engine_events import (
+    CallsRecorded,
+    EngineBreakpoint,
+    EngineExited,
+    EngineLost,
+    ThreadPaused,
+    TracedFunction,
 )
-from debugger.backends.frida.tracing import Tracing
-from debugger.errors import Code, DebuggerError
+from debugger.backends.inprocess.tracing_ability import InProcessTracing
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary, unwind_stack
 from engine_live import BOUND_S, PROGRAMS, build, run
 
 FLAGS = [("-O0",), ("-O2",), ("-O2", "-no-pie"), ("-O2", "-fcf-protection=full")]
@@ -36,16 +36,16 @@ class Traced:
     """A live program with tracing, and the passages that it has told."""
 
     live: Any
-    modules: Modules
-    tracing: Tracing
-    told: list[Passed] = field(default_factory=list)
+    modules: LoadedBinaries
+    tracing: InProcessTracing
+    told: list[CallsTraced] = field(default_factory=list)
 
     async def end(self):
-        await self.live.engine.run()
-        exited = await self.live.until(Exited)
+        await self.live.engine.run_program()
+        exited = await self.live.until(EngineExited)
         for event in self.live.events:
-            if isinstance(event, Calls):
-                self.tracing.take(event)
+            if isinstance(event, CallsRecorded):
+                self.tracing.report_calls(event)
         return exited
 
     @property
@@ -60,11 +60,11 @@ class Traced:
 def trace(start):
     async def begin(program, *args):
         live = await start(program, *args)
-        image = Image(program.path)
-        modules = Modules([Module(image, live.base, live.base + (1 << 24))])
-        told: list[Passed] = []
+        image = BinaryImage(program.path)
+        modules = LoadedBinaries([LoadedBinary(image, live.base, live.base + (1 << 24))])
+        told: list[CallsTraced] = []
         inside = SimpleNamespace(engine=live.engine, modules=modules, tell=told.append)
-        return Traced(live, modules, Tracing(inside), told)
+        return Traced(live, modules, InProcessTracing(inside), told)
 
     return begin
 
@@ -153,22 +153,24 @@ async def test_the_stack_inside_traced_functions_is_what_it_would_be(trace):
     one = await trace(build("calls.cpp", "-O0"))
     live = one.live
     await one.tracing.trace(["**"])
-    await live.engine.add([Breakpoint(id="t", address=live.at("_Z7throweri") + 4)])
-    await live.engine.run()
-    paused = await live.until(Paused)
+    await live.engine.add_breakpoints(
+        [EngineBreakpoint(id="t", address=live.at("_Z7throweri") + 4)]
+    )
+    await live.engine.run_program()
+    paused = await live.until(ThreadPaused)
     registers = {_DWARF[name]: it for name, it in paused.registers.items() if name in _DWARF}
-    memory = await live.engine.read(paused.registers["rsp"], 4096)
+    memory = await live.engine.read_memory(paused.registers["rsp"], 4096)
 
     def read(address, size):
         at = address - paused.registers["rsp"]
         return memory[at : at + size]
 
-    names = [it.function for it in stack(registers, one.modules, read)]
+    names = [it.function for it in unwind_stack(registers, one.modules, read)]
     assert names[:4] == ["thrower", "between", "catches", "main"]
     live.engine.resume()
-    await live.engine.remove(["t"])
+    await live.engine.remove_breakpoints(["t"])
     live.engine.resume()
-    await live.until(Exited)
+    await live.until(EngineExited)
 
 
 async def test_more_calls_under_way_than_there_is_room_for_are_told_without_returns(trace):
@@ -203,9 +205,9 @@ async def test_what_is_not_traced_any_more_is_told_no_more(trace):
     one = await trace(build("calls.cpp", "-O0"))
     first, _ = await one.tracing.trace(["audio::add", "audio::*"])
     with pytest.raises(DebuggerError, match="there is no trace 7; there are: 1, 2") as none:
-        await one.tracing.untrace([7])
-    assert none.value.code is Code.NOT_FOUND
-    await one.tracing.untrace([2])
+        await one.tracing.untrace_functions([7])
+    assert none.value.code is ErrorCode.NOT_FOUND
+    await one.tracing.untrace_functions([2])
     await one.end()
     assert {it.function for it in one.passages} == {"audio::add"}
     assert first.id == 1
@@ -230,17 +232,19 @@ async def test_hot_functions_are_sampled_and_said_so(trace):
     status, out, _ = program.alone("300000")
     one = await trace(program, "300000")
     await one.tracing.trace(["work", "main"])
-    await one.live.engine.add([Breakpoint(id="end", address=one.live.at("main") + 4)])
-    await one.live.engine.run()
-    await one.live.until(Paused)
-    await one.live.engine.remove(["end"])
-    await one.live.engine.add([Breakpoint(id="x", address=_exit_of(one.live))])
+    await one.live.engine.add_breakpoints(
+        [EngineBreakpoint(id="end", address=one.live.at("main") + 4)]
+    )
+    await one.live.engine.run_program()
+    await one.live.until(ThreadPaused)
+    await one.live.engine.remove_breakpoints(["end"])
+    await one.live.engine.add_breakpoints([EngineBreakpoint(id="x", address=_exit_of(one.live))])
     one.live.engine.resume()
-    await one.live.until(Paused)
+    await one.live.until(ThreadPaused)
     hot, cold = (await one.tracing.traces())[0].sampled, (await one.tracing.traces())[1].sampled
     assert (hot, cold) == (("work",), ())
     one.live.engine.resume()
-    assert (await one.live.until(Exited)).status == status
+    assert (await one.live.until(EngineExited)).status == status
     assert one.live.output() == out
 
 
@@ -257,15 +261,19 @@ def _exit_of(live):
 async def test_a_program_is_left_in_the_middle_of_traced_calls(start):
     read, write = os.pipe()
     live = await start(build("waits.c", "-O0"), stdin=f"/proc/{os.getpid()}/fd/{read}")
-    await live.engine.trace([Function(id=1, address=live.at("main"), has_room=True)])
-    await live.engine.add([Breakpoint(id="r", address=live.at("read_at"), temporary=True)])
-    await live.engine.run()
-    await live.until(Paused)
+    await live.engine.trace_functions(
+        [TracedFunction(id=1, address=live.at("main"), has_room=True)]
+    )
+    await live.engine.add_breakpoints(
+        [EngineBreakpoint(id="r", address=live.at("read_at"), temporary=True)]
+    )
+    await live.engine.run_program()
+    await live.until(ThreadPaused)
     await live.engine.detach()
-    await live.until(Lost)
+    await live.until(EngineLost)
     os.close(write)
     os.close(read)
-    exited = await live.until(Exited)
+    exited = await live.until(EngineExited)
     assert (exited.status, exited.signal) == (5, None)
     assert live.output().endswith("ends\n")
 
@@ -276,16 +284,16 @@ async def test_the_first_instructions_give_way_only_until_a_point_is_set_among_t
     status, out, _ = program.alone(rounds)
     live = await start(program, rounds)
     work = live.at("work")
-    await live.engine.trace([Function(id=1, address=work, has_room=True)], rate=10)
-    await live.engine.run()
+    await live.engine.trace_functions([TracedFunction(id=1, address=work, has_room=True)], rate=10)
+    await live.engine.run_program()
     await _until_code(live, work, lambda code: code[0] == 0xE9)
     # Between the two: `push rbp`, and `mov rbp, rsp` behind it.
-    await live.engine.add([Breakpoint(id="in", address=work + 1, pauses=False)])
+    await live.engine.add_breakpoints([EngineBreakpoint(id="in", address=work + 1, pauses=False)])
     await _until_code(live, work, lambda code: code[0] == code[1] == 0xCC)
-    await live.engine.untrace([1])
-    await live.engine.remove(["in"])
+    await live.engine.untrace_functions([1])
+    await live.engine.remove_breakpoints(["in"])
     await _until_code(live, work, lambda code: code == b"\x55\x48\x89\xe5")
-    assert (await live.until(Exited)).status == status
+    assert (await live.until(EngineExited)).status == status
     assert live.output() == out
 
 
@@ -293,7 +301,7 @@ async def _until_code(live, address, is_so):
     async with asyncio.timeout(BOUND_S):
         with Path(f"/proc/{live.engine.pid}/mem").open("rb", buffering=0) as memory:  # noqa: ASYNC230
             while not is_so(os.pread(memory.fileno(), 4, address)):
-                await live.engine.threads()
+                await live.engine.list_threads()
 
 
 async def test_a_library_that_is_loaded_later_is_traced_by_patterns_that_stand(
@@ -302,21 +310,21 @@ async def test_a_library_that_is_loaded_later_is_traced_by_patterns_that_stand(
     library = tmp_path / "libadded.so"
     run("gcc", "-g", "-shared", "-fPIC", "-o", str(library), str(PROGRAMS / "library.c"))
     live = await start(build("loads.c", "-O0"), str(library), holds_modules=True)
-    image = Image(live.program.path)
-    main = Module(image, live.base, live.base + (1 << 24))
-    told: list[Passed] = []
-    inside = SimpleNamespace(engine=live.engine, modules=Modules([main]), tell=told.append)
-    one = Traced(live, inside.modules, Tracing(inside), told)
-    (nothing, users) = await one.tracing.trace(["added", "@usercode"])
+    image = BinaryImage(live.program.path)
+    main = LoadedBinary(image, live.base, live.base + (1 << 24))
+    told: list[CallsTraced] = []
+    inside = SimpleNamespace(engine=live.engine, modules=LoadedBinaries([main]), tell=told.append)
+    one = Traced(live, inside.modules, InProcessTracing(inside), told)
+    (nothing, users) = await one.tracing.trace_functions(["added", "@usercode"])
     assert (nothing.functions, nothing.why) == (0, "no function has such a name")
     assert (users.functions, users.names) == (1, ("main",))
-    assert [it.id for it in await one.tracing.traces()] == [users.id]
-    await live.engine.run()
-    held = await live.until(lambda it: isinstance(it, Paused) and it.reason == "module")
-    (mapped,) = [it for it in await live.engine.modules() if it.path == str(library)]
-    new = Module(Image(library), mapped.base, mapped.base + mapped.size)
-    await one.tracing.loaded([new])
-    found = {it.id: it.names for it in await one.tracing.traces()}
+    assert [it.id for it in await one.tracing.traced_patterns()] == [users.id]
+    await live.engine.run_program()
+    held = await live.until(lambda it: isinstance(it, ThreadPaused) and it.reason == "module")
+    (mapped,) = [it for it in await live.engine.list_modules() if it.path == str(library)]
+    new = LoadedBinary(BinaryImage(library), mapped.base, mapped.base + mapped.size)
+    await one.tracing.on_loaded([new])
+    found = {it.id: it.names for it in await one.tracing.traced_patterns()}
     assert found == {nothing.id: ("added",), users.id: ("main", "added", "begins")}
     live.engine.resume([held.thread])
     exited = await one.end()

@@ -6,22 +6,22 @@ from typing import Any, Final
 
 from debuggees import build, marker, source
 from debugger.backends import abilities
-from debugger.backends.dap.profile import Profile
+from debugger.backends.dap.adapter_profile import AdapterProfile
 from kits.kit import Bytes, Calls, Child, Kit, Large, Spins, Threads, Throws, Watched, native, place
 from live import launch
 
 ABILITIES: Final = frozenset(
     {
-        abilities.Disassembly,
-        abilities.Exceptions,
-        abilities.InstructionBreakpoints,
-        abilities.InstructionSteps,
-        abilities.Jump,
-        abilities.Memory,
-        abilities.Modules,
-        abilities.Registers,
-        abilities.ReturnValues,
-        abilities.Watchpoints,
+        abilities.DisassemblyAbility,
+        abilities.ExceptionAbility,
+        abilities.InstructionBreakpointAbility,
+        abilities.InstructionStepAbility,
+        abilities.JumpAbility,
+        abilities.MemoryAbility,
+        abilities.ModuleAbility,
+        abilities.RegisterAbility,
+        abilities.ReturnValueAbility,
+        abilities.WatchpointAbility,
     }
 )
 CHILD: Final = Child(
@@ -38,7 +38,7 @@ CALLS: Final = Calls(
 SPINS: Final = Spins(native("spins.c"), place("spins.c", "alone"), turns="turns")
 
 
-def compiled(name: str, profile: Profile, **own: Any) -> Kit:
+def compiled(name: str, profile: AdapterProfile, **own: Any) -> Kit:
     """Return the kit of a debugger; `own` is what not all of them have."""
     return Kit(
         name=name,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from debuggees import marker, source
-from debugger.backends import abilities, choose
+from debugger.backends import abilities, select_backend
 from kits.kit import Calls, Child, Kit, Large, Raw, Threads, Throws, place, python, script
 from live import launch
 
 KIT = Kit(
     name="debugpy",
-    profile=choose.PROFILES["debugpy"],
+    profile=select_backend.PROFILES["debugpy"],
     loop=lambda: launch(source("loop.py")),
     file=str(source("loop.py")),
     inner="calculate",
@@ -49,14 +49,14 @@ KIT = Kit(
     ),
     abilities=frozenset(
         {
-            abilities.Exceptions,
-            abilities.Jump,
-            abilities.LiveValues,
-            abilities.Modules,
-            abilities.OwnSteps,
-            abilities.RawCommands,
-            abilities.ReturnValues,
-            abilities.StepTargets,
+            abilities.ExceptionAbility,
+            abilities.JumpAbility,
+            abilities.LiveValueAbility,
+            abilities.ModuleAbility,
+            abilities.OwnStepAbility,
+            abilities.RawCommandAbility,
+            abilities.ReturnValueAbility,
+            abilities.StepTargetAbility,
         }
     ),
     raw=Raw("1 + 1", "2"),

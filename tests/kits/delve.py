@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from debuggees import build, marker, source
-from debugger.backends import choose
-from debugger.core.model import Exited
+from debugger.backends import select_backend
+from debugger.model.program import ExitedProgram
 from kits.kit import Bytes, Kit, Large, Raw, Threads, Throws, Watched, native, place
 from live import launch
 
-_PROFILE = choose.PROFILES["delve"]
+_PROFILE = select_backend.PROFILES["delve"]
 
 KIT = Kit(
     name="delve",
@@ -29,7 +29,7 @@ KIT = Kit(
         # Go's runtime makes an exit with status 2 of most signals, SIGSEGV too.
         "killed": native("exits.go", "kill"),
     },
-    killed_ends=Exited(signal="SIGKILL"),
+    killed_ends=ExitedProgram(signal="SIGKILL"),
     large=Large(
         native("values.go"),
         place("values.go", "ready"),

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from debugger.backends import abilities
-from debugger.backends.base import Launch
-from debugger.core.breakpoints import Spec
+from debugger.backends.base import LaunchTarget
+from debugger.model.breakpoints import BreakpointSpec
 from fakes import fake_profile
 from kits.kit import Kit, Large, Program, Raw, Threads, Throws
 from live import launch
@@ -16,7 +16,7 @@ _FILE = "/imaginary/main.c"
 
 
 def _fake(*args: str) -> Program:
-    def make(_: Path) -> Launch:
+    def make(_: Path) -> LaunchTarget:
         return launch(_FILE, *args)
 
     return make
@@ -37,14 +37,21 @@ KIT = Kit(
     prints="step 0\n",
     programs={"forever": _fake("forever"), "both": _fake("noisy")},
     large=Large(
-        _fake(), Spec(file=_FILE, line=13), name="items", function="main", size=200, shown="0"
+        _fake(),
+        BreakpointSpec(file=_FILE, line=13),
+        name="items",
+        function="main",
+        size=200,
+        shown="0",
     ),
-    threads=Threads(_fake(), Spec(file=_FILE, line=4), least=1),
+    threads=Threads(_fake(), BreakpointSpec(file=_FILE, line=4), least=1),
     is_real=False,
     stdout="".join(f"step {turn}\n" for turn in range(5)),
     stderr="warning: noisy\n",
     prints_counting=None,  # its time passes only while it is asked something
-    abilities=frozenset({abilities.Exceptions, abilities.RawCommands, abilities.ReturnValues}),
+    abilities=frozenset(
+        {abilities.ExceptionAbility, abilities.RawCommandAbility, abilities.ReturnValueAbility}
+    ),
     raw=Raw("1 + 1", "2"),
     throws=Throws(_fake("throw"), word="raised", type="ValueError", message="n is 2"),
 )

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from debugger.backends import abilities, choose
+from debugger.backends import abilities, select_backend
 from kits.compiled import ABILITIES, CALLS, CHILD, compiled
 
 KIT = compiled(
     "frida",
-    choose.FROM_INSIDE,
+    select_backend.FROM_INSIDE,
     backend="frida",
     child=CHILD,
     abilities=ABILITIES
     | {
-        abilities.Calls,
-        abilities.LiveValues,
-        abilities.PauseAll,
-        abilities.StepTargets,
-        abilities.ThreadsAlone,
-        abilities.Tracing,
+        abilities.CallAbility,
+        abilities.LiveValueAbility,
+        abilities.PauseAllAbility,
+        abilities.StepTargetAbility,
+        abilities.SingleThreadAbility,
+        abilities.TracingAbility,
     },
     calls=CALLS,
 )

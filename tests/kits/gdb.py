@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from debugger.backends import abilities, choose
+from debugger.backends import abilities, select_backend
 from kits.compiled import ABILITIES, CHILD, SPINS, compiled
 from kits.kit import Raw
 
 KIT = compiled(
     "gdb",
-    choose.PROFILES["gdb"],
+    select_backend.PROFILES["gdb"],
     child=CHILD,
-    abilities=ABILITIES | {abilities.RawCommands, abilities.ThreadsAlone},
+    abilities=ABILITIES | {abilities.RawCommandAbility, abilities.SingleThreadAbility},
     raw=Raw("show version", "GNU gdb"),
     spins=SPINS,
 )

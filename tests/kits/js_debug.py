@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from debuggees import marker, source
-from debugger.backends import abilities, choose
+from debugger.backends import abilities, select_backend
 from kits.kit import Calls, Child, Kit, Large, Raw, Threads, Throws, place, plain, script
 from live import launch
 
 KIT = Kit(
     name="js-debug",
-    profile=choose.PROFILES["js-debug"],
+    profile=select_backend.PROFILES["js-debug"],
     loop=lambda: launch(source("loop.js")),
     file=str(source("loop.js")),
     inner="calculate",
@@ -52,10 +52,10 @@ KIT = Kit(
     ),
     abilities=frozenset(
         {
-            abilities.Exceptions,
-            abilities.RawCommands,
-            abilities.ReturnValues,
-            abilities.StepTargets,
+            abilities.ExceptionAbility,
+            abilities.RawCommandAbility,
+            abilities.ReturnValueAbility,
+            abilities.StepTargetAbility,
         }
     ),
     raw=Raw("1 + 1", "2"),

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from debuggees import build, marker, source
-from debugger.backends.base import Launch
-from debugger.backends.dap.profile import Profile
-from debugger.core.breakpoints import Spec
-from debugger.core.model import Exited
+from debugger.backends.base import LaunchTarget
+from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.program import ExitedProgram
 from live import launch
 
-_WITH_3 = Exited(code=3)
-_OF_SIGSEGV = Exited(signal="SIGSEGV")
+_WITH_3 = ExitedProgram(code=3)
+_OF_SIGSEGV = ExitedProgram(signal="SIGSEGV")
 # Makes a program, in a folder of the test's own if it is written for it.
-Program = Callable[[Path], Launch]
+Program = Callable[[Path], LaunchTarget]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Stopping:
     """A program, and where it is to be stopped."""
 
     program: Program
-    at: Spec
+    at: BreakpointSpec
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Child:
 
     program: Program
     words_end: str
-    at: Spec
+    at: BreakpointSpec
     expression: str
     value: str
     prints: str
@@ -145,8 +145,8 @@ class Kit:
     """
 
     name: str
-    profile: Profile
-    loop: Callable[[], Launch]
+    profile: AdapterProfile
+    loop: Callable[[], LaunchTarget]
     file: str
     inner: str
     outer: str
@@ -160,14 +160,14 @@ class Kit:
     threads: Threads
     is_real: bool = True
     backend: str = "dap"
-    ends: Exited = _WITH_3
+    ends: ExitedProgram = _WITH_3
     number: str = "int"
     stdout: str = "stdout line 1\nstdout line 2\n"
     stderr: str = "stderr line 1\nstderr line 2\n"
     prints_counting: str | None = "counting\n"
     tells_failed_conditions: bool = True
     stops_at_signals: bool = False
-    killed_ends: Exited = _OF_SIGSEGV
+    killed_ends: ExitedProgram = _OF_SIGSEGV
     unadvertised: str = "stepBack"
     lacks: Mapping[str, str] = field(default_factory=dict)
     child: Child | None = None
@@ -193,7 +193,7 @@ class Kit:
         """The words that choose it."""
         return ["--adapter", self.name] if self.backend == "dap" else ["--backend", self.backend]
 
-    def program(self, what: str, folder: Path) -> Launch:
+    def program(self, what: str, folder: Path) -> LaunchTarget:
         """Make one of the programs."""
         return self.programs[what](folder)
 
@@ -218,7 +218,7 @@ python = plain
 def script(text: str, name: str = "script.py") -> Program:
     """Write a program when it is asked for."""
 
-    def write(folder: Path) -> Launch:
+    def write(folder: Path) -> LaunchTarget:
         path = folder / name
         path.write_text(text)
         return launch(path)
@@ -226,6 +226,6 @@ def script(text: str, name: str = "script.py") -> Program:
     return write
 
 
-def place(name: str, at: str, **more: Any) -> Spec:
+def place(name: str, at: str, **more: Any) -> BreakpointSpec:
     """Name a line by its marker."""
-    return Spec(file=str(source(name)), line=marker(name, at), **more)
+    return BreakpointSpec(file=str(source(name)), line=marker(name, at), **more)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from debugger.backends import abilities, choose
+from debugger.backends import abilities, select_backend
 from kits.compiled import ABILITIES, CALLS, SPINS, compiled
 from kits.kit import Raw
 
 KIT = compiled(
     "lldb-cli",
-    choose.BY_COMMAND_LINE,
+    select_backend.BY_COMMAND_LINE,
     backend="lldb-cli",
-    abilities=ABILITIES | {abilities.RawCommands, abilities.StepTargets, abilities.ThreadsAlone},
+    abilities=ABILITIES
+    | {abilities.RawCommandAbility, abilities.StepTargetAbility, abilities.SingleThreadAbility},
     raw=Raw("version", "lldb version"),
     calls=CALLS,
     spins=SPINS,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from debugger.backends import abilities, choose
+from debugger.backends import abilities, select_backend
 from kits.compiled import ABILITIES, CALLS, SPINS, compiled
 from kits.kit import Raw
 
 KIT = compiled(
     "lldb-dap",
-    choose.PROFILES["lldb-dap"],
-    abilities=ABILITIES | {abilities.RawCommands, abilities.StepTargets},
+    select_backend.PROFILES["lldb-dap"],
+    abilities=ABILITIES | {abilities.RawCommandAbility, abilities.StepTargetAbility},
     raw=Raw("version", "lldb version"),
     calls=CALLS,
     spins=SPINS,

@@ -6,17 +6,17 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from debugger.core.breakpoints import Bound, Breakpoints, Spec
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoints, BreakpointSpec
 
 SPECS = st.one_of(
     st.builds(
-        Spec,
+        BreakpointSpec,
         file=st.sampled_from(["/a.c", "/b.c"]),
         line=st.integers(1, 4),
         condition=st.sampled_from([None, "x"]),
         thread=st.sampled_from([None, 1]),
     ),
-    st.builds(Spec, function=st.sampled_from(["f", "g"])),
+    st.builds(BreakpointSpec, function=st.sampled_from(["f", "g"])),
 )
 
 
@@ -26,7 +26,7 @@ class Wanted(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.known = Breakpoints()
-        self.model: dict[int, Spec] = {}
+        self.model: dict[int, BreakpointSpec] = {}
         self.given: set[int] = set()
         self.backend_ids = 0
         self.sent: list = []
@@ -72,17 +72,17 @@ class Wanted(RuleBasedStateMachine):
         number = self.pick(at)
         spec = self.model[number]
         if spec.line is None:
-            self.known.place(number, spec)
+            self.known.set_location(number, spec)
         elif moved == 2:
-            self.known.place(number, Bound(verified=False, why="no code"))
+            self.known.set_location(number, BoundBreakpoint(verified=False, why="no code"))
         else:
-            self.known.place(number, Spec(file=spec.file, line=spec.line + moved))
+            self.known.set_location(number, BreakpointSpec(file=spec.file, line=spec.line + moved))
 
     @rule()
     def send(self):
         """Send a list, whose answers may come much later."""
-        for at in self.known.lists():
-            listed = self.known.alike(at)
+        for at in self.known.list_representatives():
+            listed = self.known.same_list(at)
             assert [one.id for one in listed] == sorted(one.id for one in listed)
             assert all(one.spec.enabled and one.at is not None for one in listed)
             self.sent.append(listed)
@@ -94,33 +94,33 @@ class Wanted(RuleBasedStateMachine):
         bounds = []
         for _ in listed[: len(listed) - missing]:
             self.backend_ids += 1
-            bounds.append(Bound(verified=True, backend_id=self.backend_ids))
-        before = {one.id: one for one in self.known.every()}
-        self.known.bind(listed, bounds)
+            bounds.append(BoundBreakpoint(verified=True, backend_id=self.backend_ids))
+        before = {one.id: one for one in self.known.all_breakpoints()}
+        self.known.take_answers(listed, bounds)
         for wanted, bound in zip(listed, bounds, strict=False):
-            now = {one.id: one for one in self.known.every()}.get(wanted.id)
+            now = {one.id: one for one in self.known.all_breakpoints()}.get(wanted.id)
             if now is not None and before[wanted.id].at == wanted.at:
                 assert now.bound == bound
                 assert self.known.by_backend_id(bound.backend_id).id == wanted.id
 
     @rule(number=st.one_of(st.none(), st.integers(0, 60)))
     def late(self, number):
-        bound = Bound(verified=True, backend_id=number, line=99)
+        bound = BoundBreakpoint(verified=True, backend_id=number, line=99)
         known = None if number is None else self.known.by_backend_id(number)
-        changed = self.known.update(bound)
+        changed = self.known.update_bound(bound)
         assert (changed is None) == (known is None)
         if changed is not None:
             assert (changed.id, changed.bound) == (known.id, bound)
 
     @rule()
     def restart(self):
-        self.known.unbind()
-        assert all(one.bound is None and one.at is None for one in self.known.every())
-        assert all(one.id > 0 for one in self.known.every())
+        self.known.forget_answers()
+        assert all(one.bound is None and one.at is None for one in self.known.all_breakpoints())
+        assert all(one.id > 0 for one in self.known.all_breakpoints())
 
     @invariant()
     def it_lists_what_is_wanted_in_the_order_of_ids(self):
-        listed = self.known.listed()
+        listed = self.known.user_breakpoints()
         assert {one.id: one.spec for one in listed} == self.model
         assert [one.id for one in listed] == sorted(self.model)
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Struct, UnsetType
 
-from debugger.core import answers
-from debugger.render import Style, text, to_data, to_json
+from debugger.cli.answer_text import format_answer
+from debugger.model import answers
+from debugger.output import OutputStyle, to_data, to_json
 
 SGR = re.compile(r"\x1b\[[0-9;:]*m")
 # What moves a cursor, begins a line, turns the writing around or cannot be encoded.
@@ -128,12 +129,14 @@ ANSWERS = st.one_of(*map(of_struct, typing.get_args(answers.Answer)))
 BUDGETS = st.one_of(st.integers(-1, 60), st.sampled_from([200, 1000, 5000]))
 
 
-@given(answer=ANSWERS, budget=BUDGETS, style=st.sampled_from(Style), width=st.integers(-1, 200))
+@given(
+    answer=ANSWERS, budget=BUDGETS, style=st.sampled_from(OutputStyle), width=st.integers(-1, 200)
+)
 def test_a_text_never_exceeds_its_budget_nor_lets_a_control_character_through(
     answer, budget, style, width
 ):
-    shown = text(answer, budget=budget, style=style, width=width)
-    plain = SGR.sub("", shown) if style is Style.TERMINAL else shown
+    shown = format_answer(answer, budget=budget, style=style, width=width)
+    plain = SGR.sub("", shown) if style is OutputStyle.TERMINAL else shown
     assert len(plain) <= 4 * max(budget, 0)
     assert CONTROL.search(plain) is None
     plain.encode()
@@ -163,7 +166,7 @@ def test_json_never_exceeds_its_budget_and_says_what_was_cut(answer, budget):
 @given(stop=of_struct(answers.Stop), limit=st.integers(1, 400))
 def test_the_head_of_a_stop_is_the_last_to_go(stop, limit):
     def first(budget):
-        return text(stop, budget=budget, style=Style.PLAIN, width=80).split("\n")[0]
+        return format_answer(stop, budget=budget, style=OutputStyle.PLAIN, width=80).split("\n")[0]
 
     head, shown = first(100_000), first(limit)
     if len(head) <= 4 * limit:
@@ -175,7 +178,7 @@ def test_the_head_of_a_stop_is_the_last_to_go(stop, limit):
 @given(stop=of_struct(answers.Stop), budget=st.integers(1, 1000))
 def test_a_terminal_is_given_the_same_head(stop, budget):
     heads = [
-        SGR.sub("", text(stop, budget=budget, style=style, width=80)).split("\n")[0]
-        for style in Style
+        SGR.sub("", format_answer(stop, budget=budget, style=style, width=80)).split("\n")[0]
+        for style in OutputStyle
     ]
     assert heads[0] == heads[1]

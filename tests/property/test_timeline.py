@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.core.events import LASTING_KINDS, TRACE_KINDS, Event, Kind, Stream
-from debugger.core.model import Passage
-from debugger.timeline import Filters, Returned, Timeline
+from debugger.model.events import LASTING_KINDS, TRACE_KINDS, Event, EventKind, OutputStream
+from debugger.model.program import CallEvent
+from debugger.session.timeline import Filters, ReturnedCondition, Timeline
 
 SESSIONS = st.sampled_from(["a", "b"])
-STREAMS = st.sampled_from([Stream.STDOUT, Stream.STDERR])
+STREAMS = st.sampled_from([OutputStream.STDOUT, OutputStream.STDERR])
 TEXT = st.text(st.sampled_from("ab\n\r é𝄞\ud800"), max_size=12)
 STEPS = st.lists(
     st.one_of(
@@ -24,15 +24,15 @@ STEPS = st.lists(
     max_size=25,
 )
 WIDTHS = st.sampled_from([1, 2, 3, 5, 8192])
-RECORDS = st.sampled_from([kind for kind in Kind if kind is not Kind.OUTPUT])
+RECORDS = st.sampled_from([kind for kind in EventKind if kind is not EventKind.OUTPUT])
 
 
 class Plain:
     """What was written, as one would do it without bounds, chunks or cursors."""
 
     def __init__(self) -> None:
-        self.done: dict[tuple[str, Stream], list[str]] = {}
-        self.rest: dict[tuple[str, Stream], str] = {}
+        self.done: dict[tuple[str, OutputStream], list[str]] = {}
+        self.rest: dict[tuple[str, OutputStream], str] = {}
 
     def write(self, session, stream, text):
         key = (session, stream)
@@ -73,7 +73,7 @@ def test_any_chunking_and_any_reading_gives_the_same_lines(steps, width):
             cursor = page.next
             seqs += [one.seq for one in page.events]
             read += [
-                ((one.session, Stream(one.data["stream"])), one.text, "continues" in one.data)
+                ((one.session, OutputStream(one.data["stream"])), one.text, "continues" in one.data)
                 for one in page.events
             ]
         elif step[0] == "end":
@@ -132,7 +132,9 @@ def test_lines_joined_by_the_store_are_those_that_were_written(steps, limit, wid
 def test_the_newest_lines_that_fit_are_kept_and_all_others_counted(chunks, most, size):
     timeline, written = Timeline(max_events=most, max_bytes=size), []
     for lines, is_read in chunks:
-        timeline.append_output(Stream.STDOUT, "".join(f"{line}\n" for line in lines), session="s")
+        timeline.append_output(
+            OutputStream.STDOUT, "".join(f"{line}\n" for line in lines), session="s"
+        )
         written += lines
         if is_read:
             timeline.lines()
@@ -161,7 +163,7 @@ def test_traces_go_first_and_crash_and_exit_never(kinds, most):
     assert sum(kind not in LASTING_KINDS for kind in kept) <= most
     ends = timeline.events(Filters(kinds=LASTING_KINDS))
     assert (ends.dropped, ends.total) == (0, sum(kind in LASTING_KINDS for kind, _ in kinds))
-    for group in (TRACE_KINDS, frozenset(Kind) - TRACE_KINDS - LASTING_KINDS):
+    for group in (TRACE_KINDS, frozenset(EventKind) - TRACE_KINDS - LASTING_KINDS):
         of_group = [seq for seq, (kind, _) in enumerate(kinds, 1) if kind in group]
         left = [one.seq for one in page.events if one.kind in group]
         assert left == of_group[len(of_group) - len(left) :]
@@ -174,7 +176,7 @@ def test_traces_go_first_and_crash_and_exit_never(kinds, most):
 FUNCTIONS = st.sampled_from(["main", "audio::mix", "audio::play"])
 NUMBERS = st.integers(-3, 3)
 CALLS = st.builds(
-    Passage,
+    CallEvent,
     function=FUNCTIONS,
     thread=st.integers(1, 3),
     time_ns=st.integers(0, 20),
@@ -187,7 +189,10 @@ CALLS = st.builds(
 FILTERS = st.builds(
     Filters,
     kinds=st.one_of(
-        st.none(), st.sets(st.sampled_from([Kind.STOP, Kind.FUNCTION_ENTER, Kind.FUNCTION_EXIT]))
+        st.none(),
+        st.sets(
+            st.sampled_from([EventKind.STOP, EventKind.FUNCTION_ENTER, EventKind.FUNCTION_EXIT])
+        ),
     ),
     function=st.one_of(st.none(), FUNCTIONS, st.just("audio::*")),
     file=st.one_of(st.none(), st.just("a.c")),
@@ -195,8 +200,8 @@ FILTERS = st.builds(
     text=st.one_of(st.none(), st.just("→")),
     returned=st.one_of(
         st.none(),
-        st.builds(Returned, st.sampled_from(["<", "<=", "=", ">=", ">", "!="]), NUMBERS),
-        st.just(Returned("=", "true")),
+        st.builds(ReturnedCondition, st.sampled_from(["<", "<=", "=", ">=", ">", "!="]), NUMBERS),
+        st.just(ReturnedCondition("=", "true")),
     ),
     min_duration_ns=st.one_of(st.none(), st.integers(0, 5)),
     max_duration_ns=st.one_of(st.none(), st.integers(0, 5)),
@@ -248,7 +253,7 @@ def test_any_filters_find_what_looking_at_every_event_finds(steps, asked, limit)
     timeline = Timeline(clock=lambda: 10)
     for step in steps:
         if isinstance(step, int):
-            timeline.append(Kind.STOP, "stops →", session="s", thread=step)
+            timeline.append(EventKind.STOP, "stops →", session="s", thread=step)
         else:
             timeline.append_passages(step, session="s")
     every = timeline.events(limit=500).events

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.backends.dap.wire import HEADER_MAX, Decoder, encode
-from debugger.errors import Code, DebuggerError
+from debugger.backends.dap.wire import HEADER_MAX, MessageDecoder, encode_message
+from debugger.errors import DebuggerError, ErrorCode
 
 BODIES = st.lists(st.binary(max_size=60), max_size=6)
 LIMIT = 1000
@@ -21,16 +21,16 @@ def chunks(data: bytes, cuts: list[int]) -> list[bytes]:
 
 def read(data: bytes, cuts: list[int]) -> tuple[list[bytes], bool]:
     """Return the messages up to the first error, and whether there was one."""
-    decoder = Decoder(message_max=LIMIT)
+    decoder = MessageDecoder(message_max=LIMIT)
     found: list[bytes] = []
     try:
         for chunk in chunks(data, cuts):
-            for body in decoder.feed(chunk):
+            for body in decoder.add_bytes(chunk):
                 found.append(body)
                 assert len(body) <= LIMIT
             assert len(decoder._buffer) <= LIMIT + HEADER_MAX + len(chunk)
     except DebuggerError as error:
-        assert error.code is Code.PROTOCOL
+        assert error.code is ErrorCode.PROTOCOL
         assert len(error.message) < 1000
         return found, True
     return found, False
@@ -38,12 +38,12 @@ def read(data: bytes, cuts: list[int]) -> tuple[list[bytes], bool]:
 
 @given(BODIES, st.lists(st.integers(0, 10_000)))
 def test_messages_are_the_same_in_any_chunking(bodies, cuts):
-    assert read(b"".join(map(encode, bodies)), cuts) == (bodies, False)
+    assert read(b"".join(map(encode_message, bodies)), cuts) == (bodies, False)
 
 
 @given(BODIES, st.binary(max_size=200), st.lists(st.integers(0, 10_000)))
 def test_garbage_after_messages_loses_none_of_them_in_any_chunking(bodies, garbage, cuts):
-    data = b"".join(map(encode, bodies)) + garbage
+    data = b"".join(map(encode_message, bodies)) + garbage
     found, is_broken = read(data, cuts)
     assert found[: len(bodies)] == bodies
     assert (found, is_broken) == read(data, [])

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from debugger import config
-from debugger.backends.dap import convert
+from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.client import decode
-from debugger.core.locate import matching, near_names, parse, plain_function
-from debugger.core.policy import uses_shell
-from debugger.core.refs import Refs
-from debugger.errors import Code, DebuggerError
-from debugger.targets.program import look
+from debugger.backends.dap.dap_client import decode_body
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.location import match_paths, near_names, parse_location, plain_function
+from debugger.model.raw_policy import uses_shell
+from debugger.model.value_refs import ValueRefs
+from debugger.symbols.program_file import inspect_program
 
 # Letters of which names and places are made, and any others.
 WORDS = st.one_of(
@@ -32,16 +32,16 @@ WORDS = st.one_of(
 @given(WORDS)
 def test_words_are_a_place_or_a_usage_error(words):
     try:
-        place = parse(words)
+        place = parse_location(words)
     except DebuggerError as error:
-        assert error.code is Code.USAGE
+        assert error.code is ErrorCode.USAGE
         assert error.hint
         return
     assert (place.line is None) or place.line >= 1
     kinds = [place.line is not None, place.function is not None, place.address is not None]
     assert kinds.count(True) == 1
     if place.file is not None:
-        assert parse(f"{place.file}:{place.line}") == place
+        assert parse_location(f"{place.file}:{place.line}") == place
 
 
 @given(WORDS)
@@ -55,18 +55,18 @@ def test_a_plain_name_begins_the_name_and_is_not_empty(name):
 @given(WORDS, st.lists(WORDS, max_size=8))
 def test_names_and_paths_that_match_are_of_those_given(name, others):
     assert set(near_names(name, others)) <= set(others)
-    assert set(matching(name, others)) <= set(others)
+    assert set(match_paths(name, others)) <= set(others)
 
 
 @given(WORDS)
 def test_a_ref_is_known_stale_or_unknown(name):
-    refs = Refs()
-    refs.name(7)
+    refs = ValueRefs()
+    refs.assign_name(7)
     try:
-        assert refs.handle(name) == 7
+        assert refs.find_handle(name) == 7
         assert name == "v1"
     except DebuggerError as error:
-        assert error.code is Code.NOT_FOUND
+        assert error.code is ErrorCode.NOT_FOUND
 
 
 RAW = st.sampled_from(["platform shell id", "script print(1)", "command source f", "!id"])
@@ -109,22 +109,22 @@ def test_a_body_is_read_or_a_protocol_error(kind, value):
 
     raw = msgspec.Raw(json.dumps(value).encode())
     try:
-        body = decode(raw, kind)
+        body = decode_body(raw, kind)
     except DebuggerError as error:
-        assert error.code is Code.PROTOCOL
+        assert error.code is ErrorCode.PROTOCOL
         return
     if isinstance(body, dap.StackTraceBody):
-        convert.frames(body.stack_frames, 0)
+        dap_convert.to_frames(body.stack_frames, 0)
     if isinstance(body, dap.VariablesBody):
         for one in body.variables:
-            convert.variable(one)
+            dap_convert.to_variable(one)
     if isinstance(body, dap.ExceptionInfoBody):
-        convert.exception(body)
+        dap_convert.to_exception(body)
 
 
 @given(st.one_of(st.none(), st.text(max_size=30)))
 def test_an_address_is_one_or_none(text):
-    found = convert.address(text)
+    found = dap_convert.to_address(text)
     assert found is None or int(found, 16) >= 0
 
 
@@ -145,13 +145,13 @@ def test_a_configuration_is_typed_values_or_a_usage_error(content):
         file = Path(folder) / "config.toml"
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
         try:
-            found = config.load({"DEBUGGER_CONFIG": str(file)})
+            found = config.load_config({"DEBUGGER_CONFIG": str(file)})
         except DebuggerError as error:
-            assert error.code is Code.USAGE
+            assert error.code is ErrorCode.USAGE
             assert str(file) in error.message
             return
     assert found.timeouts.dap_request_secs > 0
-    assert dict(config.flat(found))
+    assert dict(config.flatten_config(found))
 
 
 @given(st.binary(max_size=400), st.sampled_from([b"", b"\x7fELF", b"\x7fELF\x02\x01\x01", b"#!"]))
@@ -159,5 +159,5 @@ def test_any_file_is_looked_at(content, start):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "program"
         file.write_bytes(start + content)
-        found = look(str(file))
+        found = inspect_program(str(file))
     assert found.is_native or not (start + content).startswith(b"\x7fELF")

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from debugger.recording.order import Order
-from debugger.recording.run import Ran, record, roots_of
+from debugger.recorders.recorded_process import CompletedRun, record_run, roots_of
+from debugger.recorders.recording_order import RecordingOrder
 
 PROGRAMS = Path(__file__).parent.parent / "programs" / "recorded"
 _MINORS = range(8, 16)
@@ -55,12 +55,12 @@ def plain(argv: list[str], cwd: Path) -> tuple[int, str, str]:
     return ran.returncode, ran.stdout, ran.stderr
 
 
-async def recorded(argv: list[str], cwd: Path, scratch: Path, **wanted: object) -> Ran:
+async def recorded(argv: list[str], cwd: Path, scratch: Path, **wanted: object) -> CompletedRun:
     """Run a program recorded; nothing is left in `scratch`."""
     timeout_s = wanted.pop("timeout_s", 60.0)
     stdin = wanted.pop("stdin", b"")
-    order = Order(roots=roots_of(argv, str(cwd)), **wanted)
-    ran = await record(
+    order = RecordingOrder(roots=roots_of(argv, str(cwd)), **wanted)
+    ran = await record_run(
         argv,
         order,
         cwd=str(cwd),

@@ -8,24 +8,24 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.recording import align as aligning
-from debugger.recording.align import Point, align, points
-from debugger.recording.model import (
-    Changed,
-    Entered,
+from debugger.recorders import run_alignment as aligning
+from debugger.recorders.model import (
+    CallEntered,
+    CallReturned,
     Event,
-    Function,
-    Passed,
+    LinePassed,
+    RecordedFunction,
+    RecordedValue,
     Recording,
-    Returned,
-    Value,
+    ValuesChanged,
 )
+from debugger.recorders.run_alignment import RunPoint, align_runs, run_points
 
-F = Function(1, "f", "/p/a.py", 1)
+F = RecordedFunction(1, "f", "/p/a.py", 1)
 
 
-def row(letters: str) -> list[Point]:
-    return [Point("line", F, ord(letter)) for letter in letters]
+def row(letters: str) -> list[RunPoint]:
+    return [RunPoint("line", F, ord(letter)) for letter in letters]
 
 
 def longest(a: str, b: str) -> int:
@@ -42,7 +42,7 @@ words = st.text(alphabet="abc", max_size=25)
 
 @given(words, words)
 def test_the_common_sequence_is_a_longest_one(a, b):
-    found = align(row(a), row(b))
+    found = align_runs(row(a), row(b))
     assert found.is_whole
     assert found.common == longest(a, b)
     assert (found.left_only, found.right_only) == (len(a) - found.common, len(b) - found.common)
@@ -50,11 +50,11 @@ def test_the_common_sequence_is_a_longest_one(a, b):
 
 @given(words, words)
 def test_a_bounded_comparison_gives_pairs_that_are_the_same_and_in_order(a, b):
-    pairs, _ = aligning.paired(list(a), list(b))
+    pairs, _ = aligning.common_subsequence(list(a), list(b))
     bound = aligning._COST_MAX
     aligning._COST_MAX = 2
     try:
-        some, _ = aligning.paired(list(a), list(b))
+        some, _ = aligning.common_subsequence(list(a), list(b))
     finally:
         aligning._COST_MAX = bound
     assert len(some) <= len(pairs)
@@ -65,26 +65,26 @@ def test_a_bounded_comparison_gives_pairs_that_are_the_same_and_in_order(a, b):
 
 def test_long_runs_that_have_nothing_in_common_are_given_up_soon():
     began = time.monotonic()
-    found = align(row("a" * 50_000), row("b" * 50_000))
+    found = align_runs(row("a" * 50_000), row("b" * 50_000))
     assert (found.is_whole, found.common) == (False, 0)
     assert time.monotonic() - began < 10
 
 
 def run(discount: str, line: int, total: str) -> Recording:
     events: tuple[Event, ...] = (
-        Entered(1, 0, 1, 1, 0, 0, (Value("n", "3"),)),
-        Passed(1, 1, 2),
-        Changed(1, (Value("discount", discount),)),
-        Passed(1, 2, 3),
-        Passed(1, 3, line),
-        Changed(1, (Value("total", total),)),
-        Returned(1, 4, total),
+        CallEntered(1, 0, 1, 1, 0, 0, (RecordedValue("n", "3"),)),
+        LinePassed(1, 1, 2),
+        ValuesChanged(1, (RecordedValue("discount", discount),)),
+        LinePassed(1, 2, 3),
+        LinePassed(1, 3, line),
+        ValuesChanged(1, (RecordedValue("total", total),)),
+        CallReturned(1, 4, total),
     )
     return Recording(functions={1: F}, events=events)
 
 
 def test_the_first_divergence_has_its_context_and_the_value_that_differed_before_it():
-    found = align(points(run("10", 4, "90")), points(run("0", 6, "100")))
+    found = align_runs(run_points(run("10", 4, "90")), run_points(run("0", 6, "100")))
     assert found.divergence is not None
     assert [one.line for one in found.divergence.before] == [0, 2, 3]
     assert (found.divergence.left[0].line, found.divergence.right[0].line) == (4, 6)
@@ -96,7 +96,7 @@ def test_the_first_divergence_has_its_context_and_the_value_that_differed_before
 
 
 def test_runs_that_do_the_same_have_no_divergence_but_their_values():
-    found = align(points(run("10", 4, "90")), points(run("10", 4, "91")))
+    found = align_runs(run_points(run("10", 4, "90")), run_points(run("10", 4, "91")))
     assert found.divergence is None
     assert [(one.name, one.left, one.right) for one in found.differences] == [
         ("total", "90", "91"),
@@ -105,8 +105,11 @@ def test_runs_that_do_the_same_have_no_divergence_but_their_values():
 
 
 def test_what_differs_in_the_addresses_of_objects_alone_is_no_difference():
-    def run(text: str) -> list[Point]:
-        return [Point("line", F, 1, values=(Value("seen", text),)), Point("line", F, 2)]
+    def run(text: str) -> list[RunPoint]:
+        return [
+            RunPoint("line", F, 1, values=(RecordedValue("seen", text),)),
+            RunPoint("line", F, 2),
+        ]
 
-    assert align(run("{139813072906816}"), run("{140259368807872}")).differences == ()
-    assert len(align(run("{139813072906816}"), run("{7}")).differences) == 1
+    assert align_runs(run("{139813072906816}"), run("{140259368807872}")).differences == ()
+    assert len(align_runs(run("{139813072906816}"), run("{7}")).differences) == 1

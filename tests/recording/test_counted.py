@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from debugger.recording import tree
-from debugger.recording.counted import Covered, evened, recording
-from debugger.recording.go.profile import Block, covered, with_counters
-from debugger.recording.model import Counted, Part, Process, Recording
-from debugger.recording.node import ranges
-from debugger.recording.node.ranges import Entered, Range
-from debugger.recording.rank import Place, rank, spectrum
-from debugger.recording.sources import at_home
+from debugger.recorders import call_tree
+from debugger.recorders.counted_recording import CoveredFunction, make_recording, unify_parts
+from debugger.recorders.go.go_profile import CoverBlock, read_covered, with_counters
+from debugger.recorders.model import PartCounts, RecordedProcess, Recording, SourcePart
+from debugger.recorders.node import v8_ranges
+from debugger.recorders.node.v8_ranges import CountedRange, V8Function
+from debugger.recorders.source_counterparts import at_home
+from debugger.recorders.suspect_ranking import CodePlace, rank_suspects, run_spectrum
 
 SCRIPT = """'use strict';
 // A comment is no code.
@@ -25,15 +25,15 @@ const some = [3].map((n) => n * 2);
 """
 
 
-def span(text: str, count: int, *, source: str = SCRIPT) -> Range:
+def span(text: str, count: int, *, source: str = SCRIPT) -> CountedRange:
     """Return where a text is, in UTF-16 units."""
     at = source.index(text)
     start = len(source[:at].encode("utf-16-le")) // 2
-    return Range(start, start + len(text.encode("utf-16-le")) // 2, count)
+    return CountedRange(start, start + len(text.encode("utf-16-le")) // 2, count)
 
 
-def entered(name: str, text: str, count: int, *inner: Range) -> Entered:
-    return Entered(name, (span(text, count), *inner))
+def entered(name: str, text: str, count: int, *inner: CountedRange) -> V8Function:
+    return V8Function(name, (span(text, count), *inner))
 
 
 PRICE = SCRIPT[SCRIPT.index("price(") : SCRIPT.index("\n}\nconst")]
@@ -41,7 +41,7 @@ PRICE = SCRIPT[SCRIPT.index("price(") : SCRIPT.index("\n}\nconst")]
 
 def ran(*, is_free: bool) -> Recording:
     inner = span("return 0;", 1) if is_free else span("return 0;", 0)
-    after = Range(inner.end, span(PRICE, 0).end, 0 if is_free else 1)
+    after = CountedRange(inner.end, span(PRICE, 0).end, 0 if is_free else 1)
     found = [
         entered("", SCRIPT, 1),
         entered("late", "function late() { return 1; }", 0),
@@ -49,21 +49,21 @@ def ran(*, is_free: bool) -> Recording:
         entered("", "(n) => n + 1", 2),
         entered("", "(n) => n * 2", 1),
     ]
-    return recording(ranges.covered(found, "/p/shop.js", SCRIPT), Process())
+    return make_recording(v8_ranges.read_covered(found, "/p/shop.js", SCRIPT), RecordedProcess())
 
 
 def parts(one: Recording) -> dict[str, dict[tuple[int, int], int]]:
     return {
-        one.function(event.function).name: {(p.line, p.column): p.times for p in event.parts}
+        one.find_function(event.function).name: {(p.line, p.column): p.times for p in event.parts}
         for event in one.events
-        if isinstance(event, Counted)
+        if isinstance(event, PartCounts)
     }
 
 
 def test_functions_are_named_by_what_they_are_in_and_counted():
-    calls = tree.grow(ran(is_free=False))
+    calls = call_tree.build_trees(ran(is_free=False))
     known = ran(is_free=False)
-    assert [(known.function(one.function).name, one.count) for one in calls] == [
+    assert [(known.find_function(one.function).name, one.count) for one in calls] == [
         ("<module>", 1),
         ("Shop.price", 1),
         ("<anonymous>", 2),
@@ -80,22 +80,22 @@ def test_lines_and_what_begins_within_them_are_counted():
 
 
 def test_a_source_that_was_changed_when_it_was_loaded_is_known_by_its_length():
-    assert ranges.is_of([Entered("", (Range(0, 3, 1),))], "abc")
-    assert not ranges.is_of([Entered("", (Range(0, 30, 1),))], "abc")
+    assert v8_ranges.is_of([V8Function("", (CountedRange(0, 3, 1),))], "abc")
+    assert not v8_ranges.is_of([V8Function("", (CountedRange(0, 30, 1),))], "abc")
 
 
 def test_a_part_that_one_run_does_not_tell_ran_as_often_as_what_is_around_it():
-    bad, good = evened([[ran(is_free=True)], [ran(is_free=False)]])
+    bad, good = unify_parts([[ran(is_free=True)], [ran(is_free=False)]])
     assert parts(bad[0])["Shop.price"] == {(6, 0): 1, (6, 26): 1, (7, 0): 0}
-    found = rank([spectrum(bad, passed=False), spectrum(good, passed=True)])
+    found = rank_suspects([run_spectrum(bad, passed=False), run_spectrum(good, passed=True)])
     first = found.lines[0]
-    assert (first.place, first.score) == (Place("/p/shop.js", "Shop.price", 6, 26), 1.0)
+    assert (first.place, first.score) == (CodePlace("/p/shop.js", "Shop.price", 6, 26), 1.0)
 
 
 def test_what_is_told_of_a_function_twice_is_added_up():
-    one = Covered("f", "/p/a.js", 1, 2, (Part(1, times=2), Part(1, 9, 12, 0)))
-    two = Covered("f", "/p/a.js", 1, 1, (Part(1, times=1),))
-    made = recording([one, two], Process())
+    one = CoveredFunction("f", "/p/a.js", 1, 2, (SourcePart(1, times=2), SourcePart(1, 9, 12, 0)))
+    two = CoveredFunction("f", "/p/a.js", 1, 1, (SourcePart(1, times=1),))
+    made = make_recording([one, two], RecordedProcess())
     assert parts(made) == {"f": {(1, 0): 3, (1, 9): 1}}
     assert made.seen == 3
 
@@ -132,14 +132,14 @@ def test_the_counters_of_go_are_made_by_us_and_their_places_read():
     text, blocks = with_counters(COVERED, "C", 'made("0", 4)')
     assert text.endswith('println(1) }\n\nvar C = made("0", 4)\n')
     assert "C.Count[0]++" in text
-    assert blocks[0] == Block((3, 40), (4, 12))
+    assert blocks[0] == CoverBlock((3, 40), (4, 12))
     assert with_counters(GO, "C", "made") == (GO, ())
 
 
 def test_lines_of_go_are_counted_by_their_blocks():
     _, blocks = with_counters(COVERED, "C", "made")
     times = [one._replace(times=count) for one, count in zip(blocks, (2, 1, 1, 0), strict=True)]
-    (only,) = covered("/p/duty.go", times, GO.split("\n"))
+    (only,) = read_covered("/p/duty.go", times, GO.split("\n"))
     assert (only.name, only.line, only.count) == ("Plan.Next", 3, 2)
     assert [(one.line, one.times) for one in only.parts] == [(4, 2), (5, 1), (7, 1)]
 
@@ -147,15 +147,20 @@ def test_lines_of_go_are_counted_by_their_blocks():
 def test_a_run_of_an_older_source_is_compared_by_the_lines_of_the_newer():
     old, new = ["a", "b", "c"], ["a", "new", "b", "other"]
     texts = {"/old/x.py": old, "/new/x.py": new}
-    one = spectrum(
+    one = run_spectrum(
         [
-            recording(
-                [Covered("f", "/old/x.py", 1, 1, (Part(2, times=1), Part(3, times=1)))], Process()
+            make_recording(
+                [
+                    CoveredFunction(
+                        "f", "/old/x.py", 1, 1, (SourcePart(2, times=1), SourcePart(3, times=1))
+                    )
+                ],
+                RecordedProcess(),
             )
         ],
         passed=True,
     )
     found = at_home(one, {"/old/x.py": "/new/x.py"}, texts.__getitem__)
-    assert found.functions == {Place("/new/x.py", "f")}
+    assert found.functions == {CodePlace("/new/x.py", "f")}
     # The line that was changed stands in the place of the other; what was put in between has none.
-    assert found.lines == {Place("/new/x.py", "f", 3), Place("/new/x.py", "f", 4)}
+    assert found.lines == {CodePlace("/new/x.py", "f", 3), CodePlace("/new/x.py", "f", 4)}

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from debugger.recording.flat import flat
-from debugger.recording.fold import Folded
-from debugger.recording.model import Entered, Function, Recording
-from debugger.recording.tree import grow, walk, within
+from debugger.recorders.call_folding import FoldedCalls
+from debugger.recorders.call_tree import build_trees, calls_within, walk_calls
+from debugger.recorders.model import CallEntered, RecordedFunction, Recording
+from debugger.recorders.tree_lines import flatten_tree
 
 
-def line(name: str, *children: Folded, took: int = 0, raised: int = 0) -> Folded:
-    return Folded(Function(1, name), 1, total_ns=took, raised=raised, children=children)
+def line(name: str, *children: FoldedCalls, took: int = 0, raised: int = 0) -> FoldedCalls:
+    return FoldedCalls(
+        RecordedFunction(1, name), 1, total_ns=took, raised=raised, children=children
+    )
 
 
 def names(some, most: int) -> list[str]:
-    return [one.folded.function.name for one in flat(some, most)]
+    return [one.folded.function.name for one in flatten_tree(some, most)]
 
 
 TREE = (
@@ -22,7 +24,7 @@ TREE = (
 
 
 def test_lines_stand_in_the_order_of_the_tree():
-    rows = flat(TREE, 10)
+    rows = flatten_tree(TREE, 10)
     assert [(one.folded.function.name, one.depth) for one in rows] == [
         ("main", 0),
         ("slow", 1),
@@ -43,7 +45,7 @@ def test_of_the_rest_outer_and_slow_ones_are_kept():
 
 def test_no_line_is_kept_without_the_one_it_is_below():
     for most in range(6):
-        rows = flat(TREE, most)
+        rows = flatten_tree(TREE, most)
         assert len(rows) == min(most, 5)
         depths = [one.depth for one in rows]
         assert all(b <= a + 1 for a, b in zip([-1, *depths], depths, strict=False))
@@ -51,14 +53,18 @@ def test_no_line_is_kept_without_the_one_it_is_below():
 
 def recorded() -> Recording:
     """Give main (0 to 100) that calls a (10), b (20) and, below b, c (25)."""
-    functions = {n: Function(n, name) for n, name in enumerate("mabc", 1)}
+    functions = {n: RecordedFunction(n, name) for n, name in enumerate("mabc", 1)}
     calls = [(1, 0, 1, 0), (2, 1, 2, 10), (3, 1, 3, 20), (4, 3, 4, 25)]
-    events = tuple(Entered(call, parent, number, 1, at) for call, parent, number, at in calls)
+    events = tuple(CallEntered(call, parent, number, 1, at) for call, parent, number, at in calls)
     return Recording(functions=functions, events=events)
 
 
 def test_between_two_times_what_began_is_kept_with_what_is_around_it():
     recording = recorded()
-    kept = within(grow(recording), 25, 30)
-    assert [recording.function(one.function).name for one in walk(kept)] == ["m", "b", "c"]
-    assert within(grow(recording), 26, 30) == []
+    kept = calls_within(build_trees(recording), 25, 30)
+    assert [recording.find_function(one.function).name for one in walk_calls(kept)] == [
+        "m",
+        "b",
+        "c",
+    ]
+    assert calls_within(build_trees(recording), 26, 30) == []

@@ -4,39 +4,42 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.recording.lines import Branch, Loop, Step, lifetime
-from debugger.recording.model import (
-    Branched,
-    Changed,
-    Entered,
+from debugger.recorders.call_lines import CallLine, LineBranch, LoopRounds, call_lifetime
+from debugger.recorders.call_tree import build_trees
+from debugger.recorders.model import (
+    CallEntered,
+    CallRaised,
     Event,
-    Function,
-    Passed,
-    Raised,
+    LineBranched,
+    LinePassed,
+    LinesSkipped,
+    RecordedFunction,
+    RecordedValue,
     Recording,
-    Skipped,
-    Value,
+    ValuesChanged,
 )
-from debugger.recording.python.branches import branches, loops, may_catch
-from debugger.recording.tree import grow
+from debugger.recorders.python.python_branches import find_branches, find_loops, may_catch
 
 
 def told(*events: Event, **options):
     recording = Recording(
-        functions={1: Function(1, "f", "/p/a.py", 1), 2: Function(2, "g", "/p/a.py", 30)},
-        events=(Entered(1, 0, 1, 1, 0, 0, (Value("n", "3"),)), *events),
+        functions={
+            1: RecordedFunction(1, "f", "/p/a.py", 1),
+            2: RecordedFunction(2, "g", "/p/a.py", 30),
+        },
+        events=(CallEntered(1, 0, 1, 1, 0, 0, (RecordedValue("n", "3"),)), *events),
     )
-    return lifetime(recording, grow(recording)[0], **options)
+    return call_lifetime(recording, build_trees(recording)[0], **options)
 
 
-def passes(*numbers: int) -> list[Passed]:
-    return [Passed(1, 0, number) for number in numbers]
+def passes(*numbers: int) -> list[LinePassed]:
+    return [LinePassed(1, 0, number) for number in numbers]
 
 
 def shape(items) -> list[object]:
     return [
         one.line
-        if isinstance(one, Step)
+        if isinstance(one, CallLine)
         else (one.line, one.rounds, [(s.count, shape(s.first)) for s in one.shapes])
         for one in items
     ]
@@ -44,11 +47,11 @@ def shape(items) -> list[object]:
 
 def test_a_line_has_what_it_changed_with_what_was_there_and_what_it_called():
     call = told(
-        Passed(1, 5, 2),
-        Entered(2, 1, 2, 1, 6, 2),
-        Changed(1, (Value("n", "4"), Value("m", "1"))),
-        Passed(1, 7, 3),
-        Changed(1, (Value("m", None),)),
+        LinePassed(1, 5, 2),
+        CallEntered(2, 1, 2, 1, 6, 2),
+        ValuesChanged(1, (RecordedValue("n", "4"), RecordedValue("m", "1"))),
+        LinePassed(1, 7, 3),
+        ValuesChanged(1, (RecordedValue("m", None),)),
     )
     first, second = call.items
     assert [(c.name, c.old, c.new) for c in first.changes] == [("n", "3", "4"), ("m", None, "1")]
@@ -80,7 +83,7 @@ def test_two_loops_after_each_other_stay_two():
 
 
 def test_a_round_that_is_left_in_its_middle_counts():
-    call = told(*passes(2, 3, 4, 2, 3, 4, 2, 3), Raised(1, 9, "KeyError", "x", 3))
+    call = told(*passes(2, 3, 4, 2, 3, 4, 2, 3), CallRaised(1, 9, "KeyError", "x", 3))
     assert shape(call.items) == [(2, 3, [(2, [2, 3, 4]), (1, [2, 3])])]
     assert (call.error, call.error_line) == ("KeyError: x", 3)
 
@@ -88,9 +91,13 @@ def test_a_round_that_is_left_in_its_middle_counts():
 def test_what_varies_in_a_loop_is_summed_up():
     events: list[Event] = []
     for number in range(100):
-        events += [Passed(1, 0, 2), Changed(1, (Value("i", str(number)),)), Passed(1, 0, 3)]
+        events += [
+            LinePassed(1, 0, 2),
+            ValuesChanged(1, (RecordedValue("i", str(number)),)),
+            LinePassed(1, 0, 3),
+        ]
     (loop,) = told(*events).items
-    assert isinstance(loop, Loop)
+    assert isinstance(loop, LoopRounds)
     (i,) = loop.varies
     assert (loop.rounds, i.first, i.last, i.least, i.most, i.count) == (
         99 + 1,
@@ -103,7 +110,7 @@ def test_what_varies_in_a_loop_is_summed_up():
 
 
 def test_decisions_are_counted_and_the_side_never_taken_is_named():
-    known = {2: Branch(2, 3, 5), 7: Branch(7, 8, 0)}
+    known = {2: LineBranch(2, 3, 5), 7: LineBranch(7, 8, 0)}
     call = told(*passes(2, 3, 2, 3, 7, 9), branches=known)
     assert [(d.line, d.taken, d.never) for d in call.decisions] == [
         (2, ((3, 2),), (5,)),
@@ -112,12 +119,12 @@ def test_decisions_are_counted_and_the_side_never_taken_is_named():
 
 
 def test_branches_that_a_recorder_tells_itself_need_no_source():
-    call = told(Passed(1, 0, 2), Branched(1, 2, 9), Passed(1, 0, 9))
+    call = told(LinePassed(1, 0, 2), LineBranched(1, 2, 9), LinePassed(1, 0, 9))
     assert [(d.line, d.taken) for d in call.decisions] == [(2, ((9, 1),))]
 
 
 def test_skipped_lines_are_counted():
-    call = told(*passes(2, 3), Skipped(1, 1000))
+    call = told(*passes(2, 3), LinesSkipped(1, 1000))
     assert (call.passed, call.skipped) == (1002, 1000)
 
 
@@ -133,7 +140,7 @@ def test_skipped_lines_are_counted():
     ],
 )
 def test_branches_are_found_in_a_source(source, found):
-    assert {line: (b.then, b.otherwise) for line, b in branches(source).items()} == found
+    assert {line: (b.then, b.otherwise) for line, b in find_branches(source).items()} == found
 
 
 def test_a_function_without_a_try_or_a_with_catches_nothing() -> None:
@@ -147,8 +154,8 @@ def test_a_function_without_a_try_or_a_with_catches_nothing() -> None:
 
 def test_a_statement_of_several_lines_is_no_loop() -> None:
     source = "def g(n):\n    v = max(\n        n,\n        3,\n    )\n    return v\n"
-    assert loops(source) == frozenset()
-    call = told(*passes(2, 3, 4, 2, 6), loops=loops(source))
+    assert find_loops(source) == frozenset()
+    call = told(*passes(2, 3, 4, 2, 6), loops=find_loops(source))
     assert shape(call.items) == [2, 3, 4, 2, 6]
-    assert loops("for a in b: c\nx = [\n  a\n  for a in b\n]\n") == frozenset({1, 2, 3, 4, 5})
-    assert loops("if") is None
+    assert find_loops("for a in b: c\nx = [\n  a\n  for a in b\n]\n") == frozenset({1, 2, 3, 4, 5})
+    assert find_loops("if") is None

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.core.events import Event, Kind
-from debugger.recording.model import Raised, Returned
-from debugger.recording.passages import RETURNS_MAX, arguments, recording
-from debugger.recording.tree import Call, grow
+from debugger.model.events import Event, EventKind
+from debugger.recorders.call_tree import CallNode, build_trees
+from debugger.recorders.model import CallRaised, CallReturned
+from debugger.recorders.traced_recording import RETURNS_MAX, make_recording, parse_arguments
 
 
-def event(kind: Kind, function: str, at: int, *, thread=7, text="", **data) -> Event:
+def event(kind: EventKind, function: str, at: int, *, thread=7, text="", **data) -> Event:
     return Event(at, 100 + at, kind, "s", thread, function, "/a.c", 3, text or function, data)
 
 
 def enter(function: str, at: int, **given) -> Event:
-    return event(Kind.FUNCTION_ENTER, function, at, **given)
+    return event(EventKind.FUNCTION_ENTER, function, at, **given)
 
 
 def leave(function: str, at: int, **given) -> Event:
-    return event(Kind.FUNCTION_EXIT, function, at, **given)
+    return event(EventKind.FUNCTION_EXIT, function, at, **given)
 
 
-def shape(made, calls: list[Call]) -> list:
-    return [(made.function(one.function).name, shape(made, one.children)) for one in calls]
+def shape(made, calls: list[CallNode]) -> list:
+    return [(made.find_function(one.function).name, shape(made, one.children)) for one in calls]
 
 
 def test_calls_are_those_of_the_function_that_is_running_in_their_thread():
-    made = recording(
+    made = make_recording(
         [
             enter("main", 1),
             enter("work", 2, thread=8),
@@ -38,7 +38,7 @@ def test_calls_are_those_of_the_function_that_is_running_in_their_thread():
         ],
         language="native",
     )
-    roots = grow(made)
+    roots = build_trees(made)
     assert shape(made, roots) == [("main", [("add", [])]), ("work", [])]
     add = roots[0].children[0]
     assert [(one.name, one.text) for one in add.arguments] == [("a", "1"), ("b", "2")]
@@ -47,20 +47,20 @@ def test_calls_are_those_of_the_function_that_is_running_in_their_thread():
 
 
 def test_what_has_no_return_was_left_by_an_exception_or_a_jump():
-    made = recording(
+    made = make_recording(
         [enter("main", 1), enter("a", 2), enter("b", 3), leave("main", 4)], language="native"
     )
-    assert [one.call for one in made.events if isinstance(one, Raised)] == [3, 2]
+    assert [one.call for one in made.events if isinstance(one, CallRaised)] == [3, 2]
 
 
 def test_returns_are_given_to_the_calls_that_the_tracer_had_room_for():
     deep = RETURNS_MAX + 3
     entered = [enter("f", at) for at in range(deep)]
     left = [leave("f", deep + at, returned=str(at)) for at in range(RETURNS_MAX)]
-    made = recording([*entered, *left], language="native")
-    returned = [(one.call, one.value) for one in made.events if isinstance(one, Returned)]
+    made = make_recording([*entered, *left], language="native")
+    returned = [(one.call, one.value) for one in made.events if isinstance(one, CallReturned)]
     assert (returned[0], returned[-1]) == ((RETURNS_MAX, "0"), (1, str(RETURNS_MAX - 1)))
-    unseen = [one.call for one in made.events if isinstance(one, Raised)]
+    unseen = [one.call for one in made.events if isinstance(one, CallRaised)]
     assert unseen == [deep, deep - 1, deep - 2]
 
 
@@ -71,19 +71,19 @@ def test_calls_that_were_only_counted_are_where_those_that_were_told_are():
         told += [enter("both", at + 2), leave("both", at + 2), leave("hot", at + 2)]
     told += [enter("both", 8), leave("both", 8), leave("main", 9)]
     skipped = {"hot": 1_000, "leaf": 2_000, "both": 5, "never": 1}
-    made = recording(told, language="native", skipped=skipped)
-    (main,) = grow(made)
-    calls = [(made.function(one.function).name, one.count) for one in main.children]
+    made = make_recording(told, language="native", skipped=skipped)
+    (main,) = build_trees(made)
+    calls = [(made.find_function(one.function).name, one.count) for one in main.children]
     assert sorted(calls) == [("both", 1), ("hot", 1), ("hot", 1), ("hot", 1_000)]
     (merged,) = (one for one in main.children if one.count > 1)
-    assert [(made.function(one.function).name, one.count) for one in merged.children] == [
+    assert [(made.find_function(one.function).name, one.count) for one in merged.children] == [
         ("leaf", 2_000)
     ]
 
 
 def test_a_return_of_what_was_never_entered_is_passed_over():
-    made = recording([leave("a", 1), enter("b", 2), leave("a", 3)], language="native")
-    (root,) = grow(made)
+    made = make_recording([leave("a", 1), enter("b", 2), leave("a", 3)], language="native")
+    (root,) = build_trees(made)
     assert not root.has_ended
 
 
@@ -92,7 +92,7 @@ def test_addresses_are_the_same_in_runs_that_are_compared():
         enter("a", 1, text="a(p=0x7ffdabe87430, n=0x10)"),
         leave("a", 2, returned="0x55aabbcc"),
     ]
-    (root,) = grow(recording(calls, language="native", is_compared=True))
+    (root,) = build_trees(make_recording(calls, language="native", is_compared=True))
     assert [one.text for one in root.arguments] == ["0x…", "0x10"]
     assert root.value == "0x…"
 
@@ -107,4 +107,4 @@ def test_addresses_are_the_same_in_runs_that_are_compared():
     ],
 )
 def test_arguments_are_told_apart_at_their_own_commas(text, values):
-    assert [(one.name, one.text) for one in arguments(text, "f")] == values
+    assert [(one.name, one.text) for one in parse_arguments(text, "f")] == values

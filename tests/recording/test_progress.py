@@ -4,8 +4,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from debugger.core.activity import Activity, begin_activity
-from debugger.recording.progress import RecordCounter
+from debugger.model.activity import Activity, begin_activity
+from debugger.recorders.record_counter import RecordCounter
 from recording.recorders import recorded
 
 FILLER = b"\0" * 100

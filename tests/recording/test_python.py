@@ -11,27 +11,30 @@ from pathlib import Path
 
 import pytest
 
-from debugger.core.events import Stream
-from debugger.errors import Code, DebuggerError
-from debugger.recording.align import align, points
-from debugger.recording.fold import Folded, count, fold
-from debugger.recording.lines import Loop, lifetime
-from debugger.recording.model import Noted, Raised, Wrote
-from debugger.recording.order import Limits, Lines, Place
-from debugger.recording.python.branches import branches, loops
-from debugger.recording.python.watching import watch
-from debugger.recording.rank import rank, spectrum
-from debugger.recording.run import Ran, require_recording
-from debugger.recording.tree import grow, walk
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.events import OutputStream
+from debugger.recorders.call_folding import FoldedCalls, count_calls, fold_trees
+from debugger.recorders.call_lines import LoopRounds, call_lifetime
+from debugger.recorders.call_tree import build_trees, walk_calls
+from debugger.recorders.model import CallRaised, RecordingNote, ValueWritten
+from debugger.recorders.python.python_branches import find_branches, find_loops
+from debugger.recorders.python.watch_expression import parse_watch
+from debugger.recorders.recorded_process import CompletedRun, require_recording
+from debugger.recorders.recording_order import FunctionPlace, LineRecording, RecordingLimits
+from debugger.recorders.run_alignment import align_runs, run_points
+from debugger.recorders.suspect_ranking import rank_suspects, run_spectrum
 from recording.recorders import PROGRAMS, PYTHONS, plain, recorded
 
-AT_THE_END = Place(file="account.py", line=25)  # of `main`
+AT_THE_END = FunctionPlace(file="account.py", line=25)  # of `main`
 ALL = {
     "calls": {},
-    "lines": {"lines": Lines.EACH},
-    "hit": {"lines": Lines.HIT},
-    "one": {"lines": Lines.EACH, "functions": (Place(name="take"), Place(name="main"))},
-    "watch": {"functions": (AT_THE_END,), "watch": watch("a.total", AT_THE_END)},
+    "lines": {"lines": LineRecording.EACH},
+    "hit": {"lines": LineRecording.HIT},
+    "one": {
+        "lines": LineRecording.EACH,
+        "functions": (FunctionPlace(name="take"), FunctionPlace(name="main")),
+    },
+    "watch": {"functions": (AT_THE_END,), "watch": parse_watch("a.total", AT_THE_END)},
 }
 
 
@@ -47,21 +50,21 @@ def python(request: pytest.FixtureRequest) -> str:
     return PYTHONS[request.param]
 
 
-def counts(ran: Ran) -> dict[str, int]:
+def counts(ran: CompletedRun) -> dict[str, int]:
     """Count the calls of each function over all processes, from what is folded."""
     found: dict[str, int] = {}
 
-    def add(rows: tuple[Folded, ...]) -> None:
+    def add(rows: tuple[FoldedCalls, ...]) -> None:
         for row in rows:
             if row.function:
                 name = row.function.name
-                found[name] = found.get(name, 0) + row.calls
+                found[name] = found.get(name, 0) + row.call_count
             add(row.children)
 
     for one in ran.recordings:
-        roots = grow(one)
-        rows = fold(one, roots)
-        assert count(rows) == sum(call.count for call in walk(roots))
+        roots = build_trees(one)
+        rows = fold_trees(one, roots)
+        assert count_calls(rows) == sum(call.count for call in walk_calls(roots))
         add(rows)
     return found
 
@@ -76,12 +79,15 @@ async def test_a_program_does_what_it_does_without_us(python, program, scratch):
     status, out, err = plain(argv, PROGRAMS)
     for what, wanted in ALL.items():
         ran = await recorded(argv, PROGRAMS, scratch, **wanted)
-        assert bare(ran.text(Stream.STDOUT)) == bare(out), what
-        assert bare(ran.text(Stream.STDERR)) == bare(err), what
+        assert bare(ran.joined_output(OutputStream.STDOUT)) == bare(out), what
+        assert bare(ran.joined_output(OutputStream.STDERR)) == bare(err), what
         assert (ran.status if ran.signal is None else -ran.signal) == status, what
         assert ran.recordings, what
         notes = [
-            event for one in ran.recordings for event in one.events if isinstance(event, Noted)
+            event
+            for one in ran.recordings
+            for event in one.events
+            if isinstance(event, RecordingNote)
         ]
         assert [one.text for one in notes if one.kind in {"fault", "refused"}] == [], what
 
@@ -98,7 +104,7 @@ async def test_every_call_is_counted_with_its_values(python, scratch):
         "add": 3,
         "fib": 465,
     }
-    (module,) = fold(one, grow(one))
+    (module,) = fold_trees(one, build_trees(one))
     put = next(row for row in module.children[0].children if "put" in row.function.name)
     assert put.raised == 1
     assert put.errors == ("ValueError: negative",)
@@ -112,15 +118,15 @@ async def test_one_call_is_told_line_by_line(python, scratch):
         [python, "account.py"],
         PROGRAMS,
         scratch,
-        functions=(Place(name="main", file="account.py"),),
-        lines=Lines.EACH,
+        functions=(FunctionPlace(name="main", file="account.py"),),
+        lines=LineRecording.EACH,
         depth=1,
     )
     (one,) = ran.recordings
     assert (one.seen, one.chosen) == (1, 1)
     source = (PROGRAMS / "account.py").read_text()
-    call = lifetime(one, grow(one)[0], branches=branches(source))
-    loop = next(item for item in call.items if isinstance(item, Loop))
+    call = call_lifetime(one, build_trees(one)[0], branches=find_branches(source))
+    loop = next(item for item in call.items if isinstance(item, LoopRounds))
     assert loop.rounds == 5
     assert [value.name for value in loop.varies] == ["i", "a"]
     first = call.items[0]
@@ -131,16 +137,16 @@ async def test_one_call_is_told_line_by_line(python, scratch):
 
 
 async def test_the_kth_call_and_those_that_fit_a_condition_are_chosen(python, scratch):
-    put = {"functions": (Place(name="Acc.put"),), "lines": Lines.EACH}
+    put = {"functions": (FunctionPlace(name="Acc.put"),), "lines": LineRecording.EACH}
     ran = await recorded([python, "account.py"], PROGRAMS, scratch, nth=3, most=1, **put)
-    (call,) = grow(ran.recordings[0])
+    (call,) = build_trees(ran.recordings[0])
     assert [value.text for value in call.arguments] == ["Acc(total=4)", "2"]
     ran = await recorded([python, "account.py"], PROGRAMS, scratch, when="n > 2 or n < 0", **put)
-    assert [call.arguments[1].text for call in grow(ran.recordings[0])] == ["3", "4", "-1"]
+    assert [call.arguments[1].text for call in build_trees(ran.recordings[0])] == ["3", "4", "-1"]
     ran = await recorded([python, "account.py"], PROGRAMS, scratch, when="nothing > 2", **put)
-    notes = [event.text for event in ran.recordings[0].events if isinstance(event, Noted)]
+    notes = [event.text for event in ran.recordings[0].events if isinstance(event, RecordingNote)]
     assert notes[0] == "NameError: name 'nothing' is not defined"
-    assert grow(ran.recordings[0]) == []
+    assert build_trees(ran.recordings[0]) == []
 
 
 async def test_a_thread_is_no_tracer_of_the_programs_own(python, scratch, tmp_path):
@@ -151,7 +157,9 @@ async def test_a_thread_is_no_tracer_of_the_programs_own(python, scratch, tmp_pa
     ran = await recorded([python, "prog.py"], tmp_path, scratch)
     (recording,) = ran.recordings
     assert "work" in {one.name for one in recording.functions.values()}
-    assert not [one for one in recording.events if isinstance(one, Noted) and one.kind == "tracer"]
+    assert not [
+        one for one in recording.events if isinstance(one, RecordingNote) and one.kind == "tracer"
+    ]
 
 
 async def test_a_tracer_of_the_program_s_own_gets_its_events_beside_ours(python, scratch, tmp_path):
@@ -163,7 +171,7 @@ async def test_a_tracer_of_the_program_s_own_gets_its_events_beside_ours(python,
         "work(2)\nprint(seen, sys.gettrace())\n"
     )
     ran = await recorded([python, "prog.py"], tmp_path, scratch)
-    told = ran.text(Stream.STDOUT)
+    told = ran.joined_output(OutputStream.STDOUT)
     assert told == "['call', 'line', 'line', 'return'] None\n"
     assert counts(ran)["work"] == 2
 
@@ -177,9 +185,9 @@ async def test_an_assert_that_pytest_has_rewritten_hides_no_lines(python, scratc
         "    code.replace(co_names=(*code.co_names, '@py_builtins')), globals())\n"
         "check()\n"
     )
-    put = {"functions": (Place(name="check"),), "lines": Lines.EACH}
+    put = {"functions": (FunctionPlace(name="check"),), "lines": LineRecording.EACH}
     ran = await recorded([python, "prog.py"], tmp_path, scratch, **put)
-    (call,) = grow(ran.recordings[0])
+    (call,) = build_trees(ran.recordings[0])
     assert call.steps
 
 
@@ -189,10 +197,10 @@ async def test_who_wrote_a_field_is_told_with_line_and_stack(python, scratch):
         PROGRAMS,
         scratch,
         functions=(AT_THE_END,),
-        watch=watch("a.total", AT_THE_END),
+        watch=parse_watch("a.total", AT_THE_END),
     )
     (one,) = ran.recordings
-    wrote = [event for event in one.events if isinstance(event, Wrote)]
+    wrote = [event for event in one.events if isinstance(event, ValueWritten)]
     source = (PROGRAMS / "account.py").read_text().splitlines()
     assert [(event.old, event.new) for event in wrote] == [
         (None, "3"),
@@ -202,7 +210,7 @@ async def test_who_wrote_a_field_is_told_with_line_and_stack(python, scratch):
         ("9", "13"),
     ]
     assert {source[event.line - 1].strip() for event in wrote[1:]} == {"self.total += n"}
-    names = [one.function(number).name.rpartition(".")[2] for number, _ in wrote[1].stack]
+    names = [one.find_function(number).name.rpartition(".")[2] for number, _ in wrote[1].stack]
     assert names == ["put", "main", "<module>"]
 
 
@@ -210,7 +218,11 @@ async def test_what_was_recorded_before_a_kill_is_kept(python, scratch):
     ran = await recorded([python, "killed.py"], PROGRAMS, scratch)
     (one,) = ran.recordings
     assert (ran.signal, one.is_whole) == (9, False)
-    calls = [call for call in walk(grow(one)) if one.function(call.function).name == "f"]
+    calls = [
+        call
+        for call in walk_calls(build_trees(one))
+        if one.find_function(call.function).name == "f"
+    ]
     assert [call.arguments[0].text for call in calls] == ["0", "1", "2", "3"]
     assert [call.has_ended for call in calls] == [True, True, True, False]
 
@@ -225,7 +237,7 @@ async def test_forked_and_exec_processes_have_recordings_of_their_own(python, sc
     assert (False, ("<module>", "work")) in found
     assert len(ran.recordings) == 3  # the parent, its child, and what it became
     assert any(
-        isinstance(event, Noted) and event.kind == "exec"
+        isinstance(event, RecordingNote) and event.kind == "exec"
         for one in ran.recordings
         for event in one.events
     )
@@ -235,9 +247,11 @@ async def test_coroutines_belong_to_those_that_await_them(python, scratch):
     ran = await recorded([python, "tasks.py"], PROGRAMS, scratch)
     (one,) = ran.recordings
     assert counts(ran) == {"<module>": 1, "main": 1, "task": 4, "leaf": 4}
-    leaves = [c for c in walk(grow(one)) if one.function(c.function).name == "leaf"]
-    assert {one.function(leaf.parent.function).name for leaf in leaves} == {"task"}
-    raised = {event.text for event in one.events if isinstance(event, Raised)}
+    leaves = [
+        c for c in walk_calls(build_trees(one)) if one.find_function(c.function).name == "leaf"
+    ]
+    assert {one.find_function(leaf.parent.function).name for leaf in leaves} == {"task"}
+    raised = {event.exception_text for event in one.events if isinstance(event, CallRaised)}
     assert raised == {"RuntimeError: two"}
 
 
@@ -271,24 +285,26 @@ async def test_a_function_that_is_called_too_often_is_counted_no_more_and_that_i
     python, scratch
 ):
     argv = [python, "heavy.py", "calls"]
-    ran = await recorded(argv, PROGRAMS, scratch, limits=Limits(counted=1000))
+    ran = await recorded(argv, PROGRAMS, scratch, limits=RecordingLimits(counted=1000))
     (one,) = ran.recordings
-    stopped = {one.function(number).name for number in one.stopped}
+    stopped = {one.find_function(number).name for number in one.stopped}
     assert {"small", "price", "fib"} <= stopped
-    rows = fold(one, grow(one))
+    rows = fold_trees(one, build_trees(one))
     main = rows[0].children[0]
     assert next(r for r in main.children if r.function.name == "small").is_stopped
 
 
 async def test_what_does_not_fit_is_counted_and_nothing_else_is_lost(python, scratch):
     ran = await recorded(
-        [python, "account.py"], PROGRAMS, scratch, limits=Limits(bytes=4096, each=1000)
+        [python, "account.py"], PROGRAMS, scratch, limits=RecordingLimits(bytes=4096, each=1000)
     )
     (one,) = ran.recordings
     assert ran.status == 0
     assert one.dropped > 0
     assert one.unread == 0
-    ran = await recorded([python, "account.py"], PROGRAMS, scratch, limits=Limits(events=20))
+    ran = await recorded(
+        [python, "account.py"], PROGRAMS, scratch, limits=RecordingLimits(events=20)
+    )
     assert ran.recordings[0].dropped > 0
     assert counts(ran)["fib"] == 465
 
@@ -305,19 +321,24 @@ async def test_two_runs_part_where_their_input_makes_them(python, scratch):
     )
     (scratch.parent / "fee.py").write_text(program)
     runs = [
-        await recorded([python, "fee.py"], scratch.parent, scratch, lines=Lines.EACH, stdin=text)
+        await recorded(
+            [python, "fee.py"], scratch.parent, scratch, lines=LineRecording.EACH, stdin=text
+        )
         for text in (b"7", b"70")
     ]
-    assert [ran.text(Stream.STDOUT) for ran in runs] == ["7\n", "150\n"]
-    sides = [points(ran.recordings[0]) for ran in runs]
-    found = align(*sides)
+    assert [ran.joined_output(OutputStream.STDOUT) for ran in runs] == ["7\n", "150\n"]
+    sides = [run_points(ran.recordings[0]) for ran in runs]
+    found = align_runs(*sides)
     assert found.divergence is not None
     assert (found.divergence.left[0].line, found.divergence.right[0].line) == (6, 5)
     told = [(d.name, d.left, d.right) for d in found.divergence.values]
     assert told == [("n", "7", "70"), ("rate", "1", "2")]
     passing, failing = runs
-    ranking = rank(
-        [spectrum(passing.recordings, passed=True), spectrum(failing.recordings, passed=False)]
+    ranking = rank_suspects(
+        [
+            run_spectrum(passing.recordings, passed=True),
+            run_spectrum(failing.recordings, passed=False),
+        ]
     )
     assert ranking.lines[0].place.line == 5
 
@@ -336,7 +357,7 @@ async def test_a_test_is_told_without_the_library_that_runs_it(scratch):
     ran = await recorded(argv, project, scratch)
     assert ran.status == 1
     one = require_recording(ran, argv)
-    rows = {r.function.name: r for r in fold(one, grow(one)) if r.function}
+    rows = {r.function.name: r for r in fold_trees(one, build_trees(one)) if r.function}
     assert set(rows) == {"<module>", "test_total"}
     assert rows["test_total"].errors[0].startswith("AssertionError: assert 7 == 12")
     assert [r.function.name for r in rows["test_total"].children] == ["total"]
@@ -348,19 +369,19 @@ async def test_a_program_without_a_python_that_listens_is_said(scratch):
         assert ran.status == 0
         with pytest.raises(DebuggerError) as raised:
             require_recording(ran, argv)
-        assert raised.value.code is Code.NOT_SUPPORTED
+        assert raised.value.code is ErrorCode.NOT_SUPPORTED
 
 
 async def test_a_program_that_cannot_be_run_is_said_and_leaves_nothing(scratch):
     with pytest.raises(DebuggerError) as raised:
         await recorded(["./no-such-program"], scratch.parent, scratch)
-    assert raised.value.code is Code.LAUNCH_FAILED
+    assert raised.value.code is ErrorCode.LAUNCH_FAILED
 
 
 async def test_what_a_program_leaves_running_is_killed_and_named(scratch):
     code = "import subprocess; print(subprocess.Popen(['sleep', '1000']).pid)"
     ran = await recorded([sys.executable, "-c", code], scratch.parent, scratch)
-    pid = int(ran.text(Stream.STDOUT))
+    pid = int(ran.joined_output(OutputStream.STDOUT))
     assert ran.killed == (f"{pid} (sleep)",)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -371,7 +392,7 @@ async def test_a_flood_of_output_is_cut_and_counted(scratch):
     ran = await recorded([sys.executable, "-c", code], scratch.parent, scratch)
     assert ran.status == 0
     assert ran.printed == 30_000_000
-    assert len(ran.text(Stream.STDOUT)) < 300_000
+    assert len(ran.joined_output(OutputStream.STDOUT)) < 300_000
 
 
 NEW = [name for name in PYTHONS if int(name.partition(".")[2]) >= 12]
@@ -401,13 +422,13 @@ async def test_a_statement_over_several_lines_is_no_loop_and_a_task_s_exception_
         "asyncio.run(main())\nlong(1)\n"
     )
     (tmp_path / "prog.py").write_text(source)
-    ran = await recorded([python, "prog.py"], tmp_path, scratch, lines=Lines.EACH)
+    ran = await recorded([python, "prog.py"], tmp_path, scratch, lines=LineRecording.EACH)
     (one,) = ran.recordings
-    calls = {one.function(call.function).name: call for call in walk(grow(one))}
-    found = lifetime(one, calls["long"], loops=loops(source))
-    assert not any(isinstance(item, Loop) for item in found.items)
-    raised = [call for call in walk(grow(one)) if call.errors]
-    names = sorted(one.function(call.function).name for call in raised)
+    calls = {one.find_function(call.function).name: call for call in walk_calls(build_trees(one))}
+    found = call_lifetime(one, calls["long"], loops=find_loops(source))
+    assert not any(isinstance(item, LoopRounds) for item in found.items)
+    raised = [call for call in walk_calls(build_trees(one)) if call.errors]
+    names = sorted(one.find_function(call.function).name for call in raised)
     assert names == ["leaf", "mid"]
 
 
@@ -430,7 +451,10 @@ async def test_the_exception_that_leaves_a_function_is_told_not_one_that_it_hand
     ran = await recorded([python, "prog.py"], tmp_path, scratch)
     assert counts(ran)["job"] == 4
     raised = {
-        event.text for one in ran.recordings for event in one.events if isinstance(event, Raised)
+        event.exception_text
+        for one in ran.recordings
+        for event in one.events
+        if isinstance(event, CallRaised)
     }
     again = {"KeyError: first"} if is_told_again(python) else set()
     assert raised >= {"LookupError: two", *again}
@@ -439,7 +463,7 @@ async def test_the_exception_that_leaves_a_function_is_told_not_one_that_it_hand
     assert [one.seen for one in asked.recordings] == [4]
 
 
-JOB = (Place(name="job"),)
+JOB = (FunctionPlace(name="job"),)
 
 
 def is_told_again(python: str) -> bool:
@@ -462,5 +486,7 @@ async def test_a_call_that_a_library_makes_is_of_the_line_that_called_the_librar
     (tmp_path / "prog.py").write_text(source)
     ran = await recorded([python, "prog.py"], tmp_path, scratch)
     (one,) = ran.recordings
-    lines = {one.function(each.function).name: each.line for each in walk(grow(one))}
+    lines = {
+        one.find_function(each.function).name: each.line for each in walk_calls(build_trees(one))
+    }
     assert (lines["Odd.default"], lines["seen"]) == (16, 7)

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.recording.model import Entered, Function, Hit, Merged, Recording, Value
-from debugger.recording.rank import ochiai, rank, spectrum
+from debugger.recorders.model import (
+    CallEntered,
+    CallsMerged,
+    LinesHit,
+    RecordedFunction,
+    RecordedValue,
+    Recording,
+)
+from debugger.recorders.suspect_ranking import ochiai_score, rank_suspects, run_spectrum
 
 
 def run(
@@ -16,15 +23,15 @@ def run(
     command: str = "",
 ):
     names = dict.fromkeys(name for name, _ in calls)
-    functions = {n: Function(n, name, "/p/a.py", n) for n, name in enumerate(names, 1)}
+    functions = {n: RecordedFunction(n, name, "/p/a.py", n) for n, name in enumerate(names, 1)}
     numbers = {one.name: number for number, one in functions.items()}
     events = [
-        Entered(at, 0, numbers[name], 1, at, 0, (Value("n", value),))
+        CallEntered(at, 0, numbers[name], 1, at, 0, (RecordedValue("n", value),))
         for at, (name, value) in enumerate(calls, 1)
     ]
-    hit = [Hit(1, lines, firsts)] if lines else []
+    hit = [LinesHit(1, lines, firsts)] if lines else []
     recording = Recording(functions=functions, events=(*events, *hit))
-    return spectrum([recording], passed=passed, command=command)
+    return run_spectrum([recording], passed=passed, command=command)
 
 
 @pytest.mark.parametrize(
@@ -32,11 +39,11 @@ def run(
     [(2, 0, 2, 1.0), (0, 3, 2, 0.0), (1, 1, 1, 0.7071), (2, 2, 2, 0.7071)],
 )
 def test_ochiai(failing, passing, failed, score):
-    assert ochiai(failing, passing, failed) == pytest.approx(score, abs=1e-4)
+    assert ochiai_score(failing, passing, failed) == pytest.approx(score, abs=1e-4)
 
 
 def test_what_only_failing_runs_came_to_is_first_with_the_values_that_differ():
-    ranking = rank(
+    ranking = rank_suspects(
         [
             run(("main", "1"), ("parse", "-1"), ("refund", "9"), passed=False, lines=(1, 2, 9)),
             run(("main", "1"), ("parse", "3"), passed=True, lines=(1, 2)),
@@ -55,18 +62,22 @@ def test_what_only_failing_runs_came_to_is_first_with_the_values_that_differ():
 
 
 def test_calls_that_were_only_counted_count_as_come_to():
-    recording = Recording(functions={1: Function(1, "f")}, events=(Merged(1, 0, 1, 1, 0, 5),))
-    ranking = rank([spectrum([recording], passed=False)])
+    recording = Recording(
+        functions={1: RecordedFunction(1, "f")}, events=(CallsMerged(1, 0, 1, 1, 0, 5),)
+    )
+    ranking = rank_suspects([run_spectrum([recording], passed=False)])
     assert [one.place.function for one in ranking.functions] == ["f"]
 
 
 def test_of_lines_of_the_same_score_the_first_that_was_passed_is_first():
-    ranking = rank([run(("main", "1"), passed=False, lines=(3, 7, 9), firsts=(300, 100, 200))])
+    ranking = rank_suspects(
+        [run(("main", "1"), passed=False, lines=(3, 7, 9), firsts=(300, 100, 200))]
+    )
     assert [one.place.line for one in ranking.lines] == [7, 9, 3]
 
 
 def differing(*spectra):
-    (function,) = rank(spectra).functions
+    (function,) = rank_suspects(spectra).functions
     return [one.failing for one in function.entries]
 
 

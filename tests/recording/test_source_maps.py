@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from debugger.recording.node.ranges import Entered, Range, covered
-from debugger.recording.node.source_maps import CachedMap, MapData, counts_of_sources
-from debugger.targets.javascript import source_file, sources
+from debugger.recorders.node.source_maps import CachedMap, MapData, counts_of_sources
+from debugger.recorders.node.v8_ranges import CountedRange, V8Function, read_covered
+from debugger.sources.javascript_outline import original_sources, source_file
 
 SOURCE = """type Item = { price: number };
 export class Cart {
@@ -27,13 +27,13 @@ def test_a_function_is_found_in_its_source_under_its_name_there() -> None:
     method = SCRIPT.index("async")
     added = SCRIPT.index("constructor")
     counted = [
-        Entered("", (Range(0, len(SCRIPT), 1),)),
-        Entered("h", (Range(6, 11, 4),)),
-        Entered("Cart", (Range(added, added + 15, 2),)),
-        Entered("a", (Range(method, SCRIPT.index("}}", method) + 1, 3),)),
+        V8Function("", (CountedRange(0, len(SCRIPT), 1),)),
+        V8Function("h", (CountedRange(6, 11, 4),)),
+        V8Function("Cart", (CountedRange(added, added + 15, 2),)),
+        V8Function("a", (CountedRange(method, SCRIPT.index("}}", method) + 1, 3),)),
     ]
     found = counts_of_sources(counted, cached, {0: SOURCE})[0]
-    rows = covered(found.functions, "cart.ts", SOURCE, code_lines=found.code_lines)
+    rows = read_covered(found.functions, "cart.ts", SOURCE, code_lines=found.code_lines)
     assert [(one.name, one.line, one.count) for one in rows] == [
         ("<module>", 1, 1),
         ("Cart.add", 3, 3),
@@ -61,7 +61,7 @@ def test_the_sources_that_webpack_names_are_files_of_the_project(tmp_path: Path)
         "../b.ts",
     ]
     (tmp_path / "dist/out.js.map").write_text(json.dumps({"sources": names}))
-    assert sources(script) == [tmp_path / "src/a.ts"] * 2
+    assert original_sources(script) == [tmp_path / "src/a.ts"] * 2
 
 
 def test_a_minified_function_has_its_name_of_the_source_and_a_constructor_its_class() -> None:
@@ -73,7 +73,10 @@ def test_a_minified_function_has_its_name_of_the_source_and_a_constructor_its_cl
     # Where the function and the constructor begin, and their last brackets.
     cached = CachedMap(lengths, MapData("EAAA,sBAEA;QAEE,eAAgB", ("a.js",)))
     at = script.index("constructor")
-    counted = [Entered("", (Range(2, 25, 2),)), Entered("C", (Range(at, at + 16, 1),))]
+    counted = [
+        V8Function("", (CountedRange(2, 25, 2),)),
+        V8Function("C", (CountedRange(at, at + 16, 1),)),
+    ]
     found = counts_of_sources(counted, cached, {0: source})[0]
-    rows = covered(found.functions, "a.js", source, code_lines=found.code_lines)
+    rows = read_covered(found.functions, "a.js", source, code_lines=found.code_lines)
     assert [(one.name, one.line) for one in rows[1:]] == [("twice", 1), ("Cart.constructor", 5)]

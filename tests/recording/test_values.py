@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from debugger.recording.tree import grow
+from debugger.recorders.call_tree import build_trees
 from recording.recorders import PYTHONS, recorded
 
 PROGRAM = """\
@@ -68,8 +68,10 @@ async def values(python: str, program: str, folder: Path) -> list[str]:
     ran = await recorded([python, "prog.py"], folder, scratch)
     assert ran.status == 0
     (one,) = ran.recordings
-    calls = [call for root in grow(one) for call in root.children]
-    return [call.arguments[0].text for call in calls if one.function(call.function).name == "take"]
+    calls = [call for root in build_trees(one) for call in root.children]
+    return [
+        call.arguments[0].text for call in calls if one.find_function(call.function).name == "take"
+    ]
 
 
 @pytest.mark.parametrize("name", PYTHONS)

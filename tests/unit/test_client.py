@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from debugger import __version__, client, paths
+from debugger import __version__, paths
+from debugger.cli import client
 from debugger.daemon import protocol, transport
 from debugger.errors import DebuggerError
 from fakes import toy
@@ -86,8 +87,8 @@ def test_a_second_ctrl_c_ends_the_command_and_not_the_daemon(runtime_dir):
 def test_progress_is_shown_on_a_terminal_only_and_wiped_at_the_end(answering, monkeypatch, capsys):
     progress = [{"id": 1, "progress": f"crash: {second} s"} for second in (2, 3)]
     lines = [*progress, {"id": 1, "success": True, "text": "found", "exit": 0}]
-    sent = answering(b"".join(protocol.line(one) for one in lines))
-    assert client.main(["crash"], daemon=NOT_RUN) == 0
+    sent = answering(b"".join(protocol.encode_message(one) for one in lines))
+    assert client.run_command(["crash"], daemon=NOT_RUN) == 0
     shown = capsys.readouterr()
     assert shown.out == "found\n"
     wipe = "\r\x1b[K"
@@ -115,7 +116,7 @@ def test_without_any_stdout_the_command_is_still_run(runtime_dir):
 @pytest.mark.parametrize("as_json", [False, True])
 def test_asking_for_the_daemon_never_starts_one(runtime_dir, capsys, words, as_json):
     argv = [*words, "--json"] if as_json else words
-    assert client.main(argv, daemon=NOT_RUN) == 0
+    assert client.run_command(argv, daemon=NOT_RUN) == 0
     out, err = capsys.readouterr()
     assert err == ""
     assert files(runtime_dir) == []
@@ -158,7 +159,7 @@ def test_the_logs_are_the_end_of_the_daemons_log(runtime_dir):
 @pytest.mark.parametrize("argv", [["--version"], [], ["--help"], ["start", "-h"]])
 def test_version_and_help_need_neither_daemon_nor_directory(monkeypatch, capsys, argv):
     monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", "/dev/null/nowhere")
-    assert client.main(argv, daemon=NOT_RUN) == 0
+    assert client.run_command(argv, daemon=NOT_RUN) == 0
     out = capsys.readouterr().out
     assert out == f"debugger {__version__}\n" if argv == ["--version"] else "debugger" in out
 
@@ -181,29 +182,29 @@ def test_an_unsafe_runtime_directory_is_refused_before_anything_is_done(
         (runtime_dir / "target").mkdir(0o700)
         unsafe.symlink_to(runtime_dir / "target")
     monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", str(unsafe))
-    assert client.main(words, daemon=NOT_RUN) == 1
+    assert client.run_command(words, daemon=NOT_RUN) == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(f"error: the runtime directory {unsafe} is ")
     assert "hint: set DEBUGGER_RUNTIME_DIR" in err
-    assert client.main([*words, "--json"], daemon=NOT_RUN) == 1
+    assert client.run_command([*words, "--json"], daemon=NOT_RUN) == 1
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "DENIED"
     assert files(unsafe) == []
 
 
 def test_a_daemon_that_does_not_start_is_an_error_in_either_form(runtime_dir, capsys):
-    assert client.main(["echo"], daemon=NOT_RUN) == 1
+    assert client.run_command(["echo"], daemon=NOT_RUN) == 1
     out, err = capsys.readouterr()
     assert (out, err.splitlines()[0]) == ("", "error: the daemon did not start: it ended at once")
     assert "  started\n" in err
-    assert client.main(["echo", "--json"], daemon=NOT_RUN) == 1
+    assert client.run_command(["echo", "--json"], daemon=NOT_RUN) == 1
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "INTERNAL"
 
 
 @pytest.fixture
 def answering(runtime_dir: Path) -> Iterator[Callable[..., list[dict[str, object]]]]:
     """Be a daemon that says to each connection's first line what the test wants."""
-    listener, _ = transport.listen(str(runtime_dir), "")
+    listener, _ = transport.listen_for_clients(str(runtime_dir), "")
     listener.settimeout(toy.PATIENCE_S)
     threads: list[threading.Thread] = []
     heard: list[dict[str, object]] = []
@@ -213,7 +214,7 @@ def answering(runtime_dir: Path) -> Iterator[Callable[..., list[dict[str, object
             connection, _ = listener.accept()
             with connection, connection.makefile("rb") as lines:
                 connection.settimeout(toy.PATIENCE_S)
-                heard.append(protocol.parse(lines.readline()))
+                heard.append(protocol.decode_message(lines.readline()))
                 connection.sendall(said)
                 if not said:
                     lines.read()  # until the client gives up
@@ -233,8 +234,8 @@ def answering(runtime_dir: Path) -> Iterator[Callable[..., list[dict[str, object
 def test_a_request_carries_all_that_a_command_depends_on(answering, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("A", "b")
-    heard = answering(protocol.line(ANSWER))
-    assert client.main(["next", "3"], daemon=NOT_RUN) == 0
+    heard = answering(protocol.encode_message(ANSWER))
+    assert client.run_command(["next", "3"], daemon=NOT_RUN) == 0
     assert capsys.readouterr().out == "done\n"
     (request,) = heard
     assert request.pop("env")["A"] == "b"
@@ -256,30 +257,34 @@ def test_a_removed_working_directory_hinders_no_command(answering, tmp_path, mon
     monkeypatch.chdir(tmp_path / "gone")
     monkeypatch.setenv("PWD", str(tmp_path / "gone"))
     (tmp_path / "gone").rmdir()
-    heard = answering(protocol.line(ANSWER))
-    assert client.main(["status"], daemon=NOT_RUN) == 0
+    heard = answering(protocol.encode_message(ANSWER))
+    assert client.run_command(["status"], daemon=NOT_RUN) == 0
     assert heard[0]["cwd"] == str(tmp_path / "gone")
 
 
 def test_a_note_goes_to_stderr_and_answers_to_others_are_passed_over(answering, capsys):
     other = {**ANSWER, "id": 9, "text": "not for us"}
-    answering(protocol.line(other) + protocol.line({**ANSWER, "note": "older"}))
-    assert client.main(["status"], daemon=NOT_RUN) == 0
+    answering(protocol.encode_message(other) + protocol.encode_message({**ANSWER, "note": "older"}))
+    assert client.run_command(["status"], daemon=NOT_RUN) == 0
     assert capsys.readouterr() == ("done\n", "note: older\n")
 
 
 def test_the_text_of_a_failure_goes_to_stdout_in_place_of_the_message(answering, capsys):
-    answering(protocol.line({**ANSWER, "success": False, "exit": 4, "error": {}, "text": "{}\n"}))
-    assert client.main(["locals", "--json"], daemon=NOT_RUN) == 4
+    answering(
+        protocol.encode_message(
+            {**ANSWER, "success": False, "exit": 4, "error": {}, "text": "{}\n"}
+        )
+    )
+    assert client.run_command(["locals", "--json"], daemon=NOT_RUN) == 4
     assert capsys.readouterr() == ("{}\n", "")
 
 
 @pytest.mark.parametrize("said", [b"garbage\n", b"[]\n", b"\xff\n", b"x" * 1001])
 def test_an_answer_that_is_no_message_is_a_protocol_error(answering, monkeypatch, capsys, said):
     monkeypatch.setattr(protocol, "MAX_BYTES", 1000)
-    monkeypatch.setattr(client, "_request", lambda argv: {"argv": argv})
+    monkeypatch.setattr(client, "_build_request", lambda argv: {"argv": argv})
     answering(said)
-    assert client.main(["status", "--json"], daemon=NOT_RUN) == 1
+    assert client.run_command(["status", "--json"], daemon=NOT_RUN) == 1
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["code"] == "PROTOCOL"
     assert error["message"].startswith("the daemon's answer")
@@ -287,21 +292,21 @@ def test_an_answer_that_is_no_message_is_a_protocol_error(answering, monkeypatch
 
 
 def test_a_command_that_fits_into_no_message_is_refused_here(runtime_dir, capsys):
-    with transport.listen(str(runtime_dir), "")[0]:
-        assert client.main(["x" * protocol.MAX_BYTES], daemon=NOT_RUN) == 1
+    with transport.listen_for_clients(str(runtime_dir), "")[0]:
+        assert client.run_command(["x" * protocol.MAX_BYTES], daemon=NOT_RUN) == 1
     assert f"a message at most {protocol.MAX_BYTES}" in capsys.readouterr().err
 
 
 def test_an_ending_daemon_is_asked_no_more_than_three_times(answering, capsys):
-    heard = answering(*[protocol.line({**ANSWER, "retry": True})] * 3)
-    assert client.main(["status"], daemon=NOT_RUN) == 1
+    heard = answering(*[protocol.encode_message({**ANSWER, "retry": True})] * 3)
+    assert client.run_command(["status"], daemon=NOT_RUN) == 1
     assert len(heard) == 3
     assert "the daemon does not answer" in capsys.readouterr().err
 
 
 def test_a_refusal_of_an_ending_daemon_is_followed_by_its_successors_answer(answering, capsys):
-    answering(protocol.line({**ANSWER, "retry": True}), protocol.line(ANSWER))
-    assert client.main(["status"], daemon=NOT_RUN) == 0
+    answering(protocol.encode_message({**ANSWER, "retry": True}), protocol.encode_message(ANSWER))
+    assert client.run_command(["status"], daemon=NOT_RUN) == 0
     assert capsys.readouterr() == ("done\n", "")
 
 
@@ -311,7 +316,7 @@ def test_a_silent_daemon_is_named_with_the_way_to_end_it(
     monkeypatch.setattr(client, "_STATUS_S", 0.05)
     transport.write_state(str(runtime_dir), {"pid": 4, "transport": "unix"})
     answering(b"")
-    assert client.main(["daemon", "status"], daemon=NOT_RUN) == 1
+    assert client.run_command(["daemon", "status"], daemon=NOT_RUN) == 1
     assert capsys.readouterr().err == (
         "error: the daemon (pid 4) does not answer\nhint: debugger daemon logs; kill 4 ends it\n"
     )
@@ -319,30 +324,32 @@ def test_a_silent_daemon_is_named_with_the_way_to_end_it(
 
 def test_after_ctrl_c_the_wait_for_an_answer_is_bounded(answering, monkeypatch):
     monkeypatch.setattr(client, "_INTERRUPT_S", 0.05)
-    receive = transport.Connection.receive
+    receive = transport.DaemonConnection.receive_line
     waits: list[float | None] = []
 
-    def interrupted_first(connection: transport.Connection, timeout: float | None) -> bytes | None:
+    def interrupted_first(
+        connection: transport.DaemonConnection, timeout: float | None
+    ) -> bytes | None:
         waits.append(timeout)
         if len(waits) == 1:
             raise KeyboardInterrupt
         return receive(connection, timeout)
 
-    monkeypatch.setattr(transport.Connection, "receive", interrupted_first)
+    monkeypatch.setattr(transport.DaemonConnection, "receive_line", interrupted_first)
     answering(b"")
-    assert client.main(["next"], daemon=NOT_RUN) == 130
+    assert client.run_command(["next"], daemon=NOT_RUN) == 130
     assert waits == [None, 0.05]
 
 
 def test_a_hot_command_loads_nothing_that_only_rare_ones_need(runtime_dir):
     toy.ask("echo")
     code = (
-        "import sys; from debugger import client; client.main(['echo', 'on']);"
+        "import sys; from debugger.cli import client; client.run_command(['echo', 'on']);"
         "print(*sorted({'asyncio', 'json', 'socket', 'subprocess', 'typing', 'enum', 're',"
-        " 'pathlib', 'click', 'msgspec', 'debugger.errors', 'debugger.daemon.process'}"
+        " 'pathlib', 'click', 'msgspec', 'debugger.errors', 'debugger.daemon.daemon_process'}"
         " & sys.modules.keys()))"
     )
-    env = {**os.environ, "PYTHONPATH": str(Path(client.__file__).parents[1])}
+    env = {**os.environ, "PYTHONPATH": str(Path(client.__file__).parents[2])}
     command = [sys.executable, "-S", "-c", code]
     ran = subprocess.run(
         command, env=env, capture_output=True, text=True, check=True, timeout=toy.PATIENCE_S
@@ -353,17 +360,17 @@ def test_a_hot_command_loads_nothing_that_only_rare_ones_need(runtime_dir):
 def test_who_is_hung_up_on_while_a_successor_begins_does_not_tell_of_a_death(runtime_dir):
     state = runtime_dir / paths.STATE
     state.write_text(json.dumps({"pid": 2, "sessions": []}))
-    client._blame(str(runtime_dir), ["echo"], 1)
+    client._raise_if_daemon_died(str(runtime_dir), ["echo"], 1)
     for asked in (2, None):
         with pytest.raises(DebuggerError, match="died while it ran 'echo'"):
-            client._blame(str(runtime_dir), ["echo"], asked)
+            client._raise_if_daemon_died(str(runtime_dir), ["echo"], asked)
 
 
 def test_a_connection_knows_whose_it_is(runtime_dir):
     pid = int(toy.ask("pid").stdout)
-    connection = transport.connect(str(runtime_dir))
+    connection = transport.connect_daemon(str(runtime_dir))
     assert connection is not None
-    assert connection.peer() == pid
+    assert connection.peer_pid() == pid
     connection.close()
 
 
@@ -374,10 +381,10 @@ def test_a_process_ends_without_cleaning_up_where_nothing_else_may_wait_for_it(i
     script = f"""
 import {imported}
 import atexit
-from debugger import client
+from debugger.cli import client
 atexit.register(print, "end")
-client.main = lambda: print("shown") or 3
-raise SystemExit(client.run())
+client.run_command = lambda: print("shown") or 3
+raise SystemExit(client.run_process())
 """
     ran = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False

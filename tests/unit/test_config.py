@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from debugger import config
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 
 
 def load(path: Path, text: str | bytes) -> config.Config:
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return config.load({"DEBUGGER_CONFIG": str(path)})
+    return config.load_config({"DEBUGGER_CONFIG": str(path)})
 
 
 @pytest.fixture
@@ -22,13 +22,13 @@ def file(tmp_path):
 
 
 def test_without_a_file_the_defaults_hold(file):
-    assert config.load({"DEBUGGER_CONFIG": str(file)}) == config.Config()
+    assert config.load_config({"DEBUGGER_CONFIG": str(file)}) == config.Config()
 
 
 def test_the_file_is_found_by_the_callers_environment():
-    assert config.path({"DEBUGGER_CONFIG": "/x"}) == Path("/x")
-    assert config.path({"XDG_CONFIG_HOME": "/c"}) == Path("/c/debugger-cli/config.toml")
-    assert config.path({"HOME": "/h"}) == Path("/h/.config/debugger-cli/config.toml")
+    assert config.config_path({"DEBUGGER_CONFIG": "/x"}) == Path("/x")
+    assert config.config_path({"XDG_CONFIG_HOME": "/c"}) == Path("/c/debugger-cli/config.toml")
+    assert config.config_path({"HOME": "/h"}) == Path("/h/.config/debugger-cli/config.toml")
 
 
 def test_what_is_set_holds_and_the_rest_is_default(file):
@@ -65,41 +65,41 @@ def test_what_is_set_holds_and_the_rest_is_default(file):
 def test_what_is_wrong_is_a_usage_error_that_names_it(file, text, told):
     with pytest.raises(DebuggerError) as refused:
         load(file, text)
-    assert refused.value.code is Code.USAGE
+    assert refused.value.code is ErrorCode.USAGE
     assert str(file) in refused.value.message
     assert told in refused.value.message
 
 
 def test_a_directory_in_its_place_is_a_usage_error(tmp_path):
     with pytest.raises(DebuggerError) as refused:
-        config.load({"DEBUGGER_CONFIG": str(tmp_path)})
-    assert refused.value.code is Code.USAGE
+        config.load_config({"DEBUGGER_CONFIG": str(tmp_path)})
+    assert refused.value.code is ErrorCode.USAGE
 
 
 def test_a_path_that_can_be_none_is_a_usage_error():
     with pytest.raises(DebuggerError) as refused:
-        config.load({"DEBUGGER_CONFIG": "/x\0y"})
-    assert refused.value.code is Code.USAGE
+        config.load_config({"DEBUGGER_CONFIG": "/x\0y"})
+    assert refused.value.code is ErrorCode.USAGE
 
 
 def test_an_empty_device_is_an_empty_file():
-    assert config.load({"DEBUGGER_CONFIG": os.devnull}) == config.Config()
+    assert config.load_config({"DEBUGGER_CONFIG": os.devnull}) == config.Config()
 
 
 @pytest.mark.timeout(10)
 def test_what_never_ends_is_not_read_to_its_end():
     with pytest.raises(DebuggerError, match="over 1048576 bytes"):
-        config.load({"DEBUGGER_CONFIG": "/dev/zero"})
+        config.load_config({"DEBUGGER_CONFIG": "/dev/zero"})
 
 
 @pytest.mark.timeout(10)
 def test_a_fifo_that_nobody_writes_to_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "fifo")
-    assert config.load({"DEBUGGER_CONFIG": str(tmp_path / "fifo")}) == config.Config()
+    assert config.load_config({"DEBUGGER_CONFIG": str(tmp_path / "fifo")}) == config.Config()
 
 
 def test_every_setting_is_told_with_its_full_name(file):
-    flat = dict(config.flat(load(file, '[adapters.x]\npath = "/p"\n')))
+    flat = dict(config.flatten_config(load(file, '[adapters.x]\npath = "/p"\n')))
     assert flat["adapters.x.path"] == "/p"
     assert flat["adapters.x.args"] == []
     assert flat["daemon.idle_timeout_minutes"] == 30

@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 
-from debugger import guard
-from debugger.guard import Process, descendants, parse_stat
+from debugger.system import supervisor
+from debugger.system.supervisor import Process, find_descendants, parse_stat
 
 PATIENCE_S = 20.0
 GONE_S = 3.0
@@ -43,10 +43,10 @@ os.wait()
 ORPHANS = f"{ORPHANED}\nsignal.pause()"
 SHORT_GRACE = f"""
 import sys
-sys.path.insert(0, {str(Path(guard.__file__).parent.parent)!r})
-from debugger import guard
-guard._GRACE_S = 0.05
-guard.main()
+sys.path.insert(0, {str(Path(supervisor.__file__).parents[2])!r})
+from debugger.system import supervisor
+supervisor._GRACE_S = 0.05
+supervisor.run_supervisor()
 """
 
 
@@ -129,7 +129,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Guard]]:
     ) -> Guard:
         scratch.mkdir(exist_ok=True)
         (scratch / "a file").touch()
-        how = ("-c", SHORT_GRACE) if is_hasty else (guard.__file__,)
+        how = ("-c", SHORT_GRACE) if is_hasty else (supervisor.__file__,)
         one = Guard(scratch, argv or (*PYTHON, code), how)
         started.append(one)
         return one
@@ -437,18 +437,18 @@ def table(parents: Mapping[int, int]) -> dict[int, Process]:
 
 
 def test_descendants_come_after_their_parents_and_strangers_never():
-    family = descendants([10], table({10: 1, 11: 10, 12: 10, 13: 12, 9: 13, 20: 1, 21: 20}))
+    family = find_descendants([10], table({10: 1, 11: 10, 12: 10, 13: 12, 9: 13, 20: 1, 21: 20}))
     pids = [process.pid for process in family]
     assert sorted(pids) == [9, 11, 12, 13]
     assert pids.index(12) < pids.index(13) < pids.index(9)
     # Pids can be in a circle only in a table that was read while they changed.
-    assert [process.pid for process in descendants([1], table({1: 2, 2: 1}))] == [2, 1]
+    assert [process.pid for process in find_descendants([1], table({1: 2, 2: 1}))] == [2, 1]
 
 
 def test_a_session_whose_number_leads_another_now_is_left_alone():
     family = {10: 1, 11: 10, 20: 1}
     known = {pid: one._replace(session=10) for pid, one in table(family).items()}
-    swept = guard._left_behind
+    swept = supervisor._find_left_over
     assert swept(set(), {10}, set(), known) == []  # 10 lives: it is a leader of its own
     del known[10]
     assert {one.pid for one in swept(set(), {10}, set(), known)} == {11, 20}

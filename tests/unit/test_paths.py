@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import pytest
 
 from debugger import paths
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 
 
 def mode_of(path: str | Path) -> int:
@@ -61,7 +61,7 @@ def test_without_a_users_runtime_directory_it_is_one_of_its_own_in_tmp(monkeypat
     if shared is not None:
         monkeypatch.setenv("XDG_RUNTIME_DIR", shared)
     # Asked without making it: it is the real one.
-    assert paths._wanted() == f"/tmp/debugger-cli-{os.getuid()}"
+    assert paths._configured_directory() == f"/tmp/debugger-cli-{os.getuid()}"
 
 
 def test_what_is_installed_is_in_the_users_data_directory():
@@ -85,7 +85,7 @@ def test_a_directory_that_others_can_reach_into_is_refused(own, mode):
     own.chmod(mode)
     with pytest.raises(DebuggerError, match=f"mode {mode:04o}, not 0700") as refused:
         paths.runtime_dir()
-    assert refused.value.code is Code.DENIED
+    assert refused.value.code is ErrorCode.DENIED
     assert "DEBUGGER_RUNTIME_DIR" in refused.value.hint
 
 
@@ -118,7 +118,7 @@ def test_a_directory_that_cannot_be_made_is_an_error_that_says_why(tmp_path, mon
     monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", str(tmp_path / "file" / "below"))
     with pytest.raises(DebuggerError, match="Not a directory") as refused:
         paths.runtime_dir()
-    assert refused.value.code is Code.DENIED
+    assert refused.value.code is ErrorCode.DENIED
 
 
 def test_a_private_file_is_its_owners_alone_and_never_at_the_end_of_a_link(tmp_path):
@@ -155,7 +155,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
 def test_what_is_not_there_is_as_good_as_removed(tmp_path):
     (tmp_path / "file").touch()
     for _ in range(2):
-        paths.remove(str(tmp_path / "file"))
+        paths.remove_file(str(tmp_path / "file"))
     assert not any(tmp_path.iterdir())
 
 

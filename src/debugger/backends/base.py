@@ -14,15 +14,15 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-from debugger.core.breakpoints import Bound, Breakpoint, Spec
-from debugger.core.events import Stream
-from debugger.core.model import (
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import (
+    CallEvent,
+    EvaluationPurpose,
     ExceptionDetails,
-    Exited,
+    ExitedProgram,
     Frame,
-    Passage,
-    Purpose,
-    Resume,
+    ResumeKind,
     Scope,
     Stack,
     Stopped,
@@ -33,7 +33,7 @@ from debugger.core.model import (
 T = TypeVar("T")
 
 
-class Launch(Struct, frozen=True):
+class LaunchTarget(Struct, frozen=True):
     """A program to start, in the caller's directory and environment."""
 
     program: str | None  # an absolute path; None where `module` is run
@@ -46,7 +46,7 @@ class Launch(Struct, frozen=True):
     python: str | None = None
 
 
-class Attach(Struct, frozen=True):
+class AttachTarget(Struct, frozen=True):
     """A target to attach to: a process, a core file or a debug server.
 
     Exactly one of `pid`, `core` and `connect` is given.
@@ -63,30 +63,30 @@ class Attach(Struct, frozen=True):
     simulator: str | None = None
 
 
-class Started(Struct, frozen=True):
+class ProcessStarted(Struct, frozen=True):
     """Reports the process that the program runs as."""
 
     pid: int | None
 
 
-class Resumed(Struct, frozen=True):
+class ProgramResumed(Struct, frozen=True):
     """Reports that a raw debugger command of the user's let the program run."""
 
 
-class Printed(Struct, frozen=True):
-    """Reports output of the program, or of the debugger (`Stream.CONSOLE`)."""
+class OutputPrinted(Struct, frozen=True):
+    """Reports output of the program, or of the debugger (`OutputStream.CONSOLE`)."""
 
-    stream: Stream
+    stream: OutputStream
     text: str
 
 
-class Noted(Struct, frozen=True):
+class NoteReported(Struct, frozen=True):
     """Reports a fact about the run that the next answer repeats, once."""
 
     text: str
 
 
-class Logged(Struct, frozen=True):
+class LogpointPassed(Struct, frozen=True):
     """Reports that a logpoint was passed."""
 
     number: int | None
@@ -97,27 +97,27 @@ class Logged(Struct, frozen=True):
     time_ns: int | None = None  # of the hit, by the monotonic clock
 
 
-class ConditionFailed(Struct, frozen=True):
+class ConditionError(Struct, frozen=True):
     """Reports that a breakpoint's condition could not be evaluated; the program went on."""
 
     number: int | None
     message: str
 
 
-class Passed(Struct, frozen=True):
+class CallsTraced(Struct, frozen=True):
     """Reports calls and returns of traced functions, in order of time."""
 
-    passages: tuple[Passage, ...]
+    passages: tuple[CallEvent, ...]
     lost: int = 0  # calls that had no room in the buffer
 
 
-class Rebound(Struct, frozen=True):
+class BreakpointChanged(Struct, frozen=True):
     """Reports a change in the debugger's knowledge of one breakpoint."""
 
-    bound: Bound
+    bound: BoundBreakpoint
 
 
-class ChildAppeared(Struct, frozen=True):
+class ChildStarted(Struct, frozen=True):
     """Reports that the program started another process, which can be debugged through `backend`.
 
     The child waits until the backend's `connect` and `run` have been called.
@@ -128,30 +128,30 @@ class ChildAppeared(Struct, frozen=True):
     words: tuple[str, ...] = ()  # program and arguments, where known
 
 
-class Ended(Struct, frozen=True):
+class BackendEnded(Struct, frozen=True):
     """Reports that the debugger is done with the program."""
 
     error: str | None = None  # what went wrong, if anything did
 
 
-Event = (
+BackendEvent = (
     Stopped
-    | Exited
-    | Started
-    | Resumed
-    | Printed
-    | Noted
-    | Logged
-    | ConditionFailed
-    | Passed
-    | Rebound
-    | ChildAppeared
-    | Ended
+    | ExitedProgram
+    | ProcessStarted
+    | ProgramResumed
+    | OutputPrinted
+    | NoteReported
+    | LogpointPassed
+    | ConditionError
+    | CallsTraced
+    | BreakpointChanged
+    | ChildStarted
+    | BackendEnded
 )
-Sink = Callable[[Event], None]
+Sink = Callable[[BackendEvent], None]
 
 
-class Closed(Struct, frozen=True):
+class ClosedBackend(Struct, frozen=True):
     """The result of closing a backend."""
 
     killed: tuple[str, ...] = ()  # processes that had to be killed, as `PID (name)`
@@ -161,51 +161,53 @@ class Closed(Struct, frozen=True):
 class Backend(Protocol):
     """One debugged program behind one debugger.
 
-    Life: `start` or `attach` (or `connect` for a child), then breakpoints, then `run`, then any
+    Life: `start` or `attach` (or `connect_child` for a child), then breakpoints, then `run_program`, then any
     call, then `close`. Calls raise DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED, ADAPTER_DIED,
     TIMEOUT, NOT_SUPPORTED, EVALUATION_FAILED.
     """
 
     @property
-    def adapter(self) -> str:
+    def adapter_name(self) -> str:
         """The adapter's name, as `--adapter` takes it."""
 
     @property
-    def kind(self) -> str:
+    def backend_name(self) -> str:
         """The backend's name, as `--backend` takes it."""
 
-    async def start(self, launch: Launch) -> None:
+    async def start(self, launch: LaunchTarget) -> None:
         """Start debugger and program, up to where breakpoints can be set."""
 
-    async def attach(self, target: Attach) -> None:
+    async def attach(self, target: AttachTarget) -> None:
         """Start the debugger and attach to a live target, up to where breakpoints can be set."""
 
-    async def connect(self) -> None:
+    async def connect_child(self) -> None:
         """Attach to the child process that this backend was made for."""
 
-    def ability(self, kind: type[T]) -> T:
+    def find_ability(self, kind: type[T]) -> T:
         """Return the implementation of an ability, which is a protocol of `abilities`.
 
         Raises:
             DebuggerError: NOT_SUPPORTED, naming the adapters that have the ability.
         """
 
-    def report_to(self, sink: Sink) -> None:
+    def set_sink(self, sink: Sink) -> None:
         """Report to another sink from now on: a child process gets a session of its own."""
 
-    def place(self, spec: Spec) -> Spec | Bound:
+    def locate_breakpoint(self, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
         """Return the location at which a breakpoint is to be set, or why it cannot be set."""
 
-    async def set_breakpoints(self, file: str, wanted: Sequence[Breakpoint]) -> list[Bound]:
+    async def set_breakpoints(
+        self, file: str, wanted: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
         """Replace the breakpoints of a source file (their `at`); answers in the same order."""
 
-    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[Bound]:
+    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
         """Replace the function breakpoints; the answers come in the same order."""
 
-    async def run(self) -> None:
+    async def run_program(self) -> None:
         """End the configuration: the program runs from here on."""
 
-    async def resume(self, how: Resume, thread: int) -> None:
+    async def resume(self, how: ResumeKind, thread: int) -> None:
         """Let the program run; the next stop or end is reported to the sink."""
 
     async def pause(self) -> None:
@@ -214,42 +216,44 @@ class Backend(Protocol):
         A debugger may lose the request while the program starts or resumes: the caller repeats it.
         """
 
-    async def threads(self) -> list[Thread]:
+    async def list_threads(self) -> list[Thread]:
         """Return the threads."""
 
-    async def stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
+    async def read_stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
         """Return some frames of a thread, innermost first."""
 
-    async def scopes(self, frame: Frame) -> list[Scope]:
+    async def read_scopes(self, frame: Frame) -> list[Scope]:
         """Return the groups of variables of a frame."""
 
-    async def variables(
+    async def read_variables(
         self, handle: int, *, start: int = 0, count: int | None = None
     ) -> list[Variable]:
         """Return the variables of a scope, the children of a value, or a part of either."""
 
-    async def size(self, handle: int) -> int | None:
+    async def count_elements(self, handle: int) -> int | None:
         """Return the number of elements of a value; None where unknown."""
 
-    async def completed(self, values: Sequence[Variable]) -> list[Variable]:
+    async def complete_values(self, values: Sequence[Variable]) -> list[Variable]:
         """Return values with the parts that the adapter cut off, as far as they can be read."""
 
-    async def arguments(self, frame: Frame) -> list[str] | None:
+    async def argument_names(self, frame: Frame) -> list[str] | None:
         """Return the names of the arguments among a frame's locals; None where unknown."""
 
-    async def evaluate(self, expression: str, frame: Frame | None, purpose: Purpose) -> Variable:
+    async def evaluate(
+        self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    ) -> Variable:
         """Evaluate an expression in a frame."""
 
-    async def assign(self, target: str, value: str, frame: Frame) -> Variable:
+    async def assign_value(self, target: str, value: str, frame: Frame) -> Variable:
         """Set a variable, a field or an element to an expression's value; return it as it is."""
 
-    async def exception(self, stop: Stopped) -> ExceptionDetails | None:
+    async def read_exception(self, stop: Stopped) -> ExceptionDetails | None:
         """Return the exception, or the signal, that a thread stopped at."""
 
-    async def explain(self, spec: Spec) -> Bound:
+    async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
         """Explain why a breakpoint does not bind, with the lines or names that would."""
 
-    async def source(self, frame: Frame) -> str | None:
+    async def read_source(self, frame: Frame) -> str | None:
         """Return source text that only the debugger has; None where there is none."""
 
     async def write_input(self, text: bytes) -> None:
@@ -258,5 +262,5 @@ class Backend(Protocol):
     async def close_input(self) -> None:
         """End the program's standard input."""
 
-    async def close(self, *, kill: bool) -> Closed:
+    async def close(self, *, kill: bool) -> ClosedBackend:
         """End the debugger, and the program with it if `kill`; never raises, bounded in time."""

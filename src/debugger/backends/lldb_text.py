@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from debugger.core.locate import plain_function
-from debugger.core.model import Register, RegisterGroup
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.location import plain_function
+from debugger.model.program import Register, RegisterGroup
 
 _MEMORY = re.compile(r"^0x([0-9a-f]+):((?: 0x[0-9a-f]+)+)[^\S\n]*$", re.MULTILINE)
 _PARTLY = re.compile(r"Not all bytes \((\d+)/\d+\) were able to be read")
@@ -52,7 +52,7 @@ _DEMANGLED = re.compile(r" ---> (?:typeinfo for )?(?P<name>.+?)\s*\Z")
 _LOCATION = re.compile(r"^(?P<where>[^\s:]+): \(", re.MULTILINE)
 
 
-class Region(Struct, frozen=True):
+class LldbRegion(Struct, frozen=True):
     """A range of addresses; `name` is the file or the kind of what is mapped there, or ""."""
 
     start: int
@@ -61,7 +61,7 @@ class Region(Struct, frozen=True):
     name: str = ""
 
 
-class BreakpointLocation(Struct, frozen=True):
+class LldbBreakpointLocation(Struct, frozen=True):
     """One address of a breakpoint."""
 
     id: str
@@ -70,7 +70,7 @@ class BreakpointLocation(Struct, frozen=True):
     is_in_function: bool  # behind the function's first instruction
 
 
-class Watched(Struct, frozen=True):
+class LldbWatchpoint(Struct, frozen=True):
     """A watchpoint as LLDB set it."""
 
     id: int
@@ -78,107 +78,107 @@ class Watched(Struct, frozen=True):
     size: int  # bytes
 
 
-def quoted(word: str) -> str:
+def quote_word(word: str) -> str:
     """Quote a word for LLDB's command line.
 
     Raises:
         DebuggerError: USAGE for a control character: a newline would begin another command.
     """
     if any(ord(letter) < ord(" ") for letter in word):
-        raise DebuggerError(Code.USAGE, f"a control character in {word!r}")
+        raise DebuggerError(ErrorCode.USAGE, f"a control character in {word!r}")
     return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def memory(text: str, *, size: int = 1) -> list[int]:
+def parse_memory(text: str, *, size: int = 1) -> list[int]:
     """Parse `memory read --format x`: numbers of `size` bytes, up to the first unreadable one."""
     values = [int(word, 16) for row in _MEMORY.finditer(text) for word in row[2].split()]
     partly = _PARTLY.search(text)
     return values[: int(partly[1]) // size] if partly else values
 
 
-def region(text: str) -> Region | None:
+def parse_region(text: str) -> LldbRegion | None:
     """Parse `memory region`."""
     match = _REGION.search(text)
     if match is None:
         return None
-    return Region(
+    return LldbRegion(
         int(match[1], 16), int(match[2], 16), match[3][0] == "r", (match[4] or "").strip()
     )
 
 
-def registers(text: str) -> list[RegisterGroup]:
+def parse_registers(text: str) -> list[RegisterGroup]:
     """Parse `register read`; of a value with a symbol only the number remains."""
     groups: list[RegisterGroup] = []
-    name, found = "", list[Register]()
+    name, group_registers = "", list[Register]()
     # The last, empty head closes the last group.
     for line in [*text.splitlines(), ":"]:
         one = _REGISTER.match(line)
         if one:
-            found.append(Register(one["name"], _plain(one["value"])))
+            group_registers.append(Register(one["name"], _plain_value(one["value"])))
             continue
         group = _GROUP.match(line)
         if group or line == ":":
-            if name and found:
-                groups.append(RegisterGroup(name, tuple(found)))
-            name, found = (group["name"] if group else ""), []
+            if name and group_registers:
+                groups.append(RegisterGroup(name, tuple(group_registers)))
+            name, group_registers = (group["name"] if group else ""), []
     return groups
 
 
-def _plain(value: str) -> str:
+def _plain_value(value: str) -> str:
     try:
         return hex(int(value, 16))
     except ValueError:
         return value
 
 
-def functions(text: str) -> Mapping[int, str]:
+def parse_functions(text: str) -> Mapping[int, str]:
     """Parse `disassemble`: the function of each instruction, by the instruction's address."""
-    found: dict[int, str] = {}
+    function_names: dict[int, str] = {}
     name = ""
     for line in text.splitlines():
-        head = _FUNCTION.match(line)
-        if head:
-            name = plain_function(head["name"])
+        header = _FUNCTION.match(line)
+        if header:
+            name = plain_function(header["name"])
         one = _INSTRUCTION.match(line)
         if one and name:
-            found[int(one["address"], 16)] = name
-    return found
+            function_names[int(one["address"], 16)] = name
+    return function_names
 
 
-def watched(text: str) -> Watched | None:
+def parse_watchpoint(text: str) -> LldbWatchpoint | None:
     """Parse the answer of `watchpoint set`; None for an error."""
     match = _WATCHED.search(text)
     if match is None:
         return None
-    return Watched(int(match["id"]), int(match["address"], 16), int(match["size"]))
+    return LldbWatchpoint(int(match["id"]), int(match["address"], 16), int(match["size"]))
 
 
-def watchpoints(text: str) -> Mapping[int, bool]:
+def parse_watchpoints(text: str) -> Mapping[int, bool]:
     """Parse `watchpoint list`: whether each watchpoint is enabled, by number."""
     return {int(one["id"]): one["state"] == "enabled" for one in _WATCHPOINT.finditer(text)}
 
 
-def breakpoint_id(text: str) -> int | None:
+def parse_breakpoint_id(text: str) -> int | None:
     """Parse the answer of `breakpoint set`; None for an error."""
     match = _BREAKPOINT.search(text)
     return int(match["id"]) if match else None
 
 
-def line_addresses(text: str, line: int) -> list[int]:
+def parse_line_addresses(text: str, line: int) -> list[int]:
     """Parse `source info`: the addresses at which the code of a line begins, in ascending order."""
-    found = {
+    addresses = {
         int(one["start"], 16) for one in _LINE_RANGE.finditer(text) if int(one["line"]) == line
     }
-    return sorted(found)
+    return sorted(addresses)
 
 
-def function_range(text: str) -> tuple[int, int] | None:
+def parse_function_range(text: str) -> tuple[int, int] | None:
     """Parse `image lookup --verbose --address`: the start and the end of the function."""
     match = _FUNCTION_RANGE.search(text)
     return (int(match["start"], 16), int(match["end"], 16)) if match else None
 
 
-def is_misplaced(text: str) -> bool:
+def is_misplaced_breakpoint(text: str) -> bool:
     """Parse `image lookup --verbose --address`: whether LLDB 20 misplaced a breakpoint there.
 
     LLDB 20 does so in functions of several ranges, or outside of any function.
@@ -186,14 +186,14 @@ def is_misplaced(text: str) -> bool:
     return _RANGES.search(text) is not None or _CODE.search(text) is None
 
 
-def body(text: str) -> int | None:
+def parse_body_address(text: str) -> int | None:
     """Parse `image lookup --verbose --address`: the start of a body without a prologue mark.
 
     None unless the address is in the function's first line entry, and every variable is on the
     stack. That entry is then the code that stores the arguments. (Optimised code has its variables
     in registers from the start, and LLDB's address is right there.)
     """
-    function, line = function_range(text), _LINE_BOUNDS.search(text)
+    function, line = parse_function_range(text), _LINE_BOUNDS.search(text)
     if function is None or line is None or int(line["start"], 16) != function[0]:
         return None
     if {one["where"] for one in _VARIABLE.finditer(text)} != {"DW_OP_fbreg"}:
@@ -202,57 +202,57 @@ def body(text: str) -> int | None:
     return second if second < function[1] else None
 
 
-def past_entry(text: str) -> range | None:
+def parse_range_after_entry(text: str) -> range | None:
     """Parse `image lookup --verbose --address`: the rest of the function from the line on.
 
     None where the address is in the function's first line entry.
     """
-    function, line = function_range(text), _LINE_BOUNDS.search(text)
+    function, line = parse_function_range(text), _LINE_BOUNDS.search(text)
     if function is None or line is None or int(line["start"], 16) <= function[0]:
         return None
     return range(int(line["start"], 16), function[1])
 
 
-def breakpoint_locations(text: str) -> list[BreakpointLocation]:
+def parse_breakpoint_locations(text: str) -> list[LldbBreakpointLocation]:
     """Parse `breakpoint list`: the locations."""
     return [
-        BreakpointLocation(
+        LldbBreakpointLocation(
             one["id"], int(one["address"], 16), one["module"], bool(_OFFSET.search(one["where"]))
         )
         for one in _BREAKPOINT_LOCATION.finditer(text)
     ]
 
 
-def line_file(text: str) -> str | None:
+def parse_line_file(text: str) -> str | None:
     """Parse `image lookup --verbose --address`: the file of the line at the address."""
     match = _LINE_ENTRY.search(text)
     return match["file"] if match else None
 
 
-def line_number(text: str) -> int | None:
+def parse_line_number(text: str) -> int | None:
     """Parse `image lookup --verbose --address`: the number of the line at the address."""
     match = _LINE_NUMBER.search(text)
     return int(match[1]) if match else None
 
 
-def symbols(text: str) -> list[str]:
+def parse_symbols(text: str) -> list[str]:
     """Parse `image lookup`: the symbols' names, without offset and location."""
     return [match["name"] for match in _SUMMARY.finditer(text)]
 
 
-def demangled(text: str) -> str | None:
+def parse_demangled(text: str) -> str | None:
     """Parse `language cplusplus demangle`; of a typeinfo symbol, the type's name."""
     match = _DEMANGLED.search(text)
     return match["name"] if match else None
 
 
-def location(text: str) -> str | None:
+def parse_location(text: str) -> str | None:
     """Parse `frame variable --location NAME`: an address, or a register."""
     match = _LOCATION.search(text)
     return match["where"] if match else None
 
 
-def error(text: str) -> str | None:
+def parse_error(text: str) -> str | None:
     """Return LLDB's error messages in a command's output; None without one."""
-    said = [line.removeprefix("error: ") for line in text.splitlines() if "error: " in line[:7]]
-    return "; ".join(said) or None
+    messages = [line.removeprefix("error: ") for line in text.splitlines() if "error: " in line[:7]]
+    return "; ".join(messages) or None

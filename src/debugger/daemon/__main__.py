@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from debugger.daemon.process import run
+from debugger.daemon.daemon_process import run_daemon
 
 if __name__ == "__main__":
     import os
@@ -14,8 +14,8 @@ if __name__ == "__main__":
     from debugger.errors import DebuggerError
 
     try:
-        kept = config.load(os.environ).daemon
+        kept = config.load_config(os.environ).daemon
     except DebuggerError:
         # Every command reads the file again, and says what is wrong with it.
-        kept = config.Daemon()
-    sys.exit(run(build_handler, idle_s=kept.idle_timeout_minutes * 60))
+        kept = config.DaemonSettings()
+    sys.exit(run_daemon(build_handler, idle_s=kept.idle_timeout_minutes * 60))

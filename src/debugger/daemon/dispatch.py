@@ -9,22 +9,23 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from debugger import commands, config, paths
-from debugger.backends import choose
-from debugger.commands.call import Call
+from debugger import config, paths
+from debugger.backends import select_backend
+from debugger.cli import commands, parser
+from debugger.cli.answer_text import format_answer
+from debugger.cli.parser import Invocation
 from debugger.config import Config
-from debugger.core.activity import Activity, begin_activity
-from debugger.core.answers import Answer
-from debugger.core.command import COMMANDS
-from debugger.daemon.handler import Handler, Publish, Reply, Request
-from debugger.errors import Code, DebuggerError, Exit
-from debugger.questions.evidence import Evidence
-from debugger.render import Style, text, to_data
-from debugger.session.closing import fit_hint
-from debugger.session.sessions import Sessions
-from debugger.surface import cli
-from debugger.surface.cli import Invocation
-from debugger.timeline import Timeline, remove_left
+from debugger.daemon.handler import CommandReply, CommandRequest, Handler, Publish
+from debugger.errors import DebuggerError, ErrorCode, ExitCode
+from debugger.model.activity import Activity, begin_activity
+from debugger.model.answers import Answer
+from debugger.model.command_registry import COMMANDS
+from debugger.output import OutputStyle, to_data
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.evidence_store import EvidenceStore
+from debugger.session.session_close import fit_hint
+from debugger.session.session_list import SessionList
+from debugger.session.timeline import Timeline, remove_abandoned
 
 _BUDGET = 1000
 _WIDTH = 100
@@ -36,21 +37,23 @@ class Dispatcher:
     """The daemon's handler: it owns the sessions (`Handler`)."""
 
     def __init__(self, publish: Publish) -> None:
-        commands.load()
+        commands.register_all()
         self._publish = publish
         self._settings = Config()
         self._is_configured = False
-        self._sessions = Sessions(on_change=self._changed, timeline=self._timeline)
-        self._evidence = Evidence()
-        self._activities: WeakKeyDictionary[Request, Activity] = WeakKeyDictionary()
+        self._sessions = SessionList(
+            on_change=self._publish_sessions, timeline=self._create_timeline
+        )
+        self._evidence = EvidenceStore()
+        self._activities: WeakKeyDictionary[CommandRequest, Activity] = WeakKeyDictionary()
         self._scratch_root = Path(paths.runtime_dir()) / "scratch"
         self._timelines = Path(paths.runtime_dir()) / "timelines"
-        remove_left(self._timelines)
+        remove_abandoned(self._timelines)
 
-    def _changed(self) -> None:
-        self._publish(self._sessions.described())
+    def _publish_sessions(self) -> None:
+        self._publish(self._sessions.describe_live())
 
-    def _timeline(self) -> Timeline:
+    def _create_timeline(self) -> Timeline:
         kept = self._settings.output
         return Timeline(
             kept.max_events,
@@ -60,24 +63,24 @@ class Dispatcher:
             folder=self._timelines,
         )
 
-    async def handle(self, request: Request) -> Reply:
+    async def handle(self, request: CommandRequest) -> CommandReply:
         """Answer a request."""
         wanted = None
         self._activities[request] = activity = Activity()
         begin_activity(activity)
         try:
-            wanted = self._wanted(request)
-            answer, stops_daemon = await self._run(request, wanted)
+            wanted = self._parse_request(request)
+            answer, stops_daemon = await self._run_command(request, wanted)
         except DebuggerError as error:
             is_json = wanted.is_json if wanted else "--json" in (request.argv or ())
-            return Reply.failed(error, text=_error_json(error) if is_json else None)
-        return _reply(answer, request, wanted, stops_daemon=stops_daemon)
+            return CommandReply.from_error(error, text=_error_json(error) if is_json else None)
+        return _build_reply(answer, request, wanted, stops_daemon=stops_daemon)
 
-    def _wanted(self, request: Request) -> Invocation:
+    def _parse_request(self, request: CommandRequest) -> Invocation:
         if request.argv is not None:
-            return cli.parse(request.argv, COMMANDS)
+            return parser.parse_argv(request.argv, COMMANDS)
         if request.command is None:
-            raise DebuggerError(Code.USAGE, "neither argv nor command", hint="debugger --help")
+            raise DebuggerError(ErrorCode.USAGE, "neither argv nor command", hint="debugger --help")
         return Invocation(
             command=COMMANDS.get(request.command),
             args=dict(request.args),
@@ -87,21 +90,25 @@ class Dispatcher:
             is_color=False,
         )
 
-    async def _run(self, request: Request, wanted: Invocation) -> tuple[Answer, bool]:
-        arguments = wanted.command.bind(wanted.args)
+    async def _run_command(
+        self, request: CommandRequest, wanted: Invocation
+    ) -> tuple[Answer, bool]:
+        arguments = wanted.command.bind_arguments(wanted.args)
         if wanted.budget is not None and not _BUDGET_MIN <= wanted.budget <= _BUDGET_MAX:
             raise DebuggerError(
-                Code.USAGE,
+                ErrorCode.USAGE,
                 f"--budget is {_BUDGET_MIN} to {_BUDGET_MAX} tokens, not {wanted.budget}",
                 hint="debugger --budget 500 COMMAND",
             )
         # Where the file is can be told however broken it is.
         if wanted.command.name != "config" or not arguments["path"]:
-            self._settings = config.load(request.env)
+            self._settings = config.load_config(request.env)
             self._is_configured = True
-            choose.profiles(self._settings.adapters)  # a section that means nothing is an error
+            select_backend.adapter_profiles(
+                self._settings.adapters
+            )  # a section that means nothing is an error
         stops: list[bool] = []
-        call = Call(
+        call = CommandCall(
             sessions=self._sessions,
             config=self._settings,
             cwd=request.cwd,
@@ -116,15 +123,15 @@ class Dispatcher:
             is_json=wanted.is_json,
             stop_daemon=partial(stops.append, True),  # noqa: FBT003 - a mark
             evidence=self._evidence,
-            as_text=partial(_kept_text, request.cwd),
+            as_text=partial(_saved_text, request.cwd),
         )
         try:
             answer: Answer = await wanted.command.run(call, **arguments)
         except DebuggerError as error:
-            raise self._fitted(error, call, wanted.command.name) from error
+            raise self._fit_hint(error, call, wanted.command.name) from error
         return answer, bool(stops)
 
-    def _fitted(self, error: DebuggerError, call: Call, command: str) -> DebuggerError:
+    def _fit_hint(self, error: DebuggerError, call: CommandCall, command: str) -> DebuggerError:
         """Make a failure's hint one that helps in the session that the command was for."""
         try:
             return fit_hint(error, self._sessions.get(call.session_name), command)
@@ -135,24 +142,24 @@ class Dispatcher:
         """After how many idle seconds to end, as the last command's configuration has it."""
         return self._settings.daemon.idle_timeout_minutes * 60 if self._is_configured else None
 
-    def busy(self) -> bool:
+    def has_live_session(self) -> bool:
         """Whether a session lives."""
-        return bool(self._sessions.described())
+        return bool(self._sessions.describe_live())
 
-    def sessions(self) -> list[dict[str, Any]]:
+    def live_sessions(self) -> list[dict[str, Any]]:
         """List what would be lost with the daemon."""
-        return self._sessions.described()
+        return self._sessions.describe_live()
 
-    def evidence(self) -> tuple[str, ...]:
+    def evidence_numbers(self) -> tuple[str, ...]:
         """Return the numbers of the kept answers."""
-        return self._evidence.ids
+        return self._evidence.answer_ids
 
-    def describe_progress(self, request: Request) -> str:
+    def describe_progress(self, request: CommandRequest) -> str:
         """Say what the request runs, or else what the youngest session does."""
         activity = self._activities.get(request)
         if activity is not None and (said := activity.describe()):
             return said
-        live = [one for one in self._sessions.listed() if one.is_live]
+        live = [one for one in self._sessions.all_sessions() if one.is_live]
         if not live:
             return ""
         events = live[-1].timeline.cursor()
@@ -166,38 +173,44 @@ class Dispatcher:
             self._scratch_root.rmdir()
 
 
-def _reply(answer: Answer, request: Request, wanted: Invocation, *, stops_daemon: bool) -> Reply:
+def _build_reply(
+    answer: Answer, request: CommandRequest, wanted: Invocation, *, stops_daemon: bool
+) -> CommandReply:
     needs_data = wanted.is_json or request.wants_result
     data = to_data(answer, budget=wanted.budget or _JSON_BUDGET) if needs_data else None
     if wanted.is_json:
-        shown = _dumps({"ok": True, "data": data})
+        shown = _encode_json({"ok": True, "data": data})
     else:
         # https://no-color.org: set, and not empty.
         is_color = wanted.is_color and not request.env.get("NO_COLOR")
-        style = Style.TERMINAL if request.tty and is_color else Style.PLAIN
+        style = OutputStyle.TERMINAL if request.tty and is_color else OutputStyle.PLAIN
         budget = wanted.budget or _BUDGET
-        shown = text(answer, budget=budget, style=style, width=request.width, folder=request.cwd)
+        shown = format_answer(
+            answer, budget=budget, style=style, width=request.width, folder=request.cwd
+        )
     # Of every answer that has it: the time was up before the question was answered.
     is_running = getattr(answer, "timed_out", False)
-    return Reply(
+    return CommandReply(
         result=data if request.wants_result else None,
         text=shown if shown.endswith("\n") or not shown else shown + "\n",
-        exit=int(Exit.STILL_RUNNING if is_running else Exit.DONE),
+        exit=int(ExitCode.STILL_RUNNING if is_running else ExitCode.DONE),
         stop_daemon=stops_daemon,
     )
 
 
-def _kept_text(folder: str, answer: Answer, budget: int) -> str:
-    return text(answer, budget=budget, style=Style.PLAIN, width=_WIDTH, folder=folder)
+def _saved_text(folder: str, answer: Answer, budget: int) -> str:
+    return format_answer(
+        answer, budget=budget, style=OutputStyle.PLAIN, width=_WIDTH, folder=folder
+    )
 
 
-def _dumps(value: object) -> str:
+def _encode_json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
 def _error_json(error: DebuggerError) -> str:
     told = {"code": error.code.value, "message": error.message, "hint": error.hint}
-    return _dumps({"ok": False, "error": told}) + "\n"
+    return _encode_json({"ok": False, "error": told}) + "\n"
 
 
 def build_handler(publish: Publish) -> Handler:

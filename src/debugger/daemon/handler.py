@@ -13,7 +13,7 @@ Publish = Callable[[Sequence[Mapping[str, Any]]], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class CommandRequest:
     """One command as it came: `argv` from a command line, or `command` with `args`.
 
     `interrupted` is set when the user wants the wait ended and an answer; `stream` writes text to
@@ -41,7 +41,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Reply:
+class CommandReply:
     """The answer to a request; `stop_daemon` ends the daemon once it is sent."""
 
     success: bool = True
@@ -52,9 +52,9 @@ class Reply:
     stop_daemon: bool = False
 
     @classmethod
-    def failed(cls, error: DebuggerError, *, text: str | None = None) -> Reply:
+    def from_error(cls, error: DebuggerError, *, text: str | None = None) -> CommandReply:
         """Give the reply that a failure is; `text` goes to stdout in place of the message."""
-        return cls(success=False, error=error, text=text, exit=int(error.exit))
+        return cls(success=False, error=error, text=text, exit=int(error.exit_code))
 
 
 class Handler(Protocol):
@@ -63,7 +63,7 @@ class Handler(Protocol):
     `handle` is called for many requests at once, and cancelled when its client has gone.
     """
 
-    async def handle(self, request: Request) -> Reply:
+    async def handle(self, request: CommandRequest) -> CommandReply:
         """Answer a request; a DebuggerError raised is an answer as well."""
         ...
 
@@ -71,19 +71,19 @@ class Handler(Protocol):
         """After how many seconds without a session the daemon is to end; None: as it began."""
         ...
 
-    def busy(self) -> bool:
+    def has_live_session(self) -> bool:
         """Whether a session lives, so that the daemon must not end for being idle."""
         ...
 
-    def sessions(self) -> list[dict[str, Any]]:
+    def live_sessions(self) -> list[dict[str, Any]]:
         """List what would be lost with the daemon: name, program and pid of each session."""
         ...
 
-    def evidence(self) -> tuple[str, ...]:
+    def evidence_numbers(self) -> tuple[str, ...]:
         """Return the numbers of the kept answers, which are lost with the daemon, too."""
         ...
 
-    def describe_progress(self, request: Request) -> str:
+    def describe_progress(self, request: CommandRequest) -> str:
         """Say in a few words what a request that takes long does; "" where nothing is known."""
         ...
 

@@ -12,8 +12,8 @@ import msgspec
 
 from debugger import __version__
 from debugger.daemon import protocol
-from debugger.daemon.handler import Reply, Request
-from debugger.errors import Code, DebuggerError
+from debugger.daemon.handler import CommandReply, CommandRequest
+from debugger.errors import DebuggerError, ErrorCode
 
 # A peer that speaks nonsense may still be sending when we answer.
 _LINGER_S = 2.0
@@ -22,7 +22,7 @@ _CHUNK = 1 << 16
 _STREAM_CHARACTERS = 1 << 20
 
 
-class Wire(msgspec.Struct, frozen=True):
+class WireRequest(msgspec.Struct, frozen=True):
     """What a request may hold."""
 
     id: int
@@ -40,13 +40,13 @@ class Wire(msgspec.Struct, frozen=True):
     cancel: int | None = None
 
 
-class Peer:
+class ClientPeer:
     """The other end of one connection, and what it has asked."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self.requests: dict[int, Request] = {}
+        self.requests: dict[int, CommandRequest] = {}
 
     @property
     def socket(self) -> socket.socket:
@@ -54,18 +54,18 @@ class Peer:
         found: socket.socket = self._writer.get_extra_info("socket")
         return found
 
-    async def receive(self) -> protocol.Message | None:
+    async def receive_message(self) -> protocol.Message | None:
         """Wait for a message; None when it has hung up."""
         try:
-            return protocol.parse(await self._reader.readuntil(b"\n"))
+            return protocol.decode_message(await self._reader.readuntil(b"\n"))
         except asyncio.IncompleteReadError:
             return None
         except asyncio.LimitOverrunError:
-            raise protocol.Malformed(
+            raise protocol.MalformedMessage(
                 f"a message may have at most {protocol.MAX_BYTES} bytes"
             ) from None
 
-    async def send(self, message: Mapping[str, Any]) -> None:
+    async def send_message(self, message: Mapping[str, Any]) -> None:
         """Send a message, and wait until it is on its way."""
         await self.send_line(as_line(message), message.get("id"))
 
@@ -73,11 +73,11 @@ class Peer:
         """Send the line that an answer to a request is, and wait until it is on its way."""
         if len(line) > protocol.MAX_BYTES:
             error = DebuggerError(
-                Code.PROTOCOL,
+                ErrorCode.PROTOCOL,
                 f"the answer has {len(line)} bytes, a message at most {protocol.MAX_BYTES}",
                 hint="ask for less: --limit, --count or --tail",
             )
-            line = as_line(as_answer(request_id, Reply.failed(error)))
+            line = as_line(as_answer(request_id, CommandReply.from_error(error)))
         self._writer.write(line)
         # No bound: who does not read waits, and is cancelled when it hangs up.
         await self._writer.drain()
@@ -85,7 +85,7 @@ class Peer:
     async def send_last(self, message: Mapping[str, Any]) -> None:
         """Send a message, and take what still comes: to hang up on it could destroy the message."""
         async with asyncio.timeout(_LINGER_S):
-            await self.send(message)
+            await self.send_message(message)
             self._writer.write_eof()
             while await self._reader.read(_CHUNK):
                 pass
@@ -95,7 +95,7 @@ class Peer:
         self._writer.close()
 
 
-def read(message: protocol.Message) -> Wire:
+def decode_request(message: protocol.Message) -> WireRequest:
     """Read a message as what was asked.
 
     Raises:
@@ -104,13 +104,13 @@ def read(message: protocol.Message) -> Wire:
     version = message.get("v")
     if version != protocol.VERSION:
         raise DebuggerError(
-            Code.PROTOCOL,
+            ErrorCode.PROTOCOL,
             f"the message is of protocol version {version!r}, the daemon (debugger {__version__}) "
             f"speaks version {protocol.VERSION}",
             hint="debugger daemon stop",
         )
     try:
-        wire = msgspec.convert(message, Wire)
+        wire = msgspec.convert(message, WireRequest)
     except msgspec.ValidationError as error:
         raise protocol_error(f"bad request: {error}") from None
     if (wire.argv, wire.command, wire.cancel).count(None) != 2:  # noqa: PLR2004 - all but one
@@ -118,14 +118,16 @@ def read(message: protocol.Message) -> Wire:
     return wire
 
 
-def as_request(wire: Wire, peer: Peer) -> Request:
+def as_request(wire: WireRequest, peer: ClientPeer) -> CommandRequest:
     """Give the handler's view of a request."""
 
     async def stream(text: str) -> None:
         for start in range(0, len(text), _STREAM_CHARACTERS):
-            await peer.send({"id": wire.id, "stream": text[start : start + _STREAM_CHARACTERS]})
+            await peer.send_message(
+                {"id": wire.id, "stream": text[start : start + _STREAM_CHARACTERS]}
+            )
 
-    return Request(
+    return CommandRequest(
         id=wire.id,
         stream=stream,
         argv=wire.argv,
@@ -141,12 +143,14 @@ def as_request(wire: Wire, peer: Peer) -> Request:
     )
 
 
-def as_answer(request_id: object, reply: Reply) -> dict[str, Any]:
+def as_answer(request_id: object, reply: CommandReply) -> dict[str, Any]:
     """Give the message that a reply is."""
     answer: dict[str, Any] = {"id": request_id, "success": reply.success, "exit": int(reply.exit)}
     if reply.success:
         return {**answer, "result": reply.result or {}, "text": reply.text or ""}
-    error = reply.error or DebuggerError(Code.INTERNAL, "the command failed and did not say why")
+    error = reply.error or DebuggerError(
+        ErrorCode.INTERNAL, "the command failed and did not say why"
+    )
     answer["error"] = {"code": error.code.value, "message": error.message, "hint": error.hint}
     return answer if reply.text is None else {**answer, "text": reply.text}
 
@@ -162,4 +166,4 @@ def as_line(message: Mapping[str, Any]) -> bytes:
 
 def protocol_error(message: str) -> DebuggerError:
     """Give the error for a message that breaks the protocol."""
-    return DebuggerError(Code.PROTOCOL, message, hint="one JSON object a line")
+    return DebuggerError(ErrorCode.PROTOCOL, message, hint="one JSON object a line")

@@ -17,7 +17,7 @@ try:
     from _json import encode_basestring_ascii as _quote
     from _json import make_scanner as _make_scanner
 
-    class _Options:
+    class _ScannerOptions:
         """What the scanner asks of a decoder."""
 
         strict = True
@@ -28,7 +28,7 @@ try:
         parse_int = int
         parse_constant = float
 
-    _scan = _make_scanner(_Options)  # type: ignore[arg-type]
+    _scan = _make_scanner(_ScannerOptions)  # type: ignore[arg-type]
 except (ImportError, AttributeError, TypeError):  # another Python, or a later one
     from json import JSONDecoder
     from json.encoder import encode_basestring_ascii as _quote
@@ -36,11 +36,11 @@ except (ImportError, AttributeError, TypeError):  # another Python, or a later o
     _scan = JSONDecoder().raw_decode  # type: ignore[assignment]
 
 
-class Malformed(Exception):
+class MalformedMessage(Exception):
     """Bytes that are no message; the text says why."""
 
 
-def encode(value: object) -> str:
+def encode_ascii(value: object) -> str:
     """Write a value as JSON on one line, in ASCII: surrogates of foreign bytes survive.
 
     Raises:
@@ -53,23 +53,21 @@ def encode(value: object) -> str:
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, (list, tuple)):
-        return f"[{','.join(map(encode, value))}]"
+        return f"[{','.join(map(encode_ascii, value))}]"
     if isinstance(value, dict):
-        return (
-            f"{{{','.join(f'{_quote(str(key))}:{encode(item)}' for key, item in value.items())}}}"
-        )
+        return f"{{{','.join(f'{_quote(str(key))}:{encode_ascii(item)}' for key, item in value.items())}}}"
     # The client sends nothing else; the daemon has `json` loaded anyway.
     import json
 
     return json.dumps(value, allow_nan=False)
 
 
-def line(message: Mapping[str, Any]) -> bytes:
+def encode_message(message: Mapping[str, Any]) -> bytes:
     """Write a message as its line."""
-    return encode(message).encode("ascii") + b"\n"
+    return encode_ascii(message).encode("ascii") + b"\n"
 
 
-def parse(raw: bytes) -> Message:
+def decode_message(raw: bytes) -> Message:
     """Read a line as a message.
 
     Raises:
@@ -79,15 +77,15 @@ def parse(raw: bytes) -> Message:
         text = raw.decode("utf-8").strip()
         message, end = _scan(text, 0)
     except StopIteration:
-        raise Malformed("not JSON") from None
+        raise MalformedMessage("not JSON") from None
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"not JSON: {error}") from None
+        raise MalformedMessage(f"not JSON: {error}") from None
     if end != len(text) or not isinstance(message, dict):
-        raise Malformed("not one JSON object")
+        raise MalformedMessage("not one JSON object")
     return message
 
 
-def words(argv: Sequence[str]) -> list[str]:
+def command_words(argv: Sequence[str]) -> list[str]:
     """Give the command's words in `argv`: up to the first option that is not a global one."""
     found: list[str] = []
     rest = iter(argv)
@@ -101,7 +99,7 @@ def words(argv: Sequence[str]) -> list[str]:
     return found
 
 
-def asks(argv: Sequence[str], *options: str) -> bool:
+def has_option(argv: Sequence[str], *options: str) -> bool:
     """Whether one of these options stands in `argv` before a `--`."""
     for word in argv:
         if word == "--":

@@ -15,13 +15,20 @@ from typing import Any
 
 from debugger import __version__
 from debugger.daemon import protocol, transport
-from debugger.daemon.handler import Handler, HandlerFactory, Publish, Reply, Request
-from debugger.daemon.peer import Peer, as_answer, as_line, as_request, protocol_error, read
-from debugger.daemon.process import Presence
+from debugger.daemon.daemon_process import RuntimeFiles
+from debugger.daemon.handler import CommandReply, CommandRequest, Handler, HandlerFactory, Publish
+from debugger.daemon.peer import (
+    ClientPeer,
+    as_answer,
+    as_line,
+    as_request,
+    decode_request,
+    protocol_error,
+)
 from debugger.daemon.progress import reporting_progress
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 
-__all__ = ["Handler", "HandlerFactory", "Publish", "Reply", "Request", "Server"]
+__all__ = ["CommandReply", "CommandRequest", "DaemonServer", "Handler", "HandlerFactory", "Publish"]
 
 _log = logging.getLogger(__name__)
 
@@ -31,14 +38,14 @@ _FINISH_S = 2.0
 _CANCEL_S = 1.0
 
 
-class Server:
+class DaemonServer:
     """The daemon's inside: serves until `stop`, or until nobody has needed it for `idle_s`."""
 
     def __init__(
         self,
         factory: HandlerFactory,
         listener: socket.socket,
-        presence: Presence,
+        presence: RuntimeFiles,
         *,
         token: str,
         idle_s: float,
@@ -63,8 +70,8 @@ class Server:
 
     async def run(self, ready: Callable[[], None]) -> None:
         """Serve; `ready` is called when clients can connect."""
-        self._handler = self._factory(self._publish)
-        self._presence.publish(self._handler.sessions())
+        self._handler = self._factory(self._publish_sessions)
+        self._presence.publish(self._handler.live_sessions())
         async with asyncio.TaskGroup() as group:
             connections: set[asyncio.Task[None]] = set()
 
@@ -73,7 +80,7 @@ class Server:
                     writer.close()
                     return
                 self._is_known = True
-                task = group.create_task(self._serve(Peer(reader, writer)))
+                task = group.create_task(self._serve_peer(ClientPeer(reader, writer)))
                 connections.add(task)
                 task.add_done_callback(connections.discard)
 
@@ -82,7 +89,7 @@ class Server:
             )
             ready()
             _log.info("serving on %s, version %s", self._presence.address, __version__)
-            self._rest()
+            self._start_idle_timer()
             await self.stopping.wait()
             await self._shut_down(accepting)
             for task in connections:
@@ -116,17 +123,17 @@ class Server:
         except (OSError, DebuggerError):
             _log.exception("could not remove the state")
 
-    async def _serve(self, peer: Peer) -> None:
+    async def _serve_peer(self, peer: ClientPeer) -> None:
         try:
-            if await self._admits(peer):
-                await self._converse(peer)
+            if await self._admit_peer(peer):
+                await self._read_requests(peer)
         except Exception:  # noqa: BLE001 - the server loop
             # One connection's failure must not end the others.
             _log.exception("a connection failed")
         finally:
             peer.hang_up()
 
-    async def _admits(self, peer: Peer) -> bool:
+    async def _admit_peer(self, peer: ClientPeer) -> bool:
         if not transport.is_own_peer(peer.socket):
             _log.warning("refused a connection of another user")
             return False
@@ -134,8 +141,8 @@ class Server:
             return True
         try:
             async with asyncio.timeout(transport.CONNECT_S):
-                message = await peer.receive()
-        except (OSError, protocol.Malformed):
+                message = await peer.receive_message()
+        except (OSError, protocol.MalformedMessage):
             message = None
         token = str((message or {}).get("token")).encode("utf-8", "replace")
         if hmac.compare_digest(token, self._token.encode()):
@@ -143,16 +150,16 @@ class Server:
         _log.warning("refused a connection without the token")
         return False
 
-    async def _converse(self, peer: Peer) -> None:
+    async def _read_requests(self, peer: ClientPeer) -> None:
         async with asyncio.TaskGroup() as group:
             tasks: set[asyncio.Task[None]] = set()
             failure = None
             try:
-                while (message := await peer.receive()) is not None:
-                    if task := await self._take(peer, message, group):
+                while (message := await peer.receive_message()) is not None:
+                    if task := await self._start_request(peer, message, group):
                         tasks.add(task)
                         task.add_done_callback(tasks.discard)
-            except protocol.Malformed as error:
+            except protocol.MalformedMessage as error:
                 failure = protocol_error(f"bad message: {error}")
             except OSError:
                 _log.debug("a client hung up while it was spoken to")
@@ -160,87 +167,91 @@ class Server:
                 task.cancel()
         if failure is not None:
             with suppress(OSError):
-                await peer.send_last(as_answer(None, Reply.failed(failure)))
+                await peer.send_last(as_answer(None, CommandReply.from_error(failure)))
 
-    async def _take(
-        self, peer: Peer, message: protocol.Message, group: asyncio.TaskGroup
+    async def _start_request(
+        self, peer: ClientPeer, message: protocol.Message, group: asyncio.TaskGroup
     ) -> asyncio.Task[None] | None:
         try:
-            wire = read(message)
+            wire = decode_request(message)
             if wire.id in peer.requests:
                 raise protocol_error(f"request {wire.id} is still running")
         except DebuggerError as error:
-            await peer.send(as_answer(message.get("id"), Reply.failed(error)))
+            await peer.send_message(as_answer(message.get("id"), CommandReply.from_error(error)))
             return None
         if wire.cancel is not None:
             asked = peer.requests.get(wire.cancel)
             if asked is not None:
                 asked.cancel_wait()
-            reply = Reply(result={"cancelled": asked is not None}, text="")
-            await peer.send(as_answer(wire.id, reply))
+            reply = CommandReply(result={"cancelled": asked is not None}, text="")
+            await peer.send_message(as_answer(wire.id, reply))
             return None
         if self.stopping.is_set():
-            failure = Reply.failed(_stopped())
-            await peer.send({**as_answer(wire.id, failure), "retry": True})
+            failure = CommandReply.from_error(_stopping_error())
+            await peer.send_message({**as_answer(wire.id, failure), "retry": True})
             return None
         request = as_request(wire, peer)
         peer.requests[wire.id] = request
-        task = group.create_task(self._answer(peer, request, note=_note(wire.client)))
+        task = group.create_task(
+            self._answer_request(peer, request, note=_version_note(wire.client))
+        )
         self._tasks.add(task)
-        self._stir()
-        task.add_done_callback(self._forget)
+        self._cancel_idle_timer()
+        task.add_done_callback(self._on_request_done)
         task.add_done_callback(lambda _: peer.requests.pop(request.id))
         return task
 
-    async def _answer(self, peer: Peer, request: Request, *, note: str | None) -> None:
+    async def _answer_request(
+        self, peer: ClientPeer, request: CommandRequest, *, note: str | None
+    ) -> None:
         try:
             async with reporting_progress(peer, request, self._handler):
-                reply = await self._reply(peer, request)
+                reply = await self._handle_request(peer, request)
         except asyncio.CancelledError:
             if not self.stopping.is_set():
                 raise
-            reply = Reply.failed(_stopped())
+            reply = CommandReply.from_error(_stopping_error())
         answer = as_answer(request.id, reply)
         try:
             line = as_line(answer if note is None else {**answer, "note": note})
         except (TypeError, ValueError) as error:  # JSON cannot hold it
-            reply = self._faulty(request, error)
+            reply = self._internal_error(request, error)
             line = as_line(as_answer(request.id, reply))
         with suppress(OSError):
             await peer.send_line(line, request.id)
         if reply.stop_daemon:
             self.stop()
 
-    async def _reply(self, peer: Peer, request: Request) -> Reply:
-        words = protocol.words(request.argv) if request.argv is not None else None
+    async def _handle_request(self, peer: ClientPeer, request: CommandRequest) -> CommandReply:
+        words = protocol.command_words(request.argv) if request.argv is not None else None
         try:
             if words == ["daemon", "status"] or request.command == "daemon_status":
-                return _own_reply(request, *self._status())
+                return _own_reply(request, *self._daemon_status())
             if words == ["daemon", "stop"] or request.command == "daemon_stop":
-                return _own_reply(request, *await self._end(peer))
+                return _own_reply(request, *await self._stop_reply(peer))
             reply = await self._handler.handle(request)
-            self._publish(self._handler.sessions())
+            self._publish_sessions(self._handler.live_sessions())
         except DebuggerError as error:
-            return Reply.failed(error)
+            return CommandReply.from_error(error)
         except Exception as error:  # noqa: BLE001 - the server loop
-            return self._faulty(request, error)
+            return self._internal_error(request, error)
         return reply
 
-    def _faulty(self, request: Request, error: Exception) -> Reply:
+    def _internal_error(self, request: CommandRequest, error: Exception) -> CommandReply:
         _log.error("a request failed: %s", request.argv or request.command, exc_info=error)
         what = f"{type(error).__name__}: {error}"
         hint = f"this is a fault of the debugger; see {self._presence.log}"
-        return Reply.failed(DebuggerError(Code.INTERNAL, what, hint=hint))
+        return CommandReply.from_error(DebuggerError(ErrorCode.INTERNAL, what, hint=hint))
 
-    def _publish(self, sessions: Sequence[Mapping[str, Any]]) -> None:
+    def _publish_sessions(self, sessions: Sequence[Mapping[str, Any]]) -> None:
         try:
             self._presence.publish(sessions)
         except OSError:
             # Only the note after a crash is poorer for it.
             _log.exception("could not write down the sessions")
 
-    def _status(self) -> tuple[dict[str, Any], str]:
-        sessions = self._handler.sessions()
+    def _daemon_status(self) -> tuple[dict[str, Any], str]:
+        sessions = self._handler.live_sessions()
         uptime = round(time.monotonic() - self._started, 3)
         result = {
             "running": True,
@@ -257,8 +268,8 @@ class Server:
         )
         return result, text
 
-    async def _end(self, peer: Peer) -> tuple[dict[str, Any], str]:
-        ended, lost = self._handler.sessions(), self._handler.evidence()
+    async def _stop_reply(self, peer: ClientPeer) -> tuple[dict[str, Any], str]:
+        ended, lost = self._handler.live_sessions(), self._handler.evidence_numbers()
         # Never closed by us: the client, waiting for the end of the connection, sees the process's.
         self._held.append(os.dup(peer.socket.fileno()))
         self.stop()
@@ -272,18 +283,18 @@ class Server:
             text += f"; lost: evidence {', '.join(lost)}"
         return {"running": False, "pid": os.getpid(), "ended": ended, "lost": lost}, text
 
-    def _forget(self, task: asyncio.Task[None]) -> None:
+    def _on_request_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not self._tasks:
-            self._rest()
+            self._start_idle_timer()
 
-    def _stir(self) -> None:
+    def _cancel_idle_timer(self) -> None:
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None
 
-    def _rest(self) -> None:
-        self._stir()
+    def _start_idle_timer(self) -> None:
+        self._cancel_idle_timer()
         if self.stopping.is_set():
             return
         self._idle_s = self._handler.idle_s() or self._idle_s
@@ -292,36 +303,36 @@ class Server:
         self._idle = asyncio.get_running_loop().call_later(idle_s, self._end_if_idle)
 
     def _end_if_idle(self) -> None:
-        if self._handler.busy():
-            self._rest()
+        if self._handler.has_live_session():
+            self._start_idle_timer()
             return
         _log.info("idle for %g s", self._idle_s)
         self.stop()
 
 
-def _own_reply(request: Request, result: dict[str, Any], text: str) -> Reply:
-    if request.argv is not None and protocol.asks(request.argv, "--json"):
+def _own_reply(request: CommandRequest, result: dict[str, Any], text: str) -> CommandReply:
+    if request.argv is not None and protocol.has_option(request.argv, "--json"):
         text = json.dumps({"ok": True, "data": result})
-    return Reply(result=result, text=text)
+    return CommandReply(result=result, text=text)
 
 
-def _note(client: str | None) -> str | None:
+def _version_note(client: str | None) -> str | None:
     if client is None or client == __version__:
         return None
     return (
-        f"the daemon is {'older' if _number(client) > _number(__version__) else 'newer'} "
+        f"the daemon is {'older' if _version_numbers(client) > _version_numbers(__version__) else 'newer'} "
         f"(version {__version__}) than this command ({client}); debugger daemon stop ends it and "
         "its sessions, and the next command starts the right one"
     )
 
 
-def _number(version: str) -> list[int]:
+def _version_numbers(version: str) -> list[int]:
     return [int(part) for part in version.split(".") if part.isdecimal()]
 
 
-def _stopped() -> DebuggerError:
+def _stopping_error() -> DebuggerError:
     return DebuggerError(
-        Code.NO_SESSION,
+        ErrorCode.NO_SESSION,
         "the daemon was stopped, and its sessions with it",
         hint="debugger start PROGRAM",
     )

@@ -30,11 +30,11 @@ _PATH_BYTES = 100
 _CHUNK = 1 << 16
 
 
-class TooLong(Exception):
+class MessageTooLong(Exception):
     """A message of more than the protocol's bytes."""
 
 
-class Connection:
+class DaemonConnection:
     """A client's connection: lines out, lines in; one caller at a time."""
 
     def __init__(self, sock: _socket.socket, *, timeout: float = CONNECT_S) -> None:
@@ -43,11 +43,11 @@ class Connection:
         self._received = bytearray()
         self._searched = 0
 
-    def peer(self) -> int | None:
+    def peer_pid(self) -> int | None:
         """Return the pid of the daemon that listened; None where the system does not tell."""
-        return _credentials(self._sock)[0]
+        return _peer_credentials(self._sock)[0]
 
-    def send(self, line: bytes) -> None:
+    def send_line(self, line: bytes) -> None:
         """Send a line.
 
         Raises:
@@ -62,7 +62,7 @@ class Connection:
             # The daemon has hung up; what it said before that can still be received.
             return
 
-    def receive(self, timeout: float | None = None) -> bytes | None:
+    def receive_line(self, timeout: float | None = None) -> bytes | None:
         """Wait for a line; None when the daemon has hung up.
 
         Args:
@@ -76,7 +76,7 @@ class Connection:
         while (end := self._received.find(b"\n", self._searched)) < 0:
             self._searched = len(self._received)
             if self._searched > protocol.MAX_BYTES:
-                raise TooLong
+                raise MessageTooLong
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
                 raise TimeoutError
@@ -93,7 +93,7 @@ class Connection:
         self._searched = 0
         return line
 
-    def detach(self) -> int:
+    def detach_socket(self) -> int:
         """Give the socket's descriptor to who speaks on in another way; nothing was received."""
         return self._sock.detach()
 
@@ -102,7 +102,7 @@ class Connection:
         self._sock.close()
 
 
-def connect(directory: str) -> Connection | None:
+def connect_daemon(directory: str) -> DaemonConnection | None:
     """Connect to the daemon of a runtime directory; None when none listens.
 
     Raises:
@@ -120,7 +120,7 @@ def connect(directory: str) -> Connection | None:
     return _connect_unix(directory) if wants_tcp() else None
 
 
-def listen(directory: str, token: str) -> tuple[socket.socket, State]:
+def listen_for_clients(directory: str, token: str) -> tuple[socket.socket, State]:
     """Listen for clients; give the socket and what the state must say of it.
 
     Raises:
@@ -142,7 +142,7 @@ def listen(directory: str, token: str) -> tuple[socket.socket, State]:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
-        with _Address(directory) as address:
+        with _SocketAddress(directory) as address:
             listener.bind(address)
         listener.listen(BACKLOG)
     except BaseException:
@@ -155,10 +155,10 @@ def listen(directory: str, token: str) -> tuple[socket.socket, State]:
 
 def is_own_peer(sock: socket.socket) -> bool:
     """Whether the process at the other end is our user's, as far as the system can tell."""
-    return _credentials(sock)[1] in {None, os.getuid()}
+    return _peer_credentials(sock)[1] in {None, os.getuid()}
 
 
-def _credentials(sock: _socket.socket) -> tuple[int | None, int | None]:
+def _peer_credentials(sock: _socket.socket) -> tuple[int | None, int | None]:
     """Return pid and user of the process at the other end; of a listener, of who made it listen."""
     import socket
     import struct
@@ -176,8 +176,8 @@ def read_state(directory: str) -> State | None:
     try:
         descriptor = os.open(f"{directory}/{paths.STATE}", os.O_RDONLY | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:  # noqa: PTH123 - pathlib is slow to import
-            return protocol.parse(file.read())
-    except (OSError, protocol.Malformed):
+            return protocol.decode_message(file.read())
+    except (OSError, protocol.MalformedMessage):
         return None
 
 
@@ -187,7 +187,7 @@ def write_state(directory: str, state: State) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    paths.write_private(f"{directory}/{paths.STATE}", protocol.line(state))
+    paths.write_private(f"{directory}/{paths.STATE}", protocol.encode_message(state))
 
 
 def wants_tcp() -> bool:
@@ -195,11 +195,11 @@ def wants_tcp() -> bool:
     return os.environ.get("DEBUGGER_TRANSPORT") == "tcp" or not hasattr(_socket, "AF_UNIX")
 
 
-def _connect_unix(directory: str) -> Connection | None:
+def _connect_unix(directory: str) -> DaemonConnection | None:
     sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         sock.settimeout(CONNECT_S)
-        with _Address(directory) as address:
+        with _SocketAddress(directory) as address:
             sock.connect(address)
     except (FileNotFoundError, ConnectionRefusedError):
         sock.close()
@@ -211,10 +211,10 @@ def _connect_unix(directory: str) -> Connection | None:
     except BaseException:
         sock.close()
         raise
-    return Connection(sock)
+    return DaemonConnection(sock)
 
 
-def _connect_tcp(state: State) -> Connection | None:
+def _connect_tcp(state: State) -> DaemonConnection | None:
     port, token, pid = state.get("port"), state.get("token"), state.get("pid")
     if not (isinstance(port, int) and isinstance(token, str) and isinstance(pid, int)):
         return None
@@ -231,12 +231,12 @@ def _connect_tcp(state: State) -> Connection | None:
     except BaseException:
         sock.close()
         raise
-    connection = Connection(sock)
-    connection.send(protocol.line({"token": token}))
+    connection = DaemonConnection(sock)
+    connection.send_line(protocol.encode_message({"token": token}))
     return connection
 
 
-class _Address:
+class _SocketAddress:
     """The socket's path; a long one goes through a descriptor of its directory."""
 
     def __init__(self, directory: str) -> None:
@@ -248,10 +248,10 @@ class _Address:
         if len(path) <= _PATH_BYTES:
             return path
         if not os.path.isdir("/proc/self/fd"):  # noqa: PTH112 - pathlib is slow to import
-            from debugger.errors import Code, DebuggerError
+            from debugger.errors import DebuggerError, ErrorCode
 
             raise DebuggerError(
-                Code.DENIED,
+                ErrorCode.DENIED,
                 f"the path of the daemon's socket is longer than {_PATH_BYTES} bytes",
                 hint="set DEBUGGER_RUNTIME_DIR to a shorter path",
             )

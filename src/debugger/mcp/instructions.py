@@ -43,6 +43,6 @@ command `debugger`: a person can look on. What an answer names as "debugger X" i
 """
 
 
-def of(tools: Container[str]) -> str:
+def tool_instructions(tools: Container[str]) -> str:
     """Return the instructions for a set of tools, by their names."""
     return CORE if "debug_launch" in tools else XCODE

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 
 
 @dataclass(frozen=True)
-class Prompt:
+class McpPrompt:
     """A prompt with its arguments (name, what it is, whether it must be given) and its text."""
 
     name: str
@@ -18,7 +18,7 @@ class Prompt:
     arguments: tuple[tuple[str, str, bool], ...]
     text: str
 
-    def filled(self, given: Mapping[str, str]) -> str:
+    def fill_arguments(self, given: Mapping[str, str]) -> str:
         """Return the text with its arguments.
 
         Raises:
@@ -28,7 +28,7 @@ class Prompt:
         for name, _, is_required in self.arguments:
             if is_required and not values[name]:
                 raise DebuggerError(
-                    Code.USAGE, f"the prompt {self.name} needs {name}", hint=f"give {name}"
+                    ErrorCode.USAGE, f"the prompt {self.name} needs {name}", hint=f"give {name}"
                 )
         text = self.text
         for name, value in values.items():  # not str.format: values may hold braces
@@ -36,10 +36,10 @@ class Prompt:
         return text
 
 
-PROMPTS: Mapping[str, Prompt] = {
+PROMPTS: Mapping[str, McpPrompt] = {
     one.name: one
     for one in (
-        Prompt(
+        McpPrompt(
             "find-crash",
             "Find why it crashes",
             "Run a program to its crash, and find the cause",
@@ -57,7 +57,7 @@ it, or debug_command "watch EXPR" once it exists, then debug_continue.
 4. Say the cause as: which value, written where, makes which line fail. Then debug_session \
 {"action": "stop"}.""",
         ),
-        Prompt(
+        McpPrompt(
             "find-writer",
             "Find who changes this value",
             "Find the code that writes a value",
@@ -77,7 +77,7 @@ until the write that is wrong; debug_stack tells who asked for it.
 4. Say which line writes it, called by whom, with which values. Then debug_session {"action": \
 "stop"}.""",
         ),
-        Prompt(
+        McpPrompt(
             "find-hang",
             "Find why it hangs",
             "Find what a program that does not go on waits for",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
-from debugger.errors import Code, DebuggerError
-from debugger.mcp.daemon import Daemon
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp.daemon_client import DaemonClient
 
 SCHEME = "debugger"
 _URI = re.compile(rf"{SCHEME}://session/(?P<session>[^/]+)/(?P<part>[a-z]+)")
@@ -17,7 +17,7 @@ _LINES = 500  # the timeline's page, and more source than a model wants
 
 
 @dataclass(frozen=True)
-class Part:
+class SessionResource:
     """One thing that can be read of every session."""
 
     name: str
@@ -25,38 +25,40 @@ class Part:
     description: str
 
 
-PARTS: Mapping[str, Part] = {
+PARTS: Mapping[str, SessionResource] = {
     one.name: one
     for one in (
-        Part("source", "Source", "the source around where the program is"),
-        Part("output", "Output", "what the program wrote last"),
-        Part("timeline", "Timeline", "stops, output, logpoints, failed conditions, the end"),
+        SessionResource("source", "Source", "the source around where the program is"),
+        SessionResource("output", "Output", "what the program wrote last"),
+        SessionResource(
+            "timeline", "Timeline", "stops, output, logpoints, failed conditions, the end"
+        ),
     )
 }
 
 
-def uri(session: str, part: str) -> str:
+def resource_uri(session: str, part: str) -> str:
     """Return where a part of a session is read."""
     return f"{SCHEME}://session/{quote(session, safe='')}/{part}"
 
 
-def template(part: str) -> str:
-    """Return the template of `uri` (RFC 6570)."""
+def resource_template(part: str) -> str:
+    """Return the template of `resource_uri` (RFC 6570)."""
     return f"{SCHEME}://session/{{session}}/{part}"
 
 
-async def listed(daemon: Daemon) -> list[tuple[str, Part]]:
+async def list_resources(daemon: DaemonClient) -> list[tuple[str, SessionResource]]:
     """List what there is now: a session's name and each part of it."""
-    return [(name, part) for name in await sessions(daemon) for part in PARTS.values()]
+    return [(name, part) for name in await list_sessions(daemon) for part in PARTS.values()]
 
 
-async def sessions(daemon: Daemon) -> list[str]:
+async def list_sessions(daemon: DaemonClient) -> list[str]:
     """List the names of the sessions."""
-    reply = await daemon.ask("sessions", {})
+    reply = await daemon.run_command("sessions", {})
     return [str(one["session"]) for one in reply.data["sessions"]]
 
 
-async def read(daemon: Daemon, wanted: str) -> str:
+async def read_resource(daemon: DaemonClient, wanted: str) -> str:
     """Read a resource; what is unread for `output` stays so.
 
     Raises:
@@ -65,13 +67,15 @@ async def read(daemon: Daemon, wanted: str) -> str:
     found = _URI.fullmatch(wanted)
     if found is None or found["part"] not in PARTS:
         raise DebuggerError(
-            Code.NOT_FOUND, f"no resource {wanted}", hint=f"there is {template('source')}"
+            ErrorCode.NOT_FOUND,
+            f"no resource {wanted}",
+            hint=f"there is {resource_template('source')}",
         )
     session, part = unquote(found["session"]), found["part"]
     if part == "source":
-        return (await daemon.ask("source", {"lines": _LINES}, session=session)).text
+        return (await daemon.run_command("source", {"lines": _LINES}, session=session)).text
     if part == "timeline":
-        return (await daemon.ask("events", {"limit": _LINES}, session=session)).text
+        return (await daemon.run_command("events", {"limit": _LINES}, session=session)).text
     wanted_events: dict[str, Any] = {"kinds": ("output",), "limit": _LINES}
-    reply = await daemon.ask("events", wanted_events, session=session)
+    reply = await daemon.run_command("events", wanted_events, session=session)
     return "".join(f"{one['text']}\n" for one in reply.data["events"])

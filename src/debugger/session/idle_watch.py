@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from debugger.backends.base import Attach
-from debugger.core.state import State
-from debugger.session import family
+from debugger.backends.base import AttachTarget
+from debugger.model.state import State
+from debugger.session import process_tree
 from debugger.session.session import Session
-from debugger.targets.idle import CONNECTIONS, INPUT, QUIET_S, IdleDetector, IdleWait
+from debugger.system.idle_detector import CONNECTIONS, INPUT, QUIET_S, IdleDetector, IdleWait
 
 # After how many idle seconds a wait ends: for input, and for connections.
 INPUT_LIMIT = {INPUT: QUIET_S}
@@ -24,23 +24,23 @@ class IdleWatch:
         self._session = session
         self._watched: tuple[int, IdleDetector] | None = None
 
-    async def check(self) -> IdleWait | None:
+    async def find_idle_reason(self) -> IdleWait | None:
         """Return what the idle program waits for; None where it is active, or nothing is known."""
-        pid = self._pid()
+        pid = self._first_pid()
         if pid is None:
             self._watched = None
             return None
         if self._watched is None or self._watched[0] != pid:
             self._watched = pid, IdleDetector(pid)
         now_s = asyncio.get_running_loop().time()
-        return await asyncio.to_thread(self._watched[1].check, now_s)
+        return await asyncio.to_thread(self._watched[1].update, now_s)
 
-    def _pid(self) -> int | None:
+    def _first_pid(self) -> int | None:
         """Return the first process of the family; None where none runs, or not on this machine."""
-        program = family.root(self._session)
-        if isinstance(program.target, Attach) and program.target.connect is not None:
+        program = process_tree.root_session(self._session)
+        if isinstance(program.target, AttachTarget) and program.target.connect is not None:
             return None  # the number may be another machine's
-        relatives = program.family.relatives(program)
+        relatives = program.family.tree_sessions(program)
         if any(one.state is State.STOPPED for one in relatives):
             return None
         running = [one for one in (program, self._session) if one.state is State.RUNNING]

@@ -11,9 +11,9 @@ import re
 import msgspec
 
 from debugger.backends.base import Backend
-from debugger.core.model import Frame, Purpose, Variable
-from debugger.core.numbers import integer
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.number_format import parse_integer
+from debugger.model.program import EvaluationPurpose, Frame, Variable
 
 _PATH = re.compile(r"[A-Za-z_][\w.:\[\] ]*\Z")
 _WITH_INDEX = re.compile(r"([A-Za-z_](?:[\w.]|::)*)\s*\[")
@@ -22,25 +22,27 @@ _SUM = re.compile(r"[\w)\]]\s*[-+]\s*[\w(*]")
 _FAT = re.compile(r"&(?:mut )?(?:\[[^;]*\]|str)\Z")
 
 
-async def evaluate(backend: Backend, expression: str, frame: Frame, purpose: Purpose) -> Variable:
+async def evaluate_rust(
+    backend: Backend, expression: str, frame: Frame, purpose: EvaluationPurpose
+) -> Variable:
     """Evaluate an expression of Rust; of a path with an index, the element that Rust means.
 
     Raises:
         DebuggerError: EVALUATION_FAILED, also for what would be taken for C's pointers.
     """
-    split = _split(expression)
+    split = _split_index(expression)
     if split is not None:
-        return await _element(backend, *split, frame, purpose)
+        return await _evaluate_element(backend, *split, frame, purpose)
     for base in _WITH_INDEX.findall(expression):
         if await _is_known_pointer(backend, base, frame):
-            raise _misread(base, f"print '{base}[0]' alone shows an element")
+            raise _misread_error(base, f"print '{base}[0]' alone shows an element")
     value = await backend.evaluate(expression, frame, purpose)
     if _is_pointer(value) and _SUM.search(expression):
-        raise _misread(expression, "print '*NAME' reads through a reference")
+        raise _misread_error(expression, "print '*NAME' reads through a reference")
     return value
 
 
-def _split(expression: str) -> tuple[str, str] | None:
+def _split_index(expression: str) -> tuple[str, str] | None:
     """Split a path that ends with an index into what is before it and the index."""
     text = expression.strip()
     if not (text.endswith("]") and _PATH.match(text)):
@@ -53,22 +55,24 @@ def _split(expression: str) -> tuple[str, str] | None:
     return None
 
 
-async def _element(
-    backend: Backend, base: str, index: str, frame: Frame, purpose: Purpose
+async def _evaluate_element(
+    backend: Backend, base: str, index: str, frame: Frame, purpose: EvaluationPurpose
 ) -> Variable:
-    holder = await evaluate(backend, base, frame, purpose)
+    holder = await evaluate_rust(backend, base, frame, purpose)
     if _is_pointer(holder) and "[" not in base:
-        holder = await backend.evaluate(f"*{base}", frame, Purpose.PRINT)
-    number = integer(index)
+        holder = await backend.evaluate(f"*{base}", frame, EvaluationPurpose.PRINT)
+    number = parse_integer(index)
     if number is None:
-        number = integer((await evaluate(backend, index, frame, Purpose.PRINT)).value)
+        number = parse_integer(
+            (await evaluate_rust(backend, index, frame, EvaluationPurpose.PRINT)).value
+        )
     name = f"[{number}]"
     if number is not None and number >= 0 and holder.handle:
-        found = await backend.variables(holder.handle, start=number, count=1)
+        found = await backend.read_variables(holder.handle, start=number, count=1)
         if found and found[0].name == name:
             return msgspec.structs.replace(found[0], name=f"{base}[{index}]")
     raise DebuggerError(
-        Code.EVALUATION_FAILED,
+        ErrorCode.EVALUATION_FAILED,
         f"{base} has no element {name if number is not None else index}",
         hint=f"debugger print '{base}' shows those that it has",
     )
@@ -76,9 +80,9 @@ async def _element(
 
 async def _is_known_pointer(backend: Backend, name: str, frame: Frame) -> bool:
     try:
-        return _is_pointer(await backend.evaluate(name, frame, Purpose.PRINT))
+        return _is_pointer(await backend.evaluate(name, frame, EvaluationPurpose.PRINT))
     except DebuggerError as error:
-        if error.code is not Code.EVALUATION_FAILED:
+        if error.code is not ErrorCode.EVALUATION_FAILED:
             raise
         return False  # No variable: a register's name, a word of a text.
 
@@ -88,9 +92,9 @@ def _is_pointer(value: Variable) -> bool:
     return kind.endswith("*") or (kind.startswith(("&", "*")) and not _FAT.match(kind))
 
 
-def _misread(what: str, instead: str) -> DebuggerError:
+def _misread_error(what: str, instead: str) -> DebuggerError:
     return DebuggerError(
-        Code.EVALUATION_FAILED,
+        ErrorCode.EVALUATION_FAILED,
         f"{what}: the debugger behind the session takes a reference for a pointer of C",
         hint=f"debugger {instead}; --backend frida evaluates as Rust does",
     )

@@ -11,29 +11,33 @@ from functools import partial
 
 import msgspec
 
-from debugger.backends.abilities import Jump, OwnSteps, PauseAll, StepTargets
-from debugger.core import answers
-from debugger.core.breakpoints import Breakpoint, Spec
-from debugger.core.breakpoints import Kind as BreakpointKind
-from debugger.core.events import Event, Kind
-from debugger.core.expression_hints import hint_instead
-from debugger.core.locate import plain_function
-from debugger.core.model import Reason, Resume, StepTarget
-from debugger.core.origin import is_library
-from debugger.core.state import State
-from debugger.errors import Code, DebuggerError
-from debugger.session import family, report
+from debugger.backends.abilities import (
+    JumpAbility,
+    OwnStepAbility,
+    PauseAllAbility,
+    StepTargetAbility,
+)
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.events import Event, EventKind
+from debugger.model.expression_hints import hint_instead
+from debugger.model.library_path import is_library
+from debugger.model.location import plain_function
+from debugger.model.program import ResumeKind, StepTarget, StopReason
+from debugger.model.state import State
+from debugger.session import process_tree, stop_report
 from debugger.session.idle_watch import IdleWatch
-from debugger.session.looking import frame_of
+from debugger.session.inspection import frame_of
 from debugger.session.session import Run, Session
-from debugger.session.standing import check_runs
-from debugger.targets.idle import CHECK_S, IdleWait
+from debugger.session.session_state import check_runs
+from debugger.system.idle_detector import CHECK_S, IdleWait
 
 _STEPS_MAX = 10_000
-_LEFT_MAX = 100  # frames that one `finish` leaves, each by a step of the debugger's own
+_LEFT_MAX = 100  # frames that one `finish_function` leaves, each by a step of the debugger's own
 _PAUSE_AGAIN_S = 2.0
 _JUMP_S = 2.0
-_STATE_AFTER = {Kind.STOP: State.STOPPED, Kind.EXIT: State.TERMINATED}
+_STATE_AFTER = {EventKind.STOP: State.STOPPED, EventKind.EXIT: State.TERMINATED}
 _OWN_S = 2.0  # after which another process's stop is the answer to a `continue`
 _IN_LIBRARY = "this is a library's code: debugger step --own goes on to the program's own"
 _GOES_ON = {False: "runs on", True: "has ended"}
@@ -41,7 +45,7 @@ _STARTING = {State.INITIALIZING, State.CONFIGURING}
 
 
 @dataclass(frozen=True)
-class Patience:
+class WaitLimit:
     """How long to wait, and what ends a wait early: the user's Ctrl-C, or an idle program."""
 
     seconds: float
@@ -50,54 +54,56 @@ class Patience:
     idle_limits: Mapping[str, float] = field(default_factory=dict)
 
 
-async def resume(
+async def resume_and_wait(
     session: Session,
-    how: Resume,
-    patience: Patience | None,
+    how: ResumeKind,
+    patience: WaitLimit | None,
     *,
     thread: int | None = None,
     by: Run | None = None,
 ) -> answers.Stop:
     """Let a program run and report its next stop or end; without patience, that it runs."""
-    cursor = await _go(session, how, thread, by)
+    cursor = await _resume_session(session, how, thread, by)
     if patience is None:
-        return report.running(session, waited_s=None)
-    waiting = family.stopped_too(session) if how is Resume.CONTINUE else None
+        return stop_report.report_running(session, waited_s=None)
+    waiting = process_tree.stopped_too(session) if how is ResumeKind.CONTINUE else None
     if waiting is not None:
         own = await _own_event(session, patience, after=cursor)
         if waiting.is_reported or waiting.state is not State.STOPPED:
-            return await wait(session, patience, after=cursor)
-        if own is None or not _counts(own, session, awaits_root=False):
-            answer = await _told(waiting)
+            return await wait_for_stop(session, patience, after=cursor)
+        if own is None or not _ends_wait(own, session, awaits_root=False):
+            answer = await _report_state(waiting)
             note = f"{session.name} {_GOES_ON[session.state is State.TERMINATED]}; "
             note += f"the current session is {waiting.name} now"
             return msgspec.structs.replace(answer, notes=(*answer.notes, note))
-    return await wait(session, patience, after=cursor)
+    return await wait_for_stop(session, patience, after=cursor)
 
 
-async def finish(session: Session, patience: Patience) -> answers.Stop:
+async def finish_function(session: Session, patience: WaitLimit) -> answers.Stop:
     """Run until the function of the selected frame has returned.
 
     Raises:
-        DebuggerError: NOT_SUPPORTED for a frame too far out; what `resume` raises.
+        DebuggerError: NOT_SUPPORTED for a frame too far out; what `resume_and_wait` raises.
     """
-    session.require(State.STOPPED, to="finish")
+    session.require_state(State.STOPPED, to="finish")
     check_runs(session.target, to="finish")
-    selected = await session.do(lambda: frame_of(session))
+    selected = await session.run_job(lambda: frame_of(session))
     if selected.index > _LEFT_MAX:
         raise DebuggerError(
-            Code.NOT_SUPPORTED,
+            ErrorCode.NOT_SUPPORTED,
             f"finish leaves at most {_LEFT_MAX} frames at once, and frame {selected.index} is "
             "further out",
             hint="debugger until FILE:LINE",
         )
     limit = asyncio.get_running_loop().time() + patience.seconds
     stopped = await _leave_inner(session, selected.index, patience, limit)
-    return stopped or await resume(session, Resume.FINISH, _rest(patience, limit))
+    return stopped or await resume_and_wait(
+        session, ResumeKind.FINISH, _remaining_limit(patience, limit)
+    )
 
 
 async def _leave_inner(
-    session: Session, count: int, patience: Patience, limit: float
+    session: Session, count: int, patience: WaitLimit, limit: float
 ) -> answers.Stop | None:
     """Step out of so many frames, so that another one is the innermost.
 
@@ -106,39 +112,39 @@ async def _leave_inner(
     """
     if not count:
         return None
-    depth = await session.do(lambda: _depth(session))
+    depth = await session.run_job(lambda: _stack_depth(session))
     for _ in range(count):
-        cursor = await _go(session, Resume.FINISH)
-        event = await _next_event(session, _rest(patience, limit), after=cursor)
+        cursor = await _resume_session(session, ResumeKind.FINISH)
+        event = await _next_event(session, _remaining_limit(patience, limit), after=cursor)
         if not _is_own_step(session, event):
-            return await wait(session, _rest(patience, limit), after=cursor)
+            return await wait_for_stop(session, _remaining_limit(patience, limit), after=cursor)
         if patience.interrupted.is_set():
-            return await _told(session)
-        now = await session.do(lambda: _depth(session))
+            return await _report_state(session)
+        now = await session.run_job(lambda: _stack_depth(session))
         if depth is not None and now is not None and depth - now >= count:
             break  # several frames were left at once: inlined ones, or a tail call
     return None
 
 
-async def _depth(session: Session) -> int | None:
+async def _stack_depth(session: Session) -> int | None:
     thread = session.look.thread
-    stack = await session.backend.stack(thread if thread is not None else 0, levels=1)
+    stack = await session.backend.read_stack(thread if thread is not None else 0, levels=1)
     return stack.total
 
 
-async def _line(session: Session) -> tuple[str | None, int | None]:
+async def _shown_line(session: Session) -> tuple[str | None, int | None]:
     """Return the line of the frame that is shown."""
     thread, at = session.look.thread or 0, session.look.shown_index
-    frames = (await session.backend.stack(thread, start=at, levels=1)).frames
+    frames = (await session.backend.read_stack(thread, start=at, levels=1)).frames
     return (frames[0].file, frames[0].line) if frames else (None, None)
 
 
 def _is_own_step(session: Session, event: Event | None) -> bool:
-    is_stop = event is not None and event.kind is Kind.STOP and event.session == session.name
-    return is_stop and session.last_stop is not None and session.last_stop.reason is Reason.STEP
+    is_stop = event is not None and event.kind is EventKind.STOP and event.session == session.name
+    return is_stop and session.last_stop is not None and session.last_stop.reason is StopReason.STEP
 
 
-async def _own_event(session: Session, patience: Patience, *, after: int) -> Event | None:
+async def _own_event(session: Session, patience: WaitLimit, *, after: int) -> Event | None:
     """Wait for the stop or end of a process that was continued; None where it runs on.
 
     Bounded: it may wait for a process of its family that stands, and then nothing more happens.
@@ -146,14 +152,14 @@ async def _own_event(session: Session, patience: Patience, *, after: int) -> Eve
     limit = asyncio.get_running_loop().time() + min(_OWN_S, patience.seconds)
     while True:
         left = limit - asyncio.get_running_loop().time()
-        event = await _next_event(session, Patience(left, patience.interrupted), after=after)
+        event = await _next_event(session, WaitLimit(left, patience.interrupted), after=after)
         if event is None or event.session == session.name:
             return event
         after = event.seq
 
 
-async def _go(
-    session: Session, how: Resume, thread: int | None = None, by: Run | None = None
+async def _resume_session(
+    session: Session, how: ResumeKind, thread: int | None = None, by: Run | None = None
 ) -> int:
     """Let a program run; return the cursor from which on its events are this run's."""
 
@@ -163,7 +169,7 @@ async def _go(
         await session.resume(how, thread=thread, by=by)
         return cursor
 
-    return await session.do(job)
+    return await session.run_job(job)
 
 
 @contextlib.asynccontextmanager
@@ -173,40 +179,44 @@ async def own_code(session: Session) -> AsyncIterator[None]:
     Raises:
         DebuggerError: WRONG_STATE for a program that is not stopped; NOT_SUPPORTED.
     """
-    session.require(State.STOPPED, to="step")
-    ability = session.backend.ability(OwnSteps)
-    await session.do(lambda: ability.keep_to_own(is_on=True))
+    session.require_state(State.STOPPED, to="step")
+    ability = session.backend.find_ability(OwnStepAbility)
+    await session.run_job(lambda: ability.limit_steps_to_own_code(is_on=True))
     try:
         yield
     finally:
         if session.is_live:
-            await session.do(lambda: ability.keep_to_own(is_on=False))
+            await session.run_job(lambda: ability.limit_steps_to_own_code(is_on=False))
 
 
-async def own_steps(session: Session, how: Resume, count: int, patience: Patience) -> answers.Stop:
+async def own_steps(
+    session: Session, how: ResumeKind, count: int, patience: WaitLimit
+) -> answers.Stop:
     """Step so many times in the program's own code; within `own_code`."""
     limit = asyncio.get_running_loop().time() + patience.seconds
     while True:
-        answer = await steps(session, how, 1, _rest(patience, limit))
-        answer = await leave_library(session, answer, _rest(patience, limit))
+        answer = await step_times(session, how, 1, _remaining_limit(patience, limit))
+        answer = await leave_library(session, answer, _remaining_limit(patience, limit))
         count -= 1
-        if count <= 0 or answer.reason != Reason.STEP.value or patience.interrupted.is_set():
+        if count <= 0 or answer.reason != StopReason.STEP.value or patience.interrupted.is_set():
             return answer
 
 
-async def leave_library(session: Session, answer: answers.Stop, patience: Patience) -> answers.Stop:
+async def leave_library(
+    session: Session, answer: answers.Stop, patience: WaitLimit
+) -> answers.Stop:
     """Step on from a library: debugpy follows a coroutine that awaits, or ends, into asyncio."""
     limit = asyncio.get_running_loop().time() + patience.seconds
     for _ in range(_LEFT_MAX):
         if not _is_in_library(session, answer) or patience.interrupted.is_set():
             break
-        answer = await steps(session, Resume.STEP, 1, _rest(patience, limit))
+        answer = await step_times(session, ResumeKind.STEP, 1, _remaining_limit(patience, limit))
     return answer
 
 
 def _is_in_library(session: Session, answer: answers.Stop) -> bool:
     file = answer.frame.file if answer.frame else None
-    is_step = answer.reason == Reason.STEP.value
+    is_step = answer.reason == StopReason.STEP.value
     return is_step and file is not None and is_library(file, session.target.cwd)
 
 
@@ -215,87 +225,87 @@ def note_library(session: Session, answer: answers.Stop) -> answers.Stop:
     if not _is_in_library(session, answer):
         return answer
     try:
-        session.backend.ability(OwnSteps)
+        session.backend.find_ability(OwnStepAbility)
     except DebuggerError:
         return answer
     return msgspec.structs.replace(answer, notes=(*answer.notes, _IN_LIBRARY))
 
 
-async def steps(
-    session: Session, how: Resume, count: int, patience: Patience, *, by: Run | None = None
+async def step_times(
+    session: Session, how: ResumeKind, count: int, patience: WaitLimit, *, by: Run | None = None
 ) -> answers.Stop:
     """Step so many times; a stop for another reason ends it, and is reported.
 
     Raises:
-        DebuggerError: USAGE for a count that is none, and what `resume` raises.
+        DebuggerError: USAGE for a count that is none, and what `resume_and_wait` raises.
     """
     if not 1 <= count <= _STEPS_MAX:
         raise DebuggerError(
-            Code.USAGE,
+            ErrorCode.USAGE,
             f"cannot step {count} times: 1 to {_STEPS_MAX}",
             hint="debugger until LOC runs to a place",
         )
     limit = asyncio.get_running_loop().time() + patience.seconds
-    session.require(State.STOPPED, to=how.value)
+    session.require_state(State.STOPPED, to=how.value)
     if by is None and session.look.shown_index:
         # The stop showed the user's frame, not the library's that it called: step in that one.
-        shown, line = session.look.shown_index, await session.do(lambda: _line(session))
+        shown, line = session.look.shown_index, await session.run_job(lambda: _shown_line(session))
         stopped = await _leave_inner(session, shown, patience, limit)
         if stopped is not None:
             return stopped
-        if await session.do(lambda: _line(session)) != line:
+        if await session.run_job(lambda: _shown_line(session)) != line:
             count -= 1  # the call was the last thing in its line
             if not count:
-                return await _told(session)
+                return await _report_state(session)
     for _ in range(count - 1):
-        cursor = await _go(session, how, by=by)
-        event = await _next_event(session, _rest(patience, limit), after=cursor)
+        cursor = await _resume_session(session, how, by=by)
+        event = await _next_event(session, _remaining_limit(patience, limit), after=cursor)
         if not _is_own_step(session, event):
-            return await wait(session, _rest(patience, limit), after=cursor)
+            return await wait_for_stop(session, _remaining_limit(patience, limit), after=cursor)
         if patience.interrupted.is_set():
-            return await _told(session)
-    return await resume(session, how, _rest(patience, limit), by=by)
+            return await _report_state(session)
+    return await resume_and_wait(session, how, _remaining_limit(patience, limit), by=by)
 
 
-def _rest(patience: Patience, limit: float) -> Patience:
+def _remaining_limit(patience: WaitLimit, limit: float) -> WaitLimit:
     left = max(0.0, limit - asyncio.get_running_loop().time())
     return replace(patience, seconds=left)
 
 
-async def until(session: Session, spec: Spec, patience: Patience) -> answers.Stop:
+async def run_until(session: Session, spec: BreakpointSpec, patience: WaitLimit) -> answers.Stop:
     """Run to a place, keeping the other breakpoints; one at the place is ours and goes away.
 
     Raises:
         DebuggerError: NOT_FOUND if there is no code at the place.
     """
-    session.require(State.STOPPED, to="run to a place")
+    session.require_state(State.STOPPED, to="run to a place")
     check_runs(session.target, to="run to a place")
-    ours = await session.do(lambda: session.binding.add(spec, internal=True))
+    ours = await session.run_job(lambda: session.binding.add(spec, internal=True))
     bound = ours.bound
     if bound is not None and not bound.verified:
-        await session.do(lambda: session.binding.drop(ours))
+        await session.run_job(lambda: session.binding.remove(ours))
         where = spec.function if spec.kind is BreakpointKind.FUNCTION else f"line {spec.line}"
         lines, names = ", ".join(map(str, bound.nearest_lines)), ", ".join(bound.near_names)
         hint = "debugger source shows the lines"
         if lines or names:
             hint = f"lines with code near it: {lines}" if lines else f"names like it: {names}"
         raise DebuggerError(
-            Code.NOT_FOUND,
+            ErrorCode.NOT_FOUND,
             f"cannot run to {where}: {bound.why or 'it has no code'}",
             hint=hint,
         )
-    rivals = _rivals(session, ours)
+    rivals = _competing_breakpoints(session, ours)
     try:
-        await _switch(session, rivals, on=False)
-        return await resume(session, Resume.CONTINUE, patience)
+        await _switch_breakpoints(session, rivals, on=False)
+        return await resume_and_wait(session, ResumeKind.CONTINUE, patience)
     finally:
         if session.state is State.STOPPED:
-            await session.do(lambda: session.binding.drop(ours))
+            await session.run_job(lambda: session.binding.remove(ours))
         if session.is_live:
-            await _switch(session, rivals, on=True)
+            await _switch_breakpoints(session, rivals, on=True)
 
 
-async def into(session: Session, name: str, patience: Patience) -> answers.Stop:
+async def step_into(session: Session, name: str, patience: WaitLimit) -> answers.Stop:
     """Step into the call of one function in the current line; over the others.
 
     By the debugger's own list of the line's calls; else by a breakpoint of ours on the function,
@@ -304,45 +314,48 @@ async def into(session: Session, name: str, patience: Patience) -> answers.Stop:
     Raises:
         DebuggerError: NOT_FOUND if the line does not call it.
     """
-    session.require(State.STOPPED, to="step")
+    session.require_state(State.STOPPED, to="step")
     check_runs(session.target, to="step")
-    target = await session.do(lambda: _target(session, name))
+    target = await session.run_job(lambda: _find_step_target(session, name))
     if target is not None:
-        ability = session.backend.ability(StepTargets)
-        return await resume(
-            session, Resume.STEP, patience, by=lambda _, thread: ability.step_into(target, thread)
+        ability = session.backend.find_ability(StepTargetAbility)
+        return await resume_and_wait(
+            session,
+            ResumeKind.STEP,
+            patience,
+            by=lambda _, thread: ability.step_into_target(target, thread),
         )
-    spec = Spec(function=name, thread=session.look.thread)
-    ours = await session.do(lambda: session.binding.add(spec, internal=True))
+    spec = BreakpointSpec(function=name, thread=session.look.thread)
+    ours = await session.run_job(lambda: session.binding.add(spec, internal=True))
     if ours.bound is None or not ours.bound.verified:
-        await session.do(lambda: session.binding.drop(ours))
+        await session.run_job(lambda: session.binding.remove(ours))
         why = ours.bound.why if ours.bound is not None else None
         near = ", ".join(ours.bound.near_names) if ours.bound is not None else ""
         raise DebuggerError(
-            Code.NOT_FOUND,
+            ErrorCode.NOT_FOUND,
             f"cannot step into {name}: {why or 'it has no code'}",
             hint=f"there is: {near}" if near else "debugger step goes into the next call",
         )
     try:
-        answer = await resume(session, Resume.NEXT, patience)
+        answer = await resume_and_wait(session, ResumeKind.NEXT, patience)
     finally:
         if session.state is State.STOPPED:
-            await session.do(lambda: session.binding.drop(ours))
-    if answer.reason == Reason.STEP.value:
+            await session.run_job(lambda: session.binding.remove(ours))
+    if answer.reason == StopReason.STEP.value:
         note = f"{name} was not called from that line"
         return msgspec.structs.replace(answer, notes=(*answer.notes, note))
     return answer
 
 
-async def _target(session: Session, name: str) -> StepTarget | None:
+async def _find_step_target(session: Session, name: str) -> StepTarget | None:
     """Find a function among the calls that the debugger knows of; None where it knows none.
 
     Raises:
         DebuggerError: NOT_FOUND if it knows them, and the function is none of them.
     """
     try:
-        ability = session.backend.ability(StepTargets)
-        targets = await ability.step_targets(await frame_of(session))
+        ability = session.backend.find_ability(StepTargetAbility)
+        targets = await ability.list_step_targets(await frame_of(session))
     except DebuggerError:
         return None
     if not targets:
@@ -356,49 +369,51 @@ async def _target(session: Session, name: str) -> StepTarget | None:
     ]
     if not found:
         raise DebuggerError(
-            Code.NOT_FOUND,
+            ErrorCode.NOT_FOUND,
             f"this line does not call {name}; it calls {', '.join(names)[:200]}",
             hint=f"debugger step --into {next(iter(names))}",
         )
     return found[0]
 
 
-async def jump(session: Session, spec: Spec, patience: Patience) -> answers.Stop:
+async def jump_to_line(session: Session, spec: BreakpointSpec, patience: WaitLimit) -> answers.Stop:
     """Go on from another line, without running what is between; nothing runs yet.
 
     Raises:
         DebuggerError: NOT_SUPPORTED, EVALUATION_FAILED if the line cannot be jumped to.
     """
-    session.require(State.STOPPED, to="jump")
+    session.require_state(State.STOPPED, to="jump")
     check_runs(session.target, to="jump")
     if spec.file is None or spec.line is None:
         raise DebuggerError(
-            Code.USAGE, "one jumps to a line of the current function", hint="debugger jump LINE"
+            ErrorCode.USAGE,
+            "one jumps to a line of the current function",
+            hint="debugger jump LINE",
         )
     file, line = spec.file, spec.line
     cursor = session.timeline.cursor()
 
     async def job() -> None:
-        ability = session.backend.ability(Jump)
+        ability = session.backend.find_ability(JumpAbility)
         with hint_instead("debugger source shows the lines of the function"):
-            await ability.jump(file, line, session.look.thread or 0)
-        session.moved()
+            await ability.jump_to(file, line, session.look.thread or 0)
+        session.note_jump()
 
-    await session.do(job)
-    soon = Patience(min(_JUMP_S, patience.seconds), patience.interrupted)
-    if session.backend.ability(Jump).is_reported:
+    await session.run_job(job)
+    soon = WaitLimit(min(_JUMP_S, patience.seconds), patience.interrupted)
+    if session.backend.find_ability(JumpAbility).is_stop_reported:
         await _next_event(session, soon, after=cursor)
-    return await session.do(lambda: report.stop(session, is_full=True))
+    return await session.run_job(lambda: stop_report.report_stop(session, is_full=True))
 
 
-def _rivals(session: Session, ours: Breakpoint) -> list[int]:
+def _competing_breakpoints(session: Session, ours: Breakpoint) -> list[int]:
     """Return the user's breakpoints at the same place that would stop there less often.
 
     An adapter keeps one breakpoint a line: with a condition it would pass over the place.
     """
     return [
         one.id
-        for one in session.breakpoints.listed()
+        for one in session.breakpoints.user_breakpoints()
         if one.spec.enabled
         and one.at is not None
         and ours.at is not None
@@ -408,104 +423,108 @@ def _rivals(session: Session, ours: Breakpoint) -> list[int]:
     ]
 
 
-async def _switch(session: Session, numbers: list[int], *, on: bool) -> None:
+async def _switch_breakpoints(session: Session, numbers: list[int], *, on: bool) -> None:
     for number in numbers:
-        await session.do(partial(session.binding.enable, number, on=on))
+        await session.run_job(partial(session.binding.enable, number, on=on))
 
 
-async def pause(session: Session, patience: Patience) -> answers.Stop:
+async def pause_program(session: Session, patience: WaitLimit) -> answers.Stop:
     """Stop a running program and report where it is; one that is stopped is reported as it is."""
     check_runs(session.target, to="pause")
     if session.state is State.STOPPED:
-        return await session.do(lambda: report.stop(session, is_full=True))
-    session.require(State.RUNNING, to="pause")
+        return await session.run_job(lambda: stop_report.report_stop(session, is_full=True))
+    session.require_state(State.RUNNING, to="pause")
     cursor = session.timeline.cursor()
     limit = asyncio.get_running_loop().time() + patience.seconds
     while session.state is State.RUNNING:
         await session.pause()
-        left = _rest(patience, limit)
+        left = _remaining_limit(patience, limit)
         # lldb-dap 19 loses a pause that comes before the program's own code runs: ask again.
-        soon = Patience(min(_PAUSE_AGAIN_S, left.seconds), patience.interrupted)
+        soon = WaitLimit(min(_PAUSE_AGAIN_S, left.seconds), patience.interrupted)
         event = await _next_event(session, soon, after=cursor)
         if event is not None:
             break
         if left.seconds <= soon.seconds or patience.interrupted.is_set():
-            waited = patience.seconds - _rest(patience, limit).seconds
-            return report.running(session, waited_s=round(waited, 1))
-    return await wait(session, _rest(patience, limit), after=cursor)
+            waited = patience.seconds - _remaining_limit(patience, limit).seconds
+            return stop_report.report_running(session, waited_s=round(waited, 1))
+    return await wait_for_stop(session, _remaining_limit(patience, limit), after=cursor)
 
 
-async def pause_all(session: Session, patience: Patience) -> answers.Stop:
+async def pause_all(session: Session, patience: WaitLimit) -> answers.Stop:
     """Stop every thread, also where some have stopped already, and report where one is."""
     try:
-        by = session.backend.ability(PauseAll).pause_all
+        by = session.backend.find_ability(PauseAllAbility).pause_all_threads
     except DebuggerError as error:
-        if error.code is Code.NOT_SUPPORTED:
-            return await pause(session, patience)  # it stops all of them anyway
+        if error.code is ErrorCode.NOT_SUPPORTED:
+            return await pause_program(session, patience)  # it stops all of them anyway
         raise
-    session.require(State.RUNNING, State.STOPPED, to="pause")
+    session.require_state(State.RUNNING, State.STOPPED, to="pause")
     if session.state is State.STOPPED:
-        threads = await session.do(session.backend.threads)
+        threads = await session.run_job(session.backend.list_threads)
         if not any(one.is_running for one in threads):
-            return await session.do(lambda: report.stop(session, is_full=True))
+            return await session.run_job(lambda: stop_report.report_stop(session, is_full=True))
     cursor = session.timeline.cursor()
     await session.pause(by)
     event = await _next_event(session, patience, after=cursor)
     if event is None and session.state is State.STOPPED:
-        return await session.do(lambda: report.stop(session, is_full=True))
+        return await session.run_job(lambda: stop_report.report_stop(session, is_full=True))
     if event is None:
-        return report.running(session, waited_s=round(patience.seconds, 1))
-    return await wait(session, patience, after=cursor)
+        return stop_report.report_running(session, waited_s=round(patience.seconds, 1))
+    return await wait_for_stop(session, patience, after=cursor)
 
 
-async def wait(session: Session, patience: Patience, *, after: int | None = None) -> answers.Stop:
+async def wait_for_stop(
+    session: Session, patience: WaitLimit, *, after: int | None = None
+) -> answers.Stop:
     """Report the next stop or end of the family, or that it still runs when patience ends.
 
     Without `after`, a stop that nobody was told of counts as the next.
     """
-    waiting = family.unreported(session) if after is None else None
+    waiting = process_tree.find_unreported(session) if after is None else None
     if waiting is not None:
-        return await _told(waiting)
+        return await _report_state(waiting)
     is_ending = session.state is State.TERMINATED and not session.is_noted
     if after is None and not is_ending:
-        session = family.running(session)
-    is_over = session.state not in {State.RUNNING, *_STARTING} and not family.is_ending(session)
+        session = process_tree.find_running(session)
+    is_over = session.state not in {State.RUNNING, *_STARTING} and not process_tree.is_ending(
+        session
+    )
     if after is None and is_over:
-        session.require(State.RUNNING, to="wait")
+        session.require_state(State.RUNNING, to="wait")
     cursor = session.timeline.cursor() if after is None else after
     return await _wait_after(session, patience, cursor)
 
 
-async def _wait_after(session: Session, patience: Patience, cursor: int) -> answers.Stop:
+async def _wait_after(session: Session, patience: WaitLimit, cursor: int) -> answers.Stop:
     """Report the first stop or end of the family after a cursor, or that it still runs."""
-    awaits_root = family.root(session).is_live
+    awaits_root = process_tree.root_session(session).is_live
     idle, limit = IdleWatch(session), asyncio.get_running_loop().time() + patience.seconds
     while True:
         left = limit - asyncio.get_running_loop().time()
-        soon = Patience(min(left, CHECK_S), patience.interrupted)
+        soon = WaitLimit(min(left, CHECK_S), patience.interrupted)
         event = await _next_event(session, soon, after=cursor)
         if session.is_closed:
-            raise family.ended_elsewhere(session.name)
+            raise process_tree.ended_elsewhere(session.name)
         if event is None:
-            waiting_for = await idle.check()
+            waiting_for = await idle.find_idle_reason()
             left = limit - asyncio.get_running_loop().time()
             if not _is_over(left, patience, waiting_for):
                 continue
             waited_s = round(patience.seconds - max(0.0, left), 1)
-            return report.running(session, waited_s=waited_s, waiting_for=waiting_for)
+            return stop_report.report_running(session, waited_s=waited_s, waiting_for=waiting_for)
         cursor = event.seq
-        happened = family.member(session, event.session)
-        if happened is None or not _counts(event, happened, awaits_root=awaits_root):
+        happened = process_tree.find_member(session, event.session)
+        if happened is None or not _ends_wait(event, happened, awaits_root=awaits_root):
             continue
         try:
-            return await _told(family.whose_end(happened))
+            return await _report_state(process_tree.whose_end(happened))
         except DebuggerError as error:
-            if error.code is not Code.WRONG_STATE or happened.state is not State.RUNNING:
+            if error.code is not ErrorCode.WRONG_STATE or happened.state is not State.RUNNING:
                 raise
             # Somebody else let it run on before our turn came.
 
 
-def _is_over(left_s: float, patience: Patience, waiting_for: IdleWait | None) -> bool:
+def _is_over(left_s: float, patience: WaitLimit, waiting_for: IdleWait | None) -> bool:
     """Tell whether a wait has lasted long enough, or is useless as the program is idle."""
     if left_s <= 0 or patience.interrupted.is_set():
         return True
@@ -515,26 +534,28 @@ def _is_over(left_s: float, patience: Patience, waiting_for: IdleWait | None) ->
     return limit_s is not None and waiting_for.idle_s >= limit_s
 
 
-def _counts(event: Event, happened: Session, *, awaits_root: bool) -> bool:
+def _ends_wait(event: Event, happened: Session, *, awaits_root: bool) -> bool:
     """Tell whether an event of a session is what a wait was for."""
-    if event.kind is Kind.EXIT and family.ends_quietly(happened, awaits_root=awaits_root):
+    if event.kind is EventKind.EXIT and process_tree.ends_quietly(
+        happened, awaits_root=awaits_root
+    ):
         return False
     # Else it went on, or ended, whose event comes; or somebody else started it again.
     return happened.state is _STATE_AFTER[event.kind]
 
 
-async def _told(session: Session) -> answers.Stop:
-    session.family.use(session)
+async def _report_state(session: Session) -> answers.Stop:
+    session.family.make_current(session)
     if session.state is State.STOPPED:
-        return await session.do(lambda: report.stop(session))
-    await family.settle(session)
-    answer = report.ended(session)
-    family.note_ends(session)
+        return await session.run_job(lambda: stop_report.report_stop(session))
+    await process_tree.wait_for_child_ends(session)
+    answer = stop_report.report_end(session)
+    process_tree.note_ends(session)
     return answer
 
 
-async def _next_event(session: Session, patience: Patience, *, after: int) -> Event | None:
+async def _next_event(session: Session, patience: WaitLimit, *, after: int) -> Event | None:
     """Wait for a stop or an end in the family; None when patience ends."""
     seconds = max(0.0, patience.seconds)
-    kinds = {Kind.STOP, Kind.EXIT}
+    kinds = {EventKind.STOP, EventKind.EXIT}
     return await session.timeline.wait(after, kinds, seconds, interrupted=patience.interrupted)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from msgspec import UNSET, UnsetType
 
-from debugger.core import answers
-from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
-from debugger.core.clip import clip
-from debugger.core.model import Frame, Variable
-from debugger.core.refs import Refs
+from debugger.model import answers
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.program import Frame, Variable
+from debugger.model.text_clip import clip_text
+from debugger.model.value_refs import ValueRefs
 
 VALUE_MAX = 2000
 _POINTER = re.compile(r"0x[0-9a-f]+")
@@ -23,20 +23,20 @@ _FIRST_CODE = 0x1000
 
 def value_text(text: str, most: int = VALUE_MAX) -> str:
     """Cut a value's middle out, saying how long it was."""
-    return clip(text, most)
+    return clip_text(text, most)
 
 
-def variable(one: Variable, refs: Refs, *, most: int = VALUE_MAX) -> answers.VariableView:
+def variable_view(one: Variable, refs: ValueRefs, *, most: int = VALUE_MAX) -> answers.VariableView:
     """Show a variable, with a ref if there is something inside."""
     return answers.VariableView(
         name=one.name[:NAME_MAX],
         value=value_text(one.value, most),
         type=one.type[:NAME_MAX],
-        ref=refs.name(one.handle) or UNSET,
+        ref=refs.assign_name(one.handle) or UNSET,
     )
 
 
-def frame(one: Frame) -> answers.FrameView:
+def frame_view(one: Frame) -> answers.FrameView:
     """Show a frame."""
     return answers.FrameView(
         index=one.index,
@@ -68,8 +68,8 @@ def lost_callers(frames: Sequence[Frame]) -> str | None:
 def breakpoint_view(one: Breakpoint, value: str | None = None) -> answers.BreakpointView:
     """Show a breakpoint: what was asked for, and what became of it; the `value` of a watchpoint."""
     spec = one.spec
-    is_watch = spec.kind is Kind.WATCHPOINT
-    bound = one.bound or Bound(verified=False)
+    is_watch = spec.kind is BreakpointKind.WATCHPOINT
+    bound = one.bound or BoundBreakpoint(verified=False)
     is_unbound = spec.enabled and not bound.verified
     why = bound.why or ("the program does not run yet" if one.bound is None else "not bound yet")
     if is_watch and one.bound is None:
@@ -79,7 +79,7 @@ def breakpoint_view(one: Breakpoint, value: str | None = None) -> answers.Breakp
         id=one.id,
         kind=spec.kind.value,
         verified=bound.verified,
-        file=_file(bound, spec),
+        file=_breakpoint_file(bound, spec),
         line=bound.line or spec.line,
         requested_line=spec.line,
         function=spec.function or bound.function,
@@ -100,11 +100,11 @@ def breakpoint_view(one: Breakpoint, value: str | None = None) -> answers.Breakp
         why_unbound=why if is_unbound else UNSET,
         nearest_lines=bound.nearest_lines if is_unbound and bound.nearest_lines else UNSET,
         near_names=bound.near_names if is_unbound and bound.near_names else UNSET,
-        notes=_notes(one),
+        notes=_breakpoint_notes(one),
     )
 
 
-def _notes(one: Breakpoint) -> tuple[str, ...] | UnsetType:
+def _breakpoint_notes(one: Breakpoint) -> tuple[str, ...] | UnsetType:
     """Return what is to be said of a breakpoint beside where it is."""
     said = [one.at.note if one.at is not None else None]
     if one.bound is not None and one.bound.verified:
@@ -112,16 +112,16 @@ def _notes(one: Breakpoint) -> tuple[str, ...] | UnsetType:
     return tuple(each for each in said if each) or UNSET
 
 
-def _file(bound: Bound, spec: Spec) -> str | None:
+def _breakpoint_file(bound: BoundBreakpoint, spec: BreakpointSpec) -> str | None:
     """Return a breakpoint's file; where debug information has a relative path, the one meant."""
     if bound.file and spec.file and os.path.isabs(spec.file) and not os.path.isabs(bound.file):
         return spec.file
     return bound.file or spec.file
 
 
-def changes(
-    before: Sequence[Variable], now: Sequence[Variable], refs: Refs, *, most: int
-) -> tuple[answers.Change, ...]:
+def changed_values(
+    before: Sequence[Variable], now: Sequence[Variable], refs: ValueRefs, *, most: int
+) -> tuple[answers.ChangedValue, ...]:
     """Return the variables whose value is another than before, and the new ones.
 
     Of several with one name, an inner hides an outer one: each is compared with itself. Where one
@@ -136,15 +136,15 @@ def changes(
             if len(old[one.name]) != len(new[one.name]):
                 continue
             previous = next(places[one.name])
-            if not _differs(previous, one.value):
+            if not _shown_values_differ(previous, one.value):
                 continue
         found.append(
-            answers.Change(
+            answers.ChangedValue(
                 name=one.name[:NAME_MAX],
                 previous=value_text(previous, most) if previous is not None else None,
                 value=value_text(one.value, most),
                 type=one.type[:NAME_MAX],
-                ref=refs.name(one.handle) or UNSET,
+                ref=refs.assign_name(one.handle) or UNSET,
             )
         )
     return tuple(found)
@@ -157,7 +157,7 @@ def _by_name(variables: Sequence[Variable]) -> dict[str, list[str]]:
     return found
 
 
-def _differs(before: str, now: str) -> bool:
+def _shown_values_differ(before: str, now: str) -> bool:
     """Tell whether two values differ in what both show.
 
     lldb-dap 19 gives a summary a few milliseconds: a busy machine's ends earlier, in `...}`.

@@ -1,1 +1,1 @@
-"""What can be debugged: programs, processes, core files."""
+"""Resolves what a user names to a program, a process, a core file or a debug server."""

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.guarded import Guarded
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.system.supervised_process import SupervisedProcess
 
 BOUND_S = 20.0
 WAITS = "import sys; sys.stdin.read()"
@@ -25,12 +25,14 @@ class Starter:
     def __init__(self, tasks: asyncio.TaskGroup, tmp_path: Path) -> None:
         self._tasks = tasks
         self._root = tmp_path
-        self.started: list[Guarded] = []
+        self.started: list[SupervisedProcess] = []
 
-    async def __call__(self, code: str, *argv: str, env: dict[str, str] | None = None) -> Guarded:
+    async def __call__(
+        self, code: str, *argv: str, env: dict[str, str] | None = None
+    ) -> SupervisedProcess:
         scratch = self._root / f"scratch{len(self.started)}"
         scratch.mkdir()
-        guarded = await Guarded.start(
+        guarded = await SupervisedProcess.start(
             argv or (sys.executable, "-c", code),
             cwd=str(self._root),
             env=env if env is not None else dict(os.environ),
@@ -47,7 +49,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Starter]:
         starter = Starter(tasks, tmp_path)
         yield starter
         for one in starter.started:
-            await one.end()
+            await one.end_processes()
 
 
 async def within(waiting: Any) -> Any:
@@ -56,9 +58,9 @@ async def within(waiting: Any) -> Any:
 
 async def test_bytes_go_through_in_both_directions_and_end(start):
     guarded = await start("import sys; sys.stdout.write(sys.stdin.readline().upper())")
-    guarded.write(b"hello\n")
-    assert await within(guarded.read()) == b"HELLO\n"
-    assert await within(guarded.read()) == b""
+    guarded.write_input(b"hello\n")
+    assert await within(guarded.read_output()) == b"HELLO\n"
+    assert await within(guarded.read_output()) == b""
     assert await within(guarded.exited) == "exited with 0"
 
 
@@ -103,7 +105,7 @@ async def test_the_last_lines_of_its_standard_error_are_kept_and_bounded(start):
 async def test_an_adapter_that_cannot_be_started_is_a_clear_error(start, argv, env):
     with pytest.raises(DebuggerError) as failed:
         await within(start("", *argv, env=env))
-    assert failed.value.code is Code.ADAPTER_FAILED
+    assert failed.value.code is ErrorCode.ADAPTER_FAILED
 
 
 async def test_a_program_runs_on_the_given_files_with_any_environment(start, tmp_path):
@@ -111,7 +113,7 @@ async def test_a_program_runs_on_the_given_files_with_any_environment(start, tmp
     out = tmp_path / "out"
     out.touch()
     pid, ended = await within(
-        guarded.spawn(
+        guarded.spawn_program(
             [sys.executable, "-c", "import os; print(os.environb[b'X'], flush=True); os._exit(4)"],
             cwd=str(tmp_path),
             env={"X": os.fsdecode(b"\xff")},
@@ -127,9 +129,11 @@ async def test_a_program_that_cannot_be_run_is_a_launch_that_failed(start, tmp_p
     guarded = await start(WAITS)
     with pytest.raises(DebuggerError) as failed:
         await within(
-            guarded.spawn(["/nonexistent"], cwd=str(tmp_path), env={}, stdio=(None, None, None))
+            guarded.spawn_program(
+                ["/nonexistent"], cwd=str(tmp_path), env={}, stdio=(None, None, None)
+            )
         )
-    assert failed.value.code is Code.LAUNCH_FAILED
+    assert failed.value.code is ErrorCode.LAUNCH_FAILED
 
 
 async def test_a_program_that_was_waited_for_in_vain_may_still_report_later(start):
@@ -137,26 +141,26 @@ async def test_a_program_that_was_waited_for_in_vain_may_still_report_later(star
     loop = asyncio.get_running_loop()
     guarded._spawns[9], guarded._exits[9] = loop.create_future(), loop.create_future()
     guarded._spawns[9].cancel()
-    guarded._take({"event": "spawned", "id": 9, "pid": 4})
-    guarded._take({"event": "spawn_failed", "id": 9, "error": "late"})
+    guarded._take_report({"event": "spawned", "id": 9, "pid": 4})
+    guarded._take_report({"event": "spawn_failed", "id": 9, "error": "late"})
     assert guarded._spawns[9].cancelled()
 
 
 async def test_the_end_kills_what_is_left_and_names_it(start, tmp_path):
     guarded = await start(WAITS)
     pid, _ = await within(
-        guarded.spawn(
+        guarded.spawn_program(
             ["/bin/sleep", "600"],
             cwd=str(tmp_path),
             env={"PATH": os.defpath},
             stdio=(None, None, None),
         )
     )
-    ending = await within(guarded.end())
+    ending = await within(guarded.end_processes())
     assert any(name.startswith(f"{pid} (") for name in ending.killed)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    assert await within(guarded.end()) == ending
+    assert await within(guarded.end_processes()) == ending
 
 
 # Prints its number and that of a grandchild, whose parent has ended and which leads no session.
@@ -172,9 +176,9 @@ sys.stdin.read()
 """
 
 
-async def spawned(guarded: Guarded, folder: Path, stdin: str | None = None) -> Any:
+async def spawned(guarded: SupervisedProcess, folder: Path, stdin: str | None = None) -> Any:
     return await within(
-        guarded.spawn(
+        guarded.spawn_program(
             ["/bin/sleep", "600"],
             cwd=str(folder),
             env={"PATH": os.defpath},
@@ -193,14 +197,14 @@ def is_alive(pid: int) -> bool:
 @pytest.mark.skipif(sys.platform != "linux", reason="sessions are read in /proc")
 async def test_what_a_killed_guard_leaves_is_ended_and_named_but_what_was_released(start, tmp_path):
     guarded = await start(ORPHANS)
-    orphan = int(await within(guarded.read()))
+    orphan = int(await within(guarded.read_output()))
     pid, ended = await spawned(guarded, tmp_path)
     free, _ = await spawned(guarded, tmp_path)
-    await guarded.release([free], [])
+    await guarded.release_processes([free], [])
     guarded._process.kill()
     assert await within(ended) == (None, signal.SIGKILL)
     assert "its guard was killed by signal 9" in await within(guarded.exited)
-    ending = await within(guarded.end())
+    ending = await within(guarded.end_processes())
     assert {int(one.split()[0]) for one in ending.killed} == {guarded.pid, orphan, pid}
     assert [is_alive(one) for one in (guarded.pid, orphan, pid, free)] == [False] * 3 + [True]
     assert not (tmp_path / "scratch0").exists()
@@ -218,7 +222,7 @@ async def test_a_program_that_waits_for_its_input_file_ends_with_a_killed_guard(
     guarded._process.kill()
     with pytest.raises(DebuggerError):
         await waiting
-    await within(guarded.end())
+    await within(guarded.end_processes())
     assert not is_alive(pid)
 
 
@@ -229,7 +233,7 @@ async def test_an_adapter_that_cannot_be_run_leaves_nothing_to_sweep(start):
 
 async def test_a_guard_that_is_killed_while_it_ends_leaves_nothing(start):
     guarded = await start(WAITS)
-    ending = asyncio.ensure_future(guarded.end())
+    ending = asyncio.ensure_future(guarded.end_processes())
     guarded._process.kill()
     await within(ending)
     await within(guarded._ended)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from debugger.backends import lldb_text
-from debugger.core.model import Register
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import Register
 
 MEMORY = """\
 0x7fffffffe64c: 0x00 0x01 0xfe 0xff 0xd0 0xe6 0xff 0xff
@@ -68,10 +68,10 @@ Lines found for file t.cpp in compilation unit t.cpp in `t
 
 def test_memory_is_read_as_numbers_and_only_what_could_be_read():
     expected = [0, 1, 0xFE, 0xFF, 0xD0, 0xE6, 0xFF, 0xFF, 0xFF, 0x7F]
-    assert lldb_text.memory(MEMORY) == expected
+    assert lldb_text.parse_memory(MEMORY) == expected
     partly = MEMORY + "warning: Not all bytes (3/10) were able to be read from 0x7fffffffe64c.\n"
-    assert lldb_text.memory(partly) == expected[:3]
-    assert lldb_text.memory("error: memory read failed for 0x0\n") == []
+    assert lldb_text.parse_memory(partly) == expected[:3]
+    assert lldb_text.parse_memory("error: memory read failed for 0x0\n") == []
 
 
 @pytest.mark.parametrize(
@@ -79,21 +79,21 @@ def test_memory_is_read_as_numbers_and_only_what_could_be_read():
     [
         (
             "[0x00007ffffffde000-0x00007ffffffff000) rw- [stack]\n",
-            lldb_text.Region(0x7FFFFFFDE000, 0x7FFFFFFFF000, is_readable=True, name="[stack]"),
+            lldb_text.LldbRegion(0x7FFFFFFDE000, 0x7FFFFFFFF000, is_readable=True, name="[stack]"),
         ),
         (
             "[0x0000000000000008-0x0000555555554000) ---\n",
-            lldb_text.Region(8, 0x555555554000, is_readable=False),
+            lldb_text.LldbRegion(8, 0x555555554000, is_readable=False),
         ),
         ("error: invalid address argument\n", None),
     ],
 )
 def test_a_region_says_what_is_mapped_there(text, region):
-    assert lldb_text.region(text) == region
+    assert lldb_text.parse_region(text) == region
 
 
 def test_registers_are_read_in_their_groups_without_what_is_at_their_addresses():
-    general, floating = lldb_text.registers(REGISTERS)
+    general, floating = lldb_text.parse_registers(REGISTERS)
     assert (general.name, floating.name) == (
         "General Purpose Registers",
         "Floating Point Registers",
@@ -104,12 +104,12 @@ def test_registers_are_read_in_their_groups_without_what_is_at_their_addresses()
         Register("rip", "0x5555555562c6"),
     )
     assert floating.registers[1] == Register("st0", "{0x00 0x00 0x01}")
-    assert lldb_text.registers("error: Invalid frame\n") == []
+    assert lldb_text.parse_registers("error: Invalid frame\n") == []
 
 
 def test_each_instruction_belongs_to_the_function_above_it():
     vector = "std::vector<int, std::allocator<int>>::operator[]"
-    assert lldb_text.functions(DISASSEMBLY) == {
+    assert lldb_text.parse_functions(DISASSEMBLY) == {
         0x5555555562EF: "work",
         0x5555555562F0: "work",
         0x5555555562F1: vector,
@@ -117,24 +117,24 @@ def test_each_instruction_belongs_to_the_function_above_it():
 
 
 def test_a_watchpoint_that_was_set_says_its_number_its_place_and_its_size():
-    assert lldb_text.watched(WATCHED) == lldb_text.Watched(3, 0x7FFFFFFFE64C, 4)
+    assert lldb_text.parse_watchpoint(WATCHED) == lldb_text.LldbWatchpoint(3, 0x7FFFFFFFE64C, 4)
     failed = "error: Watchpoint creation failed (addr=0xffffffffffffffff, size=0, variable ...).\n"
-    assert lldb_text.watched(failed) is None
-    assert lldb_text.watchpoints(WATCHPOINTS) == {1: False, 12: True}
-    assert lldb_text.watchpoints("No watchpoints currently set.\n") == {}
+    assert lldb_text.parse_watchpoint(failed) is None
+    assert lldb_text.parse_watchpoints(WATCHPOINTS) == {1: False, 12: True}
+    assert lldb_text.parse_watchpoints("No watchpoints currently set.\n") == {}
 
 
 def test_a_lookup_says_the_function_and_the_file():
-    assert lldb_text.function_range(LOOKUP) == (0x5555555562B9, 0x5555555562F1)
-    assert lldb_text.line_file(LOOKUP) == "/a/dir with: colon/t.cpp"
-    assert lldb_text.symbols(LOOKUP) == ["work(int)"]
-    assert lldb_text.function_range("") is None
-    assert lldb_text.line_file("") is None
+    assert lldb_text.parse_function_range(LOOKUP) == (0x5555555562B9, 0x5555555562F1)
+    assert lldb_text.parse_line_file(LOOKUP) == "/a/dir with: colon/t.cpp"
+    assert lldb_text.parse_symbols(LOOKUP) == ["work(int)"]
+    assert lldb_text.parse_function_range("") is None
+    assert lldb_text.parse_line_file("") is None
 
 
 def test_a_line_begins_at_each_address_that_is_told_for_it():
-    assert lldb_text.line_addresses(LINES, 26) == [0x555555556300, 0x55555555633F]
-    assert lldb_text.line_addresses(LINES, 2) == []
+    assert lldb_text.parse_line_addresses(LINES, 26) == [0x555555556300, 0x55555555633F]
+    assert lldb_text.parse_line_addresses(LINES, 2) == []
 
 
 @pytest.mark.parametrize(
@@ -147,44 +147,46 @@ def test_a_line_begins_at_each_address_that_is_told_for_it():
     ],
 )
 def test_a_variables_place_is_an_address_or_a_register(text, place):
-    assert lldb_text.location(text) == place
+    assert lldb_text.parse_location(text) == place
 
 
 def test_the_rest_is_told_or_none():
-    assert lldb_text.breakpoint_id("Breakpoint 7: where = t`f at t.c:3:2, address = 0x1\n") == 7
-    assert lldb_text.breakpoint_id("error: x\n") is None
-    assert lldb_text.demangled("_ZTIN3app3BadE ---> typeinfo for app::Bad\n") == "app::Bad"
-    assert lldb_text.demangled("error: x is not a valid C++ mangled name\n") is None
-    assert lldb_text.error("error: one\nerror: two\n") == "one; two"
-    assert lldb_text.error("no error: here\n") is None
+    assert (
+        lldb_text.parse_breakpoint_id("Breakpoint 7: where = t`f at t.c:3:2, address = 0x1\n") == 7
+    )
+    assert lldb_text.parse_breakpoint_id("error: x\n") is None
+    assert lldb_text.parse_demangled("_ZTIN3app3BadE ---> typeinfo for app::Bad\n") == "app::Bad"
+    assert lldb_text.parse_demangled("error: x is not a valid C++ mangled name\n") is None
+    assert lldb_text.parse_error("error: one\nerror: two\n") == "one; two"
+    assert lldb_text.parse_error("no error: here\n") is None
 
 
 def test_a_word_is_quoted_and_one_with_a_newline_refused():
-    assert lldb_text.quoted('a "b" \\c') == '"a \\"b\\" \\\\c"'
+    assert lldb_text.quote_word('a "b" \\c') == '"a \\"b\\" \\\\c"'
     with pytest.raises(DebuggerError) as raised:
-        lldb_text.quoted("a\nplatform shell id")
-    assert raised.value.code is Code.USAGE
+        lldb_text.quote_word("a\nplatform shell id")
+    assert raised.value.code is ErrorCode.USAGE
 
 
 @given(st.text())
 def test_no_text_breaks_a_parser(text):
     for parse in (
-        lldb_text.memory,
-        lldb_text.region,
-        lldb_text.registers,
-        lldb_text.functions,
-        lldb_text.watched,
-        lldb_text.watchpoints,
-        lldb_text.breakpoint_id,
-        lldb_text.function_range,
-        lldb_text.line_file,
-        lldb_text.symbols,
-        lldb_text.demangled,
-        lldb_text.location,
-        lldb_text.error,
+        lldb_text.parse_memory,
+        lldb_text.parse_region,
+        lldb_text.parse_registers,
+        lldb_text.parse_functions,
+        lldb_text.parse_watchpoint,
+        lldb_text.parse_watchpoints,
+        lldb_text.parse_breakpoint_id,
+        lldb_text.parse_function_range,
+        lldb_text.parse_line_file,
+        lldb_text.parse_symbols,
+        lldb_text.parse_demangled,
+        lldb_text.parse_location,
+        lldb_text.parse_error,
     ):
         parse(text)
-    lldb_text.line_addresses(text, 1)
+    lldb_text.parse_line_addresses(text, 1)
 
 
 @given(st.binary(max_size=64), st.integers(0, 2**48))
@@ -194,7 +196,7 @@ def test_any_memory_that_is_written_as_lldb_does_is_read_back(data, address):
         f"{address + 8 * at:#x}: {' '.join(f'{byte:#04x}' for byte in row)}\n"
         for at, row in enumerate(rows)
     )
-    assert bytes(lldb_text.memory(text)) == data
+    assert bytes(lldb_text.parse_memory(text)) == data
 
 
 _LOOKED_UP = """\
@@ -206,7 +208,7 @@ location = DW_OP_fbreg -24, decl = one.c:3:17
 
 
 def test_the_body_of_a_function_begins_at_its_second_line_entry():
-    assert lldb_text.body(_LOOKED_UP) == 0x1141
+    assert lldb_text.parse_body_address(_LOOKED_UP) == 0x1141
 
 
 @pytest.mark.parametrize(
@@ -218,7 +220,7 @@ def test_the_body_of_a_function_begins_at_its_second_line_entry():
     ],
 )
 def test_a_function_without_a_prologue_has_no_other_body(words, instead):
-    assert lldb_text.body(_LOOKED_UP.replace(words, instead)) is None
+    assert lldb_text.parse_body_address(_LOOKED_UP.replace(words, instead)) is None
 
 
 @pytest.mark.parametrize(
@@ -230,7 +232,7 @@ def test_an_address_is_past_the_entry_where_another_line_entry_begins_before_it(
     )
     if start == "1140":
         text = text.replace("Function:", "Nothing:")
-    assert lldb_text.past_entry(text) == past
+    assert lldb_text.parse_range_after_entry(text) == past
 
 
 def test_the_locations_of_a_breakpoint_are_read_with_their_module_before_it_is_loaded():
@@ -240,7 +242,7 @@ def test_the_locations_of_a_breakpoint_are_read_with_their_module_before_it_is_l
         "unresolved, hit count = 0 \n"
         "  1.2: where = one`get + 12 at m.cpp:9:2, address = 0x0000555555555150, resolved\n"
     )
-    first, second = lldb_text.breakpoint_locations(text)
+    first, second = lldb_text.parse_breakpoint_locations(text)
     assert (first.id, first.address, first.module, first.is_in_function) == (
         "1.1",
         0x1139,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from debugger.backends.abilities import Disassembly, InstructionBreakpoints, Jump, Memory
-from debugger.backends.base import ChildAppeared, Printed, Rebound
-from debugger.backends.mapped import mapping
-from debugger.core.breakpoints import Bound, Breakpoint, Spec
-from debugger.core.events import Stream
-from debugger.core.model import Frame, Instruction, Stack
-from debugger.core.source_map import SourceMap
+from debugger.backends.abilities import (
+    DisassemblyAbility,
+    InstructionBreakpointAbility,
+    JumpAbility,
+    MemoryAbility,
+)
+from debugger.backends.base import BreakpointChanged, ChildStarted, OutputPrinted
+from debugger.backends.mapped_backend import map_sources
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import Frame, Instruction, Stack
+from debugger.model.source_map import SourceMap
 
 MAP = SourceMap((("/build", "/home"),))
 
@@ -22,36 +27,36 @@ class Inner:
         self.sink = sink
         self.asked = []
 
-    def report_to(self, sink):
+    def set_sink(self, sink):
         self.sink = sink
 
     async def set_breakpoints(self, file, wanted):
         self.asked.append(file)
-        return [Bound(True, file=file, line=one.spec.line) for one in wanted]
+        return [BoundBreakpoint(True, file=file, line=one.spec.line) for one in wanted]
 
     async def set_function_breakpoints(self, wanted):
-        return [Bound(True, file="/build/f.c") for _ in wanted]
+        return [BoundBreakpoint(True, file="/build/f.c") for _ in wanted]
 
-    async def explain(self, spec):
-        return Bound(False, file="/build/f.c", why=f"no {spec.line}")
+    async def explain_unbound(self, spec):
+        return BoundBreakpoint(False, file="/build/f.c", why=f"no {spec.line}")
 
-    async def stack(self, thread, *, start=0, levels=20):
+    async def read_stack(self, thread, *, start=0, levels=20):
         frames = (Frame(start, "f", thread, file="/build/f.c", line=3), Frame(1, "g", 2))
         return Stack(frames, total=levels)
 
-    def ability(self, kind):
+    def find_ability(self, kind):
         self.asked.append(kind)
         return self
 
-    async def jump(self, file, line, thread):
+    async def jump_to(self, file, line, thread):
         self.asked.append((file, line, thread))
 
-    async def instructions(self, address, count):
+    async def read_instructions(self, address, count):
         found = [Instruction(address, "nop", file="/build/f.c"), Instruction(address, "nop")]
         return found[:count]
 
     async def set_instruction_breakpoints(self, wanted):
-        return [Bound(True, file="/build/f.c") for _ in wanted]
+        return [BoundBreakpoint(True, file="/build/f.c") for _ in wanted]
 
     async def read(self, address, count):
         return bytes([address] * count)
@@ -59,59 +64,59 @@ class Inner:
 
 def made(sink=lambda _: None):
     inner = []
-    make = mapping(lambda told, _: inner.append(Inner(told)) or inner[0], MAP)
+    make = map_sources(lambda told, _: inner.append(Inner(told)) or inner[0], MAP)
     return make(sink, None), inner[0]
 
 
 async def test_what_goes_in_is_named_as_the_program_does_and_what_comes_out_as_it_is_here():
     backend, inner = made()
-    wanted = [Breakpoint(1, Spec(file="/home/f.c", line=3))]
+    wanted = [Breakpoint(1, BreakpointSpec(file="/home/f.c", line=3))]
     (bound,) = await backend.set_breakpoints("/home/f.c", wanted)
     assert inner.asked == ["/build/f.c"]
     assert (bound.file, bound.line) == ("/home/f.c", 3)
     assert (await backend.set_function_breakpoints(wanted))[0].file == "/home/f.c"
-    explained = await backend.explain(Spec(line=9))
+    explained = await backend.explain_unbound(BreakpointSpec(line=9))
     assert (explained.file, explained.why) == ("/home/f.c", "no 9")
-    stack = await backend.stack(1, start=5, levels=7)
+    stack = await backend.read_stack(1, start=5, levels=7)
     assert [(one.index, one.file) for one in stack.frames] == [(5, "/home/f.c"), (1, None)]
     assert stack.total == 7
 
 
 async def test_abilities_that_name_files_are_mapped_and_others_are_as_they_are():
     backend, inner = made()
-    await backend.ability(Jump).jump("/home/f.c", 4, 1)
+    await backend.find_ability(JumpAbility).jump_to("/home/f.c", 4, 1)
     assert ("/build/f.c", 4, 1) in inner.asked
-    shown = await backend.ability(Disassembly).instructions(16, 2)
+    shown = await backend.find_ability(DisassemblyAbility).read_instructions(16, 2)
     assert [one.file for one in shown] == ["/home/f.c", None]
-    addresses = backend.ability(InstructionBreakpoints)
+    addresses = backend.find_ability(InstructionBreakpointAbility)
     assert (await addresses.set_instruction_breakpoints([None]))[0].file == "/home/f.c"
-    assert backend.ability(Memory) is inner
+    assert backend.find_ability(MemoryAbility) is inner
     assert backend.adapter == "toy"
 
 
 def test_events_that_name_files_are_mapped_also_to_another_sink():
     seen, others = [], []
     backend, inner = made(seen.append)
-    printed = Printed(Stream.STDOUT, "/build/f.c")
-    inner.sink(Rebound(Bound(True, file="/build/f.c")))
+    printed = OutputPrinted(OutputStream.STDOUT, "/build/f.c")
+    inner.sink(BreakpointChanged(BoundBreakpoint(True, file="/build/f.c")))
     inner.sink(printed)
-    assert seen == [Rebound(Bound(True, file="/home/f.c")), printed]
-    backend.report_to(others.append)
-    inner.sink(Rebound(Bound(True)))
-    assert others == [Rebound(Bound(True))]
+    assert seen == [BreakpointChanged(BoundBreakpoint(True, file="/home/f.c")), printed]
+    backend.set_sink(others.append)
+    inner.sink(BreakpointChanged(BoundBreakpoint(True)))
+    assert others == [BreakpointChanged(BoundBreakpoint(True))]
 
 
 async def test_a_child_process_is_mapped_too():
     seen = []
     _, inner = made(seen.append)
-    inner.sink(ChildAppeared(Inner(None), 5, ("app",)))
+    inner.sink(ChildStarted(Inner(None), 5, ("app",)))
     (child,) = seen
     assert (child.pid, child.words) == (5, ("app",))
-    assert (await child.backend.stack(1)).frames[0].file == "/home/f.c"
+    assert (await child.backend.read_stack(1)).frames[0].file == "/home/f.c"
 
 
 def test_without_a_map_nothing_is_put_around_a_backend():
     def make(sink, tasks):
         raise AssertionError
 
-    assert mapping(make, SourceMap()) is make
+    assert map_sources(make, SourceMap()) is make

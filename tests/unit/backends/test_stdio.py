@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from debugger.backends.stdio import Stdio
-from debugger.core.events import Stream
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.events import OutputStream
+from debugger.system.program_streams import ProgramStreams
 
 BOUND_S = 20.0
-OUT, ERR = Stream.STDOUT, Stream.STDERR
+OUT, ERR = OutputStream.STDOUT, OutputStream.STDERR
 
 
 class Heard:
@@ -28,11 +28,11 @@ class Heard:
         self.text = {OUT: "", ERR: ""}
         self.more = asyncio.Event()
 
-    def __call__(self, stream: Stream, text: str) -> None:
+    def __call__(self, stream: OutputStream, text: str) -> None:
         self.text[stream] += text
         self.more.set()
 
-    async def until(self, stream: Stream, text: str) -> None:
+    async def until(self, stream: OutputStream, text: str) -> None:
         async with asyncio.timeout(BOUND_S):
             while text not in self.text[stream]:
                 self.more.clear()
@@ -45,14 +45,14 @@ def heard() -> Heard:
 
 
 @pytest.fixture(params=[True, False], ids=["terminal", "fifo"])
-async def stdio(request, tmp_path: Path, heard: Heard) -> AsyncIterator[Stdio]:
-    made = Stdio(tmp_path, as_terminal=request.param, on_output=heard)
+async def stdio(request, tmp_path: Path, heard: Heard) -> AsyncIterator[ProgramStreams]:
+    made = ProgramStreams(tmp_path, as_terminal=request.param, on_output=heard)
     yield made
     made.close()
 
 
 @contextmanager
-def program(stdio: Stdio, code: str) -> Iterator[subprocess.Popen[bytes]]:
+def program(stdio: ProgramStreams, code: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run Python code on the streams, as a debugger would open them."""
     opener = (
         "import os,sys\n"
@@ -77,7 +77,7 @@ async def ended(child: subprocess.Popen[bytes]) -> int:
 async def test_stdout_and_stderr_are_told_apart(stdio, heard):
     with program(stdio, "w(1, b'out\\n'); w(2, b'err\\n')") as child:
         await ended(child)
-    await stdio.drain()
+    await stdio.read_to_end()
     assert heard.text == {OUT: "out\n", ERR: "err\n"}
 
 
@@ -89,15 +89,15 @@ async def test_a_line_is_heard_before_the_program_goes_on(stdio, heard):
 async def test_output_without_a_newline_and_bytes_that_are_no_text_come_as_they_are(stdio, heard):
     with program(stdio, "w(1, b'a\\x00\\xff\\r\\n!')") as child:
         await ended(child)
-    await stdio.drain()
+    await stdio.read_to_end()
     assert heard.text[OUT] == "a\x00\\xff\r\n!"
 
 
 async def test_half_a_letter_at_the_end_is_told_as_its_byte(tmp_path, heard):
-    stdio = Stdio(tmp_path, as_terminal=False, on_output=heard)
+    stdio = ProgramStreams(tmp_path, as_terminal=False, on_output=heard)
     with program(stdio, "w(1, b'a\\xc3')") as child:
         await ended(child)
-    await stdio.drain()
+    await stdio.read_to_end()
     stdio.close()
     assert heard.text[OUT] == "a\\xc3"
 
@@ -105,9 +105,9 @@ async def test_half_a_letter_at_the_end_is_told_as_its_byte(tmp_path, heard):
 async def test_a_letter_cut_between_two_writes_is_whole(stdio, heard):
     code = "w(1, b'\\xe2\\x82'); os.read(0, 1); w(1, b'\\xac!')"
     with program(stdio, code) as child:
-        await stdio.write(b"x")
+        await stdio.write_input(b"x")
         await ended(child)
-    await stdio.drain()
+    await stdio.read_to_end()
     assert heard.text[OUT] == "\N{EURO SIGN}!"
 
 
@@ -118,15 +118,15 @@ async def test_megabytes_of_output_come_in_order_and_all_of_it(stdio, heard):
     )
     with program(stdio, code) as child:
         await ended(child)
-    await stdio.drain()
+    await stdio.read_to_end()
     assert heard.text[OUT] == "".join(f"{number:07}\n" for number in range(200_000))
 
 
 async def test_what_a_program_writes_as_its_last_is_drained_after_its_end(stdio, heard):
     with program(stdio, "w(2, b'x' * 4000); os._exit(3)") as child:
         assert await ended(child) == 3
-    stdio.opened()
-    await stdio.drain()
+    stdio.note_opened()
+    await stdio.read_to_end()
     assert heard.text[ERR] == "x" * 4000
 
 
@@ -134,18 +134,18 @@ async def test_drain_is_bounded_while_somebody_still_writes(stdio, heard):
     with program(stdio, "while True: w(1, b'y\\n')"):
         await heard.until(OUT, "y\n")
         async with asyncio.timeout(BOUND_S):
-            await stdio.drain()
+            await stdio.read_to_end()
 
 
 async def test_input_comes_as_it_was_written_and_ends(stdio, heard):
     code = "data = b''\nwhile chunk := os.read(0, 999): data += chunk\nw(1, data.upper())"
     with program(stdio, "w(2, b'up')\n" + code) as child:
         await heard.until(ERR, "up")
-        await stdio.write(b"a\0b")
-        await stdio.write(b"c\n")
+        await stdio.write_input(b"a\0b")
+        await stdio.write_input(b"c\n")
         stdio.end_input()
         await ended(child)
-    await stdio.drain()
+    await stdio.read_to_end()
     assert heard.text[OUT] == "A\0BC\n"
 
 
@@ -159,10 +159,10 @@ async def test_input_over_the_pipes_size_waits_for_the_reader(stdio, heard):
     with program(stdio, "w(2, b'up')\n" + code) as child:
         await heard.until(ERR, "up")
         async with asyncio.timeout(BOUND_S):
-            await stdio.write(data)
+            await stdio.write_input(data)
         stdio.end_input()
         await ended(child)
-    await stdio.drain()
+    await stdio.read_to_end()
     assert heard.text[OUT] == hashlib.sha256(data).hexdigest()
 
 
@@ -175,47 +175,47 @@ async def test_two_that_write_at_once_are_both_written_one_after_the_other(stdio
     with program(stdio, "w(2, b'up')\n" + code) as child:
         await heard.until(ERR, "up")
         async with asyncio.timeout(BOUND_S):
-            await asyncio.gather(stdio.write(b"a" * size), stdio.write(b"b" * size))
+            await asyncio.gather(stdio.write_input(b"a" * size), stdio.write_input(b"b" * size))
         await ended(child)
-    await stdio.drain()
+    await stdio.read_to_end()
     assert heard.text[OUT] in {"a" * size + "b" * size, "b" * size + "a" * size}
 
 
 async def test_a_program_that_does_not_read_is_a_time_out_that_says_how_much(stdio, monkeypatch):
-    monkeypatch.setattr("debugger.backends.stdio._WRITE_S", 0.05)
+    monkeypatch.setattr("debugger.system.program_streams._WRITE_S", 0.05)
     with program(stdio, "import time; time.sleep(60)"), pytest.raises(DebuggerError) as slow:
-        await stdio.write(b"x" * 1_000_000)
-    assert slow.value.code is Code.TIMEOUT
+        await stdio.write_input(b"x" * 1_000_000)
+    assert slow.value.code is ErrorCode.TIMEOUT
     assert "of 1000000 bytes" in slow.value.message
 
 
 async def test_an_end_of_input_ends_a_write_that_waits(stdio):
-    writing = asyncio.create_task(stdio.write(b"x" * 1_000_000))
+    writing = asyncio.create_task(stdio.write_input(b"x" * 1_000_000))
     while stdio._waiting is None:
         await asyncio.sleep(0)
     stdio.end_input()
     with pytest.raises(DebuggerError) as over:
         async with asyncio.timeout(BOUND_S):
             await writing
-    assert over.value.code is Code.WRONG_STATE
+    assert over.value.code is ErrorCode.WRONG_STATE
 
 
 async def test_input_after_its_end_is_refused(stdio):
     stdio.end_input()
     stdio.end_input()
     with pytest.raises(DebuggerError) as refused:
-        await stdio.write(b"x")
-    assert refused.value.code is Code.WRONG_STATE
+        await stdio.write_input(b"x")
+    assert refused.value.code is ErrorCode.WRONG_STATE
 
 
 async def test_a_terminals_output_is_a_terminal_and_a_fifos_is_not(tmp_path, heard):
     for as_terminal in (True, False):
         folder = tmp_path / str(as_terminal)
         folder.mkdir()
-        stdio = Stdio(folder, as_terminal=as_terminal, on_output=heard)
+        stdio = ProgramStreams(folder, as_terminal=as_terminal, on_output=heard)
         with program(stdio, "w(2, b'%d ' % os.isatty(1))") as child:
             await ended(child)
-        await stdio.drain()
+        await stdio.read_to_end()
         stdio.close()
     assert heard.text[ERR] == "1 0 "
 
@@ -226,5 +226,5 @@ async def test_nothing_is_left_open(tmp_path, heard):
     for number, as_terminal in enumerate((True, False)):
         folder = tmp_path / str(number)
         folder.mkdir()
-        Stdio(folder, as_terminal=as_terminal, on_output=heard).close()
+        ProgramStreams(folder, as_terminal=as_terminal, on_output=heard).close()
     assert len(os.listdir("/proc/self/fd")) == before

@@ -7,14 +7,13 @@ import subprocess
 
 import pytest
 
-from debugger import commands
-from debugger.core.command import COMMANDS
-from debugger.surface import completion
+from debugger.cli import commands, completion
+from debugger.model.command_registry import COMMANDS
 
 
 def complete(*words: str) -> list[str]:
-    commands.load()
-    script = completion.script("bash", COMMANDS)
+    commands.register_all()
+    script = completion.completion_script("bash", COMMANDS)
     given = " ".join(words)
     call = f"COMP_WORDS=({given}); COMP_CWORD={len(words) - 1}; _debugger; printf '%s\\n' "
     done = subprocess.run(

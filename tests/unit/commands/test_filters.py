@@ -6,33 +6,33 @@ import time
 
 import pytest
 
-from debugger.commands.filters import filters, number
-from debugger.core.events import Kind
-from debugger.errors import Code, DebuggerError
-from debugger.timeline import Returned
+from debugger.cli.commands.event_filters import parse_event_number, parse_filters
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.events import EventKind
+from debugger.session.timeline import ReturnedCondition
 
 
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        ("5", Returned("=", 5)),
-        ("-5", Returned("=", -5)),
-        ("0x10", Returned("=", 16)),
-        ("1.5", Returned("=", 1.5)),
-        ("<0", Returned("<", 0)),
-        (">= 100", Returned(">=", 100)),
-        ("!=0", Returned("!=", 0)),
-        ("==7", Returned("=", 7)),
-        ("!=true", Returned("!=", "true")),
-        ("=*", Returned("=", "*")),
-        ("=<optimized out>", Returned("=", "<optimized out>")),
-        ("true", Returned("=", "true")),
-        ("97 'a'", Returned("=", "97 'a'")),
-        ("*loud*", Returned("like", "*loud*")),
+        ("5", ReturnedCondition("=", 5)),
+        ("-5", ReturnedCondition("=", -5)),
+        ("0x10", ReturnedCondition("=", 16)),
+        ("1.5", ReturnedCondition("=", 1.5)),
+        ("<0", ReturnedCondition("<", 0)),
+        (">= 100", ReturnedCondition(">=", 100)),
+        ("!=0", ReturnedCondition("!=", 0)),
+        ("==7", ReturnedCondition("=", 7)),
+        ("!=true", ReturnedCondition("!=", "true")),
+        ("=*", ReturnedCondition("=", "*")),
+        ("=<optimized out>", ReturnedCondition("=", "<optimized out>")),
+        ("true", ReturnedCondition("=", "true")),
+        ("97 'a'", ReturnedCondition("=", "97 'a'")),
+        ("*loud*", ReturnedCondition("like", "*loud*")),
     ],
 )
 def test_a_returned_value_is_compared_equal_or_like(words, meant):
-    assert filters(returned=words).returned == meant
+    assert parse_filters(returned=words).returned == meant
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_a_returned_value_is_compared_equal_or_like(words, meant):
     ],
 )
 def test_a_duration_has_a_unit(words, nanoseconds):
-    assert filters(min_duration=words).min_duration_ns == nanoseconds
-    assert filters(max_duration=words).max_duration_ns == nanoseconds
+    assert parse_filters(min_duration=words).min_duration_ns == nanoseconds
+    assert parse_filters(max_duration=words).max_duration_ns == nanoseconds
 
 
 @pytest.mark.parametrize(
@@ -66,23 +66,27 @@ def test_a_duration_has_a_unit(words, nanoseconds):
 )
 def test_what_means_nothing_is_refused(wrong, says, hint):
     with pytest.raises(DebuggerError) as refused:
-        filters(**wrong)
-    assert refused.value.code is Code.USAGE
+        parse_filters(**wrong)
+    assert refused.value.code is ErrorCode.USAGE
     assert says in refused.value.message
     assert hint in refused.value.hint
 
 
 def test_times_are_so_long_ago_and_numbers_are_events():
     now = time.monotonic_ns()
-    meant = filters(since="-5s", until="-500ms", kinds=("stop",))
-    assert meant.kinds == {Kind.STOP}
+    meant = parse_filters(since="-5s", until="-500ms", kinds=("stop",))
+    assert meant.kinds == {EventKind.STOP}
     assert abs(meant.since_ns - (now - 5 * 10**9)) < 10**9
     assert abs(meant.until_ns - (now - 5 * 10**8)) < 10**9
-    assert (number("--since", "-5s"), number("--since", None), number("--since", "12")) == (
+    assert (
+        parse_event_number("--since", "-5s"),
+        parse_event_number("--since", None),
+        parse_event_number("--since", "12"),
+    ) == (
         None,
         None,
         12,
     )
-    assert filters(since="12").since_ns is None
+    assert parse_filters(since="12").since_ns is None
     with pytest.raises(DebuggerError, match="not 'soon'"):
-        number("--until", "soon")
+        parse_event_number("--until", "soon")

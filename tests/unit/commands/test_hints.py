@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 import hint_situations as situations
-from debugger import commands
-from debugger.core.command import COMMANDS
+from debugger.cli import commands, parser
+from debugger.cli.reference import GLOBAL_OPTIONS, command_paths, option_flags, option_parameters
 from debugger.errors import DebuggerError
-from debugger.surface import cli
-from debugger.surface.reference import GLOBAL_OPTIONS, flags, options, paths
+from debugger.model.command_registry import COMMANDS
 from hint_texts import COMMAND, PLACEHOLDER, commands_in, hints
 
 LOCAL = {"completion", "--help", "--version"}
@@ -28,8 +27,8 @@ def named_commands() -> Iterator[tuple[str, str]]:
 
 def fault(named: str) -> str | None:
     """Say what is wrong with a command as a hint names it: what follows its name may be prose."""
-    commands.load()
-    known = paths(COMMANDS)
+    commands.register_all()
+    known = command_paths(COMMANDS)
     words = named.split()
     if words[:1] and words[0] in {"--budget", "--session"}:
         words = words[2:]
@@ -40,8 +39,8 @@ def fault(named: str) -> str | None:
         is_group = any(path[: len(words[:1])] == tuple(words[:1]) for path in known)
         return None if is_group else f"no command {words[0]!r}"
     command = known[tuple(words[: sizes[0]])]
-    every = (*options(command), *GLOBAL_OPTIONS)
-    taken = {flag for one in every for flag in flags(one)} | {"--help", "--"}
+    every = (*option_parameters(command), *GLOBAL_OPTIONS)
+    taken = {flag for one in every for flag in option_flags(one)} | {"--help", "--"}
     given = words[: words.index("--")] if "--" in words else words
     unknown = [one for one in given if one.startswith("--") and one not in taken]
     return f"{command.name} takes no {unknown[0]}" if unknown else None
@@ -70,7 +69,7 @@ def misread(hint: str) -> Iterator[str]:
             continue
         for given in (words, [NUMBERS.get(one, one) for one in words]):
             try:
-                cli.parse(given, COMMANDS)
+                parser.parse_argv(given, COMMANDS)
             except DebuggerError as error:
                 said = f"debugger {named}: {error.message}"
             else:
@@ -80,7 +79,7 @@ def misread(hint: str) -> Iterator[str]:
 
 
 def test_every_hints_command_is_understood_with_its_arguments_as_it_is_written() -> None:
-    commands.load()
+    commands.register_all()
     wrong = []
     for path, line, text in hints():
         verbs = VERBS if re.search(r"\bdebugger X\b", text) else ("X",)
@@ -113,7 +112,7 @@ def test_every_hint_that_names_a_command_is_met_in_a_situation_or_says_why_not()
         if "debugger " in text and not has_situation(path, text, expected)
     ]
     assert missing == []
-    assert not has_situation("session/look.py", "debugger frobnicate", expected)
+    assert not has_situation("session/selection.py", "debugger frobnicate", expected)
 
 
 def test_every_reason_is_for_a_hint_that_exists() -> None:
@@ -139,16 +138,16 @@ def test_a_wrong_hint_is_found() -> None:
     [("run", "start PROGRAM"), ("info", "locals"), ("quit", "stop"), ("ptype", "print --type")],
 )
 def test_a_word_of_another_debugger_is_answered_with_ours(word: str, names: str) -> None:
-    commands.load()
+    commands.register_all()
     with pytest.raises(DebuggerError) as raised:
-        cli.parse([word], COMMANDS)
+        parser.parse_argv([word], COMMANDS)
     assert names in str(raised.value.hint)
 
 
 def test_no_word_of_another_debugger_is_a_command_of_ours() -> None:
-    commands.load()
-    ours = {path[0] for path in paths(COMMANDS)}
-    assert not ours & cli._ELSEWHERE.keys()
-    for answer in cli._ELSEWHERE.values():
+    commands.register_all()
+    ours = {path[0] for path in command_paths(COMMANDS)}
+    assert not ours & parser._ELSEWHERE.keys()
+    for answer in parser._ELSEWHERE.values():
         for named in answer.split(", "):
             assert fault(named.removeprefix("or ")) is None

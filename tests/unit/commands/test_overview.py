@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from debugger import commands
-from debugger.core.command import COMMANDS
-from debugger.surface.reference import MAX_OVERVIEW_LINES, overview
+from debugger.cli import commands
+from debugger.cli.reference import MAX_OVERVIEW_LINES, command_overview
+from debugger.model.command_registry import COMMANDS
 
 
 def test_the_questions_are_told_apart_in_the_list_of_commands() -> None:
-    commands.load()
-    lines = list(overview(COMMANDS))
+    commands.register_all()
+    lines = list(command_overview(COMMANDS))
     assert len(lines) <= MAX_OVERVIEW_LINES
     begin = lines.index("Questions:")
     questions = {one.split()[0]: one for one in lines[begin + 1 :]}
@@ -18,8 +18,8 @@ def test_the_questions_are_told_apart_in_the_list_of_commands() -> None:
 
 
 def test_a_summary_ends_with_a_clause_and_not_within_one() -> None:
-    commands.load()
-    lines = list(overview(COMMANDS))
+    commands.register_all()
+    lines = list(command_overview(COMMANDS))
     listed = lines[lines.index("Sessions:") :]
     assert not [one for one in listed if "\N{HORIZONTAL ELLIPSIS}" in one]
     assert any("Run to the next line, over calls" in one for one in listed)

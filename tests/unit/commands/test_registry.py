@@ -7,11 +7,11 @@ from typing import Literal, get_args, get_origin
 import msgspec
 import pytest
 
-from debugger import commands
-from debugger.core.command import COMMANDS, Arg, Opt
-from debugger.errors import Code, DebuggerError
+from debugger.cli import commands
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.command_registry import COMMANDS, Argument, Option
 
-commands.load()
+commands.register_all()
 ALL = list(COMMANDS)
 
 CHANGES = {
@@ -47,26 +47,26 @@ def test_a_command_binds_every_argument_that_it_has(found):
     for parameter in found.parameters:
         value = sample(parameter.value_type)
         given[parameter.name] = [value] if parameter.is_repeated else value
-    bound = found.bind(given)
+    bound = found.bind_arguments(given)
     assert set(bound) == {parameter.name for parameter in found.parameters}
     assert msgspec.to_builtins(bound) == {name: frozen(value) for name, value in given.items()}
 
 
 @pytest.mark.parametrize("found", ALL, ids=lambda one: one.name)
 def test_a_command_needs_only_what_is_required(found):
-    bound = found.bind(required(found))
+    bound = found.bind_arguments(required(found))
     assert all(bound[one.name] == one.default for one in found.parameters if not one.is_required)
     if required(found):
         with pytest.raises(DebuggerError) as refused:
-            found.bind({})
-        assert refused.value.code is Code.USAGE
+            found.bind_arguments({})
+        assert refused.value.code is ErrorCode.USAGE
 
 
 @pytest.mark.parametrize("found", ALL, ids=lambda one: one.name)
 def test_a_command_refuses_what_it_does_not_know(found):
     with pytest.raises(DebuggerError) as refused:
-        found.bind({**required(found), "no_such_argument": 1})
-    assert refused.value.code is Code.USAGE
+        found.bind_arguments({**required(found), "no_such_argument": 1})
+    assert refused.value.code is ErrorCode.USAGE
     assert refused.value.hint == f"debugger {found.name} --help"
 
 
@@ -75,8 +75,8 @@ def test_a_command_says_what_it_does_and_each_option_too(found):
     assert found.summary.endswith(".")
     assert found.group
     for one in found.parameters:
-        assert isinstance(one.about, Arg | Opt)
-        if isinstance(one.about, Opt):
+        assert isinstance(one.about, Argument | Option)
+        if isinstance(one.about, Option):
             assert one.about.flags[0].startswith("--")
             assert one.about.help
 
@@ -91,13 +91,15 @@ def test_a_command_only_reads_unless_it_changes_program_session_or_cursor():
 
 def test_no_two_options_of_a_command_share_a_flag():
     for one in ALL:
-        flags = [flag for p in one.parameters if isinstance(p.about, Opt) for flag in p.about.flags]
+        flags = [
+            flag for p in one.parameters if isinstance(p.about, Option) for flag in p.about.flags
+        ]
         assert len(flags) == len(set(flags)), one.name
 
 
 def test_only_the_last_word_takes_all_that_is_left():
     for one in ALL:
-        words = [p for p in one.parameters if isinstance(p.about, Arg)]
+        words = [p for p in one.parameters if isinstance(p.about, Argument)]
         for parameter in words[:-1]:
             assert not parameter.about.words, one.name
             assert not parameter.is_repeated, one.name

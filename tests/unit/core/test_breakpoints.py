@@ -5,15 +5,22 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from debugger.core.breakpoints import MOST, Bound, Breakpoint, Breakpoints, Kind, Spec
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import (
+    MOST,
+    BoundBreakpoint,
+    Breakpoint,
+    BreakpointKind,
+    Breakpoints,
+    BreakpointSpec,
+)
 
-LINE = Spec(file="/a.c", line=3)
+LINE = BreakpointSpec(file="/a.c", line=3)
 
 
-def placed(known: Breakpoints, spec: Spec) -> Breakpoint:
+def placed(known: Breakpoints, spec: BreakpointSpec) -> Breakpoint:
     wanted = known.add(spec)
-    known.place(wanted.id, spec)
+    known.set_location(wanted.id, spec)
     return known.get(wanted.id)
 
 
@@ -25,36 +32,38 @@ def test_breakpoints_at_one_location_stand_beside_each_other():
         msgspec.structs.replace(LINE, log="x"),
     )
     assert [known.add(spec).id for spec in specs] == [1, 2, 3]
-    assert known.specs() == specs
+    assert known.user_specs() == specs
 
 
 def test_a_breakpoint_that_is_exactly_as_another_is_that_one_with_its_hits():
     known = Breakpoints()
     first = known.add(LINE)
-    known.hit(first.id)
+    known.record_hit(first.id)
     assert known.add(LINE) == known.get(first.id)
-    assert known.hits(first.id) == 1
+    assert known.count_hits(first.id) == 1
 
 
 def test_the_hits_before_a_hit_count_was_reached_are_counted():
     known = Breakpoints()
     one = known.add(msgspec.structs.replace(LINE, hit_count=5))
-    known.hit(one.id)
-    known.hit(one.id)
-    assert known.hits(one.id) == 6
+    known.record_hit(one.id)
+    known.record_hit(one.id)
+    assert known.count_hits(one.id) == 6
     known.enable(one.id, on=False)
     known.enable(one.id, on=True)
-    known.hit(one.id)
-    assert known.hits(one.id) == 11
+    known.record_hit(one.id)
+    assert known.count_hits(one.id) == 11
 
 
 def test_a_function_breakpoint_at_a_taken_location_is_sent_with_those_of_the_line():
     known = Breakpoints()
-    function = placed(known, Spec(function="f"))
-    known.bind([function], [Bound(verified=False, file="/a.c", line=3, is_taken=True)])
+    function = placed(known, BreakpointSpec(function="f"))
+    known.take_answers(
+        [function], [BoundBreakpoint(verified=False, file="/a.c", line=3, is_taken=True)]
+    )
     known.move_to_line("/a.c", 3)
     assert known.get(function.id).at == LINE
-    assert known.get(function.id).spec == Spec(function="f")
+    assert known.get(function.id).spec == BreakpointSpec(function="f")
 
 
 @pytest.mark.parametrize(
@@ -69,9 +78,9 @@ def test_the_one_function_whose_qualified_name_ends_so_is_taken(
     near: tuple[str, ...], function: str
 ):
     known = Breakpoints()
-    one = placed(known, Spec(function="method"))
-    known.bind([one], [Bound(verified=False, near_names=near)])
-    assert known.qualify() is (function != "method")
+    one = placed(known, BreakpointSpec(function="method"))
+    known.take_answers([one], [BoundBreakpoint(verified=False, near_names=near)])
+    assert known.qualify_functions() is (function != "method")
     at = known.get(one.id).at
     assert at is not None
     assert at.function == function
@@ -86,16 +95,16 @@ def test_ids_are_never_given_twice():
 
 def test_the_same_line_for_another_thread_is_another_breakpoint():
     known = Breakpoints()
-    assert known.add(LINE).id != known.add(Spec(file="/a.c", line=3, thread=2)).id
+    assert known.add(LINE).id != known.add(BreakpointSpec(file="/a.c", line=3, thread=2)).id
 
 
 def test_there_is_a_most():
     known = Breakpoints()
     for line in range(1, MOST + 1):
-        known.add(Spec(file="/a.c", line=line))
+        known.add(BreakpointSpec(file="/a.c", line=line))
     with pytest.raises(DebuggerError) as refused:
-        known.add(Spec(file="/b.c", line=1))
-    assert refused.value.code is Code.USAGE
+        known.add(BreakpointSpec(file="/b.c", line=1))
+    assert refused.value.code is ErrorCode.USAGE
     assert known.add(LINE).id == 3
 
 
@@ -103,28 +112,28 @@ def test_ours_are_not_listed_found_or_kept_for_the_next_run():
     known = Breakpoints()
     ours = known.add(LINE, internal=True)
     mine = known.add(LINE)
-    assert known.listed() == [mine]
+    assert known.user_breakpoints() == [mine]
     with pytest.raises(DebuggerError):
         known.get(ours.id)
-    assert {one.id for one in known.every()} == {ours.id, mine.id}
-    known.unbind()
-    assert [one.id for one in known.every()] == [mine.id]
+    assert {one.id for one in known.all_breakpoints()} == {ours.id, mine.id}
+    known.forget_answers()
+    assert [one.id for one in known.all_breakpoints()] == [mine.id]
 
 
 def test_unbind_forgets_answers_and_hits_and_keeps_what_is_wanted():
     known = Breakpoints()
     one = placed(known, LINE)
-    known.bind([one], [Bound(verified=True, backend_id=7)])
-    known.hit(one.id)
-    known.unbind()
+    known.take_answers([one], [BoundBreakpoint(verified=True, backend_id=7)])
+    known.record_hit(one.id)
+    known.forget_answers()
     assert known.get(one.id) == Breakpoint(one.id, LINE)
 
 
 def test_an_answer_to_a_breakpoint_that_was_changed_meanwhile_is_not_taken():
     known = Breakpoints()
     sent = placed(known, LINE)
-    known.place(sent.id, Spec(file="/a.c", line=4))
-    known.bind([sent], [Bound(verified=True, backend_id=7)])
+    known.set_location(sent.id, BreakpointSpec(file="/a.c", line=4))
+    known.take_answers([sent], [BoundBreakpoint(verified=True, backend_id=7)])
     assert known.get(sent.id).bound is None
 
 
@@ -132,44 +141,44 @@ def test_an_answer_to_a_breakpoint_that_was_removed_meanwhile_brings_nothing_bac
     known = Breakpoints()
     sent = placed(known, LINE)
     known.remove(sent.id)
-    known.bind([sent], [Bound(verified=True, backend_id=7)])
-    assert known.every() == []
+    known.take_answers([sent], [BoundBreakpoint(verified=True, backend_id=7)])
+    assert known.all_breakpoints() == []
 
 
 def test_a_late_answer_finds_its_breakpoint_by_the_backends_number_only():
     known = Breakpoints()
     one = placed(known, LINE)
-    known.bind([one], [Bound(verified=False)])
-    assert known.update(Bound(verified=True)) is None
-    assert known.get(one.id).bound == Bound(verified=False)
-    known.bind([one], [Bound(verified=False, backend_id=7)])
-    late = Bound(verified=True, backend_id=7, line=4)
-    assert known.update(late).bound == late
+    known.take_answers([one], [BoundBreakpoint(verified=False)])
+    assert known.update_bound(BoundBreakpoint(verified=True)) is None
+    assert known.get(one.id).bound == BoundBreakpoint(verified=False)
+    known.take_answers([one], [BoundBreakpoint(verified=False, backend_id=7)])
+    late = BoundBreakpoint(verified=True, backend_id=7, line=4)
+    assert known.update_bound(late).bound == late
     assert known.by_backend_id(7).id == one.id
 
 
 def test_a_list_holds_the_enabled_breakpoints_of_one_file_by_id():
     known = Breakpoints()
     for line in (9, 2, 5):
-        placed(known, Spec(file="/a.c", line=line))
-    placed(known, Spec(file="/b.c", line=1))
-    placed(known, Spec(function="f"))
+        placed(known, BreakpointSpec(file="/a.c", line=line))
+    placed(known, BreakpointSpec(file="/b.c", line=1))
+    placed(known, BreakpointSpec(function="f"))
     off = known.enable(2, on=False)
-    assert [one.id for one in known.alike(LINE)] == [1, 3]
+    assert [one.id for one in known.same_list(LINE)] == [1, 3]
     assert off.bound is None
-    assert {(at.kind, at.file) for at in known.lists()} == {
-        (Kind.LINE, "/a.c"),
-        (Kind.LINE, "/b.c"),
-        (Kind.FUNCTION, None),
+    assert {(at.kind, at.file) for at in known.list_representatives()} == {
+        (BreakpointKind.LINE, "/a.c"),
+        (BreakpointKind.LINE, "/b.c"),
+        (BreakpointKind.FUNCTION, None),
     }
 
 
 def test_a_breakpoint_that_cannot_be_placed_is_not_sent():
     known = Breakpoints()
     one = known.add(LINE)
-    known.place(one.id, Bound(verified=False, why="no such file"))
-    assert known.alike(LINE) == []
-    assert known.lists() == []
+    known.set_location(one.id, BoundBreakpoint(verified=False, why="no such file"))
+    assert known.same_list(LINE) == []
+    assert known.list_representatives() == []
     assert known.get(one.id).bound.why == "no such file"
 
 
@@ -184,6 +193,6 @@ def test_an_unknown_id_names_those_that_exist():
 
 def test_a_breakpoint_of_another_process_keeps_its_id():
     known = Breakpoints()
-    known.adopt(Breakpoint(5, LINE, bound=Bound(verified=True), hits=3))
+    known.adopt(Breakpoint(5, LINE, bound=BoundBreakpoint(verified=True), hits=3))
     assert known.get(5) == Breakpoint(5, LINE)
-    assert known.add(Spec(function="f")).id == 6
+    assert known.add(BreakpointSpec(function="f")).id == 6

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from debugger.core.causes import THIS, Facts, cause, is_null, is_zero
-from debugger.core.statement import reads
+from debugger.model.statement import parse_reads
+from debugger.questions.crash.crash_cause import THIS, CrashFacts, explain_crash, is_null, is_zero
 
 
 def told(statement: str, **facts: Any) -> tuple[str, str]:
-    read = reads(statement, hash_comments=facts.pop("is_python", False))
+    read = parse_reads(statement, hash_comments=facts.pop("is_python", False))
     known = {"accesses": read.accesses, "operands": read.operands, **facts}
-    found = cause(Facts(function="work", place="a.c:7", **known))
+    found = explain_crash(CrashFacts(function="work", place="a.c:7", **known))
     assert found.text.endswith(", in work a.c:7")
     return found.kind, found.text.removesuffix(", in work a.c:7")
 
@@ -156,9 +156,9 @@ def test_a_sanitizers_report_names_the_pointer_and_its_history() -> None:
         "    #0 0x7ffff in free ../libsanitizer/asan/asan_malloc_linux.cpp:52",
         "    #1 0x55555 in drop /src/a.c:9",
     )
-    read = reads("x = p[1] + q->n;")
-    found = cause(
-        Facts(
+    read = parse_reads("x = p[1] + q->n;")
+    found = explain_crash(
+        CrashFacts(
             function="work",
             accesses=read.accesses,
             values={"p": "0x602000000010", "q": "0x7ffe0000"},
@@ -191,7 +191,7 @@ def test_zero_is_a_number() -> None:
 
 
 def test_a_method_that_was_called_of_a_null_pointer_is_told_by_its_this() -> None:
-    read = reads("for (Attribute *a = _first; a; a = a->_next) {")
+    read = parse_reads("for (Attribute *a = _first; a; a = a->_next) {")
     facts = {"signal": "SIGSEGV", "address": 0x70, "accesses": (*read.accesses, THIS)}
     assert told("", values={"this": "0x0"}, **facts) == ("null_pointer", "null pointer: this=0x0")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.core.addresses import Region, classify, regions
-from debugger.core.answers import OutputLine
-from debugger.core.origin import is_library
-from debugger.core.sanitizers import report
-from debugger.core.thrown import panic_message, uncaught
-from debugger.core.tracebacks import read
-from debugger.core.traces import without_traces
+from debugger.model.answers import OutputLine
+from debugger.model.exception_cause import panic_message, parse_uncaught
+from debugger.model.fault_address import MemoryRegion, classify_address, parse_memory_map
+from debugger.model.library_path import is_library
+from debugger.model.stack_trace_text import without_traces
+from debugger.model.traceback_text import parse_traceback
+from debugger.questions.crash.sanitizer_report import parse_report
 
 MAPS = [
     "555555554000-555555555000 r--p 00000000 08:01 12  /bin/prog",
@@ -20,7 +20,7 @@ MAPS = [
 
 
 def test_a_memory_map_is_read() -> None:
-    assert regions([*MAPS, "nonsense"])[0] == Region(
+    assert parse_memory_map([*MAPS, "nonsense"])[0] == MemoryRegion(
         0x555555554000, 0x555555555000, "r--p", "/bin/prog"
     )
 
@@ -38,11 +38,14 @@ def test_a_memory_map_is_read() -> None:
     ],
 )
 def test_an_address_is_classified(address: int, kind: str) -> None:
-    assert classify(address, regions(MAPS), stack=0x7FFFFF7FF010)[0] == kind
+    assert classify_address(address, parse_memory_map(MAPS), stack=0x7FFFFF7FF010)[0] == kind
 
 
 def test_beyond_the_stack_is_an_overflow_only_at_the_stacks_end() -> None:
-    assert classify(0x7FFFFF7FEFF8, regions(MAPS), stack=0x7FFFFFFF0000)[0] == "unmapped"
+    assert (
+        classify_address(0x7FFFFF7FEFF8, parse_memory_map(MAPS), stack=0x7FFFFFFF0000)[0]
+        == "unmapped"
+    )
 
 
 def lines(text: str) -> list[OutputLine]:
@@ -115,7 +118,7 @@ SUMMARY: ThreadSanitizer: data race /src/hits.c:47 in count
 ==================
 10 hits
 ThreadSanitizer: reported 1 warnings"""
-    found = report(text.splitlines())
+    found = parse_report(text.splitlines())
     assert found is not None
     assert found.text == "data race (TSan), read by thread T2 after write by main thread"
     assert found.notes == (
@@ -127,7 +130,7 @@ ThreadSanitizer: reported 1 warnings"""
 
 
 def test_memory_was_freed_by_the_users_function_not_by_the_librarys() -> None:
-    found = report(
+    found = parse_report(
         """==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x6120 at pc 0x5
 READ of size 4 at 0x6120 thread T0
 freed by thread T0 here:
@@ -145,7 +148,7 @@ previously allocated by thread T0 here:
 
 
 def test_a_traceback_is_read_with_what_was_repeated() -> None:
-    found = read(
+    found = parse_traceback(
         """Traceback (most recent call last):
   File "/a.py", line 9, in <module>
     f()
@@ -159,7 +162,7 @@ RecursionError: maximum recursion depth exceeded""".splitlines()
 
 
 def test_of_a_fatal_error_the_current_thread_is_told() -> None:
-    found = read(
+    found = parse_traceback(
         """Fatal Python error: Segmentation fault
 
 Thread 0x01 (most recent call first):
@@ -177,7 +180,7 @@ Current thread 0x02 (most recent call first):
 
 @pytest.mark.parametrize("text", ["", "Traceback (most recent call last):", "x: y"])
 def test_what_is_no_traceback_is_none(text: str) -> None:
-    assert read(text.splitlines()) is None
+    assert parse_traceback(text.splitlines()) is None
 
 
 def test_the_last_panic_is_read_in_both_forms() -> None:
@@ -190,15 +193,15 @@ def test_the_last_panic_is_read_in_both_forms() -> None:
 
 def test_an_uncaught_exception_of_cpp_is_read() -> None:
     said = ["terminate called after throwing an instance of 'shop::Refused'", "  what():  no"]
-    assert uncaught(said) == ("shop::Refused", "no")
-    assert uncaught(["x"]) is None
+    assert parse_uncaught(said) == ("shop::Refused", "no")
+    assert parse_uncaught(["x"]) is None
 
 
 def test_what_ubsan_says_is_told_from_its_words_or_its_handler() -> None:
-    said = report(["a.c:6:103: runtime error: division by zero"])
+    said = parse_report(["a.c:6:103: runtime error: division by zero"])
     assert said is not None
     assert said.text == "division by zero (UBSan)"
-    handled = report([], ["__ubsan_on_report", "__ubsan::__ubsan_handle_out_of_bounds_abort"])
+    handled = parse_report([], ["__ubsan_on_report", "__ubsan::__ubsan_handle_out_of_bounds_abort"])
     assert handled is not None
     assert handled.text == "index out of bounds (UBSan)"
 

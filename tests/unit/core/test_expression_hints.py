@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.core.expression_hints import LOCALS, choose
+from debugger.model.expression_hints import LOCALS, choose_hint
 
 
 @pytest.mark.parametrize(
@@ -16,8 +16,8 @@ from debugger.core.expression_hints import LOCALS, choose
     ],
 )
 def test_what_has_no_code_is_looked_into_without_a_call(message: str) -> None:
-    assert "debugger vars REF" in choose(message, LOCALS)
+    assert "debugger vars REF" in choose_hint(message, LOCALS)
 
 
 def test_a_hint_of_the_adapters_own_is_kept() -> None:
-    assert choose("may be inlined", "its own") == "its own"
+    assert choose_hint("may be inlined", "its own") == "its own"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.core.function_span import find_span
+from debugger.sources.function_span import find_span
 
 C = """\
 int twice(int n);

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from debugger.core.hangs import Activity, Verdict, Wait, judge
-from debugger.core.loops import Loop, Varied
+from debugger.questions.hang.hang_verdict import (
+    HangVerdict,
+    ThreadActivity,
+    ThreadWait,
+    decide_verdict,
+)
+from debugger.questions.hang.loop_analysis import ChangedVariable, Loop
 
 
-def _thread(key: str, wait: Wait | None = None, **more: object) -> Activity:
-    return Activity(key, f"thread {key}", wait=wait, **more)  # type: ignore[arg-type]
+def _thread(key: str, wait: ThreadWait | None = None, **more: object) -> ThreadActivity:
+    return ThreadActivity(key, f"thread {key}", wait=wait, **more)  # type: ignore[arg-type]
 
 
-def _lock(text: str, *owners: str) -> Wait:
-    return Wait("lock", text, owners)
+def _lock(text: str, *owners: str) -> ThreadWait:
+    return ThreadWait("lock", text, owners)
 
 
-def _judged(*activities: Activity, computes: bool = False) -> Verdict:
-    return judge(activities, computes=computes)
+def _judged(*activities: ThreadActivity, computes: bool = False) -> HangVerdict:
+    return decide_verdict(activities, computes=computes)
 
 
 def test_threads_that_wait_for_each_others_locks_are_a_deadlock() -> None:
-    main = _thread("m", Wait("join", "", ("a",)))
+    main = _thread("m", ThreadWait("join", "", ("a",)))
     verdict = _judged(main, _thread("a", _lock("x", "b")), _thread("b", _lock("y", "a")))
     assert verdict.kind == "deadlock"
     assert verdict.chain == ("a", "b")
@@ -35,44 +40,44 @@ def test_a_thread_that_waits_for_its_own_lock_is_a_deadlock() -> None:
 
 
 def test_a_lock_whose_owner_sleeps_is_none() -> None:
-    verdict = _judged(_thread("a", _lock("x", "b")), _thread("b", Wait("sleep")))
+    verdict = _judged(_thread("a", _lock("x", "b")), _thread("b", ThreadWait("sleep")))
     assert verdict.kind == "sleeping"
     assert verdict.about == "b"
     assert verdict.text == "thread a waits for x, held by thread b; thread b sleeps"
 
 
 def test_who_is_waited_for_is_followed_to_what_it_waits_for() -> None:
-    read = Wait("io", "reads from fd 3: a pipe")
-    verdict = _judged(_thread("m", Wait("join", "", ("a",))), _thread("a", read))
+    read = ThreadWait("io", "reads from fd 3: a pipe")
+    verdict = _judged(_thread("m", ThreadWait("join", "", ("a",))), _thread("a", read))
     assert (verdict.kind, verdict.about) == ("io", "a")
     assert verdict.text.endswith("thread a reads from fd 3: a pipe")
 
 
 def test_channels_that_only_those_that_wait_could_end_are_a_deadlock() -> None:
-    main = _thread("m", Wait("send", "jobs", ("a", "b")))
-    workers = [_thread(key, Wait("send", "results", ("m",))) for key in "ab"]
-    verdict = _judged(main, *workers, _thread("t", Wait("sleep")))
+    main = _thread("m", ThreadWait("send", "jobs", ("a", "b")))
+    workers = [_thread(key, ThreadWait("send", "results", ("m",))) for key in "ab"]
+    verdict = _judged(main, *workers, _thread("t", ThreadWait("sleep")))
     assert verdict.kind == "deadlock"
     assert verdict.text.startswith("deadlock: thread m sends to jobs, which thread a or thread b")
 
 
 def test_a_channel_that_one_who_runs_could_end_is_none() -> None:
-    main = _thread("m", Wait("send", "jobs", ("a", "b")))
-    verdict = _judged(main, _thread("a", Wait("send", "results", ("m",))), _thread("b"))
+    main = _thread("m", ThreadWait("send", "jobs", ("a", "b")))
+    verdict = _judged(main, _thread("a", ThreadWait("send", "results", ("m",))), _thread("b"))
     assert verdict.kind != "deadlock"
 
 
 def test_a_task_that_awaits_what_nobody_sets_is_told_behind_the_loop() -> None:
-    main = _thread("m", Wait("loop", "", ("t",)))
-    task = Activity("t", "fetch", "task", wait=Wait("task", "", ("u",)))
-    inner = Activity("u", "reply", "task", wait=Wait("future", "a future"))
+    main = _thread("m", ThreadWait("loop", "", ("t",)))
+    task = ThreadActivity("t", "fetch", "task", wait=ThreadWait("task", "", ("u",)))
+    inner = ThreadActivity("u", "reply", "task", wait=ThreadWait("future", "a future"))
     verdict = _judged(main, task, inner)
     assert verdict.kind == "waiting"
     assert verdict.text == "fetch awaits reply; reply awaits a future"
 
 
 def _loop(*, is_moving: bool = False, names: tuple[str, ...] = ("low",)) -> Loop:
-    changed = (Varied("low", "1", "9"),) if is_moving else ()
+    changed = (ChangedVariable("low", "1", "9"),) if is_moving else ()
     same = () if is_moving else (("low", "2"),)
     return Loop(6, "while (low < 9) {", (6, 7), names, changed, same, is_moving)
 
@@ -99,13 +104,13 @@ def test_a_loop_that_goes_on_is_slow_but_moving() -> None:
 
 
 def test_goroutines_share_the_processes_own_use_of_the_processor() -> None:
-    waits = _thread("m", Wait("receive"))
-    runs = Activity("g", "goroutine 7", "goroutine", loop=_loop())
+    waits = _thread("m", ThreadWait("receive"))
+    runs = ThreadActivity("g", "goroutine 7", "goroutine", loop=_loop())
     assert _judged(waits, runs, computes=True).about == "g"
     assert _judged(waits, runs).kind == "waiting"
 
 
 def test_children_sleep_and_nothing_at_all_have_their_words() -> None:
-    assert _judged(_thread("m", Wait("child", "its child 7 (make)"))).kind == "child"
-    assert _judged(_thread("m", Wait("sleep"))).text == "thread m sleeps"
+    assert _judged(_thread("m", ThreadWait("child", "its child 7 (make)"))).kind == "child"
+    assert _judged(_thread("m", ThreadWait("sleep"))).text == "thread m sleeps"
     assert _judged().kind == "unknown"

@@ -6,38 +6,38 @@ import time
 
 import pytest
 
-from debugger.core.locate import (
-    Place,
-    absolute,
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.location import (
+    Location,
+    absolute_path,
     is_pattern,
-    matching,
+    match_paths,
     near_files,
     near_names,
     nearest_lines,
-    parse,
+    parse_location,
     plain_function,
     split_arguments,
 )
-from debugger.errors import Code, DebuggerError
 
 
 @pytest.mark.parametrize(
     ("words", "place"),
     [
-        ("main.c:42", Place(file="main.c", line=42)),
-        (" main.c:42 ", Place(file="main.c", line=42)),
-        ("/a b/main.c:1", Place(file="/a b/main.c", line=1)),
-        ("C:\\x\\main.c:7", Place(file="C:\\x\\main.c", line=7)),
-        ("42", Place(line=42)),
-        ("main", Place(function="main")),
-        ("std::vector<int>::push", Place(function="std::vector<int>::push")),
-        ("ns::5", Place(function="ns::5")),
-        ("*0x40A0", Place(address="0x40a0")),
-        ("Tree.add", Place(function="Tree.add")),
+        ("main.c:42", Location(file="main.c", line=42)),
+        (" main.c:42 ", Location(file="main.c", line=42)),
+        ("/a b/main.c:1", Location(file="/a b/main.c", line=1)),
+        ("C:\\x\\main.c:7", Location(file="C:\\x\\main.c", line=7)),
+        ("42", Location(line=42)),
+        ("main", Location(function="main")),
+        ("std::vector<int>::push", Location(function="std::vector<int>::push")),
+        ("ns::5", Location(function="ns::5")),
+        ("*0x40A0", Location(address="0x40a0")),
+        ("Tree.add", Location(function="Tree.add")),
     ],
 )
 def test_a_place_is_a_line_a_function_or_an_address(words, place):
-    assert parse(words) == place
+    assert parse_location(words) == place
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_a_place_is_a_line_a_function_or_an_address(words, place):
 )
 def test_what_is_no_place_is_refused_with_the_forms(words):
     with pytest.raises(DebuggerError) as refused:
-        parse(words)
-    assert refused.value.code is Code.USAGE
+        parse_location(words)
+    assert refused.value.code is ErrorCode.USAGE
     assert refused.value.hint
 
 
@@ -95,14 +95,14 @@ def test_a_very_long_name_takes_no_time():
 
 def test_a_path_matches_by_its_last_parts_the_shortest_first():
     candidates = ["/x/src/main.c", "/main.c", "/x/domain.c", "/y/lib/src/main.c"]
-    assert matching("main.c", candidates) == ["/main.c", "/x/src/main.c", "/y/lib/src/main.c"]
-    assert matching("src/main.c", candidates) == ["/x/src/main.c", "/y/lib/src/main.c"]
-    assert matching("./src//main.c", candidates)[0] == "/x/src/main.c"
+    assert match_paths("main.c", candidates) == ["/main.c", "/x/src/main.c", "/y/lib/src/main.c"]
+    assert match_paths("src/main.c", candidates) == ["/x/src/main.c", "/y/lib/src/main.c"]
+    assert match_paths("./src//main.c", candidates)[0] == "/x/src/main.c"
 
 
 def test_a_file_is_meant_from_the_callers_directory():
-    assert absolute("../b/x.c", "/home/me/a") == "/home/me/b/x.c"
-    assert absolute("/x.c", "/home/me") == "/x.c"
+    assert absolute_path("../b/x.c", "/home/me/a") == "/home/me/b/x.c"
+    assert absolute_path("/x.c", "/home/me") == "/x.c"
 
 
 def test_the_nearest_lines_are_told_in_ascending_order():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.core.loops import Loop, Round, loop
+from debugger.questions.hang.loop_analysis import Loop, LoopSample, find_loop
 
 SEARCH = """int find(int *list, int low, int high)
 {
@@ -26,7 +26,7 @@ NESTED = """def main(rows):
 
 
 def _loop(source: list[str], *rounds: tuple[int, dict[str, str]]) -> Loop:
-    found = loop(source, [Round(line, values) for line, values in rounds])
+    found = find_loop(source, [LoopSample(line, values) for line, values in rounds])
     assert found is not None
     return found
 
@@ -73,6 +73,6 @@ def test_a_loop_on_one_line_is_found() -> None:
 
 
 def test_lines_in_no_loop_have_none() -> None:
-    assert loop(SEARCH, [Round(11)]) is None
-    assert loop(SEARCH, []) is None
-    assert loop(SEARCH, [Round(99)]) is None
+    assert find_loop(SEARCH, [LoopSample(11)]) is None
+    assert find_loop(SEARCH, []) is None
+    assert find_loop(SEARCH, [LoopSample(99)]) is None

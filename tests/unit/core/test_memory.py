@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.core.memory import layout, parse_bytes, rows
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.memory_format import find_layout, memory_rows, parse_bytes
 
 
 def shown(data: bytes, form: str) -> list[str]:
-    return [row.text for row in rows(0x1000, data, form)]
+    return [row.text for row in memory_rows(0x1000, data, form)]
 
 
 def test_hexadecimal_rows_have_sixteen_bytes_and_their_letters():
-    found = rows(0x1000, bytes(range(0x41, 0x41 + 20)), "hex")
+    found = memory_rows(0x1000, bytes(range(0x41, 0x41 + 20)), "hex")
     assert [row.address for row in found] == ["0x1000", "0x1010"]
     assert found[0].text.startswith("41 42 43")
     assert found[0].text.endswith("  ABCDEFGHIJKLMNOP")
@@ -59,7 +59,7 @@ def test_bytes_are_read_in_the_order_of_memory(text: str):
 def test_what_is_no_bytes_is_refused(text: str):
     with pytest.raises(DebuggerError) as raised:
         parse_bytes(text)
-    assert raised.value.code is Code.USAGE
+    assert raised.value.code is ErrorCode.USAGE
     assert raised.value.hint
 
 
@@ -69,10 +69,10 @@ def test_one_digit_is_a_byte():
 
 @given(st.binary(max_size=200), st.sampled_from(["hex", "bytes", "string", "u32", "f64", "char"]))
 def test_any_bytes_can_be_laid_out(data: bytes, form: str):
-    assert all(row.address.startswith("0x") for row in rows(0, data, form))
+    assert all(row.address.startswith("0x") for row in memory_rows(0, data, form))
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones():
     with pytest.raises(DebuggerError, match="u16") as raised:
-        layout("roman")
-    assert raised.value.code is Code.USAGE
+        find_layout("roman")
+    assert raised.value.code is ErrorCode.USAGE

@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.core.numbers import Format, bits, form, integer, written
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.number_format import (
+    NumberFormat,
+    find_format,
+    format_number,
+    integer_bits,
+    parse_integer,
+)
 
 
 @pytest.mark.parametrize(
@@ -37,50 +43,52 @@ from debugger.errors import Code, DebuggerError
     ],
 )
 def test_an_integer_is_read_as_debuggers_write_it(value: str, number: int | None):
-    assert integer(value) == number
+    assert parse_integer(value) == number
 
 
 @pytest.mark.parametrize(
     ("value", "kind", "shape", "shown"),
     [
-        ("255", "int", Format.HEX, "0xff"),
-        ("-1", "int", Format.HEX, "0xffffffff"),
-        ("-1", "const unsigned char", Format.BINARY, "0b11111111"),
-        ("-2", "i64", Format.HEX, "0xfffffffffffffffe"),
-        ("-1", "some_type", Format.HEX, "-0x1"),
-        ("8", "int", Format.OCTAL, "0o10"),
-        ("0x10", "int *", Format.DECIMAL, "16"),
-        ("0x10", "int *", Format.ADDRESS, "0x0000000000000010"),
-        ("10", "char", Format.CHAR, "10 '\\x0a'"),
-        ("65", "int", Format.CHAR, "65 'A'"),
-        ("-1", "char", Format.CHAR, "255 'ÿ'"),
+        ("255", "int", NumberFormat.HEX, "0xff"),
+        ("-1", "int", NumberFormat.HEX, "0xffffffff"),
+        ("-1", "const unsigned char", NumberFormat.BINARY, "0b11111111"),
+        ("-2", "i64", NumberFormat.HEX, "0xfffffffffffffffe"),
+        ("-1", "some_type", NumberFormat.HEX, "-0x1"),
+        ("8", "int", NumberFormat.OCTAL, "0o10"),
+        ("0x10", "int *", NumberFormat.DECIMAL, "16"),
+        ("0x10", "int *", NumberFormat.ADDRESS, "0x0000000000000010"),
+        ("10", "char", NumberFormat.CHAR, "10 '\\x0a'"),
+        ("65", "int", NumberFormat.CHAR, "65 'A'"),
+        ("-1", "char", NumberFormat.CHAR, "255 'ÿ'"),
     ],
 )
-def test_a_number_is_written_in_another_form(value: str, kind: str, shape: Format, shown: str):
-    assert written(value, kind, shape) == shown
+def test_a_number_is_written_in_another_form(
+    value: str, kind: str, shape: NumberFormat, shown: str
+):
+    assert format_number(value, kind, shape) == shown
 
 
 def test_integers_without_a_size_keep_their_sign():
-    assert written("-255", "int", Format.HEX, is_bounded=False) == "-0xff"
+    assert format_number("-255", "int", NumberFormat.HEX, is_bounded=False) == "-0xff"
 
 
 @given(st.integers(min_value=-(2**63), max_value=2**64 - 1))
 def test_what_is_written_reads_back_as_the_same_bits(number: int):
-    for shape in (Format.HEX, Format.BINARY, Format.OCTAL, Format.ADDRESS):
-        shown = written(str(number), "long", shape)
+    for shape in (NumberFormat.HEX, NumberFormat.BINARY, NumberFormat.OCTAL, NumberFormat.ADDRESS):
+        shown = format_number(str(number), "long", shape)
         assert shown is not None
         assert int(shown, 0) == number % 2**64
 
 
 @given(st.text(max_size=40))
 def test_no_text_breaks_the_reader(text: str):
-    number = integer(text)
+    number = parse_integer(text)
     assert number is None or isinstance(number, int)
-    assert bits(text) in {None, 8, 16, 32, 64, 128}
+    assert integer_bits(text) in {None, 8, 16, 32, 64, 128}
 
 
 def test_an_unknown_form_is_refused_with_the_known_ones():
     with pytest.raises(DebuggerError, match="hex, binary, octal, decimal") as raised:
-        form("roman")
-    assert raised.value.code is Code.USAGE
-    assert form(None) is None
+        find_format("roman")
+    assert raised.value.code is ErrorCode.USAGE
+    assert find_format(None) is None

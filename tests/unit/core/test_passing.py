@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.core.passing import Call, Parameters, call_of
+from debugger.questions.who_wrote.call_arguments import CallArgument, ParameterNames, call_of
 
-TWO = Parameters(("total", "n"))
-METHOD = Parameters(("self", "total", "n"), ("flag",))
+TWO = ParameterNames(("total", "n"))
+METHOD = ParameterNames(("self", "total", "n"), ("flag",))
 
 
 @pytest.mark.parametrize(
     ("statement", "function", "call"),
     [
-        ("x = average(a + b, n)", "average", Call("average(a + b, n)", "a + b")),
-        ("average(f(1, 2), [3, 4])", "average", Call("average(f(1, 2), [3, 4])", "f(1, 2)")),
-        ("average('a, (b', n=2)", "average", Call("average('a, (b', n=2)", "'a, (b'")),
-        ("average(n=2, total=-1)", "average", Call("average(n=2, total=-1)", "-1")),
-        ("average(n=2)", "average", Call("average(n=2)", left_out=True)),
-        ("average()", "m.average", Call("average()", left_out=True)),
-        ("average(*both)", "average", Call("average(*both)")),
-        ("average(**both)", "average", Call("average(**both)")),
-        ("map(average, rows)", "average", Call("map(average, rows)")),
-        ("average(1) + average(2)", "average", Call("average(1) + average(2)")),
-        ("my_average(1)", "average", Call("my_average(1)")),
-        ("inner(7)", "main.<locals>.inner", Call("inner(7)", "7")),
-        ("average(1, # goes on", "average", Call("average(1, # goes on")),
-        ("<not a call>", "<module>", Call("<not a call>")),
+        ("x = average(a + b, n)", "average", CallArgument("average(a + b, n)", "a + b")),
+        (
+            "average(f(1, 2), [3, 4])",
+            "average",
+            CallArgument("average(f(1, 2), [3, 4])", "f(1, 2)"),
+        ),
+        ("average('a, (b', n=2)", "average", CallArgument("average('a, (b', n=2)", "'a, (b'")),
+        ("average(n=2, total=-1)", "average", CallArgument("average(n=2, total=-1)", "-1")),
+        ("average(n=2)", "average", CallArgument("average(n=2)", left_out=True)),
+        ("average()", "m.average", CallArgument("average()", left_out=True)),
+        ("average(*both)", "average", CallArgument("average(*both)")),
+        ("average(**both)", "average", CallArgument("average(**both)")),
+        ("map(average, rows)", "average", CallArgument("map(average, rows)")),
+        ("average(1) + average(2)", "average", CallArgument("average(1) + average(2)")),
+        ("my_average(1)", "average", CallArgument("my_average(1)")),
+        ("inner(7)", "main.<locals>.inner", CallArgument("inner(7)", "7")),
+        ("average(1, # goes on", "average", CallArgument("average(1, # goes on")),
+        ("<not a call>", "<module>", CallArgument("<not a call>")),
     ],
 )
-def test_the_argument_of_the_only_call_is_told(statement: str, function: str, call: Call) -> None:
+def test_the_argument_of_the_only_call_is_told(
+    statement: str, function: str, call: CallArgument
+) -> None:
     assert call_of(statement, function, "total", TWO, unpacks=True) == call
 
 

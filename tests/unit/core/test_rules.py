@@ -7,58 +7,58 @@ from typing import Annotated
 
 import pytest
 
-from debugger.core.command import Arg, Opt, Registry, command
-from debugger.core.policy import uses_shell
-from debugger.core.refs import Refs
-from debugger.core.state import NEXT, State, require, step
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.command_registry import Argument, Option, Registry, register_command
+from debugger.model.raw_policy import uses_shell
+from debugger.model.state import NEXT, State, check_transition, require_state
+from debugger.model.value_refs import ValueRefs
 
 
 def test_a_handle_keeps_its_name_within_a_stop_and_nothing_has_none():
-    refs = Refs()
-    assert refs.name(0) is None
-    assert refs.name(50) == refs.name(50) == "v1"
-    assert refs.name(51) == "v2"
-    assert refs.handle("v1") == 50
+    refs = ValueRefs()
+    assert refs.assign_name(0) is None
+    assert refs.assign_name(50) == refs.assign_name(50) == "v1"
+    assert refs.assign_name(51) == "v2"
+    assert refs.find_handle("v1") == 50
 
 
 def test_a_name_of_an_earlier_stop_is_stale_and_never_given_again():
-    refs = Refs()
-    refs.name(50)
+    refs = ValueRefs()
+    refs.assign_name(50)
     refs.new_stop()
-    assert refs.name(50) == "v2"
+    assert refs.assign_name(50) == "v2"
     with pytest.raises(DebuggerError) as stale:
-        refs.handle("v1")
-    assert stale.value.code is Code.STALE_REF
+        refs.find_handle("v1")
+    assert stale.value.code is ErrorCode.STALE_REF
 
 
 @pytest.mark.parametrize("name", ["v2", "v0", "x", "", "v", "v-1", "v1 ", "v" + "9" * 9999, "v١"])
 def test_a_name_that_was_never_given_is_not_found(name):
-    refs = Refs()
-    refs.name(50)
+    refs = ValueRefs()
+    refs.assign_name(50)
     with pytest.raises(DebuggerError) as unknown:
-        refs.handle(name)
-    assert unknown.value.code is Code.NOT_FOUND
+        refs.find_handle(name)
+    assert unknown.value.code is ErrorCode.NOT_FOUND
 
 
 @pytest.mark.parametrize(("now", "then"), list(itertools.product(State, State)))
 def test_a_state_goes_only_where_the_table_says(now, then):
     if then in NEXT[now]:
-        assert step(now, then) is then
+        assert check_transition(now, then) is then
     else:
         with pytest.raises(DebuggerError) as refused:
-            step(now, then)
-        assert refused.value.code is Code.WRONG_STATE
+            check_transition(now, then)
+        assert refused.value.code is ErrorCode.WRONG_STATE
         assert refused.value.hint
 
 
 @pytest.mark.parametrize("now", list(State))
 def test_a_command_in_the_wrong_state_is_told_what_to_do(now):
-    require(now, now, to="look")
+    require_state(now, now, to="look")
     with pytest.raises(DebuggerError) as refused:
-        require(now, to="look")
+        require_state(now, to="look")
     ended = now is State.TERMINATED
-    assert refused.value.code is (Code.PROGRAM_EXITED if ended else Code.WRONG_STATE)
+    assert refused.value.code is (ErrorCode.PROGRAM_EXITED if ended else ErrorCode.WRONG_STATE)
     assert refused.value.message.startswith("cannot look: ")
     assert refused.value.hint
 
@@ -143,14 +143,14 @@ def test_what_only_looks_or_runs_is_let_through(raw):
 def registry() -> Registry:
     known = Registry()
 
-    @command("do it", aliases=("d",), group="G", registry=known)
+    @register_command("do it", aliases=("d",), group="G", registry=known)
     async def do_it(
         call: object,
-        names: Annotated[tuple[str, ...], Arg("NAME")] = (),
+        names: Annotated[tuple[str, ...], Argument("NAME")] = (),
         *,
-        count: Annotated[int, Opt("--count")],
-        limit: Annotated[float | None, Opt("--limit")] = None,
-        on: Annotated[bool, Opt("--on")] = False,
+        count: Annotated[int, Option("--count")],
+        limit: Annotated[float | None, Option("--limit")] = None,
+        on: Annotated[bool, Option("--on")] = False,
     ) -> None:
         """Do it.
 
@@ -179,14 +179,14 @@ def test_two_commands_of_one_name_are_refused():
     known = registry()
     with pytest.raises(ValueError, match="two commands are called 'd'"):
 
-        @command("other", aliases=("d",), group="G", registry=known)
+        @register_command("other", aliases=("d",), group="G", registry=known)
         async def other(call: object) -> None:
             """Do another thing."""
 
 
 def test_arguments_are_checked_and_defaults_filled_in():
     found = registry().get("d")
-    assert found.bind({"count": "3", "names": ["a"]}) == {
+    assert found.bind_arguments({"count": "3", "names": ["a"]}) == {
         "names": ("a",),
         "count": 3,
         "limit": None,
@@ -210,8 +210,8 @@ def test_arguments_are_checked_and_defaults_filled_in():
 )
 def test_arguments_that_do_not_fit_are_a_usage_error(given):
     with pytest.raises(DebuggerError) as refused:
-        registry().get("d").bind(given)
-    assert refused.value.code is Code.USAGE
+        registry().get("d").bind_arguments(given)
+    assert refused.value.code is ErrorCode.USAGE
     assert refused.value.message.startswith("do it: ")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from debugger.core.signals import signal_name
+from debugger.model.signals import signal_name
 
 
 def test_a_signal_is_called_by_its_name_and_by_its_number_without_one():

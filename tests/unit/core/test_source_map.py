@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.core.source_map import SourceMap, source_map
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.source_map import SourceMap, source_map
 
 MAP = source_map(
     {"/build/src": "/home/me/src", "/build/src/lib": "~/lib/", "/ci/": "/x"}, "/home/me"
@@ -24,28 +24,28 @@ MAP = source_map(
     ],
 )
 def test_a_mapped_file_is_named_both_ways(built, here):
-    assert MAP.here(built) == here
-    assert MAP.built(here) == built
+    assert MAP.to_local(built) == here
+    assert MAP.to_built(here) == built
 
 
 @pytest.mark.parametrize("path", ["/build/srcs/a.c", "/build", "/else/a.c", "a.c", "", "/"])
 def test_other_files_stay_what_they_are(path):
-    assert MAP.here(path) == path
-    assert MAP.built(path) == path
+    assert MAP.to_local(path) == path
+    assert MAP.to_built(path) == path
 
 
 @given(st.text(alphabet="ab/.", max_size=12))
 def test_there_and_back_is_the_same(path):
     pair = SourceMap((("/build", "/home"),))
     inside = f"/build/{path}"
-    assert pair.built(pair.here(inside)) == inside
+    assert pair.to_built(pair.to_local(inside)) == inside
 
 
 @pytest.mark.parametrize("pair", [{"src": "/x"}, {"/x": "src"}, {"": "/x"}, {"/x": "~me/src"}])
 def test_a_folder_that_is_not_absolute_is_refused(pair):
     with pytest.raises(DebuggerError, match="not an absolute path") as refused:
         source_map(pair, "/home/me")
-    assert refused.value.code is Code.USAGE
+    assert refused.value.code is ErrorCode.USAGE
     assert "[sources] map" in (refused.value.hint or "")
 
 

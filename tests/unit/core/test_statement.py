@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.core.statement import reads, statement
+from debugger.model.statement import join_statement, parse_reads
 
 
 def accesses(text: str, *, is_python: bool = False) -> list[tuple[str, str, str]]:
-    found = reads(text, hash_comments=is_python).accesses
+    found = parse_reads(text, hash_comments=is_python).accesses
     return [(one.base, one.how, one.inner) for one in found]
 
 
@@ -49,7 +49,7 @@ def test_python_is_read_as_python(text: str, found: list[tuple[str, str, str]]) 
 
 
 def test_nothing_with_an_effect_is_named() -> None:
-    found = reads("list[next()] = pop(queue)->head + (*at++) + table[i = 3].name;")
+    found = parse_reads("list[next()] = pop(queue)->head + (*at++) + table[i = 3].name;")
     assert not any(
         "(" in name or "=" in name or "++" in name
         for name in (*found.operands, *(one.base for one in found.accesses if one.how != "[]"))
@@ -57,28 +57,28 @@ def test_nothing_with_an_effect_is_named() -> None:
 
 
 def test_the_arguments_of_a_template_are_types_and_no_values() -> None:
-    assert reads("return from_json(j, std::forward<T>(val));").operands == ("j", "val")
-    assert reads("let n = text.parse::<u32>() / of;").operands == ("n", "of")
-    assert set(reads("if (a < b && c > (d))").operands) >= {"a", "b", "c"}
+    assert parse_reads("return from_json(j, std::forward<T>(val));").operands == ("j", "val")
+    assert parse_reads("let n = text.parse::<u32>() / of;").operands == ("n", "of")
+    assert set(parse_reads("if (a < b && c > (d))").operands) >= {"a", "b", "c"}
 
 
 def test_the_parameters_of_a_closure_are_not_named() -> None:
-    found = reads("let newest = fitting.iter().map(|one| &one.version).max().unwrap();")
+    found = parse_reads("let newest = fitting.iter().map(|one| &one.version).max().unwrap();")
     assert not any("one" in (read.base, read.whole) for read in found.accesses)
     assert "one" not in found.operands
-    found = reads("let n = all.fold(of, |sum, (at, one)| sum + one.price * at);")
+    found = parse_reads("let n = all.fold(of, |sum, (at, one)| sum + one.price * at);")
     assert {"sum", "one", "at"}.isdisjoint(found.operands)
-    assert {"a", "b", "c"} <= set(reads("x = f(a | b, b | c);").operands)
+    assert {"a", "b", "c"} <= set(parse_reads("x = f(a | b, b | c);").operands)
 
 
 def test_a_statement_over_several_lines_is_joined() -> None:
     lines = ["total = add(first,  // one", "    second[at],", "    third);", "next();"]
-    assert statement(lines) == "total = add(first, second[at], third);"
-    assert statement(["if (x->y) {", "    z();"]) == "if (x->y) {"
+    assert join_statement(lines) == "total = add(first, second[at], third);"
+    assert join_statement(["if (x->y) {", "    z();"]) == "if (x->y) {"
 
 
 @given(st.text(max_size=200), st.booleans())
 def test_any_text_can_be_read(text: str, is_python: bool) -> None:
-    found = reads(text, hash_comments=is_python)
+    found = parse_reads(text, hash_comments=is_python)
     assert len(found.accesses) <= 12
     assert len(found.operands) <= 12

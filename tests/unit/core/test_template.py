@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.core.template import parts
+from debugger.model.log_template import split_template
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ from debugger.core.template import parts
     ],
 )
 def test_expressions_stand_in_brackets(text, expected):
-    assert list(parts(text)) == expected
+    assert list(split_template(text)) == expected
 
 
 @given(st.text(alphabet="{}ab '\"\\", max_size=40))
 def test_nothing_is_lost_and_no_part_is_empty(text):
-    found = list(parts(text))
+    found = list(split_template(text))
     assert all(part for part, _ in found)
     assert "".join(part for part, _ in found).replace(" ", "").replace("{", "").replace(
         "}", ""

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from debugger.core.origin import is_library
-from debugger.core.tracebacks import Place, fatal_error, is_cut, own, read
+from debugger.model.library_path import is_library
+from debugger.model.traceback_text import (
+    TracebackFrame,
+    fatal_error,
+    innermost_user_frame,
+    is_cut,
+    parse_traceback,
+)
 
 MODULE = """the door opens
 node:internal/modules/run_main:123
@@ -33,25 +39,25 @@ Node.js v22.20.0
 
 
 def test_a_module_of_node_is_placed_where_its_own_code_raised() -> None:
-    found = read(MODULE)
+    found = parse_traceback(MODULE)
     assert found is not None
     assert (found.type, found.message) == ("AssertionError", "frame 14: 0, not 1.6")
-    assert found.frames[0] == Place("check", "/src/the door.mjs", 22)
-    assert own(found, lambda file: is_library(file, "/src")) == found.frames[0]
+    assert found.frames[0] == TracebackFrame("check", "/src/the door.mjs", 22)
+    assert innermost_user_frame(found, lambda file: is_library(file, "/src")) == found.frames[0]
 
 
 def test_methods_and_constructors_of_node_have_their_names() -> None:
-    found = read(SCRIPT)
+    found = parse_traceback(SCRIPT)
     assert found is not None
     assert found.frames == (
-        Place("Cart.add", "/src/cart.js", 7),
-        Place("Order", "/src/order.js", 3),
+        TracebackFrame("Cart.add", "/src/cart.js", 7),
+        TracebackFrame("Order", "/src/order.js", 3),
     )
 
 
 def test_an_error_that_node_only_printed_is_no_end() -> None:
-    assert read(SCRIPT[:-1]) is None
-    assert read(["Node.js v22 is needed"]) is None
+    assert parse_traceback(SCRIPT[:-1]) is None
+    assert parse_traceback(["Node.js v22 is needed"]) is None
 
 
 def test_a_traceback_of_python_is_read_from_its_innermost_frame() -> None:
@@ -63,10 +69,10 @@ def test_a_traceback_of_python_is_read_from_its_innermost_frame() -> None:
         "  [Previous line repeated 4 more times]",
         "RecursionError: too deep",
     ]
-    found = read(lines)
+    found = parse_traceback(lines)
     assert found is not None
     assert (found.type, found.depth) == ("RecursionError", 6)
-    assert found.frames[0] == Place("f", "/src/a.py", 1)
+    assert found.frames[0] == TracebackFrame("f", "/src/a.py", 1)
 
 
 def test_the_words_with_which_v8_ends_a_process_are_read() -> None:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.core.trying import Change, changes, is_true, operands
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.try_change.trial_change import (
+    TrialChange,
+    condition_operands,
+    is_true,
+    parse_changes,
+)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +33,7 @@ from debugger.errors import Code, DebuggerError
     ],
 )
 def test_a_change_is_read(word: str, meant: list[tuple[str | None, str | None]]) -> None:
-    assert changes((word,)) == tuple(Change(*one) for one in meant)
+    assert parse_changes((word,)) == tuple(TrialChange(*one) for one in meant)
 
 
 @pytest.mark.parametrize(
@@ -37,14 +42,14 @@ def test_a_change_is_read(word: str, meant: list[tuple[str | None, str | None]])
 )
 def test_what_changes_nothing_is_refused(words: tuple[str, ...]) -> None:
     with pytest.raises(DebuggerError) as refused:
-        changes(words)
-    assert refused.value.code is Code.USAGE
+        parse_changes(words)
+    assert refused.value.code is ErrorCode.USAGE
     assert "debugger try" in (refused.value.hint or "")
 
 
 def test_two_lines_are_no_change() -> None:
     with pytest.raises(DebuggerError):
-        changes(("x=3\nshell ls",))
+        parse_changes(("x=3\nshell ls",))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +62,7 @@ def test_two_lines_are_no_change() -> None:
     ],
 )
 def test_the_operands_of_a_condition_are_known(expression: str, sides: tuple[str, ...]) -> None:
-    assert operands(expression, hash_comments=True) == sides
+    assert condition_operands(expression, hash_comments=True) == sides
 
 
 @pytest.mark.parametrize(

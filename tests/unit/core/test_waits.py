@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.core.waits import SystemCall, kind_of, system_call
+from debugger.model.thread_waits import SystemCall, kind_of, system_call
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,6 @@ def test_a_thread_that_runs_is_in_none() -> None:
 
 
 def test_waiting_for_a_thread_to_end_is_known_by_how_glibc_waits() -> None:
-    assert SystemCall("futex", (0x7000, 0x109, 4712)).joins == 4712
-    assert SystemCall("futex", (0x7000, 0x80, 2)).joins is None
-    assert SystemCall("read", (3, 0x109, 4712)).joins is None
+    assert SystemCall("futex", (0x7000, 0x109, 4712)).joined_thread == 4712
+    assert SystemCall("futex", (0x7000, 0x80, 2)).joined_thread is None
+    assert SystemCall("read", (3, 0x109, 4712)).joined_thread is None

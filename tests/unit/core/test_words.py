@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.core import memory
-from debugger.core.words import bounded, called
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import memory_format
+from debugger.model.debugger_words import check_line, parse_call
 
 
 @pytest.mark.parametrize(
@@ -27,15 +27,15 @@ from debugger.errors import Code, DebuggerError
     ],
 )
 def test_a_call_is_taken_apart(text, function, given):
-    assert called(text) == (function, given)
+    assert parse_call(text) == (function, given)
 
 
 @pytest.mark.parametrize("text", ["", " ", "a\nb", "a\x1b", "x" * 11])
 def test_what_is_no_line_or_too_long_is_refused(text):
-    bounded("x" * 10, 10)
+    check_line("x" * 10, 10)
     with pytest.raises(DebuggerError) as refused:
-        bounded(text, 10)
-    assert refused.value.code is Code.USAGE
+        check_line(text, 10)
+    assert refused.value.code is ErrorCode.USAGE
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_what_is_no_line_or_too_long_is_refused(text):
     ],
 )
 def test_a_value_at_an_address_is_written_as_it_is_shown(kind, text, held):
-    assert memory.packed(text, kind) == held
-    assert memory.size_of(kind) == len(held)
-    shown = memory.unpacked(held, kind)
+    assert memory_format.encode_value(text, kind) == held
+    assert memory_format.size_of(kind) == len(held)
+    shown = memory_format.decode_value(held, kind)
     assert shown == text.replace("0xff", "255")
 
 
 @pytest.mark.parametrize(("kind", "text"), [("u8", "300"), ("u8", "-1"), ("i32", "x"), ("i8", "")])
 def test_what_does_not_fit_is_refused(kind, text):
     with pytest.raises(DebuggerError) as refused:
-        memory.packed(text, kind)
-    assert refused.value.code is Code.USAGE
+        memory_format.encode_value(text, kind)
+    assert refused.value.code is ErrorCode.USAGE

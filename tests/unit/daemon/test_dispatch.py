@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from debugger.daemon.dispatch import Dispatcher
-from debugger.daemon.handler import Reply, Request
+from debugger.daemon.handler import CommandReply, CommandRequest
 
 
 async def unheard(text: str) -> None:
@@ -21,10 +21,10 @@ async def ask(tmp_path, monkeypatch):
     dispatcher = Dispatcher(lambda _: None)
     env = {"DEBUGGER_CONFIG": str(tmp_path / "config.toml")}
 
-    async def run(*argv: str, **more: Any) -> Reply:
+    async def run(*argv: str, **more: Any) -> CommandReply:
         words = {"argv": argv} if argv else {}
         told = {"id": 1, "stream": unheard, "cwd": str(tmp_path), "env": env, **words, **more}
-        return await dispatcher.handle(Request(**told))
+        return await dispatcher.handle(CommandRequest(**told))
 
     yield run
     await dispatcher.close()

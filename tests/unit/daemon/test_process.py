@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 
 from debugger import __version__, paths
-from debugger.daemon import process, transport
-from debugger.daemon.process import Presence
-from debugger.errors import Code, DebuggerError
+from debugger.daemon import daemon_process, transport
+from debugger.daemon.daemon_process import RuntimeFiles
+from debugger.errors import DebuggerError, ErrorCode
 from fakes import toy
 
 
 def start(directory: Path, command: tuple[str, ...]) -> list[str]:
     """Start a daemon and hang up; give what was said."""
     said: list[str] = []
-    process.start(str(directory), command, say=said.append).close()
+    daemon_process.connect_or_start(str(directory), command, say=said.append).close()
     return said
 
 
@@ -96,7 +96,7 @@ def test_a_daemon_that_ends_at_once_is_an_error_with_the_tail_of_its_log(runtime
     (runtime_dir / paths.LOG).write_text("an older fault\n")
     with pytest.raises(DebuggerError) as failed:
         start(runtime_dir, ("-c", "raise SystemExit('the disk is on fire')"))
-    assert failed.value.code is Code.INTERNAL
+    assert failed.value.code is ErrorCode.INTERNAL
     assert failed.value.message == (
         "the daemon did not start: it ended at once\n  the disk is on fire"
     )
@@ -104,7 +104,7 @@ def test_a_daemon_that_ends_at_once_is_an_error_with_the_tail_of_its_log(runtime
 
 
 def test_a_daemon_that_never_gets_ready_is_killed(runtime_dir, tmp_path, monkeypatch):
-    monkeypatch.setattr(process, "_READY_S", 1.0)
+    monkeypatch.setattr(daemon_process, "_READY_S", 1.0)
     told = tmp_path / "pid"
     code = f"import os, signal; open({str(told)!r}, 'w').write(str(os.getpid())); signal.pause()"
     with pytest.raises(DebuggerError, match=r"not ready after 1 s"):
@@ -125,13 +125,13 @@ def test_a_daemon_that_is_ready_is_taken_though_its_starter_is_slow_to_end(
         f"sys.path.insert(0, {str(Path(program).parent)!r})\n"
         f"runpy.run_path({program!r}, run_name='__main__')\n"
     )
-    monkeypatch.setattr(process, "_READY_S", 2.0)
+    monkeypatch.setattr(daemon_process, "_READY_S", 2.0)
     assert start(runtime_dir, ("-c", slow)) == []
     assert start(runtime_dir, toy.DAEMON) == []
 
 
 def test_the_wait_for_the_lock_is_bounded(runtime_dir, monkeypatch):
-    monkeypatch.setattr(process, "_LOCK_S", 0.05)
+    monkeypatch.setattr(daemon_process, "_LOCK_S", 0.05)
     descriptor = paths.open_private(str(runtime_dir / paths.LOCK), os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -139,16 +139,16 @@ def test_the_wait_for_the_lock_is_bounded(runtime_dir, monkeypatch):
             start(runtime_dir, toy.DAEMON)
     finally:
         os.close(descriptor)
-    assert failed.value.code is Code.TIMEOUT
+    assert failed.value.code is ErrorCode.TIMEOUT
     assert start(runtime_dir, toy.DAEMON) == []
 
 
 def test_the_daemon_finds_its_own_code_and_what_the_client_found(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", f"relative{os.pathsep}{os.pathsep}/absolute")
-    search = process._environment()["PYTHONPATH"].split(os.pathsep)
+    search = daemon_process._daemon_environment()["PYTHONPATH"].split(os.pathsep)
     assert search[:2] == [str(tmp_path / "relative"), "/absolute"]
-    root = str(Path(process.__file__).parents[2])
+    root = str(Path(daemon_process.__file__).parents[2])
     assert search[2:] == ([] if root.endswith("-packages") else [root])
 
 
@@ -176,9 +176,9 @@ def test_a_client_with_the_wrong_token_is_not_served(runtime_dir, monkeypatch):
 
 
 @pytest.fixture
-def presence(tmp_path: Path) -> Presence:
+def presence(tmp_path: Path) -> RuntimeFiles:
     (tmp_path / paths.SOCKET).touch()
-    return Presence(str(tmp_path), {"transport": "unix"})
+    return RuntimeFiles(str(tmp_path), {"transport": "unix"})
 
 
 def test_who_takes_its_leave_says_so_first_and_then_leaves_nothing(presence, tmp_path):
@@ -204,28 +204,28 @@ def test_who_takes_its_leave_touches_nothing_of_its_successor(presence, tmp_path
 
 
 def test_a_full_log_is_put_away_and_the_one_before_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(process, "LOG_BYTES", 10)
+    monkeypatch.setattr(daemon_process, "LOG_BYTES", 10)
     for content in (b"first and too long", b"second and too long", b"short"):
-        descriptor = process.open_log(str(tmp_path))
+        descriptor = daemon_process.open_log(str(tmp_path))
         os.write(descriptor, content)
         os.close(descriptor)
     assert (tmp_path / paths.LOG).read_bytes() == b"short"
     assert (tmp_path / paths.OLD_LOG).read_bytes() == b"second and too long"
-    os.close(process.open_log(str(tmp_path)))
+    os.close(daemon_process.open_log(str(tmp_path)))
     assert (tmp_path / paths.LOG).read_bytes() == b"short"
 
 
 def test_a_running_daemons_log_stays_within_its_bound(tmp_path):
     code = (
         "import sys\n"
-        "from debugger.daemon import process\n"
-        "process.LOG_BYTES = 1 << 10\n"
-        "log = process.Log(sys.argv[1])\n"
+        "from debugger.daemon import daemon_process\n"
+        "daemon_process.LOG_BYTES = 1 << 10\n"
+        "log = daemon_process.RotatingLog(sys.argv[1])\n"
         "for number in range(200):\n"
         "    log.write(f'line {number} \\udcff\\n')\n"
         "    log.flush()"
     )
-    descriptor = process.open_log(str(tmp_path))
+    descriptor = daemon_process.open_log(str(tmp_path))
     command = [sys.executable, "-c", code, str(tmp_path)]
     subprocess.run(command, stderr=descriptor, check=True, timeout=toy.PATIENCE_S)
     os.close(descriptor)
@@ -237,5 +237,12 @@ def test_a_running_daemons_log_stays_within_its_bound(tmp_path):
 
 def test_what_was_lost_is_said():
     entry = {"name": "a", "program": "./b", "pid": 5}
-    assert process.lost({"sessions": [entry]}) == "lost: session a (./b, pid 5)"
-    assert process.lost({"sessions": []}) == process.lost({}) == "it held no session"
+    assert (
+        daemon_process.describe_lost_sessions({"sessions": [entry]})
+        == "lost: session a (./b, pid 5)"
+    )
+    assert (
+        daemon_process.describe_lost_sessions({"sessions": []})
+        == daemon_process.describe_lost_sessions({})
+        == "it held no session"
+    )

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from debugger.daemon import protocol
-from debugger.daemon.protocol import Malformed
+from debugger.daemon.protocol import MalformedMessage
 
 HOSTILE = ["", "a\nb", "\0\x1f\x7f", '"\\/', "ü😀\u2028", "\udcff\udc80", "</script>", "\ud83d"]
 
@@ -15,22 +15,22 @@ HOSTILE = ["", "a\nb", "\0\x1f\x7f", '"\\/', "ü😀\u2028", "\udcff\udc80", "</
 @pytest.mark.parametrize("text", HOSTILE)
 def test_every_text_survives_also_as_a_key_and_foreign_bytes(text):
     message = {text: [text, {"deep": text}]}
-    line = protocol.line(message)
+    line = protocol.encode_message(message)
     assert line.isascii()
     assert line.count(b"\n") == 1
-    assert protocol.parse(line) == message
+    assert protocol.decode_message(line) == message
 
 
 @pytest.mark.parametrize(
     "value", [None, True, False, 0, -1, 1 << 70, 1.5, -1e300, [], {}, [[], {}], {"a": {"b": [1]}}]
 )
 def test_values_are_written_as_the_standard_library_writes_them(value):
-    assert json.loads(protocol.encode(value)) == value
-    assert protocol.parse(protocol.line({"x": value})) == {"x": value}
+    assert json.loads(protocol.encode_ascii(value)) == value
+    assert protocol.decode_message(protocol.encode_message({"x": value})) == {"x": value}
 
 
 def test_a_tuple_is_a_list_and_a_key_that_is_no_text_becomes_one():
-    assert protocol.encode({1: (1, "a")}) == '{"1":[1,"a"]}'
+    assert protocol.encode_ascii({1: (1, "a")}) == '{"1":[1,"a"]}'
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_tuple_is_a_list_and_a_key_that_is_no_text_becomes_one():
 )
 def test_what_json_cannot_hold_is_an_error_and_not_a_guess(value, error):
     with pytest.raises(error):
-        protocol.encode(value)
+        protocol.encode_ascii(value)
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_what_json_cannot_hold_is_an_error_and_not_a_guess(value, error):
     ],
 )
 def test_bytes_that_are_no_single_object_are_malformed(raw):
-    with pytest.raises(Malformed):
-        protocol.parse(raw)
+    with pytest.raises(MalformedMessage):
+        protocol.decode_message(raw)
 
 
 def test_spaces_around_a_message_are_no_matter():
-    assert protocol.parse(b' \t{"a": 1} \r\n') == {"a": 1}
+    assert protocol.decode_message(b' \t{"a": 1} \r\n') == {"a": 1}
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_spaces_around_a_message_are_no_matter():
     ],
 )
 def test_the_words_of_a_command_end_at_its_own_options(argv, words):
-    assert protocol.words(argv) == words
+    assert protocol.command_words(argv) == words
 
 
 def test_an_option_after_the_double_dash_is_the_programs():
-    assert protocol.asks(["start", "app", "--json"], "--json")
-    assert not protocol.asks(["start", "app", "--", "--json"], "--json")
-    assert protocol.asks(["start", "-h"], "--help", "-h")
-    assert not protocol.asks(["start", "--jsonx"], "--json")
+    assert protocol.has_option(["start", "app", "--json"], "--json")
+    assert not protocol.has_option(["start", "app", "--", "--json"], "--json")
+    assert protocol.has_option(["start", "-h"], "--help", "-h")
+    assert not protocol.has_option(["start", "--jsonx"], "--json")
 
 
 def test_sessions_are_named_for_a_person():

@@ -14,8 +14,8 @@ import pytest
 
 from debugger import __version__, paths
 from debugger.daemon import protocol, server, transport
-from debugger.daemon.process import Presence
-from debugger.daemon.server import Server
+from debugger.daemon.daemon_process import RuntimeFiles
+from debugger.daemon.server import DaemonServer
 from fakes.toy import Toy
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class Peer:
 
     async def send(self, number: int, *argv: str, **more: Any) -> None:
         words = {"argv": argv} if argv else {}
-        await self.write(protocol.line({"v": 1, "id": number, **words, **more}))
+        await self.write(protocol.encode_message({"v": 1, "id": number, **words, **more}))
 
     async def read(self) -> dict[str, Any] | None:
         try:
@@ -69,9 +69,9 @@ class Served:
 
     def __init__(self, directory: Path, idle_s: float) -> None:
         self.directory = directory
-        listener, self.address = transport.listen(str(directory), TOKEN)
-        presence = Presence(str(directory), self.address)
-        self.server = Server(self._build, listener, presence, token=TOKEN, idle_s=idle_s)
+        listener, self.address = transport.listen_for_clients(str(directory), TOKEN)
+        presence = RuntimeFiles(str(directory), self.address)
+        self.server = DaemonServer(self._build, listener, presence, token=TOKEN, idle_s=idle_s)
         self.running: asyncio.Task[None] | None = None
         self._peers: list[Peer] = []
 
@@ -215,7 +215,7 @@ async def test_another_version_is_refused_by_both_names_and_the_connection_goes_
     ],
 )
 async def test_what_is_no_request_is_refused_and_the_connection_goes_on(peer, fields):
-    await peer.write(protocol.line({"v": 1, **fields}))
+    await peer.write(protocol.encode_message({"v": 1, **fields}))
     answer = await peer.read()
     assert is_protocol_error(answer)
     assert "bad request" in answer["error"]["message"]
@@ -322,7 +322,7 @@ async def test_to_stop_ends_the_sessions_answers_all_and_leaves_nothing(served, 
     assert (await other.read())["error"]["code"] == "NO_SESSION"
     assert await other.read() is None
     await served.ended()
-    assert not served.toy.sessions()
+    assert not served.toy.live_sessions()
     assert not {path.name for path in served.directory.iterdir()} - {paths.LOCK}
 
 
@@ -389,7 +389,11 @@ async def test_a_session_keeps_the_daemon_and_its_end_lets_it_go(serve, monkeypa
     peer = await served.connect()
     await peer.ask(1, "open", "app")
     asked: asyncio.Queue[bool] = asyncio.Queue()
-    monkeypatch.setattr(served.toy, "busy", lambda: asked.put_nowait(True) or Toy.busy(served.toy))
+    monkeypatch.setattr(
+        served.toy,
+        "has_live_session",
+        lambda: asked.put_nowait(True) or Toy.has_live_session(served.toy),
+    )
     for _ in range(3):
         await within(asked.get())
     assert not served.server.stopping.is_set()
@@ -422,7 +426,7 @@ async def over_tcp(serve, monkeypatch: pytest.MonkeyPatch) -> Served:
 
 async def test_over_tcp_the_right_token_opens_the_way(over_tcp):
     peer = await over_tcp.connect()
-    await peer.write(protocol.line({"token": TOKEN}))
+    await peer.write(protocol.encode_message({"token": TOKEN}))
     assert (await peer.ask(1, "echo", "a"))["text"] == "a"
 
 
@@ -438,7 +442,7 @@ async def test_over_tcp_the_right_token_opens_the_way(over_tcp):
 )
 async def test_over_tcp_nobody_without_the_token_is_answered(over_tcp, first):
     peer = await over_tcp.connect()
-    await peer.write(protocol.line(first))
+    await peer.write(protocol.encode_message(first))
     await peer.send(1, "echo")
     assert await peer.read() is None
 

@@ -21,16 +21,16 @@ TOKEN = "0" * 64
 
 
 @pytest.fixture
-def pair() -> Iterator[tuple[transport.Connection, socket.socket]]:
+def pair() -> Iterator[tuple[transport.DaemonConnection, socket.socket]]:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.settimeout(PATIENCE_S)
-        yield transport.Connection(ours), theirs
+        yield transport.DaemonConnection(ours), theirs
 
 
 @pytest.fixture
 def listening(runtime_dir: Path) -> Iterator[socket.socket]:
-    listener, _ = transport.listen(str(runtime_dir), TOKEN)
+    listener, _ = transport.listen_for_clients(str(runtime_dir), TOKEN)
     with listener:
         listener.settimeout(PATIENCE_S)
         yield listener
@@ -39,15 +39,15 @@ def listening(runtime_dir: Path) -> Iterator[socket.socket]:
 @pytest.fixture
 def over_tcp(runtime_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
     monkeypatch.setenv("DEBUGGER_TRANSPORT", "tcp")
-    listener, address = transport.listen(str(runtime_dir), TOKEN)
+    listener, address = transport.listen_for_clients(str(runtime_dir), TOKEN)
     transport.write_state(str(runtime_dir), {"pid": os.getpid(), **address})
     with listener:
         listener.settimeout(PATIENCE_S)
         yield listener
 
 
-def connected(directory: str | Path) -> transport.Connection:
-    connection = transport.connect(str(directory))
+def connected(directory: str | Path) -> transport.DaemonConnection:
+    connection = transport.connect_daemon(str(directory))
     assert connection is not None
     return connection
 
@@ -55,44 +55,44 @@ def connected(directory: str | Path) -> transport.Connection:
 def test_lines_are_given_one_at_a_time_however_they_arrive(pair):
     connection, daemon = pair
     daemon.sendall(b"one\ntw")
-    assert connection.receive(PATIENCE_S) == b"one"
+    assert connection.receive_line(PATIENCE_S) == b"one"
     daemon.sendall(b"o\n\nthree\nunfinished")
-    assert [connection.receive(PATIENCE_S) for _ in range(3)] == [b"two", b"", b"three"]
+    assert [connection.receive_line(PATIENCE_S) for _ in range(3)] == [b"two", b"", b"three"]
     daemon.shutdown(socket.SHUT_WR)
-    assert connection.receive(PATIENCE_S) is None
+    assert connection.receive_line(PATIENCE_S) is None
 
 
 def test_a_wait_for_a_line_is_bounded_and_loses_nothing(pair):
     connection, daemon = pair
     daemon.sendall(b"half ")
     with pytest.raises(TimeoutError):
-        connection.receive(0.05)
+        connection.receive_line(0.05)
     daemon.sendall(b"a line\n")
-    assert connection.receive(PATIENCE_S) == b"half a line"
+    assert connection.receive_line(PATIENCE_S) == b"half a line"
 
 
 def test_a_line_over_the_bound_is_not_collected(pair, monkeypatch):
     monkeypatch.setattr(protocol, "MAX_BYTES", 1000)
     connection, daemon = pair
     daemon.sendall(b"x" * 1001)
-    with pytest.raises(transport.TooLong):
-        connection.receive(PATIENCE_S)
+    with pytest.raises(transport.MessageTooLong):
+        connection.receive_line(PATIENCE_S)
 
 
 def test_what_a_daemon_said_before_it_hung_up_is_still_received(pair):
     connection, daemon = pair
     daemon.sendall(b"farewell\n")
     daemon.close()
-    connection.send(b"unheard\n")
-    assert connection.receive(PATIENCE_S) == b"farewell"
-    assert connection.receive(PATIENCE_S) is None
+    connection.send_line(b"unheard\n")
+    assert connection.receive_line(PATIENCE_S) == b"farewell"
+    assert connection.receive_line(PATIENCE_S) is None
 
 
 def test_a_daemon_that_takes_nothing_is_given_up(pair):
     connection, _ = pair
     connection._timeout = 0.05
     with pytest.raises(TimeoutError):
-        connection.send(b"x" * (8 << 20))
+        connection.send_line(b"x" * (8 << 20))
 
 
 def test_the_socket_is_its_owners_alone_and_leads_to_the_daemon(runtime_dir, listening):
@@ -103,7 +103,7 @@ def test_the_socket_is_its_owners_alone_and_leads_to_the_daemon(runtime_dir, lis
     accepted, _ = listening.accept()
     with accepted:
         assert transport.is_own_peer(accepted)
-        connection.send(b"hello\n")
+        connection.send_line(b"hello\n")
         assert accepted.recv(100) == b"hello\n"
     connection.close()
 
@@ -119,17 +119,17 @@ def test_a_process_of_another_user_is_no_peer(runtime_dir, listening, monkeypatc
 
 
 def test_where_none_listens_there_is_no_connection(runtime_dir):
-    assert transport.connect(str(runtime_dir)) is None
-    listener, _ = transport.listen(str(runtime_dir), TOKEN)
+    assert transport.connect_daemon(str(runtime_dir)) is None
+    listener, _ = transport.listen_for_clients(str(runtime_dir), TOKEN)
     listener.close()
     assert (runtime_dir / paths.SOCKET).exists()
-    assert transport.connect(str(runtime_dir)) is None
+    assert transport.connect_daemon(str(runtime_dir)) is None
 
 
 def test_a_daemon_with_a_full_queue_is_not_taken_for_dead(runtime_dir, monkeypatch):
     monkeypatch.setattr(transport, "BACKLOG", 0)
     monkeypatch.setattr(transport, "CONNECT_S", 0.05)
-    listener, _ = transport.listen(str(runtime_dir), TOKEN)
+    listener, _ = transport.listen_for_clients(str(runtime_dir), TOKEN)
 
     def fill() -> None:
         for _ in range(10):
@@ -142,7 +142,7 @@ def test_a_daemon_with_a_full_queue_is_not_taken_for_dead(runtime_dir, monkeypat
 def test_a_directory_of_any_length_works(tmp_path):
     directory = tmp_path / ("d" * 120)
     directory.mkdir()
-    listener, _ = transport.listen(str(directory), TOKEN)
+    listener, _ = transport.listen_for_clients(str(directory), TOKEN)
     with listener:
         connected(directory).close()
     assert stat.S_ISSOCK(os.lstat(directory / paths.SOCKET).st_mode)
@@ -152,7 +152,7 @@ def test_a_long_directory_is_refused_where_there_is_no_way_round_it(tmp_path, mo
     monkeypatch.setattr(os.path, "isdir", lambda _: False)
     directory = tmp_path / ("d" * 120)
     directory.mkdir()
-    for use in (transport.connect, lambda path: transport.listen(path, TOKEN)):
+    for use in (transport.connect_daemon, lambda path: transport.listen_for_clients(path, TOKEN)):
         with pytest.raises(DebuggerError, match="longer than 100 bytes") as refused:
             use(str(directory))
         assert "DEBUGGER_RUNTIME_DIR" in refused.value.hint
@@ -164,7 +164,7 @@ def test_over_tcp_the_token_is_the_first_line(runtime_dir, over_tcp):
     connection = connected(runtime_dir)
     accepted, _ = over_tcp.accept()
     with accepted, accepted.makefile("rb") as lines:
-        assert protocol.parse(lines.readline()) == {"token": TOKEN}
+        assert protocol.decode_message(lines.readline()) == {"token": TOKEN}
         assert transport.is_own_peer(accepted)
     connection.close()
 
@@ -194,7 +194,7 @@ def test_a_state_that_names_no_living_daemon_is_not_followed(runtime_dir, over_t
         change = {"pid": child}
     state = transport.read_state(str(runtime_dir))
     transport.write_state(str(runtime_dir), {**state, **change})
-    assert transport.connect(str(runtime_dir)) is None
+    assert transport.connect_daemon(str(runtime_dir)) is None
     over_tcp.setblocking(False)
     with pytest.raises(BlockingIOError):
         over_tcp.accept()
@@ -202,7 +202,7 @@ def test_a_state_that_names_no_living_daemon_is_not_followed(runtime_dir, over_t
 
 def test_a_port_where_nobody_listens_any_more_is_no_daemon(runtime_dir, over_tcp):
     over_tcp.close()
-    assert transport.connect(str(runtime_dir)) is None
+    assert transport.connect_daemon(str(runtime_dir)) is None
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not json", b"[]", b"\xff", b'{"pid": 1'])

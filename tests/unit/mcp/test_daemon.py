@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from debugger.daemon import protocol, transport
-from debugger.errors import Code, DebuggerError
-from debugger.mcp import daemon as asked
-from debugger.mcp.daemon import Daemon
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp import daemon_client as asked
+from debugger.mcp.daemon_client import DaemonClient
 
 Answer = Callable[["Other", dict[str, Any]], Awaitable[None]]
 
@@ -54,16 +54,16 @@ class Other:
 
     def send(self, number: Any, **answer: Any) -> None:
         whole = {"id": number, "success": True, "result": {}, "text": "", "exit": 0, **answer}
-        self.writer.write(protocol.line(whole))
+        self.writer.write(protocol.encode_message(whole))
 
     def stream(self, number: int, text: str) -> None:
-        self.writer.write(protocol.line({"id": number, "stream": text}))
+        self.writer.write(protocol.encode_message({"id": number, "stream": text}))
 
 
 @asynccontextmanager
 async def other(runtime_dir: Path, answer: Answer) -> AsyncIterator[Other]:
     served = Other(answer)
-    listener, _ = transport.listen(str(runtime_dir), "")
+    listener, _ = transport.listen_for_clients(str(runtime_dir), "")
     server = await asyncio.start_server(served.accept, sock=listener, limit=protocol.MAX_BYTES)
     async with server:
         yield served
@@ -84,15 +84,15 @@ async def test_answers_belong_to_their_askers_in_whatever_order_they_come(runtim
             for each in reversed(waiting):
                 one.send(each["id"], text=each["command"])
 
-    async with other(runtime_dir, backwards) as one, Daemon(note=print) as daemon:
-        replies = await asyncio.gather(*(daemon.ask(f"c{n}", {}) for n in range(50)))
+    async with other(runtime_dir, backwards) as one, DaemonClient(note=print) as daemon:
+        replies = await asyncio.gather(*(daemon.run_command(f"c{n}", {}) for n in range(50)))
         assert [reply.text for reply in replies] == [f"c{n}" for n in range(50)]
         assert one.connections == 1
 
 
 async def test_a_request_that_is_cancelled_is_cancelled_there_too(runtime_dir) -> None:
-    async with other(runtime_dir, silent) as one, Daemon(note=print) as daemon:
-        asking = asyncio.ensure_future(daemon.ask("await", {}, session="s"))
+    async with other(runtime_dir, silent) as one, DaemonClient(note=print) as daemon:
+        asking = asyncio.ensure_future(daemon.run_command("await", {}, session="s"))
         await one.until(lambda: len(one.heard) == 1)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -102,7 +102,7 @@ async def test_a_request_that_is_cancelled_is_cancelled_there_too(runtime_dir) -
         assert one.heard[1]["cancel"] == one.heard[0]["id"]
         # What comes for it after all belongs to nobody, and hurts nobody.
         one.send(one.heard[0]["id"], text="late")
-        asking = asyncio.ensure_future(daemon.ask("status", {}))
+        asking = asyncio.ensure_future(daemon.run_command("status", {}))
         await one.until(lambda: len(one.heard) == 3)
         one.send(one.heard[2]["id"], text="mine")
         assert (await asking).text == "mine"
@@ -110,22 +110,22 @@ async def test_a_request_that_is_cancelled_is_cancelled_there_too(runtime_dir) -
 
 async def test_too_many_at_once_are_refused(runtime_dir, monkeypatch) -> None:
     monkeypatch.setattr(asked, "REQUESTS_MAX", 3)
-    async with other(runtime_dir, silent) as one, Daemon(note=print) as daemon:
-        asking = [asyncio.ensure_future(daemon.ask("await", {})) for _ in range(3)]
+    async with other(runtime_dir, silent) as one, DaemonClient(note=print) as daemon:
+        asking = [asyncio.ensure_future(daemon.run_command("await", {})) for _ in range(3)]
         await one.until(lambda: len(one.heard) == 3)
         with pytest.raises(DebuggerError) as failed:
-            await daemon.ask("status", {})
-        assert failed.value.code is Code.DENIED
+            await daemon.run_command("status", {})
+        assert failed.value.code is ErrorCode.DENIED
         for each in asking:
             each.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
 
 
 async def test_a_call_that_is_too_long_is_refused_before_it_is_sent(runtime_dir) -> None:
-    async with other(runtime_dir, silent) as one, Daemon(note=print) as daemon:
+    async with other(runtime_dir, silent) as one, DaemonClient(note=print) as daemon:
         with pytest.raises(DebuggerError) as failed:
-            await daemon.ask("eval", {"expression": "x" * protocol.MAX_BYTES})
-        assert failed.value.code is Code.PROTOCOL
+            await daemon.run_command("eval", {"expression": "x" * protocol.MAX_BYTES})
+        assert failed.value.code is ErrorCode.PROTOCOL
         assert one.heard == []
 
 
@@ -134,11 +134,11 @@ async def test_an_error_keeps_its_code_and_its_hint(runtime_dir) -> None:
         error = {"code": "NO_SESSION", "message": "none", "hint": "start"}
         one.send(message["id"], success=False, error=error)
 
-    async with other(runtime_dir, fail), Daemon(note=print) as daemon:
+    async with other(runtime_dir, fail), DaemonClient(note=print) as daemon:
         with pytest.raises(DebuggerError) as failed:
-            await daemon.ask("status", {})
+            await daemon.run_command("status", {})
         assert (failed.value.code, failed.value.message, failed.value.hint) == (
-            Code.NO_SESSION,
+            ErrorCode.NO_SESSION,
             "none",
             "start",
         )
@@ -151,8 +151,8 @@ async def test_what_is_streamed_comes_before_the_answer_and_is_bounded(runtime_d
         one.stream(message["id"], "end\n")
         one.send(message["id"], text="done")
 
-    async with other(runtime_dir, streaming), Daemon(note=print) as daemon:
-        reply = await daemon.run(["output"])
+    async with other(runtime_dir, streaming), DaemonClient(note=print) as daemon:
+        reply = await daemon.run_command_line(["output"])
         assert reply.text.endswith("xend\ndone")
         assert len(reply.text) == asked.STREAM_MAX + len("done")
 
@@ -162,9 +162,9 @@ async def test_a_note_is_passed_on_once(runtime_dir) -> None:
         one.send(message["id"], note="the daemon is older")
 
     noted: list[str] = []
-    async with other(runtime_dir, older), Daemon(note=noted.append) as daemon:
+    async with other(runtime_dir, older), DaemonClient(note=noted.append) as daemon:
         for _ in range(3):
-            await daemon.ask("status", {})
+            await daemon.run_command("status", {})
     assert noted == ["the daemon is older"]
 
 
@@ -177,9 +177,9 @@ async def test_a_daemon_that_dies_fails_all_that_waited_and_says_what_was_lost(r
     await gone.wait()
     lost = {"name": "app", "program": "./app", "pid": 7}
     state = {"pid": gone.pid, "transport": "unix", "sessions": [lost]}
-    async with other(runtime_dir, die), Daemon(note=print) as daemon:
+    async with other(runtime_dir, die), DaemonClient(note=print) as daemon:
         transport.write_state(str(runtime_dir), state)
-        asking = [daemon.ask("await", {}) for _ in range(3)]
+        asking = [daemon.run_command("await", {}) for _ in range(3)]
         for failure in await asyncio.gather(*asking, return_exceptions=True):
             assert isinstance(failure, DebuggerError)
             assert failure.message == (
@@ -199,8 +199,8 @@ async def test_a_daemon_that_ends_in_good_order_is_asked_again_as_its_successor(
         else:
             one.send(message["id"], text="here")
 
-    async with other(runtime_dir, ending) as one, Daemon(note=print) as daemon:
-        assert (await daemon.ask("status", {})).text == "here"
+    async with other(runtime_dir, ending) as one, DaemonClient(note=print) as daemon:
+        assert (await daemon.run_command("status", {})).text == "here"
         assert [message["command"] for message in one.heard] == ["status"] * 3
 
 
@@ -208,7 +208,7 @@ async def test_what_cannot_be_read_is_as_if_it_had_hung_up(runtime_dir) -> None:
     async def garbage(one: Other, _message: dict[str, Any]) -> None:
         one.writer.write(b"\xff\xfe\n")
 
-    async with other(runtime_dir, garbage), Daemon(note=print) as daemon:
+    async with other(runtime_dir, garbage), DaemonClient(note=print) as daemon:
         with pytest.raises(DebuggerError) as failed:
-            await daemon.ask("status", {})
-        assert failed.value.code is Code.TIMEOUT
+            await daemon.run_command("status", {})
+        assert failed.value.code is ErrorCode.TIMEOUT

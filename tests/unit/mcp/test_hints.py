@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from debugger.mcp.hints import name_tools
+from debugger.mcp.tool_hints import name_tools
 from debugger.mcp.tools import TOOLSETS
-from debugger.mcp.tools.looking import _HERE
+from debugger.mcp.tools.inspection_tools import _HERE
 from hint_texts import hints
 
 NAMES = {kind: {one.name for one in tools} for kind, tools in TOOLSETS.items()}
@@ -97,7 +97,7 @@ def test_every_call_that_a_hint_names_has_arguments_that_its_tool_takes():
     }
     assert len(calls) > 20
     for name, arguments in calls:
-        tools[name].bind(json.loads(arguments))
+        tools[name].bind_arguments(json.loads(arguments))
 
 
 def test_no_command_that_a_hint_names_is_refused_by_the_tool_for_commands():

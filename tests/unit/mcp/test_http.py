@@ -7,11 +7,11 @@ import stat
 import pytest
 from starlette.testclient import TestClient
 
-from debugger.errors import Code, DebuggerError
-from debugger.mcp import http
-from debugger.mcp.address import Place, place
-from debugger.mcp.http import Guard
-from debugger.mcp.token import VARIABLE, Token
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp import http_server
+from debugger.mcp.access_token import VARIABLE, AccessToken
+from debugger.mcp.http_server import RequestGuard
+from debugger.mcp.listen_address import ListenAddress, parse_listen_address
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from debugger.mcp.token import VARIABLE, Token
     ],
 )
 def test_a_loopback_address_is_a_place(given, url) -> None:
-    assert place(given).url == url
+    assert parse_listen_address(given).url == url
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ def test_a_loopback_address_is_a_place(given, url) -> None:
 )
 def test_anything_else_is_none(given) -> None:
     with pytest.raises(DebuggerError) as failed:
-        place(given)
-    assert failed.value.code is Code.USAGE
+        parse_listen_address(given)
+    assert failed.value.code is ErrorCode.USAGE
     assert "debugger mcp --http 127.0.0.1:0" in str(failed.value.hint)
 
 
@@ -53,33 +53,36 @@ def test_anything_else_is_none(given) -> None:
     "header", [None, "", "Bearer", "Bearer x", "bearer  sec ret", "Basic secret"]
 )
 def test_a_header_without_the_token_does_not_match(header) -> None:
-    assert not Token("secret").matches(header)
+    assert not AccessToken("secret").matches_header(header)
 
 
 @pytest.mark.parametrize("header", ["Bearer secret", "bearer secret", "BEARER  secret "])
 def test_a_header_with_the_token_matches(header) -> None:
-    assert Token("secret").matches(header)
+    assert AccessToken("secret").matches_header(header)
 
 
 def test_the_token_is_taken_out_of_the_environment() -> None:
     env = {VARIABLE: "secret", "A": "b"}
-    assert Token.taken_from(env).matches("Bearer secret")
+    assert AccessToken.taken_from(env).matches_header("Bearer secret")
     assert env == {"A": "b"}
 
 
 @pytest.mark.parametrize("given", ["a b", "a\nb", "ä", "\x7f"])
 def test_a_token_that_no_header_can_hold_is_refused(given) -> None:
     with pytest.raises(DebuggerError) as failed:
-        Token.taken_from({VARIABLE: given})
-    assert failed.value.code is Code.USAGE
+        AccessToken.taken_from({VARIABLE: given})
+    assert failed.value.code is ErrorCode.USAGE
 
 
 def test_without_one_each_server_has_a_new_token_in_a_private_file(tmp_path) -> None:
-    one, other = Token(None), Token.taken_from({VARIABLE: ""})
-    with one.kept(str(tmp_path), 1) as path, other.kept(str(tmp_path), 2) as other_path:
+    one, other = AccessToken(None), AccessToken.taken_from({VARIABLE: ""})
+    with (
+        one.write_token_file(str(tmp_path), 1) as path,
+        other.write_token_file(str(tmp_path), 2) as other_path,
+    ):
         values = [(tmp_path / name).read_text().strip() for name in (path, other_path)]
-        assert one.matches(f"Bearer {values[0]}")
-        assert not one.matches(f"Bearer {values[1]}")
+        assert one.matches_header(f"Bearer {values[0]}")
+        assert not one.matches_header(f"Bearer {values[1]}")
         assert stat.S_IMODE((tmp_path / path).stat().st_mode) == 0o600
     assert list(tmp_path.iterdir()) == []
 
@@ -89,11 +92,11 @@ async def _served(scope, receive, send) -> None:
     await send({"type": "http.response.body"})
 
 
-def guarded() -> Guard:
-    return Guard(_served, token=Token("secret"), where=Place("127.0.0.1", 80))
+def guarded() -> RequestGuard:
+    return RequestGuard(_served, token=AccessToken("secret"), where=ListenAddress("127.0.0.1", 80))
 
 
-def ask(guard: Guard, **headers: str) -> int:
+def ask(guard: RequestGuard, **headers: str) -> int:
     given = {"Host": "127.0.0.1:80", "Authorization": "Bearer secret", **headers}
     return TestClient(guard).get("/mcp", headers=given).status_code
 
@@ -110,9 +113,9 @@ def test_a_request_passes_with_the_token_and_a_name_of_this_machine() -> None:
 
 def test_neither_one_client_nor_all_together_have_too_much_in_service(monkeypatch) -> None:
     guard = guarded()
-    guard._served["greedy"] = http.OF_ONE_MAX
+    guard._served["greedy"] = http_server.OF_ONE_MAX
     assert ask(guard, **{"Mcp-Session-Id": "greedy"}) == 429
     assert ask(guard, **{"Mcp-Session-Id": "modest"}) == 204
-    guard._served["others"] = http.TOGETHER_MAX
+    guard._served["others"] = http_server.TOGETHER_MAX
     assert ask(guard, **{"Mcp-Session-Id": "modest"}) == 503
     assert set(guard._served) == {"greedy", "others"}

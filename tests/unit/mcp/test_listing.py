@@ -9,8 +9,8 @@ import pytest
 
 from debugger.errors import DebuggerError
 from debugger.mcp import instructions
-from debugger.mcp.server import listing
-from debugger.mcp.tool import Tool, Toolset
+from debugger.mcp.mcp_server import list_tool
+from debugger.mcp.tool_definition import McpTool, Toolset
 from debugger.mcp.tools import CORE, TOOLSETS
 
 CHARACTERS_A_TOKEN = 4
@@ -46,7 +46,7 @@ every_tool = pytest.mark.parametrize(
 
 
 def written(tools: Toolset) -> str:
-    shown = [listing(one, brief=tools.brief) for one in tools]
+    shown = [list_tool(one, brief=tools.brief) for one in tools]
     listed = [one.model_dump(by_alias=True, exclude_none=True) for one in shown]
     return json.dumps({"tools": listed}, separators=(",", ":"), ensure_ascii=False)
 
@@ -60,7 +60,7 @@ def test_the_listing_of_the_core_has_at_most_3000_tokens() -> None:
 
 
 @every_tool
-def test_a_tool_says_what_it_is_in_one_line(tool: Tool) -> None:
+def test_a_tool_says_what_it_is_in_one_line(tool: McpTool) -> None:
     assert tool.title
     assert tool.description.endswith(".")
     assert "\n" not in tool.description
@@ -68,15 +68,15 @@ def test_a_tool_says_what_it_is_in_one_line(tool: Tool) -> None:
 
 
 @every_tool
-def test_a_tool_has_schemas_that_are_schemas(tool: Tool) -> None:
+def test_a_tool_has_schemas_that_are_schemas(tool: McpTool) -> None:
     for schema in (tool.input_schema, tool.output_schema):
         jsonschema.Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object"
 
 
 @every_tool
-def test_what_only_looks_is_marked_so_and_nothing_is_both(tool: Tool) -> None:
-    annotations = listing(tool).annotations
+def test_what_only_looks_is_marked_so_and_nothing_is_both(tool: McpTool) -> None:
+    annotations = list_tool(tool).annotations
     assert annotations is not None
     assert annotations.read_only_hint is tool.reads_only
     assert not (annotations.read_only_hint and annotations.destructive_hint)
@@ -105,21 +105,21 @@ def test_what_can_end_or_change_a_program_is_marked_destructive() -> None:
 def test_what_is_not_listed_in_the_core_is_taken_all_the_same() -> None:
     tool = CORE.get("debug_crash")
     assert tool is not None
-    listed = listing(tool, brief=True).input_schema["properties"]
+    listed = list_tool(tool, brief=True).input_schema["properties"]
     assert "env" not in listed
     assert listed["command"] == {"type": "string"}
-    _, words = tool.bind({"command": "prog 'a b' --to=c", "env": {"A": "1"}})
+    _, words = tool.bind_arguments({"command": "prog 'a b' --to=c", "env": {"A": "1"}})
     assert words["command"] == ("prog", "a b", "--to=c")
-    _, words = tool.bind({"command": ["prog", "a b"]})
+    _, words = tool.bind_arguments({"command": ["prog", "a b"]})
     assert words["command"] == ("prog", "a b")
     with pytest.raises(DebuggerError, match="No closing quotation"):
-        tool.bind({"command": "prog 'a"})
+        tool.bind_arguments({"command": "prog 'a"})
 
 
 @pytest.mark.parametrize("name", TOOLSETS)
 def test_the_instructions_teach_in_200_words_and_name_only_what_there_is(name: str) -> None:
     names = {one.name for one in TOOLSETS[name]}
-    text = instructions.of(names)
+    text = instructions.tool_instructions(names)
     assert len(text.split()) <= 200
     mentioned = {word.strip("`.,:;(){}\"'") for word in text.split()}
     found = {word for word in mentioned if word.startswith(("debug_", "session_"))}

@@ -10,15 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.mcp.framing import Lines, Owed, Refused, known_id, parse
+from debugger.mcp.message_framing import (
+    LineReader,
+    PendingRequests,
+    RejectedMessage,
+    known_id,
+    parse_message,
+)
 
 
-def cut(data: bytes, size: int, limit: int = 1000) -> list[bytes | Refused]:
-    lines = Lines(limit=limit)
+def cut(data: bytes, size: int, limit: int = 1000) -> list[bytes | RejectedMessage]:
+    lines = LineReader(limit=limit)
     found = [
-        one for start in range(0, len(data), size) for one in lines.feed(data[start : start + size])
+        one
+        for start in range(0, len(data), size)
+        for one in lines.add_bytes(data[start : start + size])
     ]
-    last = lines.end()
+    last = lines.finish()
     return found if last is None else [*found, last]
 
 
@@ -32,18 +40,18 @@ def test_lines_are_the_same_however_they_come(parts, size) -> None:
 def test_a_line_that_is_too_long_is_refused_and_the_next_is_read(size) -> None:
     long = b'{"id":5,"params":"' + b"x" * 20_000 + b'"}'
     first, second = cut(long + b"\nnext\n", size)
-    assert isinstance(first, Refused)
+    assert isinstance(first, RejectedMessage)
     assert first.id == 5
     assert first.why == f"the message has {len(long)} bytes, of at most 1000"
     assert second == b"next"
 
 
 def test_of_a_line_that_is_too_long_little_is_held() -> None:
-    lines = Lines(limit=10_000)
+    lines = LineReader(limit=10_000)
     for _ in range(1000):
-        assert list(lines.feed(b"x" * 1000)) == []
+        assert list(lines.add_bytes(b"x" * 1000)) == []
         assert len(lines._held) <= 11_000
-    assert isinstance(lines.end(), Refused)
+    assert isinstance(lines.finish(), RejectedMessage)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +95,9 @@ def test_the_id_is_found_at_the_end_where_it_is_the_messages_own(tail, number) -
 
 @given(st.binary())
 def test_whatever_comes_is_a_message_or_refused(line) -> None:
-    assert isinstance(parse(line), types.JSONRPCRequest | types.JSONRPCNotification | Refused)
+    assert isinstance(
+        parse_message(line), types.JSONRPCRequest | types.JSONRPCNotification | RejectedMessage
+    )
 
 
 @given(
@@ -100,8 +110,8 @@ def test_whatever_comes_is_a_message_or_refused(line) -> None:
 )
 def test_an_id_of_a_wrong_type_is_never_taken_for_none(number, version, method) -> None:
     line = json.dumps({"jsonrpc": version, "id": number, "method": method}).encode()
-    found = parse(line)
-    if isinstance(found, Refused):
+    found = parse_message(line)
+    if isinstance(found, RejectedMessage):
         assert found.id is None or found.id == number
     else:
         assert isinstance(found, types.JSONRPCRequest)
@@ -118,32 +128,36 @@ def cancelled(number: Any) -> types.JSONRPCNotification:
 
 
 def test_requests_beyond_the_bounds_are_refused_until_others_are_answered() -> None:
-    owed = Owed(count_max=2)
-    assert owed.receive(request(1), 10) is None
-    assert owed.receive(request("b"), 10) is None
-    refused = owed.receive(request(3), 10)
+    owed = PendingRequests(count_max=2)
+    assert owed.note_received(request(1), 10) is None
+    assert owed.note_received(request("b"), 10) is None
+    refused = owed.note_received(request(3), 10)
     assert refused is not None
     assert refused.id == 3
-    owed.send(types.JSONRPCResponse(jsonrpc="2.0", id="b", result={}))
-    assert owed.receive(request(3), 10) is None
-    assert owed.receive(cancelled(1), 10) is None
-    assert owed.receive(request(4), 10) is None
+    owed.note_sent(types.JSONRPCResponse(jsonrpc="2.0", id="b", result={}))
+    assert owed.note_received(request(3), 10) is None
+    assert owed.note_received(cancelled(1), 10) is None
+    assert owed.note_received(request(4), 10) is None
     assert owed
 
 
 def test_requests_are_bounded_by_their_bytes_too() -> None:
-    owed = Owed(bytes_max=100)
-    assert owed.receive(request(1), 101) is None
-    assert owed.receive(request(2), 1) is not None
-    owed.send(types.JSONRPCError(jsonrpc="2.0", id=1, error=types.ErrorData(code=1, message="")))
+    owed = PendingRequests(bytes_max=100)
+    assert owed.note_received(request(1), 101) is None
+    assert owed.note_received(request(2), 1) is not None
+    owed.note_sent(
+        types.JSONRPCError(jsonrpc="2.0", id=1, error=types.ErrorData(code=1, message=""))
+    )
     assert not owed
-    assert owed.receive(request(2), 1) is None
+    assert owed.note_received(request(2), 1) is None
 
 
 @pytest.mark.parametrize("number", [None, [], {}, 1.5, True, "nosuch"])
 def test_a_cancellation_of_nothing_is_no_failure(number) -> None:
-    owed = Owed()
-    assert owed.receive(cancelled(number), 1) is None
-    owed.receive(types.JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled"), 1)
-    owed.receive(types.JSONRPCResponse(jsonrpc="2.0", id=1, result={}), 1)
+    owed = PendingRequests()
+    assert owed.note_received(cancelled(number), 1) is None
+    owed.note_received(
+        types.JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled"), 1
+    )
+    owed.note_received(types.JSONRPCResponse(jsonrpc="2.0", id=1, result={}), 1)
     assert not owed

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import Struct
 
-from debugger.errors import Code, DebuggerError
-from debugger.mcp.tool import Told, Tool, ToolCall, Toolset, camel
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp.tool_definition import McpTool, ToolAnswer, ToolCall, Toolset, camel_case
 
 TOOLS = Toolset()
 
@@ -27,19 +27,19 @@ async def debug_try(
     how: Literal["up", "down"] = "up",
     frame_index: int | None = None,
     items: tuple[Item, ...] = (),
-) -> Told:
+) -> ToolAnswer:
     """Try it."""
-    return Told("")
+    return ToolAnswer("")
 
 
-def tool(name: str = "debug_try") -> Tool:
+def tool(name: str = "debug_try") -> McpTool:
     found = TOOLS.get(name)
     assert found is not None
     return found
 
 
 def test_names_are_in_the_case_of_the_protocol() -> None:
-    assert [camel(name) for name in ("command", "frame_index", "stop_on_entry")] == [
+    assert [camel_case(name) for name in ("command", "frame_index", "stop_on_entry")] == [
         "command",
         "frameIndex",
         "stopOnEntry",
@@ -67,7 +67,7 @@ def test_a_schema_holds_what_a_model_needs_and_no_more() -> None:
 
 
 def test_arguments_are_checked_and_defaults_filled_in() -> None:
-    session, arguments = tool().bind({"name": "x", "items": [{"hitCount": 3}]})
+    session, arguments = tool().bind_arguments({"name": "x", "items": [{"hitCount": 3}]})
     assert session is None
     assert arguments == {
         "name": "x",
@@ -79,16 +79,16 @@ def test_arguments_are_checked_and_defaults_filled_in() -> None:
 
 @pytest.mark.parametrize("key", ["sessionId", "debugSessionId"])
 def test_both_names_of_a_session_are_taken(key: str) -> None:
-    assert tool().bind({"name": "x", key: "app"})[0] == "app"
+    assert tool().bind_arguments({"name": "x", key: "app"})[0] == "app"
 
 
 def test_both_names_at_once_may_name_one_session() -> None:
     given = {"name": "x", "sessionId": "app", "debugSessionId": "app"}
-    assert tool().bind(given)[0] == "app"
+    assert tool().bind_arguments(given)[0] == "app"
 
 
 def test_an_empty_session_is_none() -> None:
-    assert tool().bind({"name": "x", "sessionId": ""})[0] is None
+    assert tool().bind_arguments({"name": "x", "sessionId": ""})[0] is None
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_an_empty_session_is_none() -> None:
 )
 def test_bad_arguments_are_refused_by_name(given: dict[str, Any], says: str, hint: str) -> None:
     with pytest.raises(DebuggerError) as told:
-        tool().bind(given)
-    assert told.value.code is Code.USAGE
+        tool().bind_arguments(given)
+    assert told.value.code is ErrorCode.USAGE
     assert says in told.value.message
     assert hint in (told.value.hint or "")
     assert len(told.value.message) < 300
@@ -120,9 +120,9 @@ def test_of_two_toolsets_the_first_gives_the_tools_that_both_have() -> None:
 
     @other.tool("debug_try", title="Other", result={})
     @other.tool("debug_more", title="More", result={})
-    async def more(call: ToolCall) -> Told:
+    async def more(call: ToolCall) -> ToolAnswer:
         """Do more."""
-        return Told("")
+        return ToolAnswer("")
 
     joined = TOOLS | other
     assert {one.name: one.title for one in joined} == {"debug_try": "Try", "debug_more": "More"}

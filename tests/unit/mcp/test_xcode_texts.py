@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.errors import Code, DebuggerError
-from debugger.mcp.envelope import Refused, enveloped, invalid
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp.error_envelope import ToolFailure, format_failure, invalid_arguments
 from debugger.mcp.tools import xcode_texts as texts
 
 FRAMES = [
@@ -15,36 +15,36 @@ FRAMES = [
 
 
 def test_a_stack_is_a_line_a_frame() -> None:
-    assert texts.stack(7, FRAMES) == (
+    assert texts.stack_text(7, FRAMES) == (
         "Thread 7\nframe #0: f at /a/b.c:3\nframe #1: start at unknown:0"
     )
 
 
 def test_a_thread_has_its_name_where_it_is_known() -> None:
-    assert texts.stack(7, FRAMES, name="main").startswith("Thread 7 (main)\n")
-    assert texts.stack(7, []) == "Thread 7: no stack frames."
+    assert texts.stack_text(7, FRAMES, name="main").startswith("Thread 7 (main)\n")
+    assert texts.stack_text(7, []) == "Thread 7: no stack frames."
 
 
 def test_frames_that_are_left_out_are_counted() -> None:
-    assert texts.stack(7, FRAMES, left_out=4).endswith("\n… 4 more: maxFrames")
+    assert texts.stack_text(7, FRAMES, left_out=4).endswith("\n… 4 more: maxFrames")
 
 
 def test_variables_stand_in_a_section_with_their_types() -> None:
     found = [{"name": "a", "value": "1", "type": "int"}, {"name": "b", "value": "x", "type": ""}]
-    assert texts.variables("Locals", found, 2) == "Locals:\n  a (int) = 1\n  b = x"
-    assert texts.variables("Locals", [], 0) == "Locals:\n  (no variables)"
+    assert texts.variables_text("Locals", found, 2) == "Locals:\n  a (int) = 1\n  b = x"
+    assert texts.variables_text("Locals", [], 0) == "Locals:\n  (no variables)"
 
 
 def test_variables_that_are_too_many_or_too_long_are_counted() -> None:
     one = {"name": "a", "value": "1" * 6000, "type": "int"}
-    text = texts.variables("Locals", [one] * 5, 9)
+    text = texts.variables_text("Locals", [one] * 5, 9)
     assert len(text) < texts.TEXT_MAX + 100
     assert text.endswith('\n  … 7 more: debug_lldb_command "frame variable NAME"')
 
 
 def test_what_lldb_printed_is_cut_and_the_rest_counted() -> None:
-    assert texts.output("  a\n") == "a"
-    text = texts.output("a" * (texts.TEXT_MAX + 5))
+    assert texts.output_text("  a\n") == "a"
+    text = texts.output_text("a" * (texts.TEXT_MAX + 5))
     assert text == "a" * texts.TEXT_MAX + "\n… 5 more characters: ask for less of it"
 
 
@@ -53,7 +53,7 @@ def test_what_lldb_printed_is_cut_and_the_rest_counted() -> None:
 )
 def test_an_attach_tells_what_it_got_and_what_can_be_done_next(backend: str, label: str) -> None:
     status = {"session": "app", "pid": 5, "backend": backend}
-    text = texts.attached(status, "UDID", is_current=False, is_running=False, warnings=["odd"])
+    text = texts.attached_text(status, "UDID", is_current=False, is_running=False, warnings=["odd"])
     assert text == (
         f"⚠️ odd\n\n✅ Attached {label} to simulator process 5 (UDID).\n\n"
         "Debug session ID: app\n"
@@ -69,29 +69,29 @@ def test_an_attach_tells_what_it_got_and_what_can_be_done_next(backend: str, lab
 
 def test_a_breakpoint_tells_where_it_is_or_why_it_is_not() -> None:
     bound = {"id": 1, "file": "/a.c", "line": 4, "requested_line": 3, "verified": True}
-    assert texts.added(bound) == "✅ Breakpoint 1 set.\n\nSet breakpoint 1 at /a.c:4"
+    assert texts.breakpoint_text(bound) == "✅ Breakpoint 1 set.\n\nSet breakpoint 1 at /a.c:4"
     by_name = {**bound, "requested_line": None, "function": "f", "condition": "i > 2"}
-    assert texts.added(by_name).endswith("Set breakpoint 1 on f if i > 2")
+    assert texts.breakpoint_text(by_name).endswith("Set breakpoint 1 on f if i > 2")
     pending = {"id": 2, "function": "g", "verified": False, "why_unbound": "no function g"}
-    assert texts.added(pending).endswith("on g\n⚠️ Not bound yet: no function g")
-    assert texts.added({**pending, "why_unbound": None}).endswith("it may bind later")
+    assert texts.breakpoint_text(pending).endswith("on g\n⚠️ Not bound yet: no function g")
+    assert texts.breakpoint_text({**pending, "why_unbound": None}).endswith("it may bind later")
 
 
 def test_a_failure_has_an_envelope() -> None:
-    error = DebuggerError(Code.NOT_FOUND, "Breakpoint not found: 4")
-    assert enveloped("Failed to remove breakpoint", error) == (
+    error = DebuggerError(ErrorCode.NOT_FOUND, "Breakpoint not found: 4")
+    assert format_failure("Failed to remove breakpoint", error) == (
         "Error: Failed to remove breakpoint\nDetails: Breakpoint not found: 4"
     )
-    hinted = DebuggerError(Code.DENIED, "no", hint="debugger config")
-    assert enveloped("Failed", hinted) == "Error: Failed\nDetails: no\nhint: debugger config"
+    hinted = DebuggerError(ErrorCode.DENIED, "no", hint="debugger config")
+    assert format_failure("Failed", hinted) == "Error: Failed\nDetails: no\nhint: debugger config"
 
 
 def test_arguments_that_cannot_be_meant_are_told_as_that_whatever_the_tool() -> None:
-    assert enveloped("Failed", invalid("both", tip="one")) == (
+    assert format_failure("Failed", invalid_arguments("both", tip="one")) == (
         "Error: Parameter validation failed\nDetails: Invalid parameters:\nroot: both\nTip: one"
     )
-    assert enveloped("Failed", invalid("odd", argument="pid")).endswith("\npid: odd")
-    assert enveloped("Failed", DebuggerError(Code.USAGE, "odd")) == (
+    assert format_failure("Failed", invalid_arguments("odd", argument="pid")).endswith("\npid: odd")
+    assert format_failure("Failed", DebuggerError(ErrorCode.USAGE, "odd")) == (
         "Error: Parameter validation failed\nDetails: Invalid parameters:\nodd"
     )
-    assert enveloped("Failed", Refused("Missing", "all")) == "Error: Missing\nDetails: all"
+    assert format_failure("Failed", ToolFailure("Missing", "all")) == "Error: Missing\nDetails: all"

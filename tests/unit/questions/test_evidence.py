@@ -8,68 +8,68 @@ from pathlib import Path
 
 import pytest
 
-from debugger.errors import Code, DebuggerError
-from debugger.questions import evidence as module
-from debugger.questions.evidence import Evidence
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.runner import evidence_store as module
+from debugger.questions.runner.evidence_store import EvidenceStore
 
 
 @pytest.fixture
-def kept() -> Evidence:
-    return Evidence(lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
+def kept() -> EvidenceStore:
+    return EvidenceStore(lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
 
 
-def keep(kept: Evidence, text: str = "crash: x", files: tuple[str, ...] = ()) -> str:
+def keep(kept: EvidenceStore, text: str = "crash: x", files: tuple[str, ...] = ()) -> str:
     words = ("debugger", "crash", "--", "./a b")
-    return kept.keep(words, "/here", summary="x", text=text, files=files)
+    return kept.keep_answer(words, "/here", summary="x", text=text, files=files)
 
 
-def test_each_answer_gets_the_next_number(kept: Evidence) -> None:
+def test_each_answer_gets_the_next_number(kept: EvidenceStore) -> None:
     assert [keep(kept), keep(kept)] == ["e1", "e2"]
-    assert [one.id for one in kept.listed().evidence] == ["e1", "e2"]
-    assert kept.shown("2").evidence.command == "debugger crash -- './a b'"
+    assert [one.id for one in kept.list_answers().evidence] == ["e1", "e2"]
+    assert kept.show_answer("2").evidence.command == "debugger crash -- './a b'"
 
 
-def test_the_oldest_give_way(kept: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_give_way(kept: EvidenceStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_MAX", 3)
     for _ in range(5):
         keep(kept)
-    assert [one.id for one in kept.listed().evidence] == ["e3", "e4", "e5"]
-    assert kept.listed().dropped == 2
+    assert [one.id for one in kept.list_answers().evidence] == ["e3", "e4", "e5"]
+    assert kept.list_answers().dropped == 2
     monkeypatch.setattr(module, "BYTES_MAX", 20)
     keep(kept, "y" * 15)
-    assert [one.id for one in kept.listed().evidence] == ["e6"]
+    assert [one.id for one in kept.list_answers().evidence] == ["e6"]
 
 
 def test_a_changed_file_makes_it_stale_and_a_touched_one_does_not(
-    kept: Evidence, tmp_path: Path
+    kept: EvidenceStore, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.c"
     file.write_text("one\n")
     number = keep(kept, files=(str(file), str(tmp_path / "nowhere.c")))
-    assert kept.shown(number).evidence.files == (str(file),)
+    assert kept.show_answer(number).evidence.files == (str(file),)
     os.utime(file, (1, 1))
-    assert kept.shown(number).evidence.stale == ()
+    assert kept.show_answer(number).evidence.stale == ()
     file.write_text("two\n")
-    assert kept.shown(number).evidence.stale == (str(file),)
+    assert kept.show_answer(number).evidence.stale == (str(file),)
     file.unlink()
-    assert kept.shown(number).evidence.stale == (str(file),)
+    assert kept.show_answer(number).evidence.stale == (str(file),)
 
 
-def test_what_is_not_there_is_said_with_what_is(kept: Evidence) -> None:
+def test_what_is_not_there_is_said_with_what_is(kept: EvidenceStore) -> None:
     keep(kept)
     with pytest.raises(DebuggerError) as caught:
-        kept.shown("e9")
-    assert caught.value.code is Code.NOT_FOUND
+        kept.show_answer("e9")
+    assert caught.value.code is ErrorCode.NOT_FOUND
     assert "there is: e1" in caught.value.message
 
 
-def test_the_report_has_the_commands_and_no_text_ends_its_fence(kept: Evidence) -> None:
+def test_the_report_has_the_commands_and_no_text_ends_its_fence(kept: EvidenceStore) -> None:
     keep(kept, "before\n````\nafter")
-    text = kept.report().text
+    text = kept.write_report().text
     assert "cd /here\ndebugger crash -- './a b'" in text
     assert "`````text\nbefore\n````\nafter\n`````" in text
 
 
-def test_without_evidence_there_is_no_report(kept: Evidence) -> None:
+def test_without_evidence_there_is_no_report(kept: EvidenceStore) -> None:
     with pytest.raises(DebuggerError):
-        kept.report()
+        kept.write_report()

@@ -6,13 +6,13 @@ import os
 
 import pytest
 
-from debugger.backends.base import Launch
-from debugger.errors import Code, DebuggerError
-from debugger.questions import launched
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.runner import launch_words
 
 
 def launch(**more):
-    return Launch(**{"program": None, "args": ("1", "2"), "cwd": "/src", "env": {}, **more})
+    return LaunchTarget(**{"program": None, "args": ("1", "2"), "cwd": "/src", "env": {}, **more})
 
 
 @pytest.mark.parametrize(
@@ -24,22 +24,22 @@ def launch(**more):
     ],
 )
 def test_a_program_is_run_by_its_interpreter_where_it_needs_one(more, words):
-    assert launched.argv(launch(**more)) == words
+    assert launch_words.launch_argv(launch(**more)) == words
 
 
 async def test_its_input_is_what_the_file_holds_and_nothing_without_one(tmp_path):
     (tmp_path / "in").write_bytes(b"a\nb")
-    assert await launched.given(launch(stdin=str(tmp_path / "in"))) == b"a\nb"
-    assert await launched.given(launch(stdin=None)) == b""
-    assert await launched.given(launch(stdin=os.devnull)) == b""
+    assert await launch_words.stdin_bytes(launch(stdin=str(tmp_path / "in"))) == b"a\nb"
+    assert await launch_words.stdin_bytes(launch(stdin=None)) == b""
+    assert await launch_words.stdin_bytes(launch(stdin=os.devnull)) == b""
 
 
 async def test_an_input_that_is_too_long_is_refused(tmp_path):
     with (tmp_path / "long").open("wb") as file:
         file.truncate((64 << 20) + 1)
     with pytest.raises(DebuggerError) as caught:
-        await launched.given(launch(stdin=str(tmp_path / "long")))
+        await launch_words.stdin_bytes(launch(stdin=str(tmp_path / "long")))
     assert (caught.value.code, caught.value.hint) == (
-        Code.USAGE,
+        ErrorCode.USAGE,
         "give a shorter input: --stdin FILE",
     )

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from debugger.questions.processes import raised_in
-from debugger.recording.model import Entered, Function, Raised, Recording, Value
+from debugger.questions.recordings.process_choice import raised_in
+from debugger.recorders.model import (
+    CallEntered,
+    CallRaised,
+    RecordedFunction,
+    RecordedValue,
+    Recording,
+)
 
-_SCORE = Function(1, "score", "/work/pool.py", 6)
+_SCORE = RecordedFunction(1, "score", "/work/pool.py", 6)
 
 
 def test_a_process_that_failed_is_noted_with_its_innermost_place() -> None:
-    entered = Entered(1, 0, 1, 0, 0, 6, (Value("a", "3"), Value("b", "0")))
-    raised = Raised(1, 1, "ZeroDivisionError", "division by zero", 7)
+    entered = CallEntered(1, 0, 1, 0, 0, 6, (RecordedValue("a", "3"), RecordedValue("b", "0")))
+    raised = CallRaised(1, 1, "ZeroDivisionError", "division by zero", 7)
     failed = Recording(functions={1: _SCORE}, events=(entered, raised))
     assert raised_in(failed) == "ZeroDivisionError was raised in score pool.py:7 with a=3 b=0"
     assert raised_in(Recording(functions={1: _SCORE}, events=(entered,))) == ""
 
 
 def test_the_end_of_a_process_by_an_exit_is_no_failure() -> None:
-    entered = Entered(1, 0, 1, 0, 0, 6)
-    ended = Recording(functions={1: _SCORE}, events=(entered, Raised(1, 1, "SystemExit", "0", 7)))
+    entered = CallEntered(1, 0, 1, 0, 0, 6)
+    ended = Recording(
+        functions={1: _SCORE}, events=(entered, CallRaised(1, 1, "SystemExit", "0", 7))
+    )
     assert raised_in(ended) == ""

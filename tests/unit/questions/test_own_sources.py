@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from debugger.questions import native
+from debugger.questions.recordings import traced_run
 
 
 @pytest.fixture
@@ -14,8 +14,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "src" / "main.rs").write_text("fn main() {}\n")
 
     def own(*sources: str, cwd: str = "/elsewhere") -> list[str]:
-        monkeypatch.setattr(native, "sources_of", lambda _: sources)
-        return native.own_sources(str(tmp_path / "target" / "debug" / "app"), cwd)
+        monkeypatch.setattr(traced_run, "sources_of", lambda _: sources)
+        return traced_run.own_sources(str(tmp_path / "target" / "debug" / "app"), cwd)
 
     return own
 

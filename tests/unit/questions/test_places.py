@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.errors import Code, DebuggerError
-from debugger.questions import places
-from debugger.recording.model import Function, Recording
-from debugger.recording.order import Place
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.recordings import function_lookup
+from debugger.recorders.model import RecordedFunction, Recording
+from debugger.recorders.recording_order import FunctionPlace
 
 SOURCE = "def one():\n    return 1\n\n\nclass Two:\n    def three(self):\n        return 3\n"
 
@@ -20,16 +20,20 @@ def script(tmp_path):
 
 
 def test_a_line_means_the_function_that_it_is_in(script):
-    is_meant = places.chooser(places.place("script.py:7", str(script.parent)), Recording())
-    assert is_meant(Function(1, "Two.three", str(script), 6))
-    assert not is_meant(Function(2, "one", str(script), 1))
-    assert not is_meant(Function(3, "Two.three", "/other/script.py", 6))
+    is_meant = function_lookup.function_matcher(
+        function_lookup.parse_function_place("script.py:7", str(script.parent)), Recording()
+    )
+    assert is_meant(RecordedFunction(1, "Two.three", str(script), 6))
+    assert not is_meant(RecordedFunction(2, "one", str(script), 1))
+    assert not is_meant(RecordedFunction(3, "Two.three", "/other/script.py", 6))
 
 
 def test_a_line_outside_of_functions_means_the_module(script):
-    is_meant = places.chooser(places.place("script.py:4", str(script.parent)), Recording())
-    assert is_meant(Function(1, "<module>", str(script), 1))
-    assert not is_meant(Function(1, "one", str(script), 1))
+    is_meant = function_lookup.function_matcher(
+        function_lookup.parse_function_place("script.py:4", str(script.parent)), Recording()
+    )
+    assert is_meant(RecordedFunction(1, "<module>", str(script), 1))
+    assert not is_meant(RecordedFunction(1, "one", str(script), 1))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,7 @@ def test_a_line_outside_of_functions_means_the_module(script):
     ],
 )
 def test_names_are_meant_whole_by_their_ends_and_by_stars(pattern, name, fits):
-    assert places.fits(pattern, name) is fits
+    assert function_lookup.matches_name(pattern, name) is fits
 
 
 @pytest.mark.parametrize(
@@ -57,19 +61,19 @@ def test_names_are_meant_whole_by_their_ends_and_by_stars(pattern, name, fits):
     ],
 )
 def test_what_did_not_run_is_named_with_what_is_near(script, words, says):
-    recording = Recording(functions={1: Function(1, "main", str(script), 9)})
-    wanted = places.place(words, str(script.parent))
-    told = places.missed(words, wanted, recording, [str(script.parent)])
-    assert told.code is Code.NOT_FOUND
+    recording = Recording(functions={1: RecordedFunction(1, "main", str(script), 9)})
+    wanted = function_lookup.parse_function_place(words, str(script.parent))
+    told = function_lookup.function_not_run(words, wanted, recording, [str(script.parent)])
+    assert told.code is ErrorCode.NOT_FOUND
     assert told.message.startswith(says)
 
 
 def test_an_address_is_no_place_here():
     with pytest.raises(DebuggerError):
-        places.place("*0x10", "/")
+        function_lookup.parse_function_place("*0x10", "/")
 
 
 def test_places_of_files_that_cannot_be_read_mean_nothing():
-    assert places.lines_of("/no/such/file.py") == []
-    assert places.line_text("/no/such/file.py", 3) == ""
-    assert places.defined(Place(name="x"), ["/no/such"]) == ([], ())
+    assert function_lookup.lines_of("/no/such/file.py") == []
+    assert function_lookup.line_text("/no/such/file.py", 3) == ""
+    assert function_lookup.find_defined(FunctionPlace(name="x"), ["/no/such"]) == ([], ())

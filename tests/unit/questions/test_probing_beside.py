@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.core.answers import ProbeRow
-from debugger.questions.probing import beside as module
-from debugger.questions.probing.beside import (
-    Beside,
-    Sides,
-    again,
-    beside,
+from debugger.model.answers import ProbeRow
+from debugger.questions.probe import hit_pairs as module
+from debugger.questions.probe.hit_pairs import (
+    PairedHits,
+    ProbedSides,
+    complete_up_to,
+    first_difference,
     has_order,
-    parting,
-    unbroken,
+    pair_hits,
+    where_equal_again,
     without_addresses,
 )
 
@@ -35,7 +35,7 @@ def rows(*some: object) -> tuple[ProbeRow, ...]:
     return tuple(found)
 
 
-def pairs(found: Beside) -> list[tuple[str | None, str | None]]:
+def pairs(found: PairedHits) -> list[tuple[str | None, str | None]]:
     return [
         (
             one.left.values[0] if one.left is not None else None,
@@ -45,15 +45,15 @@ def pairs(found: Beside) -> list[tuple[str | None, str | None]]:
     ]
 
 
-def aligned(left: Sequence[object], right: Sequence[object]) -> Beside:
-    return beside(Sides(ASKED, rows(*left), rows(*right)))
+def aligned(left: Sequence[object], right: Sequence[object]) -> PairedHits:
+    return pair_hits(ProbedSides(ASKED, rows(*left), rows(*right)))
 
 
 def test_hits_are_compared_one_by_one_where_both_came_to_the_same_places() -> None:
     found = aligned([1, 2, 3, 4], [1, 9, 8, 4])
     assert pairs(found) == [("1", "1"), ("2", "9"), ("3", "8"), ("4", "4")]
     assert (found.at, found.again) == (1, 1)
-    first, after = parting(found)
+    first, after = first_difference(found)
     assert first is not None
     assert first.left is not None
     assert first.left.hit == 2
@@ -63,7 +63,7 @@ def test_hits_are_compared_one_by_one_where_both_came_to_the_same_places() -> No
 def test_what_one_run_has_more_is_told_from_what_differs() -> None:
     found = aligned([1, 2, 3, 4], [1, 2, 9, 3, 4])
     assert pairs(found)[2] == (None, "9")
-    first, count = again(found)
+    first, count = where_equal_again(found)
     assert first is not None
     assert first.left is not None
     assert first.right is not None
@@ -87,12 +87,12 @@ def test_a_run_that_ends_earlier_has_nothing_beside_the_rest() -> None:
     assert pairs(found) == [("1", "1"), ("2", "2"), (None, "3")]
     many = aligned([1], range(1, 2000))
     assert many.is_whole
-    assert again(many) == (None, 0)
+    assert where_equal_again(many) == (None, 0)
 
 
 def test_runs_that_come_to_different_places_part_there() -> None:
     found = aligned([(0, 1), (0, 2), (0, 3)], [(0, 1), (1, 2), (0, 3)])
-    first, _ = parting(found)
+    first, _ = first_difference(found)
     assert first is not None
     assert first.left is not None
     assert first.right is not None
@@ -103,8 +103,8 @@ def test_runs_that_come_to_different_places_part_there() -> None:
 def test_every_hit_has_its_place_in_the_order_of_both_runs(
     left: list[tuple[int, int]], right: list[tuple[int, int]]
 ) -> None:
-    sides = Sides(ASKED, rows(*left), rows(*right))
-    found = beside(sides)
+    sides = ProbedSides(ASKED, rows(*left), rows(*right))
+    found = pair_hits(sides)
     assert tuple(one.left for one in found.pairs if one.left is not None) == sides.left
     assert tuple(one.right for one in found.pairs if one.right is not None) == sides.right
     assert all(sides.is_same(one) for one in found.pairs[: found.at])
@@ -137,12 +137,12 @@ def test_an_address_is_told_from_null_and_from_numbers(
 
 
 def test_addresses_that_differ_are_counted_and_are_no_difference() -> None:
-    sides = Sides(
+    sides = ProbedSides(
         (("p",), ()), rows("0x555500001000", "0x0"), rows("0x666600001000", "0x666600002000")
     )
-    found = beside(sides)
+    found = pair_hits(sides)
     assert found.at == 1
-    (column,) = module.columns(sides, 0, found.pairs)
+    (column,) = module.compare_columns(sides, 0, found.pairs)
     assert (column.compared, column.different, column.addresses) == (2, 1, 1)
     assert (column.left_hit, column.left, column.right) == (2, "0x0", "0x666600002000")
 
@@ -156,6 +156,6 @@ def test_hits_of_threads_have_no_order_of_their_own() -> None:
 
 def test_hits_are_known_up_to_the_first_that_was_not_told() -> None:
     some = [ProbeRow(0, hit, 0.1, ()) for hit in (1, 2, 4)]
-    assert unbroken([*some, ProbeRow(1, 3, 0.1, ())], 0) == 2
-    assert unbroken(some[:2], 0) == 2
-    assert unbroken([], 0) == 0
+    assert complete_up_to([*some, ProbeRow(1, 3, 0.1, ())], 0) == 2
+    assert complete_up_to(some[:2], 0) == 2
+    assert complete_up_to([], 0) == 0

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from debugger.core import answers
-from debugger.core.breakpoints import Spec
-from debugger.questions.probing.counterpart import moved, own
-from debugger.questions.probing.wanted import Wanted
+from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.questions.probe.location_counterpart import counterpart_file, counterpart_points
+from debugger.questions.probe.probe_points import ProbePoint
 
 
 @pytest.fixture
@@ -24,10 +24,12 @@ def test_a_file_below_one_programs_folder_is_that_below_the_others(
     folders: tuple[str, str, str],
 ) -> None:
     here, before, after = folders
-    assert own(f"{before}/a.py", (here, before), (here, after)) == f"{after}/a.py"
-    assert own(f"{before}/a.py", (here,), (here, after)) == f"{before}/a.py"
-    assert own(f"{before}/none.py", (here, before), (here, after)) == f"{before}/none.py"
-    assert own("/lib/a.py", (here, before), (here, after)) == "/lib/a.py"
+    assert counterpart_file(f"{before}/a.py", (here, before), (here, after)) == f"{after}/a.py"
+    assert counterpart_file(f"{before}/a.py", (here,), (here, after)) == f"{before}/a.py"
+    assert (
+        counterpart_file(f"{before}/none.py", (here, before), (here, after)) == f"{before}/none.py"
+    )
+    assert counterpart_file("/lib/a.py", (here, before), (here, after)) == "/lib/a.py"
 
 
 @pytest.mark.parametrize(("line", "there", "notes"), [(3, 3, 0), (1, 2, 0), (2, 2, 1)])
@@ -35,15 +37,15 @@ def test_a_line_is_found_by_its_text(
     folders: tuple[str, str, str], line: int, there: int, notes: int
 ) -> None:
     here, before, after = folders
-    wanted = Wanted(f"a.py:{line}", Spec(file=f"{before}/a.py", line=line), ("x",))
+    wanted = ProbePoint(f"a.py:{line}", BreakpointSpec(file=f"{before}/a.py", line=line), ("x",))
     known = answers.ProbePlace("a.py", (), file=f"{before}/a.py", line=line)
-    (found,), said = moved([wanted], [known], (here, before), (here, after))
+    (found,), said = counterpart_points([wanted], [known], (here, before), (here, after))
     assert (found.spec.file, found.spec.line) == (f"{after}/a.py", there)
     assert len(said) == notes
 
 
 def test_a_function_is_found_by_its_name(folders: tuple[str, str, str]) -> None:
     here, before, after = folders
-    wanted = Wanted("run", Spec(function="run"), ())
+    wanted = ProbePoint("run", BreakpointSpec(function="run"), ())
     known = answers.ProbePlace("run", (), file=f"{before}/a.py", line=1)
-    assert moved([wanted], [known], (here, before), (here, after)) == ([wanted], [])
+    assert counterpart_points([wanted], [known], (here, before), (here, after)) == ([wanted], [])

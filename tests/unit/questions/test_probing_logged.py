@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.base import Launch
-from debugger.core import answers
-from debugger.core.model import Exited
-from debugger.questions.asking import Question
-from debugger.questions.probing import logged as module
-from debugger.questions.probing.ending import Ending
-from debugger.questions.probing.table import Table
-from debugger.questions.probing.wanted import Range
-from debugger.session.stepping import Patience
+from debugger.backends.base import LaunchTarget
+from debugger.model import answers
+from debugger.model.program import ExitedProgram
+from debugger.questions.probe import logpoint_probe as module
+from debugger.questions.probe.probe_end import ProbeEnd
+from debugger.questions.probe.probe_points import HitRange
+from debugger.questions.probe.probe_table import ProbeTable
+from debugger.questions.runner.question_run import QuestionRun
+from debugger.session.stepping import WaitLimit
 
 LONG_S = 600.0
 
@@ -27,26 +27,28 @@ def test_the_time_of_a_program_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> 
     sinks: list[Any] = []
 
     @asynccontextmanager
-    async def running(question: Question) -> AsyncIterator[Any]:
+    async def running(question: QuestionRun) -> AsyncIterator[Any]:
         question.make_backend(lambda _event: None, None)
         yield SimpleNamespace()
 
-    async def to_the_end(_run: Any, _began: float, *, markers: frozenset[int], **_: Any) -> Ending:
+    async def to_the_end(
+        _run: Any, _began: float, *, markers: frozenset[int], **_: Any
+    ) -> ProbeEnd:
         assert not markers
-        sinks[0](Exited(code=0))
+        sinks[0](ExitedProgram(code=0))
         last = answers.Stop(session="probe", state="terminated", exit_code=0)
-        return Ending(last, answers.Output((), 0, 0), LONG_S, "frida")
+        return ProbeEnd(last, answers.Output((), 0, 0), LONG_S, "frida")
 
-    async def asked() -> Ending:
-        question = Question(
+    async def asked() -> ProbeEnd:
+        question = QuestionRun(
             sessions=SimpleNamespace(),
-            target=Launch(program="./app", cwd="/", env={}),
+            target=LaunchTarget(program="./app", cwd="/", env={}),
             make_backend=lambda sink, _tasks: sinks.append(sink),
             name="probe",
-            patience=Patience(1.0, asyncio.Event()),
+            patience=WaitLimit(1.0, asyncio.Event()),
         )
-        return await module.logged(question, (), Table((), Range(), rows=3))
+        return await module.probe_by_logpoints(question, (), ProbeTable((), HitRange(), rows=3))
 
-    monkeypatch.setattr(module.asking, "running", running)
+    monkeypatch.setattr(module.question_run, "run_question", running)
     monkeypatch.setattr(module, "to_the_end", to_the_end)
     assert asyncio.run(asked()).took_s < LONG_S

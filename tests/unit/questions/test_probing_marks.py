@@ -6,17 +6,17 @@ import subprocess
 
 import pytest
 
-from debugger.core.template import parts
-from debugger.questions.probing import marks
-from debugger.questions.probing.table import Cell
+from debugger.model.log_template import split_template
+from debugger.questions.probe import log_marks
+from debugger.questions.probe.probe_table import ProbeCell
 
 BREAK = "\x1f"
 
 
 @pytest.mark.parametrize("adapter", ["lldb-dap", "gdb", "delve", "js-debug", "debugpy", "frida"])
 def test_a_text_asks_for_each_expression_once(adapter: str) -> None:
-    text = marks.text(["a", "f(b, 'x}')"], adapter, "")
-    asked = [part for part, is_expression in parts(text) if is_expression]
+    text = log_marks.logpoint_text(["a", "f(b, 'x}')"], adapter, "")
+    asked = [part for part, is_expression in split_template(text) if is_expression]
     assert [one for one in asked if "f(b, 'x}')" in one] == asked[-1:]
     assert text.endswith(BREAK)
 
@@ -42,7 +42,10 @@ def test_values_are_told_apart(
     adapter: str, values: list[str], thread: int | None, found: tuple[str, ...]
 ) -> None:
     printed = "".join(BREAK + one for one in values) + BREAK
-    assert marks.cells(printed, len(found), adapter) == (thread, tuple(map(Cell, found)))
+    assert log_marks.parse_cells(printed, len(found), adapter) == (
+        thread,
+        tuple(map(ProbeCell, found)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,12 +72,12 @@ def test_values_are_told_apart(
 def test_an_error_is_told_from_a_value(adapter: str, said: str, error: str) -> None:
     thread = "1" if adapter in {"gdb", "delve"} else None
     printed = "".join(BREAK + one for one in [thread, said] if one is not None) + BREAK
-    assert marks.cells(printed, 1, adapter)[1] == (Cell(error, is_error=True),)
+    assert log_marks.parse_cells(printed, 1, adapter)[1] == (ProbeCell(error, is_error=True),)
 
 
 def test_a_text_with_other_parts_than_asked_for_is_an_error_of_all() -> None:
-    cells = marks.cells("Traceback: NameError", 2, "debugpy")[1]
-    assert cells == (Cell("Traceback: NameError", is_error=True),) * 2
+    cells = log_marks.parse_cells("Traceback: NameError", 2, "debugpy")[1]
+    assert cells == (ProbeCell("Traceback: NameError", is_error=True),) * 2
 
 
 @pytest.mark.parametrize(
@@ -93,7 +96,7 @@ def test_a_text_with_other_parts_than_asked_for_is_an_error_of_all() -> None:
 )
 @pytest.mark.adapter("js-debug")
 def test_values_of_javascript_are_written_as_they_are(expression: str, text: str) -> None:
-    said = marks.text([expression], "js-debug", "javascript")
+    said = log_marks.logpoint_text([expression], "js-debug", "javascript")
     asked = said[said.index("{") + 1 : said.rindex("}")]
     program = f"const v=6;class Cart{{constructor(q){{this.qty=q}}}}console.log({asked})"
     ran = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True)
@@ -101,5 +104,5 @@ def test_values_of_javascript_are_written_as_they_are(expression: str, text: str
 
 
 def test_hits_that_had_no_room_are_counted() -> None:
-    assert marks.missed("(1800 more hits, too many a second to be logged)") == 1800
-    assert marks.missed("1800") == 0
+    assert log_marks.parse_missed("(1800 more hits, too many a second to be logged)") == 1800
+    assert log_marks.parse_missed("1800") == 0

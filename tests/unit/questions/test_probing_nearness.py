@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.questions.probing.nearness import Entry, entry
+from debugger.questions.probe.function_entry import FunctionEntry, find_entry
 
 C = """\
 #include <stdio.h>
@@ -60,18 +60,18 @@ impl Tree {
 @pytest.mark.parametrize(
     ("lines", "line", "found"),
     [
-        (C, 8, Entry("sometimes", 5)),
-        (C, 11, Entry("sometimes", 5)),
+        (C, 8, FunctionEntry("sometimes", 5)),
+        (C, 11, FunctionEntry("sometimes", 5)),
         (C, 5, None),
         (C, 1, None),
         (C, 99, None),
-        (GO, 4, Entry("Add", 3)),
-        (JS, 5, Entry("grow", 3)),
-        (JS, 11, Entry("main", 10)),
-        (RUST, 5, Entry("add", 3)),
+        (GO, 4, FunctionEntry("Add", 3)),
+        (JS, 5, FunctionEntry("grow", 3)),
+        (JS, 11, FunctionEntry("main", 10)),
+        (RUST, 5, FunctionEntry("add", 3)),
     ],
 )
 def test_the_function_around_a_line_is_found(
-    lines: list[str], line: int, found: Entry | None
+    lines: list[str], line: int, found: FunctionEntry | None
 ) -> None:
-    assert entry(lines, line) == found
+    assert find_entry(lines, line) == found

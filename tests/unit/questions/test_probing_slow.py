@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.questions.probing.recorded import slow_tracing
+from debugger.questions.probe.recorded_probe import slow_tracing
 
 
 @pytest.mark.parametrize(

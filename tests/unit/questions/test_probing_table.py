@@ -7,17 +7,17 @@ from collections.abc import Iterable
 
 import pytest
 
-from debugger.core.answers import ProbeColumn
-from debugger.questions.probing.columns import DISTINCT_MAX, Column, number
-from debugger.questions.probing.table import Cell, Table
-from debugger.questions.probing.wanted import Range
+from debugger.model.answers import ProbeColumn
+from debugger.questions.probe.probe_points import HitRange
+from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
+from debugger.questions.probe.value_summary import DISTINCT_MAX, ValueSummary, parse_number
 
 
 def column(values: Iterable[object]) -> ProbeColumn:
-    made = Column("x")
+    made = ValueSummary("x")
     for hit, value in enumerate(values, 1):
-        made.take(hit, str(value))
-    return made.summary()
+        made.add_value(hit, str(value))
+    return made.to_column()
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def column(values: Iterable[object]) -> ProbeColumn:
     ],
 )
 def test_a_number_is_told_from_other_values(text: str, found: float | None) -> None:
-    assert number(text) == found
+    assert parse_number(text) == found
 
 
 def test_a_columns_ends_change_and_count_are_told() -> None:
@@ -50,11 +50,11 @@ def test_a_columns_ends_change_and_count_are_told() -> None:
 
 
 def test_hits_of_threads_keep_their_rows_in_whatever_order_they_are_told() -> None:
-    table = Table([["x"]], Range(), rows=30)
+    table = ProbeTable([["x"]], HitRange(), rows=30)
     for hit in (1, 4, 2, 4, 3):
-        table.take(0, [Cell(str(hit))], at_s=0.1, hit=hit)
-    assert sorted(row.values[0] for row in table.rows()) == ["1", "2", "3", "4", "4"]
-    assert table.hits(0) == 4
+        table.take_hit(0, [ProbeCell(str(hit))], at_s=0.1, hit=hit)
+    assert sorted(row.values[0] for row in table.kept_rows()) == ["1", "2", "3", "4", "4"]
+    assert table.hit_count(0) == 4
 
 
 def test_the_few_values_far_off_stand_out() -> None:
@@ -83,10 +83,10 @@ def test_what_only_rose_and_fell_once_turns_there() -> None:
 
 
 def test_a_value_that_never_was_there_is_said_to_be_so() -> None:
-    made = Column("zz")
+    made = ValueSummary("zz")
     for hit in (1, 2):
-        made.take(hit, "NameError: zz", is_error=True)
-    found = made.summary()
+        made.add_value(hit, "NameError: zz", is_error=True)
+    found = made.to_column()
     assert found.is_never_there
     assert (found.failed, found.error) == (2, "NameError: zz")
 
@@ -99,15 +99,15 @@ def test_many_different_values_are_counted_up_to_a_bound() -> None:
     assert found.maximum.value == str(DISTINCT_MAX + 4)
 
 
-def filled(hits: int, within: Range = Range(), rows: int = 30) -> Table:  # noqa: B008 - frozen
-    table = Table([["x"]], within, rows=rows)
+def filled(hits: int, within: HitRange = HitRange(), rows: int = 30) -> ProbeTable:  # noqa: B008 - frozen
+    table = ProbeTable([["x"]], within, rows=rows)
     for hit in range(1, hits + 1):
-        table.take(0, [Cell(str(hit))], at_s=hit / 1000)
+        table.take_hit(0, [ProbeCell(str(hit))], at_s=hit / 1000)
     return table
 
 
 def test_the_first_and_last_rows_are_kept_and_the_middle_is_spread() -> None:
-    hits = [row.hit for row in filled(100_000).rows()]
+    hits = [row.hit for row in filled(100_000).kept_rows()]
     assert hits[:10] == list(range(1, 11))
     assert hits[-10:] == list(range(99_991, 100_001))
     middle = hits[10:-10]
@@ -117,22 +117,22 @@ def test_the_first_and_last_rows_are_kept_and_the_middle_is_spread() -> None:
 
 
 def test_few_rows_are_kept_whole() -> None:
-    assert [row.hit for row in filled(30).rows()] == list(range(1, 31))
+    assert [row.hit for row in filled(30).kept_rows()] == list(range(1, 31))
 
 
 def test_only_hits_in_the_range_have_rows_and_all_are_counted() -> None:
-    table = filled(50, Range(10, 12))
-    assert [row.hit for row in table.rows()] == [10, 11, 12]
-    assert (table.hits(0), table.taken(0)) == (50, 3)
+    table = filled(50, HitRange(10, 12))
+    assert [row.hit for row in table.kept_rows()] == [10, 11, 12]
+    assert (table.hit_count(0), table.row_count(0)) == (50, 3)
     assert table.is_over(0)
 
 
 def test_the_rows_of_several_places_come_in_the_order_of_time() -> None:
-    table = Table([["x"], []], Range(), rows=30)
-    table.take(1, [], at_s=0.1)
-    table.take(0, [Cell("a")], at_s=0.2, thread=7)
-    table.take(1, [], at_s=0.3)
-    assert [(row.place, row.hit) for row in table.rows()] == [(1, 1), (0, 1), (1, 2)]
-    assert table.rows()[1].thread == 7
-    table.count(1, 9)
-    assert (table.hits(0), table.hits(1)) == (1, 9)
+    table = ProbeTable([["x"], []], HitRange(), rows=30)
+    table.take_hit(1, [], at_s=0.1)
+    table.take_hit(0, [ProbeCell("a")], at_s=0.2, thread=7)
+    table.take_hit(1, [], at_s=0.3)
+    assert [(row.place, row.hit) for row in table.kept_rows()] == [(1, 1), (0, 1), (1, 2)]
+    assert table.kept_rows()[1].thread == 7
+    table.set_hits(1, 9)
+    assert (table.hit_count(0), table.hit_count(1)) == (1, 9)

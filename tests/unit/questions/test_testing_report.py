@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from debugger.core.feeding import feeding
 from debugger.errors import DebuggerError
-from debugger.questions.testing import report, runners, seen
+from debugger.questions.test import test_failure_stop, test_reports, test_runners
+from debugger.questions.test.value_sources import find_value_sources
 
 GO = """\
 --- FAIL: TestTotal (0.00s)
@@ -72,10 +72,14 @@ Expected equality of these values:
 @pytest.mark.parametrize(
     ("read", "text", "wanted"),
     [
-        (report.go, GO, ("TestTotal/two", "750, want 1050", "cart_test.go", 24)),
-        (report.cargo, RUST, ("tests::whole", "left: 750", "src/lib.rs", 24)),
-        (report.tap, TAP, ("total > counts all", "750 !== 1050", "/src/cart.test.js", 12)),
-        (report.gtest, GTEST, ("Cart.Total", "Which is: 750", "cart_test.cc", 14)),
+        (test_reports.parse_go, GO, ("TestTotal/two", "750, want 1050", "cart_test.go", 24)),
+        (test_reports.parse_cargo, RUST, ("tests::whole", "left: 750", "src/lib.rs", 24)),
+        (
+            test_reports.parse_tap,
+            TAP,
+            ("total > counts all", "750 !== 1050", "/src/cart.test.js", 12),
+        ),
+        (test_reports.parse_gtest, GTEST, ("Cart.Total", "Which is: 750", "cart_test.cc", 14)),
     ],
 )
 def test_one_failure_is_read_with_its_place(read, text, wanted) -> None:
@@ -86,34 +90,34 @@ def test_one_failure_is_read_with_its_place(read, text, wanted) -> None:
 
 
 def test_a_failure_of_go_belongs_to_its_package() -> None:
-    assert [one.of for one in report.go(GO, "").failed] == ["example.com/shop/cart"]
+    assert [one.of for one in test_reports.parse_go(GO, "").failed] == ["example.com/shop/cart"]
 
 
 def test_an_error_of_the_compiler_has_its_place() -> None:
     told = "error[E0308]: mismatched types\n --> tests/bad.rs:1:31\nerror: could not compile `a`\n"
-    assert report.cargo("", told).errors == ("tests/bad.rs:1:31: mismatched types",)
+    assert test_reports.parse_cargo("", told).errors == ("tests/bad.rs:1:31: mismatched types",)
 
 
 @pytest.mark.parametrize(
     ("words", "runner"),
     [
-        (["A=1", "python3", "-m", "pytest"], runners.PYTHON),
-        (["go", "test", "./..."], runners.GO),
-        (["cargo", "+nightly", "test"], runners.CARGO),
-        (["npx", "vitest", "run"], runners.VITEST),
-        (["node", "node_modules/jest/bin/jest.js"], runners.JEST),
-        (["node", "--test"], runners.NODE),
-        (["ctest", "-R", "x"], runners.CTEST),
-        (["./slots_test"], runners.PROGRAM),
+        (["A=1", "python3", "-m", "pytest"], test_runners.PYTHON),
+        (["go", "test", "./..."], test_runners.GO),
+        (["cargo", "+nightly", "test"], test_runners.CARGO),
+        (["npx", "vitest", "run"], test_runners.VITEST),
+        (["node", "node_modules/jest/bin/jest.js"], test_runners.JEST),
+        (["node", "--test"], test_runners.NODE),
+        (["ctest", "-R", "x"], test_runners.CTEST),
+        (["./slots_test"], test_runners.PROGRAM),
     ],
 )
 def test_the_runner_is_known_by_the_words(words: list[str], runner: str) -> None:
-    assert runners.read(words).runner == runner
+    assert test_runners.parse_runner(words).runner == runner
 
 
 def test_what_only_starts_a_runner_is_refused_with_the_runner_to_name() -> None:
     with pytest.raises(DebuggerError, match="make starts") as refused:
-        runners.read(["make", "check"])
+        test_runners.parse_runner(["make", "check"])
     assert "pytest" in str(refused.value.hint)
 
 
@@ -126,7 +130,7 @@ def test_the_lines_that_feed_an_assertion_are_found_backwards() -> None:
         "\tgot += 1",
         "\tt.Error(got)",
     ]
-    found = feeding(lines, 6, ["got"])
+    found = find_value_sources(lines, 6, ["got"])
     assert [(one.line, one.names) for one in found] == [
         (2, ("items",)),
         (4, ("got",)),
@@ -151,7 +155,7 @@ def test_what_jest_and_vitest_write_is_read() -> None:
         },
     ]
     counts = {"numTotalTests": 2, "numPassedTests": 1, "numFailedTests": 1}
-    found = report.json(msgspec.json.encode({**counts, "testResults": suites}))
+    found = test_reports.parse_jest_json(msgspec.json.encode({**counts, "testResults": suites}))
     assert found is not None
     (one,) = found.failed
     assert (one.name, one.file, one.line, one.of) == (
@@ -168,7 +172,7 @@ def test_what_jest_and_vitest_write_is_read() -> None:
 
 @pytest.mark.parametrize("written", [b"", b"[]", b'{"testResults": 3}'])
 def test_what_is_no_report_of_jest_is_none(written: bytes) -> None:
-    assert report.json(written) is None
+    assert test_reports.parse_jest_json(written) is None
 
 
 @pytest.mark.parametrize(
@@ -184,7 +188,7 @@ def test_what_is_no_report_of_jest_is_none(written: bytes) -> None:
 def test_what_a_test_of_javascript_throws_is_an_assertion_or_an_error(
     message: str, type_: str
 ) -> None:
-    assert report.thrown(message)[0] == type_
+    assert test_reports.parse_thrown(message)[0] == type_
 
 
 MOCHA = b"""{"stats": {"passes": 1, "pending": 0, "failures": 2}, "failures": [
@@ -197,22 +201,22 @@ MOCHA = b"""{"stats": {"passes": 1, "pending": 0, "failures": 2}, "failures": [
 
 
 def test_what_mocha_writes_is_read_with_the_place_and_type_of_what_was_thrown() -> None:
-    found = report.mocha(MOCHA)
+    found = test_reports.parse_mocha(MOCHA)
     assert found is not None
     assert found.summary == "2 failed, 1 passed"
     first, second = found.failed
     assert (first.name, first.file, first.line) == ("cart adds", "/p/test/a.js", 13)
     assert first.message == "not equal:\n\n3 !== 4"
     assert second.message == "TypeError: items is not iterable"
-    assert report.mocha(b"") is None
+    assert test_reports.parse_mocha(b"") is None
 
 
 def test_mocha_is_a_runner_and_one_whose_results_are_not_read_is_refused() -> None:
-    assert runners.read(["npx", "mocha", "-g", "x"]).runner == runners.MOCHA
-    assert runners.read(["mocha"]).runner == runners.MOCHA
+    assert test_runners.parse_runner(["npx", "mocha", "-g", "x"]).runner == test_runners.MOCHA
+    assert test_runners.parse_runner(["mocha"]).runner == test_runners.MOCHA
     for words in (["ava"], ["npx", "ava"], ["node", "node_modules/.bin/ava"]):
         with pytest.raises(DebuggerError, match="what ava reports is not read here") as error:
-            runners.read(words)
+            test_runners.parse_runner(words)
         assert error.value.hint == "debugger start npx --break FILE:LINE -- ava"
 
 
@@ -227,4 +231,4 @@ def test_mocha_is_a_runner_and_one_whose_results_are_not_read_is_refused() -> No
     ],
 )
 def test_an_assertion_that_lets_its_test_go_on_is_known(line: str, goes_on: bool) -> None:
-    assert bool(seen._GOES_ON.search(line)) is goes_on
+    assert bool(test_failure_stop._GOES_ON.search(line)) is goes_on

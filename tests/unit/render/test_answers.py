@@ -9,8 +9,9 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from debugger.core import answers as a
-from debugger.render import Style, text, to_data, to_json
+from debugger.cli.answer_text import format_answer
+from debugger.model import answers as a
+from debugger.output import OutputStyle, to_data, to_json
 from fakes.told import BACKTRACE, EXAMPLES, LOCALS, STATUS, STOP, SUM_TO, breakpoint_at
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
@@ -25,8 +26,10 @@ def test_a_small_budget_leaves_the_cause_of_a_crash_whole() -> None:
         assert len(json.dumps(data, separators=(",", ":"))) <= 4 * budget
 
 
-def told(answer: a.Answer, budget: int = 1000, style: Style = Style.PLAIN, width: int = 80) -> str:
-    return text(answer, budget=budget, style=style, width=width)
+def told(
+    answer: a.Answer, budget: int = 1000, style: OutputStyle = OutputStyle.PLAIN, width: int = 80
+) -> str:
+    return format_answer(answer, budget=budget, style=style, width=width)
 
 
 TEXTS = {
@@ -78,7 +81,7 @@ TEXTS = {
         "not traced: wrok, no function is called so, near names: work\n"
         "trace 3: work, 1 function"
     ),
-    a.Readings: "counter = 3\npair = {…}\n  x = 1\nnosuch: no such name",
+    a.LiveReadings: "counter = 3\npair = {…}\n  x = 1\nnosuch: no such name",
     a.Probe: (
         "probe: 1,800 hits; stopped by SIGUSR1; exited with status 3 "
         "(logpoints of lldb-dap, 1.50 s)\n"
@@ -217,7 +220,7 @@ def test_the_source_is_told_with_and_without_its_frame():
 
 @pytest.mark.parametrize("answer", EXAMPLES, ids=lambda one: type(one).__name__)
 def test_a_terminal_is_told_the_same_facts(answer):
-    shown = SGR.sub("", told(answer, style=Style.TERMINAL))
+    shown = SGR.sub("", told(answer, style=OutputStyle.TERMINAL))
     assert "\x1b" not in shown
     facts = set(re.findall(r"\w+", told(answer)))
     # What a table's heading says, the rows need not.
@@ -268,7 +271,7 @@ def test_every_kind_of_answer_is_one_line_of_json(answer):
     ],
     ids=lambda one: type(one).__name__ if not isinstance(one, str) else "",
 )
-@pytest.mark.parametrize("style", Style)
+@pytest.mark.parametrize("style", OutputStyle)
 def test_nothing_is_said_in_words(answer, words, style):
     assert SGR.sub("", told(answer, style=style)) == words
 
@@ -401,19 +404,21 @@ def test_colour_of_the_program_reaches_a_terminal_and_nothing_else_does():
     line = a.OutputLine("stdout", "\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07", 1)
     answer = a.Output((line,), 0, 1)
     assert told(answer) == "red\\x1b[2J\\x1b]0;title\\x07"
-    assert told(answer, style=Style.TERMINAL) == ("\x1b[31mred\x1b[0m\\x1b[2J\\x1b]0;title\\x07")
+    assert told(answer, style=OutputStyle.TERMINAL) == (
+        "\x1b[31mred\x1b[0m\\x1b[2J\\x1b]0;title\\x07"
+    )
 
 
 def test_a_programs_line_with_a_colon_is_not_painted_as_a_word_of_ours():
     shown = told(a.Crash("exited", output=(a.OutputLine("stdout", "quiet: 4", 1),), output_total=1),
-                 style=Style.TERMINAL)  # fmt: skip
+                 style=OutputStyle.TERMINAL)  # fmt: skip
     assert "\x1b[1moutput:\x1b[0m" in shown
     assert "  quiet: 4" in shown
 
 
 def test_a_table_stays_within_a_narrow_terminal_and_folds_its_cells():
     wide = a.Variables((a.VariableView("name", "v" * 100, "t" * 50),), 1)
-    shown = told(wide, style=Style.TERMINAL, width=40)
+    shown = told(wide, style=OutputStyle.TERMINAL, width=40)
     assert max(map(len, shown.splitlines())) <= 40
     assert shown.count("v") == 100
 

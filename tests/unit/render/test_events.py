@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from debugger.core.answers import Crashed, Events, EventView, Output, OutputLine
-from debugger.render import Style, text
+from debugger.cli.answer_text import format_answer
+from debugger.model.answers import CrashNote, Events, EventView, Output, OutputLine
+from debugger.output import OutputStyle
 
 
 def event(seq: int, kind: str, words: str, **more: Any) -> EventView:
@@ -16,7 +17,7 @@ def event(seq: int, kind: str, words: str, **more: Any) -> EventView:
 
 
 def told(answer: Any, budget: int = 1000) -> list[str]:
-    return text(answer, budget=budget, style=Style.PLAIN, width=80).splitlines()
+    return format_answer(answer, budget=budget, style=OutputStyle.PLAIN, width=80).splitlines()
 
 
 def page(*events: EventView, **more: Any) -> Events:
@@ -76,7 +77,7 @@ def test_a_crash_is_told_with_its_stack_and_locals_within_bounds() -> None:
     assert values.endswith("… 20 more: --json")
 
 
-CRASH = Crashed(
+CRASH = CrashNote(
     "SIGSEGV", "signal SIGSEGV", 4, 9, address="0x10", function="f", file="/a.c", line=3
 )
 
@@ -91,7 +92,7 @@ def test_an_answer_after_a_crash_says_so_in_a_line() -> None:
 
 
 def test_a_crash_of_which_little_is_known_is_told_all_the_same() -> None:
-    shown = told(page(crash=Crashed(None, "bad access", None, 1)))
+    shown = told(page(crash=CrashNote(None, "bad access", None, 1)))
     assert shown[0] == "crashed: bad access (debugger events --kind crash)"
 
 

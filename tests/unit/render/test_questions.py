@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from debugger.core import answers as a
-from debugger.render import Style, recorded, text
-from debugger.render.places import chain
-from debugger.render.values import counted
+from debugger.cli.answer_text import format_answer
+from debugger.model import answers as a
+from debugger.output import OutputStyle, run_text
+from debugger.output.location_text import format_chain
+from debugger.output.value_text import format_count
 from fakes.told import EXAMPLES
 
 BY_KIND = {type(one): one for one in EXAMPLES}
 
 
 def told(answer: a.Answer) -> list[str]:
-    return text(answer, budget=1000, style=Style.PLAIN, width=80).splitlines()
+    return format_answer(answer, budget=1000, style=OutputStyle.PLAIN, width=80).splitlines()
 
 
 def test_the_source_line_of_callers_at_the_same_place_is_told_once():
@@ -117,7 +118,8 @@ def test_a_file_is_named_once_in_a_chain_of_callers():
         a.FrameView(4, "run", "/lib/pool.c", 5),
     ]
     assert (
-        chain(frames) == "take pool.c:22 < render :44 < start 0x40 < main pool.c:9 < run pool.c:5"
+        format_chain(frames)
+        == "take pool.c:22 < render :44 < start 0x40 < main pool.c:9 < run pool.c:5"
     )
 
 
@@ -148,10 +150,10 @@ def test_the_function_of_suspicious_lines_is_told_once():
 
 def test_a_generator_that_nobody_goes_on_with_is_closed_and_nothing_was_caught() -> None:
     ended = a.CallRow(1, 0, "numbers", raised=1, errors=("GeneratorExit",))
-    assert recorded.row(ended).endswith("closed")
-    assert recorded.row(a.CallRow(0, 0, "main"), inner=("GeneratorExit",)) == "main"
+    assert run_text.format_row(ended).endswith("closed")
+    assert run_text.format_row(a.CallRow(0, 0, "main"), inner=("GeneratorExit",)) == "main"
 
 
 def test_nouns_have_their_plurals() -> None:
-    found = [counted(number, noun) for number in (1, 2) for noun in ("more branch", "line")]
+    found = [format_count(number, noun) for number in (1, 2) for noun in ("more branch", "line")]
     assert found == ["1 more branch", "1 line", "2 more branches", "2 lines"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from debugger.core.answers import (
+from debugger.cli.answer_text import format_answer
+from debugger.model.answers import (
     BreakpointView,
-    Change,
+    ChangedValue,
     ExceptionView,
     FrameView,
     OutputLine,
@@ -14,14 +15,14 @@ from debugger.core.answers import (
     Stop,
     VariableView,
 )
-from debugger.render import Style, text
+from debugger.output import OutputStyle
 from fakes.told import SOURCE, STOP, SUM_TO, breakpoint_at
 
 ENDED = Stop(session="main", state="terminated", reason="exit", exit_code=3)
 
 
 def told(stop: Stop, budget: int = 1000) -> str:
-    return text(stop, budget=budget, style=Style.PLAIN, width=80)
+    return format_answer(stop, budget=budget, style=OutputStyle.PLAIN, width=80)
 
 
 def head(stop: Stop) -> str:
@@ -51,7 +52,7 @@ def test_the_next_stop_in_the_frame_shows_what_changed():
     repeat = replace(
         STOP,
         is_repeat=True,
-        changed=(Change("i", "49", "50", "int"), Change("square", None, "2500", "int")),
+        changed=(ChangedValue("i", "49", "50", "int"), ChangedValue("square", None, "2500", "int")),
         output=(),
         output_total=0,
     )
@@ -235,7 +236,7 @@ def test_notes_are_said_even_when_the_budget_is_small():
 
 
 def test_a_terminal_gets_a_table_and_colour():
-    shown = text(STOP, budget=1000, style=Style.TERMINAL, width=80)
+    shown = format_answer(STOP, budget=1000, style=OutputStyle.TERMINAL, width=80)
     assert shown.startswith("\x1b[1;33mstopped:\x1b[0m breakpoint 1")
     assert "│ sum  │ int  │ 4950  │" in shown
     assert "\x1b[1m-> 42    sum += calculate(i);\x1b[0m" in shown

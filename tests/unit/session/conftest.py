@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.base import Launch
+from debugger.backends.base import LaunchTarget
 from debugger.session.session import Session
-from debugger.session.sessions import Sessions
-from debugger.session.stepping import Patience
-from debugger.timeline import Timeline
+from debugger.session.session_list import SessionList
+from debugger.session.stepping import WaitLimit
+from debugger.session.timeline import Timeline
 from fakes.backend import LAUNCH, FakeBackend
 
 PATIENCE_S = 20.0
@@ -24,7 +24,7 @@ class House:
     def __init__(self) -> None:
         self.backends: list[FakeBackend] = []
         self.held_at_first: str | None = None
-        self.sessions = Sessions(
+        self.sessions = SessionList(
             on_change=lambda: None, timeline=lambda: Timeline(max_events=1000, max_bytes=1 << 20)
         )
 
@@ -35,7 +35,7 @@ class House:
         return backend
 
     async def create(
-        self, name: str | None = None, target: Launch = LAUNCH, *, private: str | None = None
+        self, name: str | None = None, target: LaunchTarget = LAUNCH, *, private: str | None = None
     ) -> Session:
         return await self.sessions.create(target, self.make, name=name, private=private)
 
@@ -43,7 +43,7 @@ class House:
         self, name: str | None = None, *, private: str | None = None
     ) -> tuple[Session, FakeBackend]:
         session = await self.create(name, private=private)
-        await session.do(session.begin)
+        await session.run_job(session.start_program)
         return session, self.backends[-1]
 
     async def stopped(self) -> tuple[Session, FakeBackend]:
@@ -52,8 +52,8 @@ class House:
         return session, backend
 
 
-def patience(seconds: float = PATIENCE_S) -> Patience:
-    return Patience(seconds, asyncio.Event())
+def patience(seconds: float = PATIENCE_S) -> WaitLimit:
+    return WaitLimit(seconds, asyncio.Event())
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.core.model import Variable
-from debugger.core.refs import Refs
-from debugger.session.views import changes
+from debugger.model.program import Variable
+from debugger.model.value_refs import ValueRefs
+from debugger.session.views import changed_values
 
 
 @pytest.mark.parametrize(
@@ -24,12 +24,12 @@ from debugger.session.views import changes
     ],
 )
 def test_a_summary_that_ends_earlier_is_no_change(before: str, now: str, is_change: bool) -> None:
-    found = changes([Variable("x", before)], [Variable("x", now)], Refs(), most=100)
+    found = changed_values([Variable("x", before)], [Variable("x", now)], ValueRefs(), most=100)
     assert bool(found) is is_change
 
 
 def test_a_new_variable_is_a_change_without_a_value_before() -> None:
-    (found,) = changes([], [Variable("x", "1")], Refs(), most=100)
+    (found,) = changed_values([], [Variable("x", "1")], ValueRefs(), most=100)
     assert (found.name, found.previous, found.value) == ("x", None, "1")
 
 
@@ -38,7 +38,9 @@ def test_an_inner_variable_is_not_compared_with_the_outer_one_of_its_name():
         return [Variable("x", one) for one in values]
 
     def found(before: list[Variable], now: list[Variable]) -> list[tuple[str | None, str]]:
-        return [(one.previous, one.value) for one in changes(before, now, Refs(), most=100)]
+        return [
+            (one.previous, one.value) for one in changed_values(before, now, ValueRefs(), most=100)
+        ]
 
     assert found(named("0", "99"), named("0", "100")) == [("99", "100")]
     assert found(named("0", "99"), named("0")) == []

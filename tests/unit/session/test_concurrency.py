@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.base import Backend, Printed
-from debugger.core.answers import Stop
-from debugger.core.breakpoints import Spec
-from debugger.core.events import Stream
-from debugger.core.model import Reason, Resume
-from debugger.core.state import State
-from debugger.errors import Code, DebuggerError
-from debugger.session import breaking, report, stepping
+from debugger.backends.base import Backend, OutputPrinted
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers import Stop
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import ResumeKind, StopReason
+from debugger.model.state import State
+from debugger.session import command_interrupt, stepping, stop_report
 from debugger.session.session import Session
-from debugger.session.stepping import Patience
+from debugger.session.stepping import WaitLimit
 from fakes.backend import FILE, FakeBackend
 
 BOUND_S = 20.0
@@ -26,10 +26,10 @@ async def within(waiting: Any) -> Any:
     return await asyncio.wait_for(waiting, BOUND_S)
 
 
-async def running(session: Session, how: Resume, wait: Patience) -> asyncio.Task[Stop]:
+async def running(session: Session, how: ResumeKind, wait: WaitLimit) -> asyncio.Task[Stop]:
     """Begin a wait, and return once the program runs."""
-    task = asyncio.create_task(stepping.resume(session, how, wait))
-    await within(session.do(nothing))
+    task = asyncio.create_task(stepping.resume_and_wait(session, how, wait))
+    await within(session.run_job(nothing))
     assert session.state is State.RUNNING
     return task
 
@@ -40,12 +40,14 @@ async def nothing() -> None:
 
 async def test_others_look_and_set_breakpoints_while_one_waits(house, patience):
     session, backend = await house.stopped()
-    waiting = await running(session, Resume.CONTINUE, patience())
-    added = await within(session.do(lambda: session.binding.add(Spec(file=FILE, line=7))))
+    waiting = await running(session, ResumeKind.CONTINUE, patience())
+    added = await within(
+        session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=7)))
+    )
     assert added.bound is not None
     assert added.bound.verified
     assert backend.sent() == [7]
-    backend.sink(Printed(Stream.STDOUT, "hello\n"))
+    backend.sink(OutputPrinted(OutputStream.STDOUT, "hello\n"))
     assert [line.text for line in session.timeline.lines().lines] == ["hello"]
     assert not waiting.done()
     backend.hit(added, 7)
@@ -56,8 +58,8 @@ async def test_others_look_and_set_breakpoints_while_one_waits(house, patience):
 
 async def test_a_pause_of_another_client_answers_both(house, patience):
     session, _ = await house.stopped()
-    waiting = await running(session, Resume.CONTINUE, patience())
-    paused = await within(stepping.pause(session, patience()))
+    waiting = await running(session, ResumeKind.CONTINUE, patience())
+    paused = await within(stepping.pause_program(session, patience()))
     answer = await within(waiting)
     assert (paused.reason, answer.reason) == ("pause", "pause")
     assert answer.state == "stopped"
@@ -65,20 +67,20 @@ async def test_a_pause_of_another_client_answers_both(house, patience):
 
 async def test_who_looks_at_a_running_program_is_refused_and_nobody_else_disturbed(house, patience):
     session, backend = await house.stopped()
-    waiting = await running(session, Resume.CONTINUE, patience())
+    waiting = await running(session, ResumeKind.CONTINUE, patience())
     with pytest.raises(DebuggerError) as refused:
-        await within(session.do(lambda: report.stop(session)))
-    assert refused.value.code is Code.WRONG_STATE
+        await within(session.run_job(lambda: stop_report.report_stop(session)))
+    assert refused.value.code is ErrorCode.WRONG_STATE
     backend.stop(11)
     assert (await within(waiting)).frame.line == 11
 
 
 async def test_a_second_continue_while_it_runs_is_refused(house, patience):
     session, backend = await house.stopped()
-    waiting = await running(session, Resume.CONTINUE, patience())
+    waiting = await running(session, ResumeKind.CONTINUE, patience())
     with pytest.raises(DebuggerError) as refused:
-        await within(stepping.resume(session, Resume.CONTINUE, patience()))
-    assert refused.value.code is Code.WRONG_STATE
+        await within(stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience()))
+    assert refused.value.code is ErrorCode.WRONG_STATE
     assert backend.calls.count("continue") == 1
     backend.stop(12)
     await within(waiting)
@@ -86,22 +88,22 @@ async def test_a_second_continue_while_it_runs_is_refused(house, patience):
 
 async def test_a_client_that_leaves_its_wait_does_not_touch_the_program(house, patience):
     session, backend = await house.stopped()
-    waiting = await running(session, Resume.CONTINUE, patience())
+    waiting = await running(session, ResumeKind.CONTINUE, patience())
     before = list(backend.calls)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    await within(session.do(nothing))
+    await within(session.run_job(nothing))
     assert backend.calls == before
     assert session.state is State.RUNNING
     backend.stop(13)
-    assert (await within(stepping.wait(session, patience()))).frame.line == 13
+    assert (await within(stepping.wait_for_stop(session, patience()))).frame.line == 13
 
 
 async def test_ctrl_c_ends_the_wait_and_says_that_the_program_runs(house):
     session, backend = await house.stopped()
-    wait = Patience(BOUND_S, asyncio.Event())
-    waiting = await running(session, Resume.CONTINUE, wait)
+    wait = WaitLimit(BOUND_S, asyncio.Event())
+    waiting = await running(session, ResumeKind.CONTINUE, wait)
     wait.interrupted.set()
     answer = await within(waiting)
     assert answer.timed_out
@@ -113,35 +115,35 @@ async def test_ctrl_c_ends_the_wait_and_says_that_the_program_runs(house):
 async def test_a_job_whose_asker_left_before_its_turn_is_skipped(house):
     session, backend = await house.stopped()
     backend.hold = "evaluate"
-    first = asyncio.create_task(session.do(lambda: backend.evaluate("i", None, None)))
+    first = asyncio.create_task(session.run_job(lambda: backend.evaluate("i", None, None)))
     await within(backend.held.wait())
     done: list[str] = []
 
     async def mark() -> None:
         done.append("done")
 
-    second = asyncio.create_task(session.do(mark))
+    second = asyncio.create_task(session.run_job(mark))
     await asyncio.sleep(0)
     second.cancel()
     backend.let_go.set()
     assert (await within(first)).value == "0"
-    await within(session.do(nothing))
+    await within(session.run_job(nothing))
     assert done == []
 
 
 async def test_a_job_that_has_begun_is_finished_though_its_asker_left(house):
     session, backend = await house.stopped()
     backend.hold = "set_breakpoints"
-    spec = Spec(file=FILE, line=9)
-    adding = asyncio.create_task(session.do(lambda: session.binding.add(spec)))
+    spec = BreakpointSpec(file=FILE, line=9)
+    adding = asyncio.create_task(session.run_job(lambda: session.binding.add(spec)))
     await within(backend.held.wait())
     adding.cancel()
     with pytest.raises(asyncio.CancelledError):
         await adding
     backend.let_go.set()
-    await within(session.do(nothing))
+    await within(session.run_job(nothing))
     assert backend.sent() == [9]
-    (known,) = session.breakpoints.listed()
+    (known,) = session.breakpoints.user_breakpoints()
     assert known.bound is not None
     assert known.bound.verified
 
@@ -149,7 +151,7 @@ async def test_a_job_that_has_begun_is_finished_though_its_asker_left(house):
 async def test_stop_all_names_sessions_that_had_ended_too(house):
     session, backend = await house.stopped()
     backend.end()
-    await within(session.do(nothing))
+    await within(session.run_job(nothing))
     assert not session.is_live
     assert await within(house.sessions.close_all()) == ["loop"]
 
@@ -157,32 +159,32 @@ async def test_stop_all_names_sessions_that_had_ended_too(house):
 async def test_a_command_that_takes_too_long_is_no_fault_of_the_debuggers(
     house, monkeypatch, caplog
 ):
-    monkeypatch.setattr(breaking, "_BROKEN_OFF_S", 0.03)
-    monkeypatch.setattr(breaking, "_LOOK_S", 0.02)
+    monkeypatch.setattr(command_interrupt, "_BROKEN_OFF_S", 0.03)
+    monkeypatch.setattr(command_interrupt, "_LOOK_S", 0.02)
     session, _ = await house.stopped()
     with pytest.raises(DebuggerError) as overdue:
-        await within(breaking.bounded(session, asyncio.Event().wait, 0.01))
-    assert overdue.value.code is Code.TIMEOUT
-    await within(session.do(nothing))
+        await within(command_interrupt.run_bounded(session, asyncio.Event().wait, 0.01))
+    assert overdue.value.code is ErrorCode.TIMEOUT
+    await within(session.run_job(nothing))
     assert caplog.records == []
 
 
 async def test_stop_all_ends_a_wait_with_a_clear_error(house, patience):
     session, backend = await house.stopped()
-    waiting = await running(session, Resume.CONTINUE, patience())
+    waiting = await running(session, ResumeKind.CONTINUE, patience())
     assert await within(house.sessions.close_all()) == ["loop"]
     with pytest.raises(DebuggerError) as ended:
         await within(waiting)
-    assert ended.value.code is Code.NO_SESSION
+    assert ended.value.code is ErrorCode.NO_SESSION
     assert "ended by another command" in ended.value.message
     assert backend.is_closed
-    assert house.sessions.listed() == []
+    assert house.sessions.all_sessions() == []
 
 
 async def test_stop_while_the_program_is_being_started_leaves_nothing(house):
     house.held_at_first = "start"
     session = await house.create()
-    beginning = asyncio.create_task(session.do(session.begin))
+    beginning = asyncio.create_task(session.run_job(session.start_program))
     while not house.backends:
         await asyncio.sleep(0)
     backend = house.backends[0]
@@ -190,7 +192,7 @@ async def test_stop_while_the_program_is_being_started_leaves_nothing(house):
     await within(house.sessions.close(session, kill=True))
     with pytest.raises(DebuggerError) as ended:
         await within(beginning)
-    assert ended.value.code is Code.NO_SESSION
+    assert ended.value.code is ErrorCode.NO_SESSION
     assert "run" not in backend.calls
     assert backend.calls[-1] == "kill"
     assert session.state is State.TERMINATED
@@ -199,27 +201,27 @@ async def test_stop_while_the_program_is_being_started_leaves_nothing(house):
 async def test_a_restart_that_waits_its_turn_starts_nothing_once_the_session_is_closed(house):
     session, backend = await house.stopped()
     backend.hold = "evaluate"
-    first = asyncio.create_task(session.do(lambda: backend.evaluate("i", None, None)))
+    first = asyncio.create_task(session.run_job(lambda: backend.evaluate("i", None, None)))
     await within(backend.held.wait())
-    restarting = asyncio.create_task(session.do(session.restart))
+    restarting = asyncio.create_task(session.run_job(session.restart))
     await asyncio.sleep(0)
     await within(session.close(kill=True))
     await within(first)
     with pytest.raises(DebuggerError) as ended:
         await within(restarting)
-    assert ended.value.code is Code.NO_SESSION
+    assert ended.value.code is ErrorCode.NO_SESSION
     assert len(house.backends) == 1
 
 
 async def test_a_stop_that_somebody_else_left_is_not_told_as_an_error(house, patience):
     session, backend = await house.stopped()
-    waiting = await running(session, Resume.CONTINUE, patience())
+    waiting = await running(session, ResumeKind.CONTINUE, patience())
     # The program stops and another client's `continue` gets its turn before the report of the stop.
-    other = asyncio.create_task(session.do(lambda: session.resume(Resume.CONTINUE)))
+    other = asyncio.create_task(session.run_job(lambda: session.resume(ResumeKind.CONTINUE)))
     backend.stop(14)
     await within(other)
     assert session.state is State.RUNNING
-    await within(session.do(nothing))
+    await within(session.run_job(nothing))
     assert not waiting.done()
     backend.stop(15)
     assert (await within(waiting)).frame.line == 15
@@ -230,8 +232,8 @@ async def test_two_clients_that_step_many_times_never_take_each_others_stop(hous
     backend.is_stepping_at_once = True
     answers = await within(
         asyncio.gather(
-            stepping.steps(session, Resume.NEXT, 5, patience()),
-            stepping.steps(session, Resume.NEXT, 5, patience()),
+            stepping.step_times(session, ResumeKind.NEXT, 5, patience()),
+            stepping.step_times(session, ResumeKind.NEXT, 5, patience()),
         )
     )
     assert backend.calls.count("next") == 10
@@ -249,7 +251,9 @@ async def test_the_timeout_of_many_steps_bounds_them_all_together(house, monkeyp
         return await wait(after, kinds, seconds, **others)
 
     monkeypatch.setattr(session.timeline, "wait", counted)
-    answer = await within(stepping.steps(session, Resume.NEXT, 50, Patience(0.2, asyncio.Event())))
+    answer = await within(
+        stepping.step_times(session, ResumeKind.NEXT, 50, WaitLimit(0.2, asyncio.Event()))
+    )
     assert answer.timed_out
     assert len(asked) > 1
     assert sum(asked) < 0.3
@@ -257,27 +261,31 @@ async def test_the_timeout_of_many_steps_bounds_them_all_together(house, monkeyp
 
 async def test_a_place_to_run_to_is_forgotten_at_any_stop(house, patience):
     session, backend = await house.stopped()
-    waiting = asyncio.create_task(stepping.until(session, Spec(file=FILE, line=30), patience()))
+    waiting = asyncio.create_task(
+        stepping.run_until(session, BreakpointSpec(file=FILE, line=30), patience())
+    )
     while session.state is not State.RUNNING:
         await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert backend.sent() == [30]
-    backend.stop(20, Reason.PAUSE)
-    await within(session.do(nothing))
-    await within(session.do(nothing))
+    backend.stop(20, StopReason.PAUSE)
+    await within(session.run_job(nothing))
+    await within(session.run_job(nothing))
     assert backend.sent() == []
 
 
 async def test_a_place_to_run_to_is_not_set_again_by_a_restart(house, patience):
     session, backend = await house.stopped()
-    waiting = asyncio.create_task(stepping.until(session, Spec(file=FILE, line=30), patience()))
+    waiting = asyncio.create_task(
+        stepping.run_until(session, BreakpointSpec(file=FILE, line=30), patience())
+    )
     while session.state is not State.RUNNING:
         await asyncio.sleep(0)
     backend.end()
     assert (await within(waiting)).reason == "exit"
-    await within(session.do(session.restart))
+    await within(session.run_job(session.restart))
     assert house.backends[-1] is not backend
     assert house.backends[-1].sent() == []
 
@@ -286,7 +294,7 @@ async def test_parallel_starts_of_one_program_get_names_of_their_own(house):
     first, second = await within(asyncio.gather(house.create(), house.create()))
     assert {first.name, second.name} == {"loop", "loop-2"}
     for session in (first, second):
-        await within(session.do(session.begin))
+        await within(session.run_job(session.start_program))
         assert session.state is State.RUNNING
 
 
@@ -296,17 +304,19 @@ async def test_a_start_under_a_name_that_is_being_started_is_refused(house):
     )
     (refused,) = [one for one in results if isinstance(one, Exception)]
     assert isinstance(refused, DebuggerError)
-    assert refused.code is Code.USAGE
+    assert refused.code is ErrorCode.USAGE
 
 
 async def test_a_failed_breakpoint_leaves_the_one_that_it_was_to_replace(house):
     session, backend = await house.stopped()
-    old = await within(session.do(lambda: session.binding.add(Spec(file=FILE, line=5))))
-    backend.fails["set_breakpoints"] = DebuggerError(Code.TIMEOUT, "no answer")
-    changed = Spec(file=FILE, line=5, condition="i == 3")
+    old = await within(
+        session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=5)))
+    )
+    backend.fails["set_breakpoints"] = DebuggerError(ErrorCode.TIMEOUT, "no answer")
+    changed = BreakpointSpec(file=FILE, line=5, condition="i == 3")
     with pytest.raises(DebuggerError):
-        await within(session.do(lambda: session.binding.add(changed)))
-    assert session.breakpoints.listed() == [old]
+        await within(session.run_job(lambda: session.binding.add(changed)))
+    assert session.breakpoints.user_breakpoints() == [old]
 
 
 async def test_a_fault_of_ours_costs_one_command_and_the_session_goes_on(house):
@@ -317,14 +327,14 @@ async def test_a_fault_of_ours_costs_one_command_and_the_session_goes_on(house):
         await backend.evaluate("i", None, None)
         raise ZeroDivisionError
 
-    first = asyncio.create_task(session.do(broken))
+    first = asyncio.create_task(session.run_job(broken))
     await within(backend.held.wait())
-    others = [asyncio.create_task(session.do(nothing)) for _ in range(3)]
+    others = [asyncio.create_task(session.run_job(nothing)) for _ in range(3)]
     await asyncio.sleep(0)
     backend.let_go.set()
     results = await within(asyncio.gather(first, *others, return_exceptions=True))
     assert isinstance(results[0], DebuggerError)
-    assert results[0].code is Code.INTERNAL
+    assert results[0].code is ErrorCode.INTERNAL
     assert "ZeroDivisionError" in results[0].message
     assert results[1:] == [None] * 3
     assert session.state is State.STOPPED
@@ -345,7 +355,7 @@ async def test_a_wait_that_comes_while_the_end_is_cleaned_up_tells_of_it(house, 
 
     backend.close = close_when_told
     backend.end(3)
-    waiting = asyncio.ensure_future(stepping.wait(session, patience()))
+    waiting = asyncio.ensure_future(stepping.wait_for_stop(session, patience()))
     await asyncio.sleep(0)
     may_close.set()
     answer = await within(waiting)

@@ -6,14 +6,20 @@ import asyncio
 
 import pytest
 
-from debugger.backends.base import Attach, ChildAppeared, Ended, Launch, Printed
-from debugger.core.breakpoints import Spec
-from debugger.core.events import Stream
-from debugger.core.model import Resume
-from debugger.core.state import State
-from debugger.errors import Code, DebuggerError
-from debugger.session import family, report, stepping
-from debugger.session.sessions import LIVE_MAX
+from debugger.backends.base import (
+    AttachTarget,
+    BackendEnded,
+    ChildStarted,
+    LaunchTarget,
+    OutputPrinted,
+)
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import ResumeKind
+from debugger.model.state import State
+from debugger.session import process_tree, stepping, stop_report
+from debugger.session.session_list import LIVE_MAX
 from fakes.backend import FILE, FakeBackend
 
 BOUND_S = 20.0
@@ -22,22 +28,22 @@ BOUND_S = 20.0
 async def child_of(house, backend, words=("worker.py", "-x")):
     """Let a program start another process, and return the child's session and backend."""
     child = FakeBackend(lambda _: None, None)
-    backend.sink(ChildAppeared(child, 4712, words))
+    backend.sink(ChildStarted(child, 4712, words))
     async with asyncio.timeout(BOUND_S):
         while "run" not in child.calls:
             await asyncio.sleep(0)
-    return house.sessions.listed()[-1], child
+    return house.sessions.all_sessions()[-1], child
 
 
 async def test_a_session_is_found_by_name_or_as_the_current_one(house):
     first, _ = await house.started("one")
     second, _ = await house.started("two")
     assert house.sessions.get(None) is second
-    assert house.sessions.choose("one") is first
+    assert house.sessions.select("one") is first
     assert house.sessions.get(None) is first
     with pytest.raises(DebuggerError) as unknown:
         house.sessions.get("tow")
-    assert unknown.value.code is Code.NO_SESSION
+    assert unknown.value.code is ErrorCode.NO_SESSION
     assert unknown.value.hint == "debugger use two"
     assert "one, two" in unknown.value.message
 
@@ -46,7 +52,7 @@ async def test_without_a_session_one_is_asked_for(house):
     with pytest.raises(DebuggerError) as none:
         house.sessions.get(None)
     assert (none.value.code, none.value.hint) == (
-        Code.NO_SESSION,
+        ErrorCode.NO_SESSION,
         "debugger start PROGRAM begins one",
     )
 
@@ -55,8 +61,8 @@ async def test_without_a_session_one_is_asked_for(house):
 async def test_a_name_that_is_none_is_refused(house, name):
     with pytest.raises(DebuggerError) as refused:
         await house.create(name)
-    assert refused.value.code is Code.USAGE
-    assert house.sessions.listed() == []
+    assert refused.value.code is ErrorCode.USAGE
+    assert house.sessions.all_sessions() == []
 
 
 async def test_a_name_in_use_is_refused_and_one_that_has_ended_is_taken(house):
@@ -66,14 +72,14 @@ async def test_a_name_in_use_is_refused_and_one_that_has_ended_is_taken(house):
     assert refused.value.hint == "debugger stop --session one ends it"
     backend.end()
     second, _ = await house.started("one")
-    assert house.sessions.listed() == [second]
+    assert house.sessions.all_sessions() == [second]
     assert first.is_closed
 
 
 async def test_a_session_is_called_after_its_target(house):
-    module = Launch(program=None, module="pkg", cwd="/", env={})
+    module = LaunchTarget(program=None, module="pkg", cwd="/", env={})
     assert (await house.create(target=module)).name == "pkg"
-    assert (await house.create(target=Attach(pid=7, cwd="/", env={}))).name == "pid-7"
+    assert (await house.create(target=AttachTarget(pid=7, cwd="/", env={}))).name == "pid-7"
 
 
 async def test_there_is_a_most_of_live_sessions(house):
@@ -81,14 +87,14 @@ async def test_there_is_a_most_of_live_sessions(house):
         await house.create()
     with pytest.raises(DebuggerError) as refused:
         await house.create()
-    assert refused.value.code is Code.USAGE
+    assert refused.value.code is ErrorCode.USAGE
 
 
 async def test_old_ended_sessions_are_forgotten(house):
     for number in range(25):
         _, backend = await house.started(f"s{number}")
         backend.end()
-    names = [one.name for one in house.sessions.listed()]
+    names = [one.name for one in house.sessions.all_sessions()]
     assert names[-1] == "s24"
     assert len(names) <= 22
 
@@ -104,7 +110,7 @@ async def test_when_the_current_session_ends_another_live_one_is_current(house):
 
 async def test_a_child_is_a_session_with_its_parents_breakpoints_and_words(house):
     session, backend = await house.started("app")
-    wanted = await session.do(lambda: session.binding.add(Spec(file=FILE, line=5)))
+    wanted = await session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=5)))
     child, of_child = await child_of(house, backend)
     async with asyncio.timeout(BOUND_S):
         while child.pid is None:
@@ -112,7 +118,7 @@ async def test_a_child_is_a_session_with_its_parents_breakpoints_and_words(house
     assert (child.name, child.pid, child.parent) == ("app.1", 4712, session)
     assert child.target.args == ("-x",)
     assert of_child.sent() == [5]
-    assert [one.id for one in child.breakpoints.listed()] == [wanted.id]
+    assert [one.id for one in child.breakpoints.user_breakpoints()] == [wanted.id]
 
 
 async def test_nothing_of_a_child_that_has_ended_outlives_its_family(house):
@@ -127,7 +133,9 @@ async def test_nothing_of_a_child_that_has_ended_outlives_its_family(house):
 
 async def test_a_childs_stop_answers_the_parents_wait_and_makes_it_current(house, patience):
     session, backend = await house.stopped()
-    waiting = asyncio.create_task(stepping.resume(session, Resume.CONTINUE, patience()))
+    waiting = asyncio.create_task(
+        stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience())
+    )
     while session.state is not State.RUNNING:
         await asyncio.sleep(0)
     child, of_child = await child_of(house, backend)
@@ -139,7 +147,9 @@ async def test_a_childs_stop_answers_the_parents_wait_and_makes_it_current(house
 
 async def test_a_childs_end_is_no_answer_though_its_parent_ends_right_after_it(house, patience):
     session, backend = await house.stopped()
-    waiting = asyncio.create_task(stepping.resume(session, Resume.CONTINUE, patience()))
+    waiting = asyncio.create_task(
+        stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience())
+    )
     while session.state is not State.RUNNING:
         await asyncio.sleep(0)
     child, of_child = await child_of(house, backend)
@@ -153,25 +163,27 @@ async def test_a_childs_end_is_no_answer_though_its_parent_ends_right_after_it(h
 
 async def test_the_hits_of_a_child_count_for_the_parents_breakpoint(house):
     session, backend = await house.started()
-    wanted = await session.do(lambda: session.binding.add(Spec(file=FILE, line=5)))
+    wanted = await session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=5)))
     child, of_child = await child_of(house, backend)
     of_child.hit(child.breakpoints.get(wanted.id), 5)
     of_child.end()
     backend.end()
-    assert report.ended(session).never_hit == ()
+    assert stop_report.report_end(session).never_hit == ()
 
 
 async def test_the_end_tells_what_was_not_bound_and_what_was_not_hit(house):
     session, backend = await house.started()
-    met = await session.do(lambda: session.binding.add(Spec(file=FILE, line=5)))
-    missed = await session.do(lambda: session.binding.add(Spec(file=FILE, line=6)))
-    unbound = await session.do(lambda: session.binding.add(Spec(file=FILE, line=999)))
-    off = await session.do(lambda: session.binding.add(Spec(file=FILE, line=7)))
-    await session.do(lambda: session.binding.enable(off.id, on=False))
+    met = await session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=5)))
+    missed = await session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=6)))
+    unbound = await session.run_job(
+        lambda: session.binding.add(BreakpointSpec(file=FILE, line=999))
+    )
+    off = await session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=7)))
+    await session.run_job(lambda: session.binding.enable(off.id, on=False))
     backend.hit(met, 5)
-    backend.sink(Printed(Stream.STDOUT, "bye\n"))
+    backend.sink(OutputPrinted(OutputStream.STDOUT, "bye\n"))
     backend.end(3)
-    answer = report.ended(session)
+    answer = stop_report.report_end(session)
     assert (answer.exit_code, answer.reason) == (3, "exit")
     assert [one.id for one in answer.never_hit] == [missed.id]
     assert [one.id for one in answer.unbound] == [unbound.id]
@@ -180,33 +192,33 @@ async def test_the_end_tells_what_was_not_bound_and_what_was_not_hit(house):
 
 async def test_much_output_is_told_by_its_first_and_last_lines(house):
     session, backend = await house.stopped()
-    backend.sink(Printed(Stream.STDOUT, "".join(f"{n}\n" for n in range(100))))
-    found = report.new_output(session)
+    backend.sink(OutputPrinted(OutputStream.STDOUT, "".join(f"{n}\n" for n in range(100))))
+    found = stop_report.new_output(session)
     assert found.total == 100
     assert [one.text for one in found.lines] == ["0", "1", "2", *map(str, range(83, 100))]
-    assert report.new_output(session).lines == ()
+    assert stop_report.new_output(session).lines == ()
 
 
 async def test_the_second_stop_in_a_frame_tells_what_changed(house):
     session, backend = await house.stopped()
-    first = await session.do(lambda: report.stop(session))
+    first = await session.run_job(lambda: stop_report.report_stop(session))
     assert not first.changed
     backend.values["i"] = "1"
     backend.stop(11)
-    second = await session.do(lambda: report.stop(session))
+    second = await session.run_job(lambda: stop_report.report_stop(session))
     assert [(one.name, one.previous, one.value) for one in second.changed] == [("i", "0", "1")]
-    again = await session.do(lambda: report.stop(session, is_full=True))
+    again = await session.run_job(lambda: stop_report.report_stop(session, is_full=True))
     assert not again.changed
 
 
 async def test_a_lost_debugger_is_an_error_for_every_command_that_follows(house, patience):
     session, backend = await house.stopped()
-    backend.sink(Ended(error="toy was killed by signal 9"))
+    backend.sink(BackendEnded(error="toy was killed by signal 9"))
     with pytest.raises(DebuggerError) as died:
-        await stepping.resume(session, Resume.CONTINUE, patience())
-    assert died.value.code is Code.ADAPTER_DIED
+        await stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience())
+    assert died.value.code is ErrorCode.ADAPTER_DIED
     assert "signal 9" in died.value.message
-    await session.do(session.restart)
+    await session.run_job(session.restart)
     assert session.state is State.RUNNING
 
 
@@ -214,11 +226,11 @@ async def test_children_that_appear_at_once_have_a_session_each(house):
     session, backend = await house.started("one")
     children = [FakeBackend(lambda _: None, None) for _ in range(5)]
     for pid, child in enumerate(children, start=100):
-        backend.sink(ChildAppeared(child, pid, ("worker", str(pid))))
+        backend.sink(ChildStarted(child, pid, ("worker", str(pid))))
     async with asyncio.timeout(BOUND_S):
         while not all("run" in child.calls for child in children):
             await asyncio.sleep(0)
-    made = [one for one in house.sessions.listed() if one is not session]
+    made = [one for one in house.sessions.all_sessions() if one is not session]
     assert [one.name for one in made] == [f"one.{number}" for number in range(1, 6)]
     assert [one.pid for one in made] == [100, 101, 102, 103, 104]
 
@@ -232,7 +244,7 @@ async def test_a_childs_end_that_came_before_the_programs_is_not_told_in_its_pla
     async with asyncio.timeout(BOUND_S):
         while not (session.is_noted and child.is_noted):
             await asyncio.sleep(0)
-    told = await stepping.wait(child, patience(), after=cursor)
+    told = await stepping.wait_for_stop(child, patience(), after=cursor)
     assert (told.session, told.exit_code) == ("one", 0)
 
 
@@ -240,11 +252,11 @@ async def test_a_wait_for_a_childs_end_that_is_still_to_be_told_is_not_refused(h
     session, backend = await house.started("one")
     child, of_child = await child_of(house, backend)
     backend.end(0)
-    first = await stepping.wait(session, patience())
+    first = await stepping.wait_for_stop(session, patience())
     assert first.session == "one"
     of_child.end(4)
     assert (child.state, child.is_noted) == (State.TERMINATED, False)
-    told = await stepping.wait(session, patience())
+    told = await stepping.wait_for_stop(session, patience())
     assert (told.session, told.exit_code) == (child.name, 4)
 
 
@@ -253,7 +265,7 @@ async def test_of_many_that_are_stopped_too_some_are_named(house):
     for _ in range(7):
         _, of_child = await child_of(house, backend)
         of_child.stop()
-    notes = family.notes(session)
+    notes = process_tree.other_process_notes(session)
     assert notes[0] == "one.1 is stopped too: debugger use one.1"
     assert notes[4:] == [
         "one.5 is stopped too: debugger use one.5",
@@ -267,13 +279,13 @@ async def test_a_private_session_becomes_the_current_one_only_when_it_is_chosen(
     again, _ = await house.started(private="ask")
     assert (private.name, again.name) == ("ask", "ask-2")
     assert house.sessions.current == "one"
-    house.sessions.use(private)
+    house.sessions.make_current(private)
     child, _ = await child_of(house, backend)
-    house.sessions.use(child)
+    house.sessions.make_current(child)
     assert house.sessions.current == "one"
     await house.sessions.close(first, kill=True)
     assert house.sessions.current is None
     await house.sessions.close(child, kill=True)
     assert house.sessions.current is None
-    house.sessions.choose("ask-2")
+    house.sessions.select("ask-2")
     assert house.sessions.get(None) is again

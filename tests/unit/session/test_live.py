@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.core.answers import Reading
-from debugger.core.state import State
-from debugger.errors import Code, DebuggerError
-from debugger.session import live, looking, stepping, tracing
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers import LiveReading
+from debugger.model.state import State
+from debugger.session import function_tracing, inspection, live_values, stepping
 from fakes.abilities import Alone, Calling, Live, Trace
 
 _LOCAL = "Local variable writes require a paused breakpoint."
 
 
 async def read(session, *names, kind=None):
-    wanted = [live.target(name, kind) for name in names]
-    return await session.do(lambda: live.read(session, wanted))
+    wanted = [live_values.parse_target(name, kind) for name in names]
+    return await session.run_job(lambda: live_values.read_values(session, wanted))
 
 
 async def write(session, name, value, kind=None):
-    to = live.target(name, kind)
-    return await session.do(lambda: live.write(session, to, value))
+    to = live_values.parse_target(name, kind)
+    return await session.run_job(lambda: live_values.write_value(session, to, value))
 
 
 async def failure(doing):
@@ -47,16 +47,16 @@ async def failure(doing):
     ],
 )
 def test_an_address_is_told_from_a_name_by_its_type(words, address, kind):
-    found = live.target(words, None)
+    found = live_values.parse_target(words, None)
     assert (found.address, found.kind) == (address, kind)
 
 
 def test_with_a_type_every_name_is_an_address():
-    assert live.target("pointer", "f64").address == "pointer"
+    assert live_values.parse_target("pointer", "f64").address == "pointer"
     for words, kind in (("0x10:i32", "i64"), ("0x10", "i32; x"), ("x", "")):
         with pytest.raises(DebuggerError) as refused:
-            live.target(words, kind)
-        assert refused.value.code is Code.USAGE
+            live_values.parse_target(words, kind)
+        assert refused.value.code is ErrorCode.USAGE
 
 
 async def test_a_stopped_program_is_read_in_its_frame_and_what_fails_is_told_beside_the_rest(house):
@@ -68,7 +68,7 @@ async def test_a_stopped_program_is_read_in_its_frame_and_what_fails_is_told_bes
         ("nosuch", None),
         ("n", "9"),
     ]
-    assert told.values[1] == Reading("nosuch", None, error="no nosuch")
+    assert told.values[1] == LiveReading("nosuch", None, error="no nosuch")
 
 
 async def test_where_nothing_can_be_read_it_is_a_failure(house):
@@ -91,12 +91,12 @@ async def test_a_running_program_has_to_stop_where_the_debugger_cannot(house):
     session, _ = await house.started()
     failed = await failure(read(session, "total"))
     assert (failed.code, failed.message) == (
-        Code.WRONG_STATE,
+        ErrorCode.WRONG_STATE,
         "cannot read total: the program is running",
     )
     assert failed.hint.startswith("debugger pause")
     failed = await failure(write(session, "total", "5"))
-    assert (failed.code, failed.message) == (Code.WRONG_STATE, _LOCAL)
+    assert (failed.code, failed.message) == (ErrorCode.WRONG_STATE, _LOCAL)
     failed = await failure(write(session, "0x10:i32", "5"))
     assert failed.message == "cannot write 0x10:i32: the program is running"
 
@@ -105,16 +105,16 @@ async def test_what_is_no_global_is_not_written_while_the_program_runs(house):
     session, backend = await house.started()
     Live(backend)
     failed = await failure(write(session, "i", "5"))
-    assert (failed.code, failed.message) == (Code.WRONG_STATE, _LOCAL)
+    assert (failed.code, failed.message) == (ErrorCode.WRONG_STATE, _LOCAL)
     assert failed.hint.startswith("there is no global i; debugger break LOC")
-    assert (await failure(write(session, "0x99:i32", "5"))).code is Code.NOT_FOUND
+    assert (await failure(write(session, "0x99:i32", "5"))).code is ErrorCode.NOT_FOUND
 
 
 async def test_an_ended_program_is_neither_read_nor_written(house):
     session, backend = await house.started()
     backend.end()
     for doing in (read(session, "total"), write(session, "total", "5")):
-        assert (await failure(doing)).code is Code.PROGRAM_EXITED
+        assert (await failure(doing)).code is ErrorCode.PROGRAM_EXITED
 
 
 # -- calling -------------------------------------------------------------------------------------
@@ -123,18 +123,20 @@ async def test_an_ended_program_is_neither_read_nor_written(house):
 async def test_a_function_is_called_by_the_debugger_or_as_an_expression(house):
     session, backend = await house.stopped()
     backend.values["add(1, 2)"] = "three"
-    assert (await session.do(lambda: live.call(session, "add", ("1", "2")))).value == "three"
+    assert (
+        await session.run_job(lambda: live_values.call_function(session, "add", ("1", "2")))
+    ).value == "three"
     Calling(backend)
-    told = await session.do(lambda: live.call(session, "add", ("1", "2")))
+    told = await session.run_job(lambda: live_values.call_function(session, "add", ("1", "2")))
     assert (told.expression, told.value, told.type) == ("add(1, 2)", "3", "int")
 
 
 async def test_no_function_is_called_while_the_program_runs(house):
     session, backend = await house.started()
     Calling(backend)
-    failed = await failure(session.do(lambda: live.call(session, "add", ())))
+    failed = await failure(session.run_job(lambda: live_values.call_function(session, "add", ())))
     assert (failed.code, failed.message) == (
-        Code.WRONG_STATE,
+        ErrorCode.WRONG_STATE,
         "cannot call add: the program is running",
     )
 
@@ -145,7 +147,7 @@ async def test_no_function_is_called_while_the_program_runs(house):
 async def test_patterns_are_traced_listed_and_let_go(house):
     session, backend = await house.started()
     ability = Trace(backend)
-    told = await tracing.add(session, ["audio::*", "nosuch*"], 1)
+    told = await function_tracing.add_traces(session, ["audio::*", "nosuch*"], 1)
     assert told.functions == 1
     assert [(one.id, one.names, one.left_out) for one in told.traced] == [
         (1, ("one",), 1),
@@ -153,19 +155,21 @@ async def test_patterns_are_traced_listed_and_let_go(house):
     ]
     assert told.traced[1].why == "no function is called so"
     assert ability.limits == [1]
-    failed = await failure(tracing.remove(session, [1, 9], every=False))
-    assert (failed.code, failed.message) == (Code.NOT_FOUND, "no trace 9; there are: 1")
-    assert [one.pattern for one in (await tracing.listed(session)).traced] == ["audio::*"]
-    assert (await tracing.remove(session, [], every=True)).removed == (1,)
-    assert (await tracing.listed(session)).traced == ()
+    failed = await failure(function_tracing.remove_traces(session, [1, 9], every=False))
+    assert (failed.code, failed.message) == (ErrorCode.NOT_FOUND, "no trace 9; there are: 1")
+    assert [one.pattern for one in (await function_tracing.list_traces(session)).traced] == [
+        "audio::*"
+    ]
+    assert (await function_tracing.remove_traces(session, [], every=True)).removed == (1,)
+    assert (await function_tracing.list_traces(session)).traced == ()
 
 
 async def test_a_program_that_is_started_again_is_traced_again(house):
     session, backend = await house.started()
     Trace(backend)
-    await tracing.add(session, ["audio::*"], 7)
-    await tracing.add(session, ["other"], None)
-    await tracing.remove(session, [2], every=False)
+    await function_tracing.add_traces(session, ["audio::*"], 7)
+    await function_tracing.add_traces(session, ["other"], None)
+    await function_tracing.remove_traces(session, [2], every=False)
     again: list[Trace] = []
     make = session.make_backend
 
@@ -175,25 +179,27 @@ async def test_a_program_that_is_started_again_is_traced_again(house):
         return found
 
     session.make_backend = made
-    await session.do(session.restart)
+    await session.run_job(session.restart)
     assert [one.pattern for one in again[0].known.values()] == ["audio::*"]
     assert again[0].limits == [7]
 
 
 async def test_without_the_ability_functions_are_logged_where_they_are_entered(house):
     session, backend = await house.stopped()
-    told = await tracing.add(session, ["work"], None)
+    told = await function_tracing.add_traces(session, ["work"], None)
     assert (told.functions, told.traced[0].id) == (1, 1)
     assert [(one.spec.function, one.spec.log) for one in backend.lists[None]] == [
         ("work", "enter work")
     ]
     for pattern in ("audio::*", "@file:a.c", "w?rk"):
-        failed = await failure(tracing.add(session, [pattern], None))
-        assert failed.code is Code.NOT_SUPPORTED
+        failed = await failure(function_tracing.add_traces(session, [pattern], None))
+        assert failed.code is ErrorCode.NOT_SUPPORTED
         assert "--backend frida" in failed.hint
-    assert [one.pattern for one in (await tracing.listed(session)).traced] == ["work"]
-    assert (await failure(tracing.remove(session, [7], every=False))).code is Code.NOT_FOUND
-    assert (await tracing.remove(session, [1], every=False)).removed == (1,)
+    assert [one.pattern for one in (await function_tracing.list_traces(session)).traced] == ["work"]
+    assert (
+        await failure(function_tracing.remove_traces(session, [7], every=False))
+    ).code is ErrorCode.NOT_FOUND
+    assert (await function_tracing.remove_traces(session, [1], every=False)).removed == (1,)
     assert backend.lists[None] == ()
 
 
@@ -203,20 +209,20 @@ async def test_without_the_ability_functions_are_logged_where_they_are_entered(h
 async def test_threads_that_run_are_told_from_those_that_wait(house):
     session, backend = await house.started()
     alone = Alone(backend, "main", "worker")
-    assert looking.paused_alone(session) == ()
+    assert inspection.paused_alone(session) == ()
     alone.wait(2)
     backend.stop(10, thread=2)
-    told = await session.do(lambda: looking.threads(session))
+    told = await session.run_job(lambda: inspection.list_threads(session))
     assert [(one.id, one.state, one.frame is None) for one in told.threads] == [
         (1, "running", True),
         (2, "stopped", False),
     ]
-    stacks = await session.do(lambda: looking.all_backtraces(session, limit=5))
+    stacks = await session.run_job(lambda: inspection.all_backtraces(session, limit=5))
     assert [(one.thread, one.state == "running", len(one.frames)) for one in stacks.threads] == [
         (1, True, 0),
         (2, False, 2),
     ]
-    assert looking.paused_alone(session) == (2,)
+    assert inspection.paused_alone(session) == (2,)
 
 
 async def test_all_threads_are_paused_also_where_one_has_stopped(house, patience):
@@ -226,7 +232,7 @@ async def test_all_threads_are_paused_also_where_one_has_stopped(house, patience
     backend.stop(10, thread=2)
     told = await stepping.pause_all(session, patience())
     assert (told.reason, told.frame.line) == ("pause", 7)
-    assert alone.waiting == (1, 2)
+    assert alone.waiting_threads == (1, 2)
     assert backend.calls.count("pause all") == 1
     again = await stepping.pause_all(session, patience())
     assert again.frame.line == 7

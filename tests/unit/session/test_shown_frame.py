@@ -1,7 +1,7 @@
 """Which frame of a stop is shown."""
 
-from debugger.core.model import Frame, Reason, Stack, Stopped
-from debugger.session.report import users_frame
+from debugger.model.program import Frame, Stack, Stopped, StopReason
+from debugger.session.stop_report import users_frame
 
 
 def _frame(index: int, file: str | None, *, is_subtle: bool = False) -> Frame:
@@ -23,7 +23,7 @@ def test_a_fault_in_a_runtime_is_shown_in_the_innermost_frame_of_the_users_own(t
     )
     stack = Stack(frames=frames, total=3)
 
-    shown = users_frame(stack, Stopped(Reason.EXCEPTION, "exception"), str(tmp_path))
+    shown = users_frame(stack, Stopped(StopReason.EXCEPTION, "exception"), str(tmp_path))
 
     assert shown is not None
     assert shown.index == 2
@@ -32,7 +32,7 @@ def test_a_fault_in_a_runtime_is_shown_in_the_innermost_frame_of_the_users_own(t
 def test_a_step_is_shown_where_it_ended(tmp_path):
     stack = Stack(frames=(_frame(0, None), _frame(1, __file__)), total=2)
 
-    shown = users_frame(stack, Stopped(Reason.STEP, "step"), str(tmp_path))
+    shown = users_frame(stack, Stopped(StopReason.STEP, "step"), str(tmp_path))
 
     assert shown is not None
     assert shown.index == 0

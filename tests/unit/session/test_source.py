@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from debugger.core.source_map import SourceMap
-from debugger.errors import Code, DebuggerError
-from debugger.session import source
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.source_map import SourceMap
+from debugger.session import source_files
 
 NOWHERE = SourceMap()
 
@@ -26,72 +26,82 @@ def built(monkeypatch):
     """Say what a program was built from."""
 
     def from_(*paths: str) -> str:
-        monkeypatch.setattr(source, "sources_of", lambda _: paths)
+        monkeypatch.setattr(source_files, "sources_of", lambda _: paths)
         return "/bin/program"
 
     return from_
 
 
 def test_a_file_in_the_callers_directory_is_meant(folder):
-    assert source.meant("mod.py", [str(folder / "a")], None, NOWHERE) == str(folder / "a/mod.py")
-    assert source.meant("a/mod.py", [str(folder)], None, NOWHERE) == str(folder / "a/mod.py")
+    assert source_files.resolve_source("mod.py", [str(folder / "a")], None, NOWHERE) == str(
+        folder / "a/mod.py"
+    )
+    assert source_files.resolve_source("a/mod.py", [str(folder)], None, NOWHERE) == str(
+        folder / "a/mod.py"
+    )
 
 
 def test_a_file_below_is_found_by_a_part_of_its_path(folder):
-    assert source.meant("one.py", [str(folder)], None, NOWHERE) == str(folder / "a/one.py")
+    assert source_files.resolve_source("one.py", [str(folder)], None, NOWHERE) == str(
+        folder / "a/one.py"
+    )
 
 
 def test_what_several_files_may_mean_is_refused_with_all_of_them(folder):
     with pytest.raises(DebuggerError) as refused:
-        source.meant("mod.py", [str(folder)], None, NOWHERE)
-    assert refused.value.code is Code.USAGE
+        source_files.resolve_source("mod.py", [str(folder)], None, NOWHERE)
+    assert refused.value.code is ErrorCode.USAGE
     for name in ("a/mod.py", "b/mod.py"):
         assert str(folder / name) in refused.value.message
 
 
 def test_what_is_nowhere_and_what_is_not_ours_is_left_to_the_debugger(folder):
     for name in ("nosuch.py", "dep.py", "/nosuch/one.py", "../one.py"):
-        assert source.meant(name, [str(folder)], None, NOWHERE) == name
+        assert source_files.resolve_source(name, [str(folder)], None, NOWHERE) == name
 
 
 def test_a_programs_own_file_is_meant_before_one_that_lies_below(folder, built):
     program = built("/src/x/one.py", "/src/x/two.py")
-    assert source.meant("one.py", [str(folder)], program, NOWHERE) == "/src/x/one.py"
-    assert source.meant("x/two.py", [str(folder)], program, NOWHERE) == "/src/x/two.py"
+    assert source_files.resolve_source("one.py", [str(folder)], program, NOWHERE) == "/src/x/one.py"
+    assert (
+        source_files.resolve_source("x/two.py", [str(folder)], program, NOWHERE) == "/src/x/two.py"
+    )
     # Not in the program: a file of the same name elsewhere is not meant.
-    assert source.meant("mod.py", [str(folder)], program, NOWHERE) == "mod.py"
+    assert source_files.resolve_source("mod.py", [str(folder)], program, NOWHERE) == "mod.py"
 
 
 def test_a_file_here_of_which_the_program_was_built_is_meant(folder, built):
     here = str(folder / "a/mod.py")
     program = built(here, str(folder / "b/mod.py"))
-    assert source.meant("mod.py", [str(folder / "a")], program, NOWHERE) == here
+    assert source_files.resolve_source("mod.py", [str(folder / "a")], program, NOWHERE) == here
     link = folder.parent / "link"
     link.symlink_to(folder)
-    assert source.meant("mod.py", [str(link / "a")], program, NOWHERE) == here
+    assert source_files.resolve_source("mod.py", [str(link / "a")], program, NOWHERE) == here
     relative = built("a/mod.py")  # as DWARF 4 may name it
-    assert source.meant("mod.py", [str(folder / "a")], relative, NOWHERE) == here
+    assert source_files.resolve_source("mod.py", [str(folder / "a")], relative, NOWHERE) == here
 
 
 def test_files_of_a_build_are_meant_where_they_are_mapped_to(folder, built):
     program = built("/build/a/mod.py", "/build/b/mod.py")
     places = SourceMap((("/build", str(folder)),))
-    assert source.meant("a/mod.py", [], program, places) == str(folder / "a/mod.py")
-    assert source.meant("b/mod.py", [str(folder)], program, places) == str(folder / "b/mod.py")
+    assert source_files.resolve_source("a/mod.py", [], program, places) == str(folder / "a/mod.py")
+    assert source_files.resolve_source("b/mod.py", [str(folder)], program, places) == str(
+        folder / "b/mod.py"
+    )
     with pytest.raises(DebuggerError) as refused:
-        source.meant("mod.py", [], program, places)
+        source_files.resolve_source("mod.py", [], program, places)
     assert str(folder / "b/mod.py") in refused.value.message
 
 
 def test_a_line_of_a_bundle_is_cut_around_the_column(tmp_path: Path) -> None:
     file = tmp_path / "bundle.js"
     file.write_text("short();\n" + "var a=1;" * 1000 + "boom(o.x);" + "var b=2;" * 1000)
-    (shown,) = source.around(str(file), 2, before=0, after=0, column=8001)
+    (shown,) = source_files.lines_around(str(file), 2, before=0, after=0, column=8001)
     assert "var a=1;boom(o.x);var b=2;" in shown.text
     assert shown.text.startswith("… ")
     assert shown.text.endswith("… (column 8,001)")
     assert len(shown.text) < 160
-    (shown,) = source.around(str(file), 1, before=0, after=0, column=3)
+    (shown,) = source_files.lines_around(str(file), 1, before=0, after=0, column=3)
     assert shown.text == "short();"
 
 
@@ -102,4 +112,4 @@ def test_a_relative_file_of_the_debug_information_is_found_above_the_program(tmp
     built("src/main.rs")
     program = str(tmp_path / "target" / "debug" / "app")
     for folders in ([str(tmp_path)], ["/"], [str(file.parent)]):
-        assert source.meant("main.rs", folders, program, NOWHERE) == str(file)
+        assert source_files.resolve_source("main.rs", folders, program, NOWHERE) == str(file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.core.model import Frame
+from debugger.model.program import Frame
 from debugger.session.views import lost_callers
 
 

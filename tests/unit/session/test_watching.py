@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.abilities import Watchpoints
-from debugger.core.breakpoints import Bound, Breakpoint, Spec
-from debugger.core.model import Frame, Reason
-from debugger.errors import Code, DebuggerError
-from debugger.session import report
-from debugger.session.looking import frame_of
+from debugger.backends.abilities import WatchpointAbility
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.program import Frame, StopReason
+from debugger.session import stop_report
+from debugger.session.inspection import frame_of
 from debugger.session.session import Session
 from fakes.backend import FakeBackend
 
@@ -20,48 +20,48 @@ from fakes.backend import FakeBackend
 class FakeWatchpoints:
     """Four debug registers; what is watched is a variable of the fake's."""
 
-    slots = 4
+    slot_count = 4
 
     def __init__(self) -> None:
         self.set: list[int] = []
 
-    async def watch(self, wanted: Breakpoint, frame: Frame | None) -> Bound:
+    async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         assert frame is not None
         if wanted.spec.watch == "1":
-            raise DebuggerError(Code.EVALUATION_FAILED, "1 has no address")
+            raise DebuggerError(ErrorCode.EVALUATION_FAILED, "1 has no address")
         self.set.append(wanted.id)
-        return Bound(verified=True, backend_id=-wanted.id, again=wanted.spec.watch)
+        return BoundBreakpoint(verified=True, backend_id=-wanted.id, again=wanted.spec.watch)
 
-    async def unwatch(self, bound: Bound) -> None:
+    async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
         assert bound.backend_id is not None
         self.set.remove(-bound.backend_id)
 
 
 def armed(backend: FakeBackend) -> FakeWatchpoints:
-    backend.abilities[Watchpoints] = found = FakeWatchpoints()
+    backend.abilities[WatchpointAbility] = found = FakeWatchpoints()
     return found
 
 
 async def watch(session: Session, expression: str) -> Breakpoint:
     async def job() -> Breakpoint:
         frame = await frame_of(session)
-        spec = Spec(watch=expression)
+        spec = BreakpointSpec(watch=expression)
         return await session.binding.watching.add(spec, session.backend, frame)
 
-    return await session.do(job)
+    return await session.run_job(job)
 
 
 async def stop_told(session: Session) -> Any:
-    return await session.do(lambda: report.stop(session))
+    return await session.run_job(lambda: stop_report.report_stop(session))
 
 
 async def test_a_stop_shows_the_value_before_and_after(house):
     session, backend = await house.stopped()
     armed(backend)
     added = await watch(session, "i")
-    assert session.binding.watching.value(added.id) == "0"
+    assert session.binding.watching.last_value(added.id) == "0"
     backend.values["i"] = "7"
-    backend.stop(11, Reason.WATCHPOINT, hits=[-added.id])
+    backend.stop(11, StopReason.WATCHPOINT, hits=[-added.id])
     told = await stop_told(session)
     (seen,) = told.watched
     assert (seen.id, seen.expression, seen.previous, seen.value) == (added.id, "i", "0", "7")
@@ -76,7 +76,7 @@ async def test_a_debugger_that_does_not_say_which_was_hit_is_asked_what_changed(
     await watch(session, "i")
     second = await watch(session, "j")
     backend.values["j"] = "6"
-    backend.stop(11, Reason.WATCHPOINT)
+    backend.stop(11, StopReason.WATCHPOINT)
     told = await stop_told(session)
     assert [(one.id, one.previous, one.value) for one in told.watched] == [(second.id, "5", "6")]
     assert told.hit_breakpoints == (second.id,)
@@ -87,7 +87,7 @@ async def test_the_same_stop_told_twice_says_the_same(house):
     armed(backend)
     added = await watch(session, "i")
     backend.values["i"] = "1"
-    backend.stop(11, Reason.WATCHPOINT, hits=[-added.id])
+    backend.stop(11, StopReason.WATCHPOINT, hits=[-added.id])
     first, second = await stop_told(session), await stop_told(session)
     assert first.watched == second.watched != ()
 
@@ -99,8 +99,8 @@ async def test_the_fifth_is_refused_and_a_removed_one_makes_room(house):
     added = [await watch(session, name) for name in "abcd"]
     with pytest.raises(DebuggerError, match="all 4 hardware watchpoints are in use: 1, 2, 3, 4"):
         await watch(session, "e")
-    assert len(session.breakpoints.listed()) == len(registers.set) == 4
-    await session.do(lambda: session.binding.drop(added[0]))
+    assert len(session.breakpoints.user_breakpoints()) == len(registers.set) == 4
+    await session.run_job(lambda: session.binding.remove(added[0]))
     assert (await watch(session, "e")).id == 5
 
 
@@ -110,10 +110,10 @@ async def test_a_watchpoint_that_is_off_takes_no_register(house, off: bool):
     registers = armed(backend)
     added = await watch(session, "i")
     if off:
-        await session.do(lambda: session.binding.enable(added.id, on=False))
+        await session.run_job(lambda: session.binding.enable(added.id, on=False))
         assert registers.set == []
-    frame = await session.do(lambda: frame_of(session))
-    again = await session.do(lambda: session.binding.enable(added.id, on=True, frame=frame))
+    frame = await session.run_job(lambda: frame_of(session))
+    again = await session.run_job(lambda: session.binding.enable(added.id, on=True, frame=frame))
     assert again.bound is not None
     assert again.bound.verified
     assert registers.set == [added.id]
@@ -124,14 +124,14 @@ async def test_what_cannot_be_watched_leaves_nothing_behind(house):
     armed(backend)
     with pytest.raises(DebuggerError, match="no address"):
         await watch(session, "1")
-    assert session.breakpoints.listed() == []
+    assert session.breakpoints.user_breakpoints() == []
 
 
 async def test_a_debugger_without_watchpoints_refuses(house):
     session, _ = await house.stopped()
     with pytest.raises(DebuggerError) as raised:
         await watch(session, "i")
-    assert raised.value.code is Code.NOT_SUPPORTED
+    assert raised.value.code is ErrorCode.NOT_SUPPORTED
 
 
 async def test_after_a_restart_it_is_set_again_in_its_function(house, patience: Callable[..., Any]):
@@ -139,7 +139,7 @@ async def test_after_a_restart_it_is_set_again_in_its_function(house, patience: 
     session, backend = await house.stopped()
     armed(backend)
     added = await watch(session, "i")
-    await session.do(session.restart)
+    await session.run_job(session.restart)
     again = house.backends[-1]
     registers = armed(again)
     assert registers.set == []
@@ -147,4 +147,4 @@ async def test_after_a_restart_it_is_set_again_in_its_function(house, patience: 
     again.stop(10)
     await stop_told(session)
     assert registers.set == [added.id]
-    assert session.binding.watching.value(added.id) == "3"
+    assert session.binding.watching.last_value(added.id) == "3"

@@ -6,14 +6,14 @@ import asyncio
 
 import pytest
 
-from debugger.errors import Code, DebuggerError
-from debugger.session.worker import Worker
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.session.job_worker import JobWorker
 
 BOUND_S = 20.0
 
 
-async def opened() -> Worker:
-    worker = Worker()
+async def opened() -> JobWorker:
+    worker = JobWorker()
     await worker.open("test", on_failure=lambda: None)
     return worker
 
@@ -48,7 +48,7 @@ async def test_jobs_are_done_one_at_a_time_in_their_order():
 
         return run
 
-    assert await asyncio.gather(worker.do(job("a")), worker.do(job("b"))) == ["a", "b"]
+    assert await asyncio.gather(worker.run_job(job("a")), worker.run_job(job("b"))) == ["a", "b"]
     assert log == ["a begins", "a ends", "b begins", "b ends"]
     await worker.close()
 
@@ -57,26 +57,26 @@ async def test_a_job_that_fails_with_an_answer_leaves_the_worker_as_it_is():
     worker = await opened()
 
     async def fail() -> None:
-        raise DebuggerError(Code.NOT_FOUND, "nothing here")
+        raise DebuggerError(ErrorCode.NOT_FOUND, "nothing here")
 
     with pytest.raises(DebuggerError, match="nothing here"):
-        await worker.do(fail)
-    assert await worker.do(nothing) is None
+        await worker.run_job(fail)
+    assert await worker.run_job(nothing) is None
     await worker.close()
 
 
 async def test_close_does_the_jobs_that_wait_and_takes_no_more():
     worker = await opened()
     gate = Gate()
-    first = asyncio.create_task(worker.do(gate))
+    first = asyncio.create_task(worker.run_job(gate))
     await gate.begun.wait()
-    second = asyncio.create_task(worker.do(gate))
+    second = asyncio.create_task(worker.run_job(gate))
     await asyncio.sleep(0)
     closing = asyncio.create_task(worker.close())
     await asyncio.sleep(0)
     with pytest.raises(DebuggerError) as refused:
-        await worker.do(nothing)
-    assert refused.value.code is Code.NO_SESSION
+        await worker.run_job(nothing)
+    assert refused.value.code is ErrorCode.NO_SESSION
     gate.end.set()
     assert await asyncio.wait_for(asyncio.gather(first, second), BOUND_S) == ["done", "done"]
     await asyncio.wait_for(closing, BOUND_S)
@@ -85,13 +85,13 @@ async def test_close_does_the_jobs_that_wait_and_takes_no_more():
 async def test_too_many_jobs_are_refused_and_a_full_queue_still_closes():
     worker = await opened()
     gate = Gate()
-    first = asyncio.create_task(worker.do(gate))
+    first = asyncio.create_task(worker.run_job(gate))
     await gate.begun.wait()
-    waiting = [asyncio.create_task(worker.do(nothing)) for _ in range(200)]
+    waiting = [asyncio.create_task(worker.run_job(nothing)) for _ in range(200)]
     await asyncio.sleep(0)
     with pytest.raises(DebuggerError) as refused:
-        await worker.do(nothing)
-    assert refused.value.code is Code.WRONG_STATE
+        await worker.run_job(nothing)
+    assert refused.value.code is ErrorCode.WRONG_STATE
     closing = asyncio.create_task(worker.close())
     await asyncio.sleep(0)
     gate.end.set()
@@ -99,23 +99,23 @@ async def test_too_many_jobs_are_refused_and_a_full_queue_still_closes():
         asyncio.gather(first, *waiting, return_exceptions=True), BOUND_S
     )
     assert results[0] == "done"
-    assert {one.code for one in results[1:]} == {Code.NO_SESSION}
+    assert {one.code for one in results[1:]} == {ErrorCode.NO_SESSION}
     await asyncio.wait_for(closing, BOUND_S)
 
 
 async def test_a_job_that_hangs_at_the_end_is_cancelled_and_its_asker_answered(monkeypatch):
-    monkeypatch.setattr("debugger.session.worker._CLOSE_S", 0.05)
+    monkeypatch.setattr("debugger.session.job_worker._CLOSE_S", 0.05)
     worker = await opened()
     gate = Gate()
-    hanging = asyncio.create_task(worker.do(gate))
+    hanging = asyncio.create_task(worker.run_job(gate))
     await gate.begun.wait()
-    behind = asyncio.create_task(worker.do(nothing))
+    behind = asyncio.create_task(worker.run_job(nothing))
     await asyncio.sleep(0)
     await asyncio.wait_for(worker.close(), BOUND_S)
     results = await asyncio.wait_for(
         asyncio.gather(hanging, behind, return_exceptions=True), BOUND_S
     )
-    assert {one.code for one in results} == {Code.NO_SESSION}
+    assert {one.code for one in results} == {ErrorCode.NO_SESSION}
 
 
 async def test_a_job_for_nobody_tells_its_error():
@@ -123,8 +123,8 @@ async def test_a_job_for_nobody_tells_its_error():
     told: asyncio.Future[DebuggerError] = asyncio.get_running_loop().create_future()
 
     async def fail() -> None:
-        raise DebuggerError(Code.TIMEOUT, "too late")
+        raise DebuggerError(ErrorCode.TIMEOUT, "too late")
 
-    worker.later(fail, on_error=told.set_result)
+    worker.schedule_job(fail, on_error=told.set_result)
     assert (await asyncio.wait_for(told, BOUND_S)).message == "too late"
     await worker.close()

@@ -8,30 +8,35 @@ import sys
 
 import pytest
 
-from debugger.backends.base import Attach
-from debugger.errors import Code, DebuggerError
-from debugger.setup import attaching, processes, servers
-from debugger.setup.attaching import Prepared, Wanted, explained, prepare
-from debugger.setup.processes import named
-from debugger.setup.servers import server_language
-from debugger.targets.process import Process
+from debugger.backends.base import AttachTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.system.process_info import ProcessInfo
+from debugger.targets import attach_target, process_target, server_target
+from debugger.targets.attach_target import (
+    AttachRequest,
+    PreparedAttach,
+    explain_attach_error,
+    prepare_attach,
+)
+from debugger.targets.process_target import process_by_name
+from debugger.targets.server_target import server_language
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it reads /proc")
 
 
-def wanted(**words) -> Wanted:
-    return Wanted(cwd="/", env=dict(os.environ), **words)
+def wanted(**words) -> AttachRequest:
+    return AttachRequest(cwd="/", env=dict(os.environ), **words)
 
 
 def refused(**words) -> DebuggerError:
     with pytest.raises(DebuggerError) as error:
-        prepare(wanted(**words))
+        prepare_attach(wanted(**words))
     assert error.value.hint
     return error.value
 
 
-def process(pid: int, name: str, *words: str, exe: str = "") -> Process:
-    return Process(pid=pid, name=name, words=words or (name,), exe=exe or f"/bin/{name}")
+def process(pid: int, name: str, *words: str, exe: str = "") -> ProcessInfo:
+    return ProcessInfo(pid=pid, name=name, words=words or (name,), exe=exe or f"/bin/{name}")
 
 
 @pytest.mark.parametrize(
@@ -53,31 +58,31 @@ def process(pid: int, name: str, *words: str, exe: str = "") -> Process:
 )
 def test_words_that_mean_nothing_are_a_usage_error(words, says):
     error = refused(**words)
-    assert (error.code, says in error.message) == (Code.USAGE, True), error.message
+    assert (error.code, says in error.message) == (ErrorCode.USAGE, True), error.message
 
 
 @linux
 @pytest.mark.parametrize("pid", [2**40, 2**22 + 1, 0, -1])
 def test_a_number_of_no_process_is_not_found(pid):
     error = refused(what=str(pid))
-    assert error.code is Code.NOT_FOUND
+    assert error.code is ErrorCode.NOT_FOUND
     assert error.message.startswith(f"no process {pid}")
 
 
 @linux
 def test_we_are_not_attached_to_ourselves():
-    assert refused(what=str(os.getpid())).code is Code.DENIED
+    assert refused(what=str(os.getpid())).code is ErrorCode.DENIED
 
 
 def test_the_one_process_of_a_name_is_found():
     everything = [process(5, "server"), process(6, "server-2"), process(7, "other")]
-    assert named("server", everything).pid == 5
+    assert process_by_name("server", everything).pid == 5
 
 
 def test_a_name_of_nobody_tells_near_names():
     with pytest.raises(DebuggerError) as error:
-        named("servr", [process(5, "server"), process(7, "other")])
-    assert error.value.code is Code.NOT_FOUND
+        process_by_name("servr", [process(5, "server"), process(7, "other")])
+    assert error.value.code is ErrorCode.NOT_FOUND
     assert "no process is called 'servr'; there is server" in error.value.message
     assert error.value.hint == "debugger attach --name server"
 
@@ -85,7 +90,7 @@ def test_a_name_of_nobody_tells_near_names():
 def test_a_name_of_several_lists_ten_of_them():
     everything = [process(pid, "worker", "worker", f"--id={pid}") for pid in range(20, 35)]
     with pytest.raises(DebuggerError) as error:
-        named("worker", everything)
+        process_by_name("worker", everything)
     lines = error.value.message.splitlines()
     assert lines[0] == "15 processes are called 'worker':"
     assert lines[1].split() == ["20", "worker", "--id=20"]
@@ -96,14 +101,14 @@ def test_a_name_of_several_lists_ten_of_them():
 
 def test_the_debuggers_own_processes_and_dead_ones_are_no_candidates():
     daemon = process(5, "python3", "python3", "-m", "debugger.daemon", exe="/usr/bin/python3")
-    dead = Process(pid=6, name="python3", state="Z")
+    dead = ProcessInfo(pid=6, name="python3", state="Z")
     ourselves = process(os.getpid(), "python3")
     with pytest.raises(DebuggerError, match="no process is called 'python3'"):
-        named("python3", [daemon, dead, ourselves])
+        process_by_name("python3", [daemon, dead, ourselves])
 
 
 def test_a_hostile_command_line_is_shown_in_one_short_line():
-    shown = processes.shown(process(5, "x", "x", "a\nb\x1b[31m" + "y" * 500))
+    shown = process_target.shorten_command(process(5, "x", "x", "a\nb\x1b[31m" + "y" * 500))
     assert shown.isprintable()
     assert len(shown) == 100
 
@@ -111,7 +116,7 @@ def test_a_hostile_command_line_is_shown_in_one_short_line():
 @linux
 def test_a_process_that_a_session_holds_is_not_attached_to_twice():
     error = refused(what=str(os.getppid()), held={os.getppid(): "loop"})
-    assert (error.code, error.hint) == (Code.WRONG_STATE, "debugger use loop")
+    assert (error.code, error.hint) == (ErrorCode.WRONG_STATE, "debugger use loop")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +144,10 @@ def test_a_port_that_nobody_listens_at_is_told_at_once():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     error = refused(connect=f"127.0.0.1:{port}")
-    assert (error.code, error.message) == (Code.NOT_FOUND, f"nobody listens at 127.0.0.1:{port}")
+    assert (error.code, error.message) == (
+        ErrorCode.NOT_FOUND,
+        f"nobody listens at 127.0.0.1:{port}",
+    )
     assert "debugpy --listen" in (error.hint or "")
 
 
@@ -147,7 +155,7 @@ def test_a_port_that_nobody_listens_at_is_told_at_once():
 def test_what_listens_and_is_no_debug_server_is_named():
     with socket.create_server(("127.0.0.1", 0)) as server:
         error = refused(connect=f"localhost:{server.getsockname()[1]}")
-    assert error.code is Code.NOT_SUPPORTED
+    assert error.code is ErrorCode.NOT_SUPPORTED
     assert f"process {os.getpid()} (" in error.message
 
 
@@ -156,14 +164,14 @@ def test_a_port_alone_is_of_this_machine_and_an_adapter_may_be_named(require_too
     require_tool("debugpy")
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        prepared = prepare(wanted(connect=str(port), adapter="debugpy"))
+        prepared = prepare_attach(wanted(connect=str(port), adapter="debugpy"))
     assert prepared.target.connect == ("localhost", port)
     assert prepared.profile.name == "debugpy"
 
 
 def test_of_another_machine_the_adapter_must_be_named():
     error = refused(connect="192.0.2.1:5678")
-    assert error.code is Code.USAGE
+    assert error.code is ErrorCode.USAGE
     assert "--adapter NAME" in (error.hint or "")
 
 
@@ -171,21 +179,21 @@ def test_a_host_that_is_none_is_told():
     assert refused(connect="nosuch.invalid:5678").message == "no such host: nosuch.invalid"
 
 
-def _prepared(**target) -> Prepared:
+def _prepared(**target) -> PreparedAttach:
     about = {"pid": None, "cwd": "/", "env": {}, **target}
-    profile = servers.adapter(wanted(adapter="lldb-dap"), "", "")
-    return Prepared(Attach(**about), profile)
+    profile = server_target.choose_adapter(wanted(adapter="lldb-dap"), "", "")
+    return PreparedAttach(AttachTarget(**about), profile)
 
 
 @linux
 def test_a_failed_attach_to_a_process_that_has_ended_says_so(tmp_path):
     pid = os.posix_spawn("/bin/true", ["true"], {})
-    failure = DebuggerError(Code.LAUNCH_FAILED, "lost connection")
+    failure = DebuggerError(ErrorCode.LAUNCH_FAILED, "lost connection")
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     for _ in ("a zombie", "gone"):
-        told = explained(failure, _prepared(pid=pid))
+        told = explain_attach_error(failure, _prepared(pid=pid))
         assert (told.code, told.message) == (
-            Code.NOT_FOUND,
+            ErrorCode.NOT_FOUND,
             f"process {pid} ended while lldb-dap attached to it",
         )
         if _ == "a zombie":
@@ -194,20 +202,22 @@ def test_a_failed_attach_to_a_process_that_has_ended_says_so(tmp_path):
 
 @linux
 def test_a_failed_attach_keeps_its_own_words_where_nothing_is_known():
-    failure = DebuggerError(Code.LAUNCH_FAILED, "no reason at all")
-    assert explained(failure, _prepared(pid=os.getppid())) is failure
+    failure = DebuggerError(ErrorCode.LAUNCH_FAILED, "no reason at all")
+    assert explain_attach_error(failure, _prepared(pid=os.getppid())) is failure
 
 
 @pytest.mark.parametrize(
     ("code", "message", "then"),
     [
-        (Code.ADAPTER_DIED, "debugpy closed its connection", Code.ADAPTER_FAILED),
-        (Code.TIMEOUT, "did not answer initialize within 10 s", Code.TIMEOUT),
-        (Code.LAUNCH_FAILED, "invalid process", Code.ADAPTER_FAILED),
+        (ErrorCode.ADAPTER_DIED, "debugpy closed its connection", ErrorCode.ADAPTER_FAILED),
+        (ErrorCode.TIMEOUT, "did not answer initialize within 10 s", ErrorCode.TIMEOUT),
+        (ErrorCode.LAUNCH_FAILED, "invalid process", ErrorCode.ADAPTER_FAILED),
     ],
 )
 def test_a_server_that_does_not_answer_as_one_is_told_as_that(code, message, then):
-    told = attaching.explained(DebuggerError(code, message), _prepared(connect=("host", 22)))
+    told = attach_target.explain_attach_error(
+        DebuggerError(code, message), _prepared(connect=("host", 22))
+    )
     assert told.code is then
     assert "what listens at host:22 is no debug server that lldb-dap can speak with" in told.message
     assert message in told.message

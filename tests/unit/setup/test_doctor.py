@@ -9,22 +9,26 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.dap.profile import Found
-from debugger.core import answers
-from debugger.errors import Code, DebuggerError
-from debugger.setup import doctor
+from debugger.backends.dap.adapter_profile import AdapterLocation
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.install import doctor
+from debugger.model import answers
 
 
 @pytest.fixture
 def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Check a machine that has nothing."""
-    monkeypatch.setattr(doctor.choose, "PROFILES", {"gdb": doctor.choose.PROFILES["gdb"]})
-    monkeypatch.setattr(doctor.choose.lldb, "find", lambda _: None)
+    monkeypatch.setattr(
+        doctor.select_backend, "PROFILES", {"gdb": doctor.select_backend.PROFILES["gdb"]}
+    )
+    monkeypatch.setattr(doctor.select_backend.lldb, "find_lldb", lambda _: None)
     nothing = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
 
     async def run(*, only: str | None = None, **more: Any) -> Mapping[str, answers.Check]:
         env = nothing | more.pop("env", {})
-        found = await doctor.check(env, {}, only=only, scratch_root=tmp_path / "scratch", **more)
+        found = await doctor.check_machine(
+            env, {}, only=only, scratch_root=tmp_path / "scratch", **more
+        )
         return {one.name: one for one in found.checks}
 
     return run
@@ -56,13 +60,13 @@ async def test_a_backend_that_is_none_is_told_and_the_rest_is_checked_all_the_sa
 async def test_the_command_line_can_be_asked_about_alone(check, name):
     with pytest.raises(DebuggerError) as raised:
         await check(only=name)
-    assert raised.value.code is Code.ADAPTER_NOT_FOUND
+    assert raised.value.code is ErrorCode.ADAPTER_NOT_FOUND
     assert raised.value.hint == "debugger setup lldb-dap --yes"
 
 
 @pytest.mark.adapter("lldb-cli")
 async def test_the_command_line_is_really_started(tmp_path, runtime_dir):
-    found = await doctor.check(
+    found = await doctor.check_machine(
         dict(os.environ), {}, only="lldb-cli", scratch_root=runtime_dir / "scratch"
     )
     (one,) = found.checks
@@ -73,7 +77,7 @@ async def test_the_command_line_is_really_started(tmp_path, runtime_dir):
 
 @pytest.mark.adapter("frida")
 async def test_a_program_is_really_entered(runtime_dir):
-    found = await doctor.check(
+    found = await doctor.check_machine(
         dict(os.environ), {}, only="frida", scratch_root=runtime_dir / "scratch"
     )
     (one,) = found.checks
@@ -83,14 +87,14 @@ async def test_a_program_is_really_entered(runtime_dir):
 
 async def test_what_cannot_work_on_this_system_is_said_without_a_remedy(check, monkeypatch):
     async def refuse(*_: Any) -> str:
-        raise DebuggerError(Code.NOT_SUPPORTED, "it is for Linux")
+        raise DebuggerError(ErrorCode.NOT_SUPPORTED, "it is for Linux")
 
-    monkeypatch.setattr(doctor.choose, "try_inside", refuse)
-    find = doctor.choose.find
+    monkeypatch.setattr(doctor.select_backend, "try_frida", refuse)
+    find = doctor.select_backend.find_adapter
 
-    def found_there(profile: Any, *more: Any) -> Found:
-        return Found(("frida",)) if profile.name == "frida" else find(profile, *more)
+    def found_there(profile: Any, *more: Any) -> AdapterLocation:
+        return AdapterLocation(("frida",)) if profile.name == "frida" else find(profile, *more)
 
-    monkeypatch.setattr(doctor.choose, "find", found_there)
+    monkeypatch.setattr(doctor.select_backend, "find_adapter", found_there)
     found = (await check())["frida"]
     assert (found.status, found.message, found.fix) == ("warning", "it is for Linux", None)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from debugger.errors import Code, DebuggerError
-from debugger.setup import download
-from debugger.setup.machine import Machine
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.install import download
+from debugger.install.caller_machine import CallerMachine
 
 CONTENT = bytes(range(256)) * 2000
 SHA512 = base64.b64encode(hashlib.sha512(CONTENT).digest()).decode()
@@ -58,13 +58,13 @@ def server() -> Iterator[str]:
 
 
 async def fetch(url: str, into: Path, env: dict[str, str] | None = None, size: int = 10**6):
-    await download.fetch(Machine(env or {}), url, into, sha512=SHA512, bytes_max=size)
+    await download.download_file(CallerMachine(env or {}), url, into, sha512=SHA512, bytes_max=size)
 
 
 async def refused(url: str, into: Path, env: dict[str, str] | None = None, size: int = 10**6):
     with pytest.raises(DebuggerError) as found:
         await fetch(url, into, env, size)
-    assert found.value.code is Code.ADAPTER_FAILED
+    assert found.value.code is ErrorCode.ADAPTER_FAILED
     assert found.value.hint
     return found.value.message
 
@@ -73,7 +73,7 @@ async def refused(url: str, into: Path, env: dict[str, str] | None = None, size:
 async def test_a_file_comes_as_it_is(server, tmp_path, path):
     await fetch(f"{server}/{path}", tmp_path / "got")
     assert (tmp_path / "got").read_bytes() == CONTENT
-    assert download.checksum(tmp_path / "got") == SHA512
+    assert download.file_checksum(tmp_path / "got") == SHA512
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ async def test_one_who_never_answers_is_not_waited_for(tmp_path, monkeypatch):
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/x"
         assert "no answer within 0.3 s" in await refused(url, tmp_path / "got")
         with pytest.raises(DebuggerError, match="no answer"):
-            await download.reach(Machine({}), url)
+            await download.fetch_size(CallerMachine({}), url)
 
 
 async def test_the_callers_proxy_is_taken_and_its_exceptions(server, tmp_path):
@@ -123,7 +123,7 @@ async def test_the_callers_proxy_is_taken_and_its_exceptions(server, tmp_path):
 
 
 async def test_a_size_is_asked_without_the_file(server):
-    assert await download.reach(Machine({}), f"{server}/good") == len(CONTENT)
+    assert await download.fetch_size(CallerMachine({}), f"{server}/good") == len(CONTENT)
 
 
 async def test_what_cannot_be_written_is_no_fault_of_the_network(server, tmp_path):

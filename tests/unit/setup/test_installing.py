@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 
 from debugger import config
-from debugger.backends import choose
-from debugger.backends.dap.profile import Found, Search
-from debugger.errors import Code, DebuggerError
-from debugger.setup import download, planning, unpack
-from debugger.setup.installing import Setup
-from debugger.setup.machine import Machine
-from debugger.setup.recipes import Recipe, Tool
-from debugger.setup.ways import NpmFiles, Packages
+from debugger.backends import select_backend
+from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterSearch
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.install import archive_unpack, download, install_plan
+from debugger.install.caller_machine import CallerMachine
+from debugger.install.install_methods import NpmFiles, SystemPackages
+from debugger.install.installer import AdapterSetup
+from debugger.install.recipes import InstallRecipe, RequiredTool
 from fakes import fake_profile
 
 SCRIPT = f"#!/bin/sh\nexec {sys.executable} {fake_profile.ADAPTER}\n"
@@ -60,7 +60,7 @@ def packed(folder: Path, script: str = SCRIPT, version: str = "1.0") -> NpmFiles
     return NpmFiles(
         package="@scope/fake",
         version=version,
-        sha512=download.checksum(file),
+        sha512=download.file_checksum(file),
         size=file.stat().st_size,
         folder="package/fake",
         kept=lambda path: path == "adapter",
@@ -83,19 +83,19 @@ class Given:
         }
         self.version = "1.0"
 
-        def find(search: Search) -> Found | None:
+        def find(search: AdapterSearch) -> AdapterLocation | None:
             path = search.path or str(self.data / "fake" / "adapter")
-            return Found((path,), self.version) if Path(path).exists() else None
+            return AdapterLocation((path,), self.version) if Path(path).exists() else None
 
         profile = replace(fake_profile.PROFILE, find=find)
-        monkeypatch.setattr(choose, "PROFILES", {"fake": profile})
+        monkeypatch.setattr(select_backend, "PROFILES", {"fake": profile})
 
-    def setup(self, *ways: Any, **more: Any) -> Setup:
-        recipe = Recipe("fake", ways=ways, **more)
-        return Setup(
-            machine=Machine(self.env),
+    def setup(self, *ways: Any, **more: Any) -> AdapterSetup:
+        recipe = InstallRecipe("fake", ways=ways, **more)
+        return AdapterSetup(
+            machine=CallerMachine(self.env),
             config_file=self.config,
-            reload=lambda: config.load(self.env).adapters,
+            reload=lambda: config.load_config(self.env).adapters,
             sections={},
             scratch_root=self.scratch,
             recipes={"fake": recipe},
@@ -111,9 +111,9 @@ def given(tmp_path: Path, served, monkeypatch: pytest.MonkeyPatch) -> Given:
     return Given(tmp_path, served[1], monkeypatch)
 
 
-async def fails(setup: Setup, code: Code, says: str) -> DebuggerError:
+async def fails(setup: AdapterSetup, code: ErrorCode, says: str) -> DebuggerError:
     with pytest.raises(DebuggerError) as found:
-        await setup.installed("fake")
+        await setup.install_adapter("fake")
     assert found.value.code is code
     assert says in found.value.message
     assert found.value.hint
@@ -122,40 +122,42 @@ async def fails(setup: Setup, code: Code, says: str) -> DebuggerError:
 
 async def test_an_adapter_is_planned_checked_installed_and_proved(given, served):
     setup = given.setup(packed(served[0]))
-    planned = await setup.planned("fake")
+    planned = await setup.plan_install("fake")
     assert (planned.status, planned.changed) == ("planned", False)
     assert "fake-1.0.tgz" in planned.steps[0]
-    checked = await setup.checked("fake")
+    checked = await setup.check_install("fake")
     assert (checked.status, checked.works) == ("checked", True)
     assert given.left() == set()
-    (before,) = (await setup.listed()).adapters
+    (before,) = (await setup.list_adapters()).adapters
     assert (before.status, before.how) == ("missing", "debugger setup fake --yes")
 
-    done = await setup.installed("fake")
+    done = await setup.install_adapter("fake")
     assert (done.status, done.changed, done.version) == ("installed", True, "1.0")
     assert done.path == str(given.data / "fake" / "adapter")
     assert given.left() == {"fake"}
     assert {path.name for path in (given.data / "fake").iterdir()} == {"adapter"}
-    (after,) = (await setup.listed()).adapters
+    (after,) = (await setup.list_adapters()).adapters
     assert (after.status, after.path) == ("installed", done.path)
 
-    again = await setup.installed("fake")
+    again = await setup.install_adapter("fake")
     assert (again.status, again.changed) == ("installed", False)
     assert not given.config.exists()
 
 
 async def test_an_older_one_of_ours_is_replaced(given, served):
-    await given.setup(packed(served[0])).installed("fake")
+    await given.setup(packed(served[0])).install_adapter("fake")
     newer = given.setup(packed(served[0], SCRIPT + "# newer\n", "1.1"))
-    planned = await newer.planned("fake")
+    planned = await newer.plan_install("fake")
     assert planned.status == "planned"
 
-    def find(search: Search) -> Found | None:
+    def find(search: AdapterSearch) -> AdapterLocation | None:
         text = (given.data / "fake/adapter").read_text()
-        return Found((str(given.data / "fake/adapter"),), "1.1" if "newer" in text else "1.0")
+        return AdapterLocation(
+            (str(given.data / "fake/adapter"),), "1.1" if "newer" in text else "1.0"
+        )
 
-    choose.PROFILES["fake"] = replace(fake_profile.PROFILE, find=find)
-    assert (await newer.installed("fake")).version == "1.1"
+    select_backend.PROFILES["fake"] = replace(fake_profile.PROFILE, find=find)
+    assert (await newer.install_adapter("fake")).version == "1.1"
     assert given.left() == {"fake"}
 
 
@@ -169,18 +171,18 @@ async def test_an_older_one_of_ours_is_replaced(given, served):
 )
 async def test_a_file_that_was_changed_leaves_nothing(given, served, change, says):
     way = packed(served[0])
-    file = served[0] / way.file
+    file = served[0] / way.archive_name
     file.write_bytes(change(file.read_bytes()))
-    await fails(given.setup(way), Code.ADAPTER_FAILED, says)
+    await fails(given.setup(way), ErrorCode.ADAPTER_FAILED, says)
     assert given.left() == set()
 
 
 async def test_an_adapter_that_does_not_start_is_taken_back(given, served):
     working = packed(served[0])
-    await given.setup(working).installed("fake")
+    await given.setup(working).install_adapter("fake")
     given.version = "0.9"  # so that it is to be replaced
     broken = packed(served[0], "#!/bin/sh\nexit 3\n", "1.1")
-    await fails(given.setup(broken), Code.ADAPTER_DIED, "exited with 3")
+    await fails(given.setup(broken), ErrorCode.ADAPTER_DIED, "exited with 3")
     assert given.left() == {"fake"}
     assert (given.data / "fake/adapter").read_text() == SCRIPT
 
@@ -190,38 +192,38 @@ async def test_a_full_disk_leaves_nothing(given, served, monkeypatch, number):
     def full(*_: Any, **__: Any) -> None:
         raise OSError(number, os.strerror(number), "somewhere")
 
-    monkeypatch.setattr(unpack, "_write", full)
-    await fails(given.setup(packed(served[0])), Code.ADAPTER_FAILED, "no space left")
+    monkeypatch.setattr(archive_unpack, "_write_member", full)
+    await fails(given.setup(packed(served[0])), ErrorCode.ADAPTER_FAILED, "no space left")
     assert given.left() == set()
 
 
 async def test_no_room_is_known_before(given, served, monkeypatch):
     way = replace(packed(served[0]), unpacked=10**18)
-    checked = await given.setup(way).checked("fake")
+    checked = await given.setup(way).check_install("fake")
     assert checked.works is False
     assert "no space" in str(checked.problem)
-    await fails(given.setup(way), Code.ADAPTER_FAILED, "no space")
+    await fails(given.setup(way), ErrorCode.ADAPTER_FAILED, "no space")
 
 
 async def test_a_network_that_is_down_is_said_by_check(given, served):
     way = packed(served[0])
     given.env["DEBUGGER_SETUP_URL"] = "http://nowhere.invalid"
-    checked = await given.setup(way).checked("fake")
+    checked = await given.setup(way).check_install("fake")
     assert checked.works is False
     assert "nowhere.invalid" in str(checked.problem)
 
 
 async def test_an_unknown_name_is_refused_with_a_near_one(given, served):
     with pytest.raises(DebuggerError) as found:
-        await given.setup().planned("fak")
-    assert found.value.code is Code.USAGE
+        await given.setup().plan_install("fak")
+    assert found.value.code is ErrorCode.USAGE
     assert "did you mean fake?" in (found.value.hint or "")
 
 
 async def test_nothing_that_can_install_it_is_said(given, served):
     elsewhere = replace(packed(served[0]), platforms=("beos-ppc",))
     setup = given.setup(elsewhere, otherwise="ask Debian")
-    error = await fails(setup, Code.ADAPTER_NOT_FOUND, "it is packed for beos-ppc")
+    error = await fails(setup, ErrorCode.ADAPTER_NOT_FOUND, "it is packed for beos-ppc")
     assert "ask Debian" in error.message
 
 
@@ -232,7 +234,7 @@ async def test_a_place_that_its_profile_does_not_look_at_is_written_to_the_confi
     (tmp_path / "beyond").chmod(0o755)
     given.config.write_text("# mine\n")
     setup = given.setup(beyond=(str(tmp_path / "bey*"),))
-    done = await setup.installed("fake")
+    done = await setup.install_adapter("fake")
     assert (done.config, done.path) == (str(given.config), str(tmp_path / "beyond"))
     written = given.config.read_text()
     assert written == f"# mine\n\n[adapters.fake]\npath = {json.dumps(str(tmp_path / 'beyond'))}\n"
@@ -240,7 +242,7 @@ async def test_a_place_that_its_profile_does_not_look_at_is_written_to_the_confi
 
 async def test_a_configured_path_that_is_gone_is_replaced(given, served):
     given.config.write_text('[adapters.fake]\npath = "/nonexistent"  # old\n')
-    done = await given.setup(packed(served[0]), main="adapter").installed("fake")
+    done = await given.setup(packed(served[0]), main="adapter").install_adapter("fake")
     path = given.data / "fake" / "adapter"
     assert done.config == str(given.config)
     assert given.config.read_text() == f'[adapters.fake]\npath = "{path}"  # old\n'
@@ -275,9 +277,9 @@ def apt(tmp_path: Path, versions: Mapping[str, str]) -> str:
     ],
 )
 async def test_the_first_package_that_is_new_enough_is_taken(tmp_path, versions, least, found):
-    machine = Machine({"PATH": apt(tmp_path, versions)}, system="linux", is_root=True)
-    plan = await planning.plan(
-        Recipe("gdb", (Packages(apt=("gdb", "gdb-new"), least=least),)), machine
+    machine = CallerMachine({"PATH": apt(tmp_path, versions)}, system="linux", is_root=True)
+    plan = await install_plan.choose_plan(
+        InstallRecipe("gdb", (SystemPackages(apt=("gdb", "gdb-new"), least=least),)), machine
     )
     if found is None:
         assert plan.problem is not None
@@ -287,23 +289,25 @@ async def test_the_first_package_that_is_new_enough_is_taken(tmp_path, versions,
 
 async def test_without_root_the_commands_are_told_and_exit_is_5(tmp_path, given):
     given.env["PATH"] = apt(tmp_path, {"fake-deb": "1.0", "tool-deb": "2.0"})
-    tool = Tool("nosuchtool", (Packages(apt=("tool-deb",)),))
-    setup = given.setup(Packages(apt=("fake-deb",)), needs=(tool,))
+    tool = RequiredTool("nosuchtool", (SystemPackages(apt=("tool-deb",)),))
+    setup = given.setup(SystemPackages(apt=("fake-deb",)), needs=(tool,))
     setup = replace(setup, machine=replace(setup.machine, system="linux", is_root=False))
-    error = await fails(setup, Code.ADAPTER_NOT_FOUND, "needs root")
-    assert error.exit == 5
+    error = await fails(setup, ErrorCode.ADAPTER_NOT_FOUND, "needs root")
+    assert error.exit_code == 5
     assert "sudo apt-get install -y --no-install-recommends tool-deb\n" in error.message
     assert error.message.endswith("sudo apt-get install -y --no-install-recommends fake-deb")
     assert not (tmp_path / "asked").exists()
-    (view,) = (await setup.listed()).adapters
+    (view,) = (await setup.list_adapters()).adapters
     assert "sudo apt-get" in str(view.how)
 
 
 async def test_with_root_apt_is_run_for_what_is_missing(tmp_path, given, monkeypatch):
-    monkeypatch.setattr("debugger.setup.ways.has_lists", lambda: True)
+    monkeypatch.setattr("debugger.install.install_methods.has_lists", lambda: True)
     given.env["PATH"] = apt(tmp_path, {"fake-deb": "1.0"})
-    setup = given.setup(Packages(apt=("fake-deb",)))
+    setup = given.setup(SystemPackages(apt=("fake-deb",)))
     setup = replace(setup, machine=replace(setup.machine, system="linux", is_root=True))
-    await fails(setup, Code.ADAPTER_NOT_FOUND, "fake is not installed")  # this apt installs nothing
+    await fails(
+        setup, ErrorCode.ADAPTER_NOT_FOUND, "fake is not installed"
+    )  # this apt installs nothing
     asked = (tmp_path / "asked").read_text()
     assert asked == "install -y --no-install-recommends fake-deb\n"

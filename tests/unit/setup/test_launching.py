@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from debugger.errors import Code, DebuggerError
-from debugger.setup.launching import Wanted, default_file, prepare
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.targets.launch_target import LaunchRequest, default_file, prepare_launch
 
 
 @pytest.fixture
@@ -26,26 +26,28 @@ def executable(path: Path) -> Path:
     return path
 
 
-def wanted(home: Path, **more: Any) -> Wanted:
-    return Wanted(**{"cwd": str(home), "env": {"PATH": os.defpath}, "program": "app.py", **more})
+def wanted(home: Path, **more: Any) -> LaunchRequest:
+    return LaunchRequest(
+        **{"cwd": str(home), "env": {"PATH": os.defpath}, "program": "app.py", **more}
+    )
 
 
 def refused(home: Path, **more: Any) -> DebuggerError:
     with pytest.raises(DebuggerError) as found:
-        prepare(wanted(home, **more))
+        prepare_launch(wanted(home, **more))
     assert found.value.hint
     return found.value
 
 
 def test_a_script_is_found_in_the_callers_directory(home):
-    launch, profile = prepare(wanted(home))
+    launch, profile = prepare_launch(wanted(home))
     assert (launch.program, launch.cwd) == (str(home / "app.py"), str(home))
     assert profile.name == "debugpy"
     assert default_file(launch) == launch.program
 
 
 def test_a_module_takes_every_word_as_its_own(home):
-    launch, profile = prepare(wanted(home, module="pkg", program="a", args=("-b", "c")))
+    launch, profile = prepare_launch(wanted(home, module="pkg", program="a", args=("-b", "c")))
     assert (launch.program, launch.module, launch.args) == (None, "pkg", ("a", "-b", "c"))
     assert profile.name == "debugpy"
     assert default_file(launch) is None
@@ -53,7 +55,7 @@ def test_a_module_takes_every_word_as_its_own(home):
 
 def test_a_module_is_for_python_only(home):
     error = refused(home, module="pkg", adapter="lldb-dap")
-    assert error.code is Code.LAUNCH_FAILED
+    assert error.code is ErrorCode.LAUNCH_FAILED
     assert "Python module pkg" in error.message
 
 
@@ -61,41 +63,41 @@ def test_python_is_the_virtual_environments_then_the_paths(home):
     venv = executable(home / "venv/bin/python")
     on_path = executable(home / "bin/python3")
     env = {"PATH": str(home / "bin"), "VIRTUAL_ENV": str(home / "venv")}
-    assert prepare(wanted(home, env=env))[0].python == str(venv)
-    assert prepare(wanted(home, env={"PATH": str(home / "bin")}))[0].python == str(on_path)
-    assert prepare(wanted(home, env={"PATH": "/nonexistent"}))[0].python == sys.executable
+    assert prepare_launch(wanted(home, env=env))[0].python == str(venv)
+    assert prepare_launch(wanted(home, env={"PATH": str(home / "bin")}))[0].python == str(on_path)
+    assert prepare_launch(wanted(home, env={"PATH": "/nonexistent"}))[0].python == sys.executable
     broken = {"PATH": str(home / "bin"), "VIRTUAL_ENV": "/nonexistent"}
-    assert prepare(wanted(home, env=broken))[0].python == str(on_path)
+    assert prepare_launch(wanted(home, env=broken))[0].python == str(on_path)
 
 
 def test_a_relative_folder_on_the_path_is_the_callers(home):
     on_path = executable(home / "bin/python3")
-    assert prepare(wanted(home, env={"PATH": "bin"}))[0].python == str(on_path)
+    assert prepare_launch(wanted(home, env={"PATH": "bin"}))[0].python == str(on_path)
     tool = executable(home / "bin/tool")
     tool.write_text("#!/usr/bin/env python3\n")
-    launch, _ = prepare(wanted(home, env={"PATH": "bin"}, program="tool"))
+    launch, _ = prepare_launch(wanted(home, env={"PATH": "bin"}, program="tool"))
     assert launch.program == str(tool)
 
 
 def test_a_named_python_is_that_one_or_an_error(home):
     mine = executable(home / "py/python")
-    assert prepare(wanted(home, python="py/python"))[0].python == str(mine)
-    assert refused(home, python="nosuchpython").code is Code.LAUNCH_FAILED
-    assert refused(home, python="./py").code is Code.LAUNCH_FAILED
-    assert refused(home, python="./app.py").code is Code.LAUNCH_FAILED
+    assert prepare_launch(wanted(home, python="py/python"))[0].python == str(mine)
+    assert refused(home, python="nosuchpython").code is ErrorCode.LAUNCH_FAILED
+    assert refused(home, python="./py").code is ErrorCode.LAUNCH_FAILED
+    assert refused(home, python="./app.py").code is ErrorCode.LAUNCH_FAILED
 
 
 def test_a_bare_name_is_here_first_and_then_on_the_path(home):
     other = executable(home / "bin/app.py")
     env = {"PATH": str(other.parent)}
-    assert prepare(wanted(home, env=env))[0].program == str(home / "app.py")
+    assert prepare_launch(wanted(home, env=env))[0].program == str(home / "app.py")
     (home / "app.py").unlink()
-    assert prepare(wanted(home, env=env))[0].program == str(other)
+    assert prepare_launch(wanted(home, env=env))[0].program == str(other)
 
 
 def test_a_program_that_is_not_there_names_one_that_is_near(home):
     error = refused(home, program="ap.py")
-    assert error.code is Code.LAUNCH_FAILED
+    assert error.code is ErrorCode.LAUNCH_FAILED
     assert error.message == f"no such program: {home / 'ap.py'}; there is app.py"
     assert error.hint == "debugger start app.py"
     assert "there is" not in refused(home, program="nowhere/x").message
@@ -106,30 +108,30 @@ def test_a_folder_that_cannot_be_listed_is_no_fault(home, monkeypatch):
         raise PermissionError(13, "denied", path)
 
     monkeypatch.setattr(os, "listdir", deny)
-    assert refused(home, program="ap.py").code is Code.LAUNCH_FAILED
+    assert refused(home, program="ap.py").code is ErrorCode.LAUNCH_FAILED
 
 
 def test_a_directory_and_plain_text_are_refused(home):
     assert "is a directory" in refused(home, program=".").message
     (home / "text").write_text("hello\n")
     error = refused(home, program="text")
-    assert error.code is Code.LAUNCH_FAILED
+    assert error.code is ErrorCode.LAUNCH_FAILED
     assert "not executable" in error.message
 
 
 @pytest.mark.timeout(10)
 def test_a_fifo_is_refused_without_waiting(home):
     os.mkfifo(home / "fifo")
-    assert refused(home, program="fifo").code is Code.LAUNCH_FAILED
+    assert refused(home, program="fifo").code is ErrorCode.LAUNCH_FAILED
 
 
 def test_a_compiled_program_must_be_executable(home):
     (home / "prog").write_bytes(b"\x7fELF" + bytes(100))
     (home / "prog").chmod(0o644)
     error = refused(home, program="prog")
-    assert (error.code, error.hint) == (Code.LAUNCH_FAILED, f"chmod u+x {home / 'prog'}")
+    assert (error.code, error.hint) == (ErrorCode.LAUNCH_FAILED, f"chmod u+x {home / 'prog'}")
     (home / "prog").chmod(0o755)
-    assert prepare(wanted(home, program="prog"))[1].name == "lldb-dap"
+    assert prepare_launch(wanted(home, program="prog"))[1].name == "lldb-dap"
 
 
 def test_the_wrong_adapter_is_refused_and_the_right_one_named(home):
@@ -139,39 +141,39 @@ def test_the_wrong_adapter_is_refused_and_the_right_one_named(home):
 
 def test_a_language_without_an_adapter_says_so(home):
     (home / "app.rb").write_text("puts 1\n")
-    assert refused(home, program="app.rb").code is Code.ADAPTER_NOT_FOUND
+    assert refused(home, program="app.rb").code is ErrorCode.ADAPTER_NOT_FOUND
 
 
 def test_the_environment_is_the_callers_with_the_changes(home):
-    launch, _ = prepare(wanted(home, changed_env=("A=1", "B=", "A=x=y")))
+    launch, _ = prepare_launch(wanted(home, changed_env=("A=1", "B=", "A=x=y")))
     assert launch.env == {"PATH": os.defpath, "A": "x=y", "B": ""}
     for bad in ("A", "=1", ""):
-        assert refused(home, changed_env=(bad,)).code is Code.USAGE
+        assert refused(home, changed_env=(bad,)).code is ErrorCode.USAGE
 
 
 def test_directory_and_input_are_the_callers(home):
     (home / "sub").mkdir()
     (home / "in.txt").write_text("x")
-    launch, _ = prepare(wanted(home, changed_cwd="sub", stdin="in.txt"))
+    launch, _ = prepare_launch(wanted(home, changed_cwd="sub", stdin="in.txt"))
     assert (launch.cwd, launch.stdin) == (str(home / "sub"), str(home / "in.txt"))
-    assert refused(home, changed_cwd="nosuch").code is Code.NOT_FOUND
-    assert refused(home, stdin="nosuch").code is Code.NOT_FOUND
+    assert refused(home, changed_cwd="nosuch").code is ErrorCode.NOT_FOUND
+    assert refused(home, stdin="nosuch").code is ErrorCode.NOT_FOUND
 
 
 @pytest.mark.parametrize("name", ["program", "module", "python", "stdin", "changed_cwd"])
 def test_a_nul_in_a_word_is_a_usage_error(home, name):
-    assert refused(home, **{name: "~a\0b"}).code is Code.USAGE
-    assert refused(home, args=("a\0b",)).code is Code.USAGE
+    assert refused(home, **{name: "~a\0b"}).code is ErrorCode.USAGE
+    assert refused(home, args=("a\0b",)).code is ErrorCode.USAGE
 
 
 def test_no_program_is_a_usage_error(home):
-    assert refused(home, program=None).code is Code.USAGE
+    assert refused(home, program=None).code is ErrorCode.USAGE
 
 
 def test_a_shim_of_python_is_the_interpreter_that_it_runs(home):
     shim = executable(home / "bin/python3")
     shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    launch, _ = prepare(wanted(home, program=str(shim), adapter="gdb"))
+    launch, _ = prepare_launch(wanted(home, program=str(shim), adapter="gdb"))
     assert launch.program == sys.executable
 
 

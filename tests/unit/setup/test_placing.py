@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from debugger.errors import Code, DebuggerError
-from debugger.setup.placing import placing
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.install.atomic_install import open_install_prefix
 
 
 def put(folder: Path, content: str) -> None:
-    with placing(folder, "one") as place:
+    with open_install_prefix(folder, "one") as place:
         (place.draft / "file").write_text(content)
-        place.put()
-        place.keep()
+        place.put_in_place()
+        place.keep_new()
 
 
 def seen(folder: Path) -> dict[str, str]:
@@ -43,10 +43,10 @@ def test_a_draft_takes_the_place_of_what_was_there(tmp_path):
 def test_a_failure_leaves_what_was_there(tmp_path, there, is_put):
     if there:
         put(tmp_path, there)
-    with contextlib.suppress(ValueError), placing(tmp_path, "one") as place:
+    with contextlib.suppress(ValueError), open_install_prefix(tmp_path, "one") as place:
         (place.draft / "file").write_text("second")
         if is_put:
-            place.put()
+            place.put_in_place()
             assert seen(tmp_path)["one"] == "second"
         raise ValueError
     assert seen(tmp_path) == ({"one": there} if there else {})
@@ -55,18 +55,18 @@ def test_a_failure_leaves_what_was_there(tmp_path, there, is_put):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from debugger.setup.placing import placing
+from debugger.install.atomic_install import open_install_prefix
 real = Path.rename
 def rename(self, target):
     if when == "between" and ".new-" in self.name:
         os.kill(os.getpid(), signal.SIGKILL)
     return real(self, target)
 when, Path.rename = sys.argv[2], rename
-with placing(Path(sys.argv[1]), "one") as place:
+with open_install_prefix(Path(sys.argv[1]), "one") as place:
     (place.draft / "file").write_text("second")
     if when == "before":
         os.kill(os.getpid(), signal.SIGKILL)
-    place.put()
+    place.put_in_place()
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -79,16 +79,16 @@ def test_what_a_killed_one_left_is_cleared_by_the_next(tmp_path, when, stays):
     ended = subprocess.run([sys.executable, "-c", KILLED, tmp_path, when], check=False)
     assert ended.returncode == -signal.SIGKILL
     assert set(seen(tmp_path)) != {"one"}  # it has left something
-    with pytest.raises(ValueError, match="no"), placing(tmp_path, "one"):
+    with pytest.raises(ValueError, match="no"), open_install_prefix(tmp_path, "one"):
         raise ValueError("no")
     assert seen(tmp_path) == {"one": stays}
 
 
 def test_two_at_once_are_not_for_one_adapter(tmp_path):
-    with placing(tmp_path, "one"), placing(tmp_path, "two"):
-        with pytest.raises(DebuggerError) as found, placing(tmp_path, "one"):
+    with open_install_prefix(tmp_path, "one"), open_install_prefix(tmp_path, "two"):
+        with pytest.raises(DebuggerError) as found, open_install_prefix(tmp_path, "one"):
             pytest.fail("two drafts of one adapter")
-        assert found.value.code is Code.WRONG_STATE
+        assert found.value.code is ErrorCode.WRONG_STATE
     descriptor = os.open(tmp_path / ".one.lock", os.O_RDWR)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # it is free again
     os.close(descriptor)
@@ -96,7 +96,10 @@ def test_two_at_once_are_not_for_one_adapter(tmp_path):
 
 def test_a_folder_that_cannot_be_written_to_is_said(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(DebuggerError) as found, placing(tmp_path / "file" / "adapters", "one"):
+    with (
+        pytest.raises(DebuggerError) as found,
+        open_install_prefix(tmp_path / "file" / "adapters", "one"),
+    ):
         pytest.fail("a folder in a file")
-    assert found.value.code is Code.DENIED
+    assert found.value.code is ErrorCode.DENIED
     assert "XDG_DATA_HOME" in (found.value.hint or "")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from debugger.setup import launching
+from debugger.targets import launch_target
 
 
 def _hint(folder: Path) -> str:
-    return launching._program_hint(str(folder), str(folder))
+    return launch_target._program_hint(str(folder), str(folder))
 
 
 def test_a_cargo_project_has_its_newest_program_or_is_to_be_built(tmp_path: Path):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from debugger.errors import Code, DebuggerError
-from debugger.setup import settings_file
-from debugger.setup.settings_file import with_path, with_section
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.install import settings_file
+from debugger.install.settings_file import with_path, with_section
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_every_path_is_written_so_that_it_is_read(path):
 def test_what_is_not_changed_safely_is_left_to_the_user(written):
     with pytest.raises(DebuggerError) as found:
         with_path(written, "gdb", "/new")
-    assert found.value.code is Code.USAGE
+    assert found.value.code is ErrorCode.USAGE
     assert 'path = "/new"' in found.value.message
 
 
@@ -78,17 +78,17 @@ def test_the_file_is_replaced_as_a_whole_behind_its_link(tmp_path):
     (tmp_path / "real").write_text("old")
     (tmp_path / "real").chmod(0o640)
     (tmp_path / "link").symlink_to("real")
-    settings_file.write(tmp_path / "link", "new")
+    settings_file.write_settings(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
     assert (tmp_path / "real").stat().st_mode & 0o777 == 0o640
-    settings_file.write(tmp_path / "deep/er/config", "first")
-    assert settings_file.read(tmp_path / "deep/er/config") == "first"
+    settings_file.write_settings(tmp_path / "deep/er/config", "first")
+    assert settings_file.read_settings(tmp_path / "deep/er/config") == "first"
     assert {path.name for path in tmp_path.iterdir()} == {"real", "link", "deep"}
 
 
 def test_a_folder_that_cannot_be_written_to_is_said(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DebuggerError) as found:
-        settings_file.write(Path(tmp_path / "file" / "config.toml"), "x")
-    assert found.value.code is Code.DENIED
+        settings_file.write_settings(Path(tmp_path / "file" / "config.toml"), "x")
+    assert found.value.code is ErrorCode.DENIED

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from debugger.errors import Code, DebuggerError
-from debugger.setup import unpack
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.install import archive_unpack
 
 
 def member(name: str, content: bytes = b"", **more) -> tuple[tarfile.TarInfo, bytes]:
@@ -39,7 +39,7 @@ def archive(*members: tuple[tarfile.TarInfo, bytes], mode: str = "w:gz") -> io.B
 
 def unpacked(made: io.BytesIO, into: Path, keep=lambda name: name, **more) -> int:
     into.mkdir(exist_ok=True)
-    return unpack.tar(made, into, keep, stop=threading.Event(), **more)
+    return archive_unpack.unpack_tar(made, into, keep, stop=threading.Event(), **more)
 
 
 def everything(folder: Path) -> set[str]:
@@ -78,7 +78,7 @@ def test_what_is_wanted_is_unpacked_with_its_mode(tmp_path):
 def test_what_leads_out_is_refused(tmp_path, hostile):
     with pytest.raises(DebuggerError) as found:
         unpacked(archive(*hostile), tmp_path / "in")
-    assert found.value.code is Code.ADAPTER_FAILED
+    assert found.value.code is ErrorCode.ADAPTER_FAILED
     assert everything(tmp_path) <= {"in", "in/file"}
 
 
@@ -125,7 +125,9 @@ def test_an_interrupted_unpacking_ends(tmp_path):
     stop = threading.Event()
     stop.set()
     with pytest.raises(DebuggerError, match="interrupted"):
-        unpack.tar(archive(member("a", b"x")), tmp_path, lambda name: name, stop=stop)
+        archive_unpack.unpack_tar(
+            archive(member("a", b"x")), tmp_path, lambda name: name, stop=stop
+        )
     assert everything(tmp_path) == set()
 
 
@@ -148,7 +150,10 @@ def test_a_debian_package_is_unpacked_without_dpkg(tmp_path, monkeypatch):
     (tmp_path / "a.deb").write_bytes(package(lzma.compress(tar)))
     (tmp_path / "in").mkdir()
     stop = threading.Event()
-    assert unpack.deb(tmp_path / "a.deb", tmp_path / "in", lambda name: name, stop=stop) == 1
+    assert (
+        archive_unpack.unpack_deb(tmp_path / "a.deb", tmp_path / "in", lambda name: name, stop=stop)
+        == 1
+    )
     assert os.access(tmp_path / "in/usr/bin/tool", os.X_OK)
 
 
@@ -167,4 +172,6 @@ def test_what_is_no_debian_package_is_refused(tmp_path, monkeypatch, content, sa
     (tmp_path / "a.deb").write_bytes(content)
     (tmp_path / "in").mkdir()
     with pytest.raises(DebuggerError, match=says):
-        unpack.deb(tmp_path / "a.deb", tmp_path / "in", lambda name: name, stop=threading.Event())
+        archive_unpack.unpack_deb(
+            tmp_path / "a.deb", tmp_path / "in", lambda name: name, stop=threading.Event()
+        )

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from debugger.errors import Code, DebuggerError
-from debugger.targets.command import Command, read
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.targets.command_line import TargetCommand, parse_command
 
 
 @dataclass
@@ -36,29 +36,29 @@ class Fake:
         }
     )
 
-    def which(self, name: str) -> str | None:
+    def find_command(self, name: str) -> str | None:
         return self.files.get(name)
 
     def first_line(self, path: str) -> str:
         return self.shebangs.get(path, "")
 
-    def near(self, name: str) -> Sequence[str]:
+    def similar_names(self, name: str) -> Sequence[str]:
         del name
         return ["prog", "script.py", "x.js"]
 
     def is_there(self, path: str) -> bool:
         return path in self.files
 
-    def folders(self) -> Sequence[str]:
+    def path_folders(self) -> Sequence[str]:
         return ["/bin"]
 
 
-def meant(*words: str) -> Command:
-    return read(words, Fake(), verb="crash")
+def meant(*words: str) -> TargetCommand:
+    return parse_command(words, Fake(), verb="crash")
 
 
 def test_a_program_gets_its_arguments() -> None:
-    assert meant("./prog", "-x", "a b") == Command(program="/here/prog", args=("-x", "a b"))
+    assert meant("./prog", "-x", "a b") == TargetCommand(program="/here/prog", args=("-x", "a b"))
 
 
 def test_a_bare_name_is_looked_for_on_the_path() -> None:
@@ -103,7 +103,9 @@ def test_variables_may_stand_before_the_program() -> None:
 
 
 def test_go_run_runs_what_it_names() -> None:
-    assert meant("go", "run", "./cmd/shop", "-v") == Command(program="./cmd/shop", args=("-v",))
+    assert meant("go", "run", "./cmd/shop", "-v") == TargetCommand(
+        program="./cmd/shop", args=("-v",)
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,7 +133,7 @@ def test_go_run_runs_what_it_names() -> None:
 def test_what_cannot_be_meant_is_refused_with_what_to_do(words: list[str], says: str) -> None:
     with pytest.raises(DebuggerError) as caught:
         meant(*words)
-    assert caught.value.code is Code.USAGE
+    assert caught.value.code is ErrorCode.USAGE
     assert says in caught.value.message
     assert (caught.value.hint or "").startswith("debugger crash")
 
@@ -149,7 +151,7 @@ def test_a_command_that_is_not_there_is_named_with_near_ones(
 ) -> None:
     with pytest.raises(DebuggerError) as caught:
         meant(*words)
-    assert caught.value.code is Code.LAUNCH_FAILED
+    assert caught.value.code is ErrorCode.LAUNCH_FAILED
     assert says in caught.value.message
     assert caught.value.hint == hint
 
@@ -175,7 +177,7 @@ def test_what_a_projects_manager_runs_is_run_in_the_projects_environment(
         f"{venv}/pytest": f"{venv}/pytest",
     }
     fake.shebangs[f"{venv}/pytest"] = f"#!{venv}/python"
-    found = read(words, fake, verb="crash")
+    found = parse_command(words, fake, verb="crash")
     assert found.python == f"{venv}/python"
     assert dict(found.env) == {"VIRTUAL_ENV": "/project/.venv", "PATH": f"{venv}:/bin"}
     assert os.path.basename(str(found.program)) == os.path.basename(program)
@@ -192,16 +194,16 @@ def test_a_manager_whose_environment_is_not_known_is_refused_with_another_way(
     words: tuple[str, ...], hint: str
 ) -> None:
     with pytest.raises(DebuggerError) as raised:
-        read(words, Fake(), verb="crash")
+        parse_command(words, Fake(), verb="crash")
     assert hint in str(raised.value.hint)
 
 
 @pytest.mark.parametrize("words", [("pinentri",), ("python3", "nope.py"), ("zscript.js",)])
 def test_a_name_that_only_looks_a_little_alike_is_not_offered(words: tuple[str, ...]) -> None:
     fake = Fake()
-    fake.near = lambda name: (  # type: ignore[method-assign]
+    fake.similar_names = lambda name: (  # type: ignore[method-assign]
         ["p3.py", "jp.py"] if "/" in name else ["poetry", "pyenv", "jp.py"]
     )
     with pytest.raises(DebuggerError) as raised:
-        read(words, fake, verb="crash")
+        parse_command(words, fake, verb="crash")
     assert "there is" not in raised.value.message

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.targets.core_file import (
-    Core,
+from debugger.symbols.core_file import (
+    CoreFile,
     NotACore,
-    mismatch,
-    parse,
+    explain_mismatch,
+    parse_core,
     read_build_id,
     read_core,
 )
@@ -68,15 +68,15 @@ def core_of(path: bytes = b"/srv/app", *, bits: int = 64, order: str = "<", id_:
     return elf(4, [(4, 0, notes), (1, BASE, mapped)], bits=bits, order=order)
 
 
-def told(image: bytes, size: int | None = None) -> Core:
+def told(image: bytes, size: int | None = None) -> CoreFile:
     shown = image if size is None else image[:size]
-    return parse(lambda at, count: shown[at : at + count], len(shown))
+    return parse_core(lambda at, count: shown[at : at + count], len(shown))
 
 
 @pytest.mark.parametrize("bits", [64, 32])
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_a_core_file_tells_program_process_signal_and_build(bits, order):
-    assert told(core_of(bits=bits, order=order)) == Core(
+    assert told(core_of(bits=bits, order=order)) == CoreFile(
         program="/srv/app",
         name="app",
         words="./app -v",
@@ -114,7 +114,7 @@ def test_what_is_no_core_file_says_what_it_is(image, says):
 @given(st.binary(max_size=400))
 def test_no_bytes_are_too_strange_to_be_read(image):
     try:
-        assert isinstance(told(image), Core)
+        assert isinstance(told(image), CoreFile)
     except NotACore:
         return
 
@@ -143,22 +143,22 @@ def test_a_file_of_huge_counts_is_read_within_bounds():
         return bytes(image[at : at + count])
 
     with pytest.raises(NotACore):
-        parse(read, len(image))
+        parse_core(read, len(image))
     assert max(asked) <= 64 << 20
 
 
 def test_a_core_file_of_another_program_says_which():
     core = told(core_of())
     same = BUILD_ID.hex()
-    assert mismatch(core, "/else/renamed", same) is None
-    assert mismatch(core, "/else/app", "") is None
-    assert "another build of /srv/app" in (mismatch(core, "/srv/app", "ff") or "")
-    assert "/srv/app, build id" in (mismatch(core, "/bin/true", "ff") or "")
-    assert mismatch(core, "/bin/true", "") == "/srv/app"
-    nameless = Core(name="a_rather_long_n")
-    assert mismatch(nameless, "/x/a_rather_long_name", "ff") is None
-    assert mismatch(nameless, "/x/other", "ff") == "a_rather_long_n"
-    assert mismatch(Core(), "/x/other", "ff") is None
+    assert explain_mismatch(core, "/else/renamed", same) is None
+    assert explain_mismatch(core, "/else/app", "") is None
+    assert "another build of /srv/app" in (explain_mismatch(core, "/srv/app", "ff") or "")
+    assert "/srv/app, build id" in (explain_mismatch(core, "/bin/true", "ff") or "")
+    assert explain_mismatch(core, "/bin/true", "") == "/srv/app"
+    nameless = CoreFile(name="a_rather_long_n")
+    assert explain_mismatch(nameless, "/x/a_rather_long_name", "ff") is None
+    assert explain_mismatch(nameless, "/x/other", "ff") == "a_rather_long_n"
+    assert explain_mismatch(CoreFile(), "/x/other", "ff") is None
 
 
 def test_the_build_id_of_a_program_is_read(tmp_path):

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from debugger.core.waits import SystemCall
-from debugger.targets import descriptors
+from debugger.model.thread_waits import SystemCall
+from debugger.system import descriptor_peers
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux'
 def test_a_pipe_is_told_with_who_holds_its_other_end() -> None:
     read, write = os.pipe()
     try:
-        told = descriptors.blocked_on(os.getpid(), SystemCall("read", (read, 0, 1)))
+        told = descriptor_peers.blocked_on(os.getpid(), SystemCall("read", (read, 0, 1)))
         assert told == f"reads from fd {read}: a pipe, write end held by itself (fd {write})"
         os.close(write)
-        told = descriptors.describe(os.getpid(), read)
+        told = descriptor_peers.describe_descriptor(os.getpid(), read)
         assert told == "a pipe, nobody has its write end"
     finally:
         os.close(read)
@@ -30,16 +30,16 @@ def test_a_connection_is_told_with_its_peer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         with socket.create_connection(("127.0.0.1", port)) as client:
-            told = descriptors.describe(os.getpid(), client.fileno())
+            told = descriptor_peers.describe_descriptor(os.getpid(), client.fileno())
             assert told == f"a TCP socket, peer 127.0.0.1:{port}"
-        told = descriptors.blocked_on(os.getpid(), SystemCall("accept", (server.fileno(),)))
+        told = descriptor_peers.blocked_on(os.getpid(), SystemCall("accept", (server.fileno(),)))
         assert told.endswith(f"a TCP socket at 127.0.0.1:{port}")
 
 
 def test_what_is_not_open_is_said() -> None:
-    assert descriptors.describe(os.getpid(), 9999) == "not open"
+    assert descriptor_peers.describe_descriptor(os.getpid(), 9999) == "not open"
 
 
 def test_an_address_of_version_six_is_read_as_words_of_the_machine() -> None:
     text = "00000000000000000000000001000000:1F90"
-    assert descriptors.address(text) == "[::1]:8080"
+    assert descriptor_peers.parse_address(text) == "[::1]:8080"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from debugger.targets import gopackage
-from debugger.targets.program import look
+from debugger.sources import go_package
+from debugger.symbols.program_file import inspect_program
 
 MAIN = "package main\n\nfunc main() {\n}\n"
 
@@ -48,16 +48,16 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
 )
 def test_a_path_means_what_it_would_to_go(tmp_path: Path, files, asked, mode, what):
     write(tmp_path, files)
-    found = gopackage.target(str(tmp_path / asked) if asked else str(tmp_path))
+    found = go_package.find_go_target(str(tmp_path / asked) if asked else str(tmp_path))
     expected = str(tmp_path / what) if what else str(tmp_path)
     assert (found.mode, found.what) == (mode, expected)
     assert Path(found.folder).is_dir()
 
 
 def test_a_folder_with_go_files_is_a_go_program(tmp_path: Path):
-    assert look(str(tmp_path)).language == ""
+    assert inspect_program(str(tmp_path)).language == ""
     write(tmp_path, {"a.go": "package a\n"})
-    assert look(str(tmp_path)).language == "go"
+    assert inspect_program(str(tmp_path)).language == "go"
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_a_folder_with_go_files_is_a_go_program(tmp_path: Path):
     ],
 )
 def test_arguments_of_go_test_are_written_for_the_tests_program(words, sent):
-    assert gopackage.test_arguments(words) == sent
+    assert go_package.test_arguments(words) == sent
 
 
 def test_what_is_built_is_never_named_as_a_stream(tmp_path: Path):
     write(tmp_path, {"stdout.go": MAIN})
-    assert gopackage.target(str(tmp_path / "stdout.go")).name == "stdout.debug"
+    assert go_package.find_go_target(str(tmp_path / "stdout.go")).name == "stdout.debug"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from conftest import wait_until
-from debugger.targets.idle import CONNECTIONS, INPUT, IdleDetector, IdleWait
+from debugger.system.idle_detector import CONNECTIONS, INPUT, IdleDetector, IdleWait
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 
@@ -43,7 +43,7 @@ def idle_wait(pid: int) -> IdleWait | None:
     detector, found = IdleDetector(pid), []
 
     def check() -> bool:
-        found.append(detector.check(time.monotonic()))
+        found.append(detector.update(time.monotonic()))
         return found[-1] is not None
 
     wait_until(check, 30.0)
@@ -53,7 +53,7 @@ def idle_wait(pid: int) -> IdleWait | None:
 def stays_unknown(pid: int) -> bool:
     """Tell whether checks, which a clock puts over nine seconds, know of no wait."""
     detector = IdleDetector(pid)
-    return not any(detector.check(float(now)) for now in range(10))
+    return not any(detector.update(float(now)) for now in range(10))
 
 
 def test_a_read_of_stdin_is_a_wait_for_input(start: Start) -> None:

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.targets.listening import (
-    Listener,
+from debugger.system.listening_sockets import (
+    ListeningSocket,
     addresses_of,
+    filter_by_port,
+    find_owners,
     is_here,
-    listeners,
-    owners,
-    parse,
-    serving,
+    list_listeners,
+    parse_socket_table,
 )
 
 TABLE = """\
@@ -38,28 +38,34 @@ TABLE_6 = f"""\
 
 
 def test_the_listening_sockets_of_a_table_are_read():
-    assert parse(TABLE) == [Listener("127.0.0.1", 0x162E, 147754), Listener("0.0.0.0", 80, 99)]
+    assert parse_socket_table(TABLE) == [
+        ListeningSocket("127.0.0.1", 0x162E, 147754),
+        ListeningSocket("0.0.0.0", 80, 99),
+    ]
 
 
 def test_addresses_of_version_6_are_read():
-    found = [(ipaddress.ip_address(one.address), one.port, one.inode) for one in parse(TABLE_6)]
+    found = [
+        (ipaddress.ip_address(one.address), one.port, one.inode)
+        for one in parse_socket_table(TABLE_6)
+    ]
     mapped = ipaddress.ip_address("::ffff:127.0.0.1")
     assert found == [(ipaddress.ip_address("::1"), 0x1F90, 7), (mapped, 0x1F91, 8)]
 
 
 @given(st.text())
 def test_no_text_is_too_strange_to_be_read(text):
-    assert all(isinstance(one, Listener) for one in parse(text))
+    assert all(isinstance(one, ListeningSocket) for one in parse_socket_table(text))
 
 
 def test_a_listener_serves_its_address_and_one_for_all_serves_every_address():
-    known = [Listener("127.0.0.1", 5678, 1), Listener("0.0.0.0", 80, 2)]
-    known.append(Listener("::ffff:127.0.0.1", 9, 3))
-    assert serving(known, ["127.0.0.1"], 5678) == known[:1]
-    assert serving(known, ["10.0.0.1"], 5678) == []
-    assert serving(known, ["10.0.0.1", "::1"], 80) == known[1:2]
-    assert serving(known, ["127.0.0.1"], 9) == known[2:]
-    assert serving(known, ["127.0.0.1"], 81) == []
+    known = [ListeningSocket("127.0.0.1", 5678, 1), ListeningSocket("0.0.0.0", 80, 2)]
+    known.append(ListeningSocket("::ffff:127.0.0.1", 9, 3))
+    assert filter_by_port(known, ["127.0.0.1"], 5678) == known[:1]
+    assert filter_by_port(known, ["10.0.0.1"], 5678) == []
+    assert filter_by_port(known, ["10.0.0.1", "::1"], 80) == known[1:2]
+    assert filter_by_port(known, ["127.0.0.1"], 9) == known[2:]
+    assert filter_by_port(known, ["127.0.0.1"], 81) == []
 
 
 def test_only_this_machines_addresses_are_here():
@@ -76,7 +82,7 @@ def test_a_host_that_is_none_is_an_error():
 def test_the_process_that_holds_a_socket_is_found():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        found = serving(listeners(), addresses_of("localhost", port), port)
+        found = filter_by_port(list_listeners(), addresses_of("localhost", port), port)
         assert len(found) == 1
-        assert os.getpid() in {one.pid for one in owners(found)}
-    assert serving(listeners(), ["127.0.0.1"], port) == []
+        assert os.getpid() in {one.pid for one in find_owners(found)}
+    assert filter_by_port(list_listeners(), ["127.0.0.1"], port) == []

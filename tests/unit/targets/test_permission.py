@@ -9,14 +9,16 @@ import sys
 
 import pytest
 
-from debugger.targets.permission import Facts, facts_of, refusal
-from debugger.targets.process import Process, look_at
+from debugger.system.process_info import ProcessInfo, look_at
+from debugger.system.trace_permission import TraceFacts, explain_refusal, facts_of
 
 
-def facts(*, uid: int = 1000, root: bool = False, process: dict | None = None, **more) -> Facts:
+def facts(
+    *, uid: int = 1000, root: bool = False, process: dict | None = None, **more
+) -> TraceFacts:
     about = {"owner": 1000, "holder": 1000, "exe": "/srv/app", **(process or {})}
-    whose = Process(pid=42, name="app", **about)
-    return Facts(process=whose, uid=uid, may_trace_all=root, **more)
+    whose = ProcessInfo(pid=42, name="app", **about)
+    return TraceFacts(process=whose, uid=uid, may_trace_all=root, **more)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def facts(*, uid: int = 1000, root: bool = False, process: dict | None = None, *
     ],
 )
 def test_each_reason_is_told_with_its_remedy(known, says, advises, is_certain):
-    found = refusal(known)
+    found = explain_refusal(known)
     assert found is not None
     assert says in found.reason
     assert advises in found.remedy
@@ -59,12 +61,12 @@ def test_each_reason_is_told_with_its_remedy(known, says, advises, is_certain):
     ],
 )
 def test_nothing_is_said_against_what_is_allowed(known):
-    assert refusal(known) is None
+    assert explain_refusal(known) is None
 
 
 def test_a_debugger_that_does_not_trace_needs_only_to_reach_the_process():
-    assert refusal(facts(scope=3, process={"tracer": 7}), traces=False) is None
-    refused = refusal(facts(process={"owner": 5}), traces=False)
+    assert explain_refusal(facts(scope=3, process={"tracer": 7}), traces=False) is None
+    refused = explain_refusal(facts(process={"owner": 5}), traces=False)
     assert refused is not None
     assert "belongs to user 5" in refused.reason
 
@@ -86,7 +88,7 @@ def test_the_facts_of_a_child_are_found(sleeper):
     assert found.uid == os.geteuid()
     assert found.is_descendant
     assert not found.is_init
-    assert refusal(found) is None
+    assert explain_refusal(found) is None
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it reads /proc")
@@ -100,7 +102,7 @@ def test_a_traced_process_names_its_tracer(sleeper, wait_until):
     ) as traced:
         traced.stdout.readline()
         found = facts_of(look_at(traced.pid))
-        refused = refusal(found)
+        refused = explain_refusal(found)
         traced.kill()
     assert found.process.tracer == os.getpid()
     assert refused is not None
@@ -109,12 +111,12 @@ def test_a_traced_process_names_its_tracer(sleeper, wait_until):
 
 _AS_NOBODY = """
 import json, os, sys
-from debugger.targets.permission import facts_of, refusal
-from debugger.targets.process import look_at
+from debugger.system.trace_permission import facts_of, explain_refusal
+from debugger.system.process_info import look_at
 os.setgroups([])
 os.setresgid(65534, 65534, 65534)
 os.setresuid(65534, 65534, 65534)
-refused = refusal(facts_of(look_at(int(sys.argv[1]))))
+refused = explain_refusal(facts_of(look_at(int(sys.argv[1]))))
 print(json.dumps([refused.reason, refused.remedy, refused.is_certain]))
 """
 

@@ -8,20 +8,20 @@ import sys
 
 import pytest
 
-from debugger.targets import process
-from debugger.targets.process import (
-    Process,
+from debugger.system import process_info
+from debugger.system.process_info import (
+    ProcessInfo,
     is_ours,
-    language,
     look_at,
-    names,
+    process_language,
+    process_names,
     script_of,
     status_of,
 )
 
 
-def of(*words: str, name: str = "x", exe: str = "", cwd: str = "/home", **more) -> Process:
-    return Process(pid=more.pop("pid", 7), name=name, words=words, exe=exe, cwd=cwd, **more)
+def of(*words: str, name: str = "x", exe: str = "", cwd: str = "/home", **more) -> ProcessInfo:
+    return ProcessInfo(pid=more.pop("pid", 7), name=name, words=words, exe=exe, cwd=cwd, **more)
 
 
 @pytest.mark.parametrize(
@@ -73,33 +73,53 @@ def test_the_script_is_found_among_an_interpreters_words(words, language, script
     ],
 )
 def test_a_process_is_called_by_its_name_its_executable_and_its_script(process, expected):
-    assert names(process) == expected
+    assert process_names(process) == expected
 
 
 @pytest.mark.parametrize(
     "process",
     [
         of("/usr/bin/python3", "-P", "-m", "debugger.daemon", exe="/usr/bin/python3"),
-        of("python3", "-I", "-S", "/x/debugger/guard.py", "7", exe="/usr/bin/python3"),
+        of("python3", "-I", "-S", "/x/debugger/system/supervisor.py", "7", exe="/usr/bin/python3"),
         of("/venv/bin/python", "/venv/bin/debugger", "attach", exe="/usr/bin/python3.11"),
         of("python", "-m", "debugger", "attach", "--name", "x", exe="/usr/bin/python3.11"),
         of("/usr/bin/lldb-dap-19", exe="/usr/bin/lldb-dap-19", parent=8),
     ],
 )
 def test_the_debuggers_own_processes_are_known(process):
-    words = ("python3", "-I", "-S", "/x/debugger/guard.py", "7", "/s", "--", "/usr/bin/lldb-dap-19")
+    words = (
+        "python3",
+        "-I",
+        "-S",
+        "/x/debugger/system/supervisor.py",
+        "7",
+        "/s",
+        "--",
+        "/usr/bin/lldb-dap-19",
+    )
     guard = of(*words, exe="/usr/bin/python3", pid=8)
     assert is_ours(process, {8: guard})
 
 
 def test_a_program_that_was_let_go_is_not_ours_though_its_guard_is_its_parent():
-    words = ("python3", "-I", "-S", "/x/debugger/guard.py", "7", "/s", "--", "/usr/bin/lldb-dap-19")
+    words = (
+        "python3",
+        "-I",
+        "-S",
+        "/x/debugger/system/supervisor.py",
+        "7",
+        "/s",
+        "--",
+        "/usr/bin/lldb-dap-19",
+    )
     guard = of(*words, exe="/usr/bin/python3", pid=8)
     assert not is_ours(of("/srv/app", exe="/srv/app", parent=8), {8: guard})
 
 
 def test_a_program_that_a_debugged_program_started_is_not_ours():
-    guard = of("python3", "-I", "-S", "/x/debugger/guard.py", exe="/usr/bin/python3", pid=8)
+    guard = of(
+        "python3", "-I", "-S", "/x/debugger/system/supervisor.py", exe="/usr/bin/python3", pid=8
+    )
     adapter = of("lldb-dap", exe="/usr/bin/lldb-dap", pid=9, parent=8)
     child = of("./app", exe="/srv/app", parent=9)
     assert not is_ours(child, {8: guard, 9: adapter})
@@ -125,7 +145,7 @@ def test_a_live_process_is_looked_at():
         assert found.owner == os.geteuid()
         assert found.state in {"S", "R"}
         assert not found.is_kernel
-        assert language(found) == "python"
+        assert process_language(found) == "python"
         running.stdin.close()
         os.waitid(os.P_PID, running.pid, os.WEXITED | os.WNOWAIT)
         ended = look_at(running.pid)
@@ -135,13 +155,13 @@ def test_a_live_process_is_looked_at():
 
 
 def test_a_thread_that_has_ended_since_it_was_listed_has_no_children(monkeypatch):
-    listed = process._list(f"/proc/{os.getpid()}/task")
-    monkeypatch.setattr(process, "_list", lambda _: ["999999999", *listed])
+    listed = process_info._list_directory(f"/proc/{os.getpid()}/task")
+    monkeypatch.setattr(process_info, "_list_directory", lambda _: ["999999999", *listed])
     words = [sys.executable, "-c", "print(1, flush=True); input()"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == b"1\n"  # before, it need not be that program yet
-        assert process.children(os.getpid())[child.pid] == tuple(words)
+        assert process_info.child_commands(os.getpid())[child.pid] == tuple(words)
         child.communicate(b"\n")
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from debugger.targets.process import command_line
-from debugger.targets.program import Program, look
+from debugger.symbols.program_file import ProgramFile, inspect_program
+from debugger.system.process_info import command_line
 
 
 def elf(sections: list[bytes], body: bytes = b"", *, bits: int = 64, order: str = "<") -> bytes:
@@ -36,9 +36,9 @@ def elf(sections: list[bytes], body: bytes = b"", *, bits: int = 64, order: str 
 
 @pytest.fixture
 def seen(tmp_path):
-    def look_at(content: bytes, name: str = "program") -> Program:
+    def look_at(content: bytes, name: str = "program") -> ProgramFile:
         (tmp_path / name).write_bytes(content)
-        return look(str(tmp_path / name))
+        return inspect_program(str(tmp_path / name))
 
     return look_at
 
@@ -47,9 +47,9 @@ def seen(tmp_path):
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_an_elf_files_sections_tell_language_and_debug_information(seen, bits, order):
     plain = elf([b".text"], bits=bits, order=order)
-    assert seen(plain) == Program("native", is_native=True, has_debug_info=False)
+    assert seen(plain) == ProgramFile("native", is_native=True, has_debug_info=False)
     debug = elf([b".text", b".debug_info"], bits=bits, order=order)
-    assert seen(debug) == Program("native", is_native=True, has_debug_info=True)
+    assert seen(debug) == ProgramFile("native", is_native=True, has_debug_info=True)
     go = elf([b".note.go.buildid"], bits=bits, order=order)
     assert seen(go).language == "go"
 
@@ -78,7 +78,7 @@ def test_the_runtime_tells_the_language(seen, mark, language):
     ],
 )
 def test_a_script_is_what_its_first_line_says(seen, first, language):
-    assert seen(first) == Program(language)
+    assert seen(first) == ProgramFile(language)
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_a_script_is_what_its_first_line_says(seen, first, language):
     [("a.py", "python"), ("a.PY", "python"), ("a.js", "javascript"), ("a.go", "go"), ("a.c", "")],
 )
 def test_a_script_is_what_its_suffix_says(seen, name, language):
-    assert seen(b"\n", name) == Program(language)
+    assert seen(b"\n", name) == ProgramFile(language)
 
 
 def test_a_mach_o_file_is_native(seen):
-    assert seen(b"\xcf\xfa\xed\xfe" + bytes(60)) == Program("native", is_native=True)
+    assert seen(b"\xcf\xfa\xed\xfe" + bytes(60)) == ProgramFile("native", is_native=True)
 
 
 @pytest.mark.parametrize("length", [*range(4, 70), 100, 150, 200])
@@ -134,15 +134,15 @@ def test_huge_counts_take_little_memory(seen):
 
 
 def test_what_cannot_be_read_has_no_language(tmp_path):
-    assert look(str(tmp_path / "no")) == Program("")
-    assert look(str(tmp_path)) == Program("")
-    assert look("a\0b") == Program("")
+    assert inspect_program(str(tmp_path / "no")) == ProgramFile("")
+    assert inspect_program(str(tmp_path)) == ProgramFile("")
+    assert inspect_program("a\0b") == ProgramFile("")
 
 
 @pytest.mark.timeout(10)
 def test_a_fifo_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "fifo")
-    assert look(str(tmp_path / "fifo")) == Program("")
+    assert inspect_program(str(tmp_path / "fifo")) == ProgramFile("")
 
 
 SOURCES = {
@@ -167,8 +167,8 @@ def compiled(compiler: str, folder: Path) -> Path:
     ("compiler", "language"), [("cc", "native"), ("c++", "c++"), ("rustc", "rust")]
 )
 def test_real_programs_are_known(tmp_path, compiler, language):
-    found = look(str(compiled(compiler, tmp_path)))
-    assert found == Program(language, is_native=True, has_debug_info=True)
+    found = inspect_program(str(compiled(compiler, tmp_path)))
+    assert found == ProgramFile(language, is_native=True, has_debug_info=True)
 
 
 def test_a_stripped_program_has_no_debug_information(tmp_path):
@@ -176,7 +176,9 @@ def test_a_stripped_program_has_no_debug_information(tmp_path):
     if shutil.which("strip") is None:
         pytest.skip("strip is missing")
     subprocess.run(["strip", str(program)], check=True)
-    assert look(str(program)) == Program("native", is_native=True, has_debug_info=False)
+    assert inspect_program(str(program)) == ProgramFile(
+        "native", is_native=True, has_debug_info=False
+    )
 
 
 def test_a_process_is_its_words():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.errors import Code, DebuggerError
-from debugger.targets.several import several
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.targets.command_list import split_commands
 
 
 def test_commands_follow_each_other_or_are_quoted():
     words = ["./a", "-x", "--vs", "./b"]
-    assert several(words, ["./c 'two words'"], verb="diff") == [
+    assert split_commands(words, ["./c 'two words'"], verb="diff") == [
         ("./a", "-x"),
         ("./b",),
         ("./c", "two words"),
@@ -18,8 +18,8 @@ def test_commands_follow_each_other_or_are_quoted():
 
 
 def test_one_command_is_one():
-    assert several(["./a"], [], verb="path") == [("./a",)]
-    assert several([], [], verb="path") == [()]
+    assert split_commands(["./a"], [], verb="path") == [("./a",)]
+    assert split_commands([], [], verb="path") == [()]
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,6 @@ def test_one_command_is_one():
 )
 def test_what_is_no_command_is_refused(words, quoted):
     with pytest.raises(DebuggerError) as refused:
-        several(words, quoted, verb="diff")
-    assert refused.value.code is Code.USAGE
+        split_commands(words, quoted, verb="diff")
+    assert refused.value.code is ErrorCode.USAGE
     assert refused.value.hint.startswith("debugger diff -- ")

@@ -8,14 +8,14 @@ import os
 
 import pytest
 
-from debugger.errors import Code, DebuggerError
-from debugger.setup import simulators
-from debugger.targets import simulator
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.system import simulator
+from debugger.targets import simulator_target
 from fakes.fake_xcrun import LIST, FakeXcrun, device, processes, spawn
 
 ONE = "11111111-2222-3333-4444-555555555555"
 TWO = "AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE"
-PHONE = simulator.Device(ONE, "iPhone 16", "iOS-18-0", "Shutdown")
+PHONE = simulator.SimulatorDevice(ONE, "iPhone 16", "iOS-18-0", "Shutdown")
 
 
 @pytest.fixture
@@ -66,9 +66,9 @@ def test_devices_are_read_by_runtime():
             }
         }
     )
-    assert simulator.devices(text) == [
+    assert simulator.parse_devices(text) == [
         PHONE,
-        simulator.Device(TWO, "Apple TV", "tvOS-18-0", "Booted", is_available=False),
+        simulator.SimulatorDevice(TWO, "Apple TV", "tvOS-18-0", "Booted", is_available=False),
     ]
 
 
@@ -78,50 +78,50 @@ def test_devices_are_read_by_runtime():
 )
 def test_what_is_no_list_of_devices_is_said(text):
     with pytest.raises(DebuggerError) as error:
-        simulator.devices(text)
-    assert error.value.code is Code.PROTOCOL
+        simulator.parse_devices(text)
+    assert error.value.code is ErrorCode.PROTOCOL
     assert error.value.message.startswith("Failed to parse simulator list: ")
 
 
 def test_a_device_is_meant_by_its_name_or_its_identifier():
-    assert simulator.meant("iPhone 16", [PHONE]) == PHONE
-    assert simulator.meant(ONE, [PHONE]) == PHONE
+    assert simulator.choose_device("iPhone 16", [PHONE]) == PHONE
+    assert simulator.choose_device(ONE, [PHONE]) == PHONE
 
 
 @pytest.mark.parametrize("wanted", ["iPhone 1", "iphone 16", "", "iPhone 16 Pro"])
 def test_a_name_that_is_only_near_is_not_taken(wanted):
     with pytest.raises(DebuggerError) as error:
-        simulator.meant(wanted, [PHONE])
-    assert error.value.code is Code.NOT_FOUND
+        simulator.choose_device(wanted, [PHONE])
+    assert error.value.code is ErrorCode.NOT_FOUND
     assert error.value.message.startswith(f"Simulator '{wanted}' not found")
 
 
 def test_near_names_are_told():
     with pytest.raises(DebuggerError, match="there is iPhone 16"):
-        simulator.meant("iPhone 61", [PHONE])
+        simulator.choose_device("iPhone 61", [PHONE])
 
 
 def test_a_device_that_cannot_be_used_is_told_as_that():
-    broken = simulator.Device(ONE, "iPhone 5", is_available=False)
+    broken = simulator.SimulatorDevice(ONE, "iPhone 5", is_available=False)
     with pytest.raises(DebuggerError) as error:
-        simulator.meant("iPhone 5", [broken])
+        simulator.choose_device("iPhone 5", [broken])
     assert error.value.message == "Simulator 'iPhone 5' exists but is not available"
-    usable = simulator.Device(TWO, "iPhone 5")
-    assert simulator.meant("iPhone 5", [broken, usable]) == usable
+    usable = simulator.SimulatorDevice(TWO, "iPhone 5")
+    assert simulator.choose_device("iPhone 5", [broken, usable]) == usable
 
 
 def test_of_several_of_one_name_the_booted_one_is_meant_else_all_are_listed():
-    older = simulator.Device(TWO, "iPhone 16", "iOS-17-5", "Shutdown")
+    older = simulator.SimulatorDevice(TWO, "iPhone 16", "iOS-17-5", "Shutdown")
     with pytest.raises(DebuggerError) as error:
-        simulator.meant("iPhone 16", [PHONE, older])
-    assert error.value.code is Code.USAGE
+        simulator.choose_device("iPhone 16", [PHONE, older])
+    assert error.value.code is ErrorCode.USAGE
     assert error.value.message.splitlines() == [
         "2 simulators are called 'iPhone 16':",
         f"  {ONE}  iOS-18-0  Shutdown",
         f"  {TWO}  iOS-17-5  Shutdown",
     ]
-    booted = simulator.Device(TWO, "iPhone 16", "iOS-17-5", "Booted")
-    assert simulator.meant("iPhone 16", [PHONE, booted]) == booted
+    booted = simulator.SimulatorDevice(TWO, "iPhone 16", "iOS-17-5", "Booted")
+    assert simulator.choose_device("iPhone 16", [PHONE, booted]) == booted
 
 
 @pytest.mark.parametrize(
@@ -167,28 +167,28 @@ def test_what_is_no_list_of_processes_has_no_app(text):
 async def test_a_name_is_looked_up_and_its_app_found(xcrun):
     xcrun.has(device(ONE, "iPhone 16"))
     xcrun.runs(ONE, {"UIKitApplication:com.a[1]": 77})
-    found = await simulator.find(of(xcrun), "iPhone 16")
+    found = await simulator.find_device(of(xcrun), "iPhone 16")
     assert found.udid == ONE
-    assert await simulator.process(of(xcrun), found.udid, "com.a") == 77
+    assert await simulator.app_process(of(xcrun), found.udid, "com.a") == 77
     assert xcrun.calls == [LIST, spawn(ONE)]
 
 
 async def test_an_identifier_is_taken_as_it_is(xcrun):
-    assert (await simulator.find(of(xcrun), TWO)).udid == TWO
+    assert (await simulator.find_device(of(xcrun), TWO)).udid == TWO
     assert xcrun.calls == []
 
 
 async def test_an_app_that_does_not_run_is_told_with_what_starts_it(xcrun):
     xcrun.runs(ONE, {"com.a.helper": 77, "com.a": "-"})
-    error = await failed(simulator.process(of(xcrun), ONE, "com.a"))
-    assert error.code is Code.NOT_FOUND
+    error = await failed(simulator.app_process(of(xcrun), ONE, "com.a"))
+    assert error.code is ErrorCode.NOT_FOUND
     assert error.message == f"No running process found for com.a on simulator {ONE}"
     assert "simctl launch" in str(error.hint)
 
 
 async def test_an_app_is_waited_for(xcrun):
     xcrun.runs(ONE, {}, {"com.a": "-"}, {"com.a": 78})
-    pid = await simulator.appearing(
+    pid = await simulator.wait_for_app(
         of(xcrun), ONE, "com.a", seconds=20, interrupted=asyncio.Event()
     )
     assert (pid, len(xcrun.calls)) == (78, 3)
@@ -197,9 +197,9 @@ async def test_an_app_is_waited_for(xcrun):
 async def test_an_app_is_not_waited_for_longer_than_was_asked(xcrun):
     xcrun.runs(ONE, {})
     error = await failed(
-        simulator.appearing(of(xcrun), ONE, "com.a", seconds=0.3, interrupted=asyncio.Event())
+        simulator.wait_for_app(of(xcrun), ONE, "com.a", seconds=0.3, interrupted=asyncio.Event())
     )
-    assert error.code is Code.TIMEOUT
+    assert error.code is ErrorCode.TIMEOUT
     assert error.message == f"No running process found for com.a on simulator {ONE} within 0.3 s"
     assert len(xcrun.calls) >= 2
 
@@ -208,29 +208,31 @@ async def test_an_interrupt_ends_the_wait_for_an_app(xcrun):
     xcrun.runs(ONE, {})
     interrupted = asyncio.Event()
     interrupted.set()
-    await failed(simulator.appearing(of(xcrun), ONE, "com.a", seconds=60, interrupted=interrupted))
+    await failed(
+        simulator.wait_for_app(of(xcrun), ONE, "com.a", seconds=60, interrupted=interrupted)
+    )
     assert len(xcrun.calls) == 1
 
 
 async def test_an_xcrun_that_fails_is_told_with_its_own_words(xcrun):
     xcrun.says(spawn(ONE), problem=f"Invalid device: {ONE}\n", exit=148)
-    error = await failed(simulator.process(of(xcrun), ONE, "com.a"))
-    assert error.code is Code.ADAPTER_FAILED
+    error = await failed(simulator.app_process(of(xcrun), ONE, "com.a"))
+    assert error.code is ErrorCode.ADAPTER_FAILED
     assert f"Invalid device: {ONE}" in error.message
     xcrun.says(LIST, exit=1)
-    assert "exit status 1" in (await failed(simulator.every(of(xcrun)))).message
+    assert "exit status 1" in (await failed(simulator.list_devices(of(xcrun)))).message
 
 
 async def test_an_xcrun_that_hangs_is_ended(xcrun, wait_until):
     xcrun.says(LIST, hangs=True)
-    error = await failed(simulator.every(of(xcrun), limit_s=0.5))
-    assert error.code is Code.TIMEOUT
+    error = await failed(simulator.list_devices(of(xcrun), limit_s=0.5))
+    assert error.code is ErrorCode.TIMEOUT
     assert error.message == f"xcrun {LIST} did not end within 0.5 s"
 
 
 async def test_a_wait_that_is_cancelled_leaves_no_xcrun(xcrun, tmp_path, wait_until):
     xcrun.says(LIST, hangs=True)
-    asked = asyncio.create_task(simulator.every(of(xcrun)))
+    asked = asyncio.create_task(simulator.list_devices(of(xcrun)))
     await asyncio.to_thread(wait_until, lambda: xcrun.calls == [LIST])
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -247,8 +249,8 @@ def _runs(pid: str, folder: str) -> bool:
 
 
 async def test_without_xcode_that_is_said(tmp_path):
-    error = await failed(simulator.find({"PATH": str(tmp_path)}, ONE))
-    assert error.code is Code.ADAPTER_NOT_FOUND
+    error = await failed(simulator.find_device({"PATH": str(tmp_path)}, ONE))
+    assert error.code is ErrorCode.ADAPTER_NOT_FOUND
     assert "xcrun" in error.message
     assert "debugger attach PID" in str(error.hint)
 
@@ -257,8 +259,8 @@ async def test_an_xcrun_that_cannot_be_run_is_told(tmp_path):
     program = tmp_path / "xcrun"
     program.write_bytes(b"\x7fELF no program")
     program.chmod(0o755)
-    error = await failed(simulator.every({"PATH": str(tmp_path)}))
-    assert error.code is Code.ADAPTER_FAILED
+    error = await failed(simulator.list_devices({"PATH": str(tmp_path)}))
+    assert error.code is ErrorCode.ADAPTER_FAILED
 
 
 # --- what an attach means ---
@@ -282,8 +284,12 @@ async def test_an_xcrun_that_cannot_be_run_is_told(tmp_path):
     ],
 )
 async def test_words_that_mean_nothing_are_refused_before_xcrun_is_run(xcrun, words, says):
-    error = await failed(simulators.app(of(xcrun), simulators.Wanted(**words), asyncio.Event()))
-    assert error.code is Code.USAGE
+    error = await failed(
+        simulator_target.find_app(
+            of(xcrun), simulator_target.SimulatorRequest(**words), asyncio.Event()
+        )
+    )
+    assert error.code is ErrorCode.USAGE
     assert says in error.message
     assert xcrun.calls == []
 
@@ -291,8 +297,10 @@ async def test_words_that_mean_nothing_are_refused_before_xcrun_is_run(xcrun, wo
 async def test_an_app_is_named_with_its_simulator(xcrun):
     xcrun.has(device(ONE, "iPhone 16"))
     xcrun.runs(ONE, {"com.a": 77})
-    wanted = simulators.Wanted("iPhone 16", "com.a")
-    assert await simulators.app(of(xcrun), wanted, asyncio.Event()) == simulators.App(
+    wanted = simulator_target.SimulatorRequest("iPhone 16", "com.a")
+    assert await simulator_target.find_app(
+        of(xcrun), wanted, asyncio.Event()
+    ) == simulator_target.SimulatorApp(
         ONE, "77", f"com.a on simulator iPhone 16 ({ONE}) is process 77"
     )
 
@@ -302,24 +310,26 @@ async def test_an_app_is_named_with_its_simulator(xcrun):
 
 async def test_doctor_counts_the_simulators_and_names_the_booted(xcrun):
     xcrun.has(device(ONE, "iPhone 16"), device(TWO, "iPad", state="Booted"))
-    told = await simulators.check(of(xcrun))
+    told = await simulator_target.check_simulators(of(xcrun))
     assert (told.status, told.message) == ("ok", "2 can be used, booted: iPad")
     xcrun.has(device(ONE, "iPhone 16"))
-    assert (await simulators.check(of(xcrun))).message == "1 can be used, none is booted"
+    assert (
+        await simulator_target.check_simulators(of(xcrun))
+    ).message == "1 can be used, none is booted"
 
 
 async def test_doctor_says_what_to_do_where_there_are_none(xcrun, tmp_path):
     xcrun.has()
-    told = await simulators.check(of(xcrun))
+    told = await simulator_target.check_simulators(of(xcrun))
     assert (told.status, told.fix) == ("warning", "xcodebuild -downloadPlatform iOS")
     xcrun.says(LIST, exit=1, problem="no developer tools")
-    told = await simulators.check(of(xcrun))
+    told = await simulator_target.check_simulators(of(xcrun))
     assert (told.status, "no developer tools" in told.message) == ("error", True)
 
 
 async def test_doctor_does_not_blame_a_system_that_can_have_none(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.platform", "linux")
-    assert (await simulators.check({"PATH": str(tmp_path)})).status == "ok"
+    assert (await simulator_target.check_simulators({"PATH": str(tmp_path)})).status == "ok"
     monkeypatch.setattr("sys.platform", "darwin")
-    told = await simulators.check({"PATH": str(tmp_path)})
+    told = await simulator_target.check_simulators({"PATH": str(tmp_path)})
     assert (told.status, told.fix) == ("warning", "xcode-select --install")

@@ -6,14 +6,14 @@ import os
 import signal
 import subprocess
 
-from debugger.targets import threads
+from debugger.system import thread_states
 
 
 def test_a_process_that_was_stopped_goes_on() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         os.kill(process.pid, signal.SIGSTOP)
         os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
-        threads.go_on(process.pid)
+        thread_states.go_on(process.pid)
         out, _ = process.communicate(b"x", timeout=10)
     assert (process.returncode, out) == (0, b"x")
 
@@ -21,4 +21,4 @@ def test_a_process_that_was_stopped_goes_on() -> None:
 def test_one_that_has_gone_is_left_alone() -> None:
     with subprocess.Popen(["true"]) as process:
         process.wait()
-    threads.go_on(process.pid)
+    thread_states.go_on(process.pid)

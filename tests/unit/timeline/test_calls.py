@@ -7,13 +7,13 @@ import sqlite3
 
 import pytest
 
-from debugger.core.events import Kind
-from debugger.core.model import Passage
-from debugger.timeline import Filters, Returned, Timeline
-from debugger.timeline.finding import COUNT_MAX
-from debugger.timeline.rows import BLOCK, number_of
+from debugger.model.events import EventKind
+from debugger.model.program import CallEvent
+from debugger.session.timeline import Filters, ReturnedCondition, Timeline
+from debugger.session.timeline.event_rows import BLOCK, number_of
+from debugger.session.timeline.search_plan import COUNT_MAX
 
-ENTER, EXIT = Kind.FUNCTION_ENTER, Kind.FUNCTION_EXIT
+ENTER, EXIT = EventKind.FUNCTION_ENTER, EventKind.FUNCTION_EXIT
 
 
 @pytest.fixture
@@ -23,12 +23,12 @@ def timeline(tmp_path):
     one.close()
 
 
-def entered(function: str, time_ns: int, thread: int = 1) -> Passage:
-    return Passage(function, thread, time_ns, f"{function}(…)", file=f"/src/{function}.c", line=3)
+def entered(function: str, time_ns: int, thread: int = 1) -> CallEvent:
+    return CallEvent(function, thread, time_ns, f"{function}(…)", file=f"/src/{function}.c", line=3)
 
 
-def left(function: str, time_ns: int, returned: str, took: int, thread: int = 1) -> Passage:
-    return Passage(
+def left(function: str, time_ns: int, returned: str, took: int, thread: int = 1) -> CallEvent:
+    return CallEvent(
         function=function,
         thread=thread,
         time_ns=time_ns,
@@ -42,7 +42,7 @@ def left(function: str, time_ns: int, returned: str, took: int, thread: int = 1)
     )
 
 
-def told(timeline: Timeline, *passages: Passage, lost: int = 0) -> None:
+def told(timeline: Timeline, *passages: CallEvent, lost: int = 0) -> None:
     timeline.append_passages(passages, session="s", lost=lost)
 
 
@@ -66,17 +66,21 @@ def test_a_call_and_its_return_come_back_as_they_were_told(timeline):
 
 def test_calls_that_come_together_are_all_stored_however_many(timeline):
     told(timeline, *(left("f", at, str(200 - at), at) for at in range(423)))
-    page = timeline.events(Filters(returned=Returned("<", 0)), limit=500)
+    page = timeline.events(Filters(returned=ReturnedCondition("<", 0)), limit=500)
     assert [one.data["returned"] for one in page.events] == [str(-at) for at in range(1, 223)]
     assert timeline.events(limit=500).total == 423
 
 
 def test_calls_stand_among_other_events_in_the_order_of_their_arrival(timeline):
-    first = timeline.append(Kind.STOP, session="s")
+    first = timeline.append(EventKind.STOP, session="s")
     told(timeline, entered("f", 1))
-    last = timeline.append(Kind.RESUME, session="s")
+    last = timeline.append(EventKind.RESUME, session="s")
     assert numbers(timeline.events()) == [first, first + 1, last]
-    assert [one.kind for one in timeline.events().events] == [Kind.STOP, ENTER, Kind.RESUME]
+    assert [one.kind for one in timeline.events().events] == [
+        EventKind.STOP,
+        ENTER,
+        EventKind.RESUME,
+    ]
 
 
 def test_broken_unicode_in_a_call_is_kept_as_escapes(timeline):
@@ -99,7 +103,7 @@ def several(timeline):
         left("parse", 50, "0", 300, thread=3),  # 7: arrived late
         left("parse", 700, "0.5", 400, thread=3),  # 8
     )
-    timeline.append(Kind.STOP, "here", session="s", thread=2)  # 9
+    timeline.append(EventKind.STOP, "here", session="s", thread=2)  # 9
     return timeline
 
 
@@ -107,8 +111,8 @@ def several(timeline):
     ("filters", "expected"),
     [
         ({"kinds": {EXIT}}, [2, 4, 6, 7, 8]),
-        ({"kinds": [ENTER, Kind.STOP]}, [1, 3, 5, 9]),
-        ({"kinds": list(Kind)}, [1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        ({"kinds": [ENTER, EventKind.STOP]}, [1, 3, 5, 9]),
+        ({"kinds": list(EventKind)}, [1, 2, 3, 4, 5, 6, 7, 8, 9]),
         ({"function": "parse"}, [5, 6, 7, 8]),
         ({"function": "*::*"}, [1, 2, 3, 4]),
         ({"function": "*pars*"}, [5, 6, 7, 8]),
@@ -117,23 +121,23 @@ def several(timeline):
         ({"file": "/src/parse.c", "function": "audio::*"}, []),
         ({"thread": 2}, [3, 4, 5, 6, 9]),
         ({"thread": 2, "kinds": {EXIT}}, [4, 6]),
-        ({"returned": Returned("<", 0)}, [2]),
-        ({"returned": Returned("<=", 0)}, [2, 7]),
-        ({"returned": Returned(">=", 0.5)}, [4, 8]),
-        ({"returned": Returned(">", 0.5)}, [4]),
-        ({"returned": Returned("=", 0)}, [7]),
-        ({"returned": Returned("!=", 0)}, [2, 4, 8]),
-        ({"returned": Returned("=", 85)}, [4]),
-        ({"returned": Returned("=", "true")}, [6]),
-        ({"returned": Returned("!=", "true")}, [2, 4, 7, 8]),
-        ({"returned": Returned("like", "*loud*")}, [4]),
+        ({"returned": ReturnedCondition("<", 0)}, [2]),
+        ({"returned": ReturnedCondition("<=", 0)}, [2, 7]),
+        ({"returned": ReturnedCondition(">=", 0.5)}, [4, 8]),
+        ({"returned": ReturnedCondition(">", 0.5)}, [4]),
+        ({"returned": ReturnedCondition("=", 0)}, [7]),
+        ({"returned": ReturnedCondition("!=", 0)}, [2, 4, 8]),
+        ({"returned": ReturnedCondition("=", 85)}, [4]),
+        ({"returned": ReturnedCondition("=", "true")}, [6]),
+        ({"returned": ReturnedCondition("!=", "true")}, [2, 4, 7, 8]),
+        ({"returned": ReturnedCondition("like", "*loud*")}, [4]),
         ({"min_duration_ns": 300}, [2, 7, 8]),
         ({"max_duration_ns": 300}, [4, 6, 7]),
         ({"min_duration_ns": 200, "max_duration_ns": 400}, [6, 7, 8]),
         ({"since_ns": 600, "until_ns": 700}, [6, 8]),
         ({"until_ns": 100}, [1, 7]),
         ({"text": "→ 0", "function": "parse"}, [7, 8]),
-        ({"function": "parse", "returned": Returned("!=", 0), "thread": 3}, [8]),
+        ({"function": "parse", "returned": ReturnedCondition("!=", 0), "thread": 3}, [8]),
         ({"kinds": {EXIT}, "function": "audio::*", "min_duration_ns": 101, "until_ns": 200}, [2]),
     ],
     ids=str,
@@ -173,7 +177,7 @@ def test_the_number_of_a_value_is_the_one_that_it_begins_with(text, number):
 
 def test_the_newest_calls_are_kept_and_the_others_counted_by_kind(tmp_path):
     timeline = Timeline(max_traced=80, folder=tmp_path)
-    stop = timeline.append(Kind.STOP, session="s")
+    stop = timeline.append(EventKind.STOP, session="s")
     for at in range(100):
         told(timeline, entered("f", at), left("f", at, "0", 1), left("f", at, "0", 1))
     page = timeline.events(limit=500)
@@ -199,10 +203,10 @@ def test_the_bytes_of_calls_are_bounded_as_well():
 
 def test_a_flood_of_calls_pushes_out_no_stop_and_no_line_of_output(timeline):
     timeline = Timeline(max_events=20, max_traced=50)
-    timeline.append(Kind.STOP, session="s")
-    timeline.append(Kind.LOGPOINT, session="s")
+    timeline.append(EventKind.STOP, session="s")
+    timeline.append(EventKind.LOGPOINT, session="s")
     many(timeline, 1000)
-    kinds = Filters(kinds={Kind.STOP, Kind.LOGPOINT})
+    kinds = Filters(kinds={EventKind.STOP, EventKind.LOGPOINT})
     assert len(timeline.events(kinds).events) == 2
     timeline.close()
 
@@ -213,7 +217,7 @@ def test_lost_calls_are_counted_as_dropped_of_both_kinds(timeline):
     assert timeline.events().dropped == 10
     assert timeline.events(Filters(kinds={ENTER})).dropped == 5
     assert timeline.events(Filters(kinds={EXIT})).dropped == 5
-    assert timeline.events(Filters(kinds={Kind.STOP})).dropped == 0
+    assert timeline.events(Filters(kinds={EventKind.STOP})).dropped == 0
     first = timeline.events(limit=1)
     assert first.dropped == 0
     assert timeline.events(since=first.next).dropped == 10
@@ -232,9 +236,9 @@ def test_pages_go_on_over_the_bounds_of_blocks_in_both_directions(timeline):
     count = 3 * BLOCK + 100
     told(timeline, *(left("f", at, str(at % 5000), at % 5000) for at in range(1, count + 1)))
     for filters in (
-        Filters(returned=Returned("=", 77)),
+        Filters(returned=ReturnedCondition("=", 77)),
         Filters(min_duration_ns=4998),
-        Filters(function="f", thread=1, returned=Returned("<", 2)),
+        Filters(function="f", thread=1, returned=ReturnedCondition("<", 2)),
     ):
         expected = [
             at
@@ -264,9 +268,9 @@ def test_pages_go_on_over_the_bounds_of_blocks_in_both_directions(timeline):
         ({"file": "f.c"}, "place"),
         ({"min_duration_ns": 1}, "duration_ns"),
         ({"min_duration_ns": 1, "max_duration_ns": 9}, "duration_ns"),
-        ({"returned": Returned("<", 9)}, "number"),
-        ({"returned": Returned("=", 5)}, "number"),
-        ({"returned": Returned("!=", 4)}, "number"),
+        ({"returned": ReturnedCondition("<", 9)}, "number"),
+        ({"returned": ReturnedCondition("=", 5)}, "number"),
+        ({"returned": ReturnedCondition("!=", 4)}, "number"),
         ({"since_ns": 5, "until_ns": 9}, None),
         ({"function": "f", "kinds": {EXIT}, "thread": 1}, "place"),
     ],
@@ -286,13 +290,13 @@ def test_every_indexed_filter_is_answered_by_its_index(timeline, filters, index,
 @pytest.mark.parametrize(
     ("filters", "index"),
     [
-        (Filters(kinds={Kind.STOP}), "event_kind (kind=? AND seq>? AND seq<?)"),
+        (Filters(kinds={EventKind.STOP}), "event_kind (kind=? AND seq>? AND seq<?)"),
         (Filters(thread=1), "event_thread (thread=? AND seq>? AND seq<?)"),
         (Filters(function="f"), "event_place (place=? AND seq>? AND seq<?)"),
     ],
 )
 def test_what_is_no_call_is_looked_for_by_an_index_of_its_own(timeline, filters, index):
-    timeline.append(Kind.STOP, session="s", thread=1, function="f")
+    timeline.append(EventKind.STOP, session="s", thread=1, function="f")
     assert any(index in line for line in timeline.explain(filters))
     assert numbers(timeline.events(filters)) == [1]
 
@@ -317,11 +321,11 @@ def test_numbers_are_compared_exactly_in_full_blocks_and_in_the_last(timeline):
         )
     per = BLOCK // 4 + 1
     for filters, each in (
-        (Returned("=", large), 1),
-        (Returned("<", large), 3),
-        (Returned("!=", large - 1), 3),
-        (Returned(">", 0.25), 3),
-        (Returned("<=", -3), 1),
+        (ReturnedCondition("=", large), 1),
+        (ReturnedCondition("<", large), 3),
+        (ReturnedCondition("!=", large - 1), 3),
+        (ReturnedCondition(">", 0.25), 3),
+        (ReturnedCondition("<=", -3), 1),
     ):
         assert timeline.events(Filters(returned=filters)).total == each * per
 
@@ -329,7 +333,7 @@ def test_numbers_are_compared_exactly_in_full_blocks_and_in_the_last(timeline):
 def test_calls_between_gaps_larger_than_a_block_are_found(timeline):
     for _ in range(BLOCK // 2 + 1):
         told(timeline, entered("f", 1), left("f", 2, "7", 1), lost=40)
-    page = timeline.events(Filters(returned=Returned("=", 7)), limit=500)
+    page = timeline.events(Filters(returned=ReturnedCondition("=", 7)), limit=500)
     assert page.total == BLOCK // 2 + 1
     assert numbers(page)[:3] == [2, 84, 166]
     last = timeline.events(Filters(kinds={EXIT}), limit=1, newest=True)
@@ -343,7 +347,7 @@ def test_times_are_found_where_calls_arrive_late_and_out_of_order():
         clock[0] += 10
         told(timeline, entered("f", clock[0] - (at * 7919) % 900))
         if at % 10 == 0:
-            timeline.append(Kind.STOP, session="s")
+            timeline.append(EventKind.STOP, session="s")
     every = [
         one
         for since in range(0, 6000, 500)
@@ -383,12 +387,17 @@ def test_calls_that_cannot_be_written_are_counted_as_dropped(timeline, monkeypat
 
 
 def test_more_is_told_of_a_crash_and_of_nothing_else(timeline):
-    stop = timeline.append(Kind.STOP, "here", session="s")
-    crash = timeline.append(Kind.CRASH, "SIGSEGV", session="s", thread=4)
+    stop = timeline.append(EventKind.STOP, "here", session="s")
+    crash = timeline.append(EventKind.CRASH, "SIGSEGV", session="s", thread=4)
     timeline.amend(crash, {"registers": {"rip": "0x1"}}, function="f", file="/a.c", line=3)
     page = timeline.events(Filters(function="f"))
     (event,) = page.events
-    assert (event.seq, event.kind, event.thread, event.text) == (crash, Kind.CRASH, 4, "SIGSEGV")
+    assert (event.seq, event.kind, event.thread, event.text) == (
+        crash,
+        EventKind.CRASH,
+        4,
+        "SIGSEGV",
+    )
     assert (event.file, event.line, event.data) == ("/a.c", 3, {"registers": {"rip": "0x1"}})
     for other in (stop, crash + 1):
         with pytest.raises(ValueError, match="amended"):

@@ -6,9 +6,9 @@ import stat
 import subprocess
 import sys
 
-from debugger.core.events import Kind
-from debugger.core.model import Passage
-from debugger.timeline import Timeline, remove_left
+from debugger.model.events import EventKind
+from debugger.model.program import CallEvent
+from debugger.session.timeline import Timeline, remove_abandoned
 
 
 def files(folder):
@@ -18,8 +18,8 @@ def files(folder):
 def test_what_is_stored_is_its_owners_alone_and_goes_with_the_timeline(tmp_path):
     folder = tmp_path / "timelines"
     timeline = Timeline(folder=folder)
-    timeline.append(Kind.STOP, session="s")
-    timeline.append_passages([Passage("f", 1, 1, "f()")], session="s")
+    timeline.append(EventKind.STOP, session="s")
+    timeline.append_passages([CallEvent("f", 1, 1, "f()")], session="s")
     assert timeline.events().total == 2
     found = files(folder)
     assert found
@@ -32,10 +32,10 @@ def test_what_is_stored_is_its_owners_alone_and_goes_with_the_timeline(tmp_path)
 
 def test_each_timeline_has_a_folder_of_its_own(tmp_path):
     one, other = Timeline(folder=tmp_path / "t"), Timeline(folder=tmp_path / "t")
-    one.append(Kind.STOP, session="s")
+    one.append(EventKind.STOP, session="s")
     assert other.events().total == 0
     one.close()
-    other.append(Kind.STOP, session="s")
+    other.append(EventKind.STOP, session="s")
     assert other.events().total == 1
     other.close()
 
@@ -43,10 +43,10 @@ def test_each_timeline_has_a_folder_of_its_own(tmp_path):
 DIES = """
 import os, sys
 from pathlib import Path
-from debugger.core.events import Kind
-from debugger.timeline import Timeline
+from debugger.model.events import EventKind
+from debugger.session.timeline import Timeline
 timeline = Timeline(folder=Path(sys.argv[1]))
-timeline.append(Kind.STOP, session="s")
+timeline.append(EventKind.STOP, session="s")
 timeline.events()
 os.kill(os.getpid(), 9)
 """
@@ -58,11 +58,11 @@ def test_what_a_dead_daemon_left_is_removed_and_what_lives_stays(tmp_path):
     assert files(folder)
     left = set(folder.iterdir())
     living = Timeline(folder=folder)
-    remove_left(folder)
+    remove_abandoned(folder)
     assert len(set(folder.iterdir()) - left) == 1
     assert not left & set(folder.iterdir())
-    living.append(Kind.STOP, session="s")
+    living.append(EventKind.STOP, session="s")
     assert living.events().total == 1
     living.close()
     assert not folder.exists()
-    remove_left(folder)
+    remove_abandoned(folder)

@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from debugger.core.events import Kind, Stream
-from debugger.timeline import Filters, Line, Timeline
-from debugger.timeline.kept import Drops
-from debugger.timeline.store import MAX_PAGE
+from debugger.model.events import EventKind, OutputStream
+from debugger.session.timeline import Filters, LogLine, Timeline
+from debugger.session.timeline.event_store import MAX_PAGE
+from debugger.session.timeline.retention import DroppedCounts
 
-OUT, ERR = Stream.STDOUT, Stream.STDERR
-OUTPUT = {Kind.OUTPUT}
+OUT, ERR = OutputStream.STDOUT, OutputStream.STDERR
+OUTPUT = {EventKind.OUTPUT}
 
 
 class Clock:
@@ -34,7 +34,7 @@ def timeline():
     one.close()
 
 
-def wrote(timeline: Timeline, text: str, stream: Stream = OUT, session: str = "s") -> None:
+def wrote(timeline: Timeline, text: str, stream: OutputStream = OUT, session: str = "s") -> None:
     timeline.append_output(stream, text, session=session)
 
 
@@ -71,11 +71,11 @@ def test_a_cursor_reads_on_where_the_last_reading_ended(timeline):
 def test_a_partial_line_is_shown_at_once_and_goes_on_in_the_next_reading(timeline):
     wrote(timeline, "name? ")
     prompt = timeline.lines()
-    assert prompt.lines == [Line(OUT, "name? ", seq=1, open=True)]
+    assert prompt.lines == [LogLine(OUT, "name? ", seq=1, open=True)]
     wrote(timeline, "Ada\n")
     rest = timeline.lines(since=prompt.next)
-    assert rest.lines == [Line(OUT, "Ada", seq=2, continues=True)]
-    assert timeline.lines().lines == [Line(OUT, "name? Ada", seq=2)]
+    assert rest.lines == [LogLine(OUT, "Ada", seq=2, continues=True)]
+    assert timeline.lines().lines == [LogLine(OUT, "name? Ada", seq=2)]
 
 
 def test_a_line_that_was_read_in_many_parts_is_whole_again_later(timeline):
@@ -142,7 +142,7 @@ def test_the_first_or_the_last_lines_can_be_asked_for_but_not_both(timeline):
 
 def test_broken_unicode_is_kept_as_escapes(timeline):
     wrote(timeline, "a\ud800b\n")
-    timeline.append(Kind.STOP, "\udfff", session="s", function="f\ud800")
+    timeline.append(EventKind.STOP, "\udfff", session="s", function="f\ud800")
     assert texts(timeline.events()) == ["a\\ud800b", "\\udfff"]
     assert timeline.events(Filters(function="f*")).total == 1
 
@@ -160,13 +160,13 @@ def test_cleared_output_is_neither_there_nor_counted_as_dropped():
     timeline = Timeline(max_events=3)
     wrote(timeline, "1\n2\n3\n4\nopen")
     assert timeline.lines().dropped == 2
-    stop = timeline.append(Kind.STOP, session="s")
+    stop = timeline.append(EventKind.STOP, session="s")
     assert timeline.clear_output() == 3
     read = timeline.lines()
     assert (read.lines, read.dropped) == ([], 0)
     assert [one.seq for one in timeline.events().events] == [stop]
     wrote(timeline, "new\n")
-    assert timeline.lines().lines == [Line(OUT, "new", seq=stop + 1)]
+    assert timeline.lines().lines == [LogLine(OUT, "new", seq=stop + 1)]
 
 
 # Limits
@@ -208,78 +208,78 @@ def test_one_line_over_the_limit_is_dropped_and_counted():
 
 def test_output_does_not_push_out_stops_nor_stops_output():
     timeline = Timeline(max_events=5)
-    stop = timeline.append(Kind.STOP, session="s")
+    stop = timeline.append(EventKind.STOP, session="s")
     wrote(timeline, "x\n" * 100)
     for _ in range(4):
-        timeline.append(Kind.RESUME, session="s")
-    assert timeline.events(Filters(kinds={Kind.STOP})).events[0].seq == stop
+        timeline.append(EventKind.RESUME, session="s")
+    assert timeline.events(Filters(kinds={EventKind.STOP})).events[0].seq == stop
     assert len(timeline.lines().lines) == 5
 
 
 def test_traces_are_dropped_first():
     timeline = Timeline(max_events=20)
-    stops = [timeline.append(Kind.STOP, session="s") for _ in range(10)]
+    stops = [timeline.append(EventKind.STOP, session="s") for _ in range(10)]
     for _ in range(100):
-        timeline.append(Kind.LOGPOINT, session="s")
+        timeline.append(EventKind.LOGPOINT, session="s")
     page = timeline.events()
-    assert [one.seq for one in page.events if one.kind is Kind.STOP] == stops
+    assert [one.seq for one in page.events if one.kind is EventKind.STOP] == stops
     assert (page.total, page.dropped) == (20, 90)
-    assert timeline.events(Filters(kinds={Kind.STOP})).dropped == 0
-    assert timeline.events(Filters(kinds={Kind.LOGPOINT})).dropped == 90
+    assert timeline.events(Filters(kinds={EventKind.STOP})).dropped == 0
+    assert timeline.events(Filters(kinds={EventKind.LOGPOINT})).dropped == 90
 
 
 def test_many_stops_leave_a_tenth_of_the_room_to_traces():
     timeline = Timeline(max_events=20)
     for _ in range(20):
-        timeline.append(Kind.FUNCTION_ENTER, session="s")
+        timeline.append(EventKind.FUNCTION_ENTER, session="s")
     for _ in range(100):
-        timeline.append(Kind.STOP, session="s")
-    assert timeline.events(Filters(kinds={Kind.FUNCTION_ENTER})).total == 2
-    assert timeline.events(Filters(kinds={Kind.STOP})).total == 18
+        timeline.append(EventKind.STOP, session="s")
+    assert timeline.events(Filters(kinds={EventKind.FUNCTION_ENTER})).total == 2
+    assert timeline.events(Filters(kinds={EventKind.STOP})).total == 18
 
 
 def test_a_crash_and_an_exit_are_never_dropped():
     timeline = Timeline(max_events=10, max_bytes=1000)
-    crash = timeline.append(Kind.CRASH, "boom" * 1000, session="s")
-    end = timeline.append(Kind.EXIT, session="s")
+    crash = timeline.append(EventKind.CRASH, "boom" * 1000, session="s")
+    end = timeline.append(EventKind.EXIT, session="s")
     for _ in range(50):
-        timeline.append(Kind.STOP, "x" * 90, session="s")
-        timeline.append(Kind.LOGPOINT, "x" * 90, session="s")
+        timeline.append(EventKind.STOP, "x" * 90, session="s")
+        timeline.append(EventKind.LOGPOINT, "x" * 90, session="s")
     wrote(timeline, "x\n" * 50)
-    found = timeline.events(Filters(kinds={Kind.CRASH, Kind.EXIT}))
+    found = timeline.events(Filters(kinds={EventKind.CRASH, EventKind.EXIT}))
     assert [one.seq for one in found.events] == [crash, end]
     assert found.dropped == 0
 
 
 def test_what_was_dropped_is_counted_where_it_stood_and_never_too_low():
-    drops = Drops()
+    drops = DroppedCounts()
     true = range(1, 10_001, 2)
     for seq in true:
-        drops.add(Kind.LOGPOINT, seq)
+        drops.add(EventKind.LOGPOINT, seq)
     assert drops.count(None, after=0, upto=10_000) == len(true)
-    assert drops.count({Kind.STOP}, after=0, upto=10_000) == 0
-    assert drops.count({Kind.LOGPOINT}, after=9_900, upto=10_000) == 50
+    assert drops.count({EventKind.STOP}, after=0, upto=10_000) == 0
+    assert drops.count({EventKind.LOGPOINT}, after=9_900, upto=10_000) == 50
     for after, upto in ((0, 1), (500, 1000), (2000, 2001), (9_000, 9_998)):
         exact = sum(after < seq <= upto for seq in true)
-        assert drops.count({Kind.LOGPOINT}, after=after, upto=upto) >= exact
+        assert drops.count({EventKind.LOGPOINT}, after=after, upto=upto) >= exact
 
 
 MILLION = """
 import resource, sys
-from debugger.core.events import Stream
-from debugger.timeline import Filters, Timeline
+from debugger.model.events import OutputStream
+from debugger.session.timeline import Filters, Timeline
 
 def peak():
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most // (2**20 if sys.platform == "darwin" else 2**10)
 
 timeline = Timeline()
-timeline.append_output(Stream.STDOUT, "warm\\n", session="s")
+timeline.append_output(OutputStream.STDOUT, "warm\\n", session="s")
 timeline.lines()
 before = peak()
 chunk = ("x" * 99 + "\\n") * 500
 for _ in range(2000):
-    timeline.append_output(Stream.STDOUT, chunk, session="s")
+    timeline.append_output(OutputStream.STDOUT, chunk, session="s")
 read = timeline.lines()
 print(peak() - before, len(read.lines), read.dropped, timeline.cursor())
 """
@@ -303,7 +303,7 @@ PAGING = {"since", "before", "limit", "newest"}
 def recorded(timeline: Timeline) -> None:
     for number, function in enumerate(("main", "parse_line", "parse_file", None), 1):
         timeline.append(
-            Kind.FUNCTION_ENTER,
+            EventKind.FUNCTION_ENTER,
             f"call {number}",
             session="s",
             thread=number % 2,
@@ -312,13 +312,18 @@ def recorded(timeline: Timeline) -> None:
             line=number,
             data={"depth": number},
         )
-    timeline.append(Kind.STOP, "here", session="s", thread=1, function="main")
+    timeline.append(EventKind.STOP, "here", session="s", thread=1, function="main")
 
 
 def test_an_event_comes_back_as_it_was(timeline):
     recorded(timeline)
     first = timeline.events().events[0]
-    assert (first.seq, first.kind, first.session, first.thread) == (1, Kind.FUNCTION_ENTER, "s", 1)
+    assert (first.seq, first.kind, first.session, first.thread) == (
+        1,
+        EventKind.FUNCTION_ENTER,
+        "s",
+        1,
+    )
     assert (first.function, first.file, first.line) == ("main", "/a.c", 1)
     assert (first.text, first.data) == ("call 1", {"depth": 1})
 
@@ -327,7 +332,7 @@ def test_an_event_comes_back_as_it_was(timeline):
     ("filters", "expected"),
     [
         ({}, [1, 2, 3, 4, 5]),
-        ({"kinds": {Kind.STOP}}, [5]),
+        ({"kinds": {EventKind.STOP}}, [5]),
         ({"kinds": set()}, []),
         ({"function": "parse_*"}, [2, 3]),
         ({"function": "parse"}, []),
@@ -350,7 +355,7 @@ def test_an_event_comes_back_as_it_was(timeline):
         ({"limit": 2}, [1, 2]),
         ({"limit": 2, "newest": True}, [4, 5]),
         ({"limit": -1}, []),
-        ({"kinds": {Kind.FUNCTION_ENTER}, "thread": 1, "function": "main"}, [1]),
+        ({"kinds": {EventKind.FUNCTION_ENTER}, "thread": 1, "function": "main"}, [1]),
     ],
     ids=str,
 )
@@ -363,18 +368,18 @@ def test_events_pass_every_filter(timeline, filters, expected):
 
 def test_pages_follow_each_other_in_both_directions(timeline):
     for number in range(1, 24):
-        timeline.append(Kind.STOP if number % 3 else Kind.RESUME, session="s")
+        timeline.append(EventKind.STOP if number % 3 else EventKind.RESUME, session="s")
     stops = [number for number in range(1, 24) if number % 3]
     forwards, since = [], 0
     for _ in range(8):
-        page = timeline.events(Filters(kinds={Kind.STOP}), since=since, limit=2)
+        page = timeline.events(Filters(kinds={EventKind.STOP}), since=since, limit=2)
         forwards += [one.seq for one in page.events]
         since = page.next
     assert forwards == stops
     assert since == 23
     backwards, before = [], None
     for _ in range(8):
-        page = timeline.events(Filters(kinds={Kind.STOP}), before=before, limit=2, newest=True)
+        page = timeline.events(Filters(kinds={EventKind.STOP}), before=before, limit=2, newest=True)
         backwards = [one.seq for one in page.events] + backwards
         before = page.events[0].seq
     assert backwards == stops
@@ -390,7 +395,7 @@ def test_a_cursor_can_be_found_for_a_time():
     clock = Clock()
     timeline = Timeline(clock=clock)
     for clock.now in (10, 20, 20, 30):
-        timeline.append(Kind.STOP, session="s")
+        timeline.append(EventKind.STOP, session="s")
     cursors = [timeline.since_time_ns(at) for at in (-1, 10, 11, 20, 21, 31)]
     assert cursors == [0, 0, 1, 1, 3, 4]
     assert [one.time_ns for one in timeline.events(since=1).events] == [20, 20, 30]
@@ -406,7 +411,7 @@ def test_a_cursor_lies_after_the_part_of_a_line_that_is_there(timeline):
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
-        ({"kind": Kind.OUTPUT}, ValueError),
+        ({"kind": EventKind.OUTPUT}, ValueError),
         ({"thread": 2**63}, ValueError),
         ({"line": -(2**63) - 1}, ValueError),
         ({"data": {"x": object()}}, TypeError),
@@ -416,8 +421,8 @@ def test_a_cursor_lies_after_the_part_of_a_line_that_is_there(timeline):
 )
 def test_what_cannot_be_stored_is_refused_and_leaves_nothing_behind(timeline, wrong, error):
     with pytest.raises(error):
-        timeline.append(**{"kind": Kind.STOP, "session": "s", **wrong})
-    assert timeline.append(Kind.STOP, session="s") == 1
+        timeline.append(**{"kind": EventKind.STOP, "session": "s", **wrong})
+    assert timeline.append(EventKind.STOP, session="s") == 1
     assert timeline.events().total == 1
 
 
@@ -432,22 +437,22 @@ async def started(coroutine) -> asyncio.Task:
 
 
 async def test_a_wait_wakes_for_its_kind_alone(timeline):
-    waits = await started(timeline.wait(0, {Kind.STOP}, 10))
-    timeline.append(Kind.RESUME, session="s")
+    waits = await started(timeline.wait(0, {EventKind.STOP}, 10))
+    timeline.append(EventKind.RESUME, session="s")
     wrote(timeline, "x\n")
     await asyncio.sleep(0)
     assert not waits.done()
-    stop = timeline.append(Kind.STOP, session="s")
+    stop = timeline.append(EventKind.STOP, session="s")
     found = await asyncio.wait_for(waits, 5)
-    assert (found.seq, found.kind) == (stop, Kind.STOP)
+    assert (found.seq, found.kind) == (stop, EventKind.STOP)
 
 
 async def test_a_wait_returns_at_once_what_came_after_its_cursor(timeline):
-    old = timeline.append(Kind.STOP, session="s")
-    new = timeline.append(Kind.STOP, session="s")
-    assert (await timeline.wait(0, {Kind.STOP}, 0)).seq == old
-    assert (await timeline.wait(old, {Kind.STOP}, 0)).seq == new
-    assert await timeline.wait(new, {Kind.STOP}, 0) is None
+    old = timeline.append(EventKind.STOP, session="s")
+    new = timeline.append(EventKind.STOP, session="s")
+    assert (await timeline.wait(0, {EventKind.STOP}, 0)).seq == old
+    assert (await timeline.wait(old, {EventKind.STOP}, 0)).seq == new
+    assert await timeline.wait(new, {EventKind.STOP}, 0) is None
 
 
 async def test_a_wait_for_output_wakes_for_a_prompt_without_a_newline(timeline):
@@ -457,45 +462,45 @@ async def test_a_wait_for_output_wakes_for_a_prompt_without_a_newline(timeline):
 
 
 async def test_every_waiter_wakes(timeline):
-    waits = [await started(timeline.wait(0, {Kind.EXIT}, 10)) for _ in range(3)]
-    end = timeline.append(Kind.EXIT, session="s")
+    waits = [await started(timeline.wait(0, {EventKind.EXIT}, 10)) for _ in range(3)]
+    end = timeline.append(EventKind.EXIT, session="s")
     assert [one.seq for one in await asyncio.wait_for(asyncio.gather(*waits), 5)] == [end] * 3
 
 
 async def test_a_wait_that_is_over_in_vain_gives_nothing(timeline):
-    assert await asyncio.wait_for(timeline.wait(0, {Kind.STOP}, 0.01), 5) is None
+    assert await asyncio.wait_for(timeline.wait(0, {EventKind.STOP}, 0.01), 5) is None
 
 
 async def test_closing_ends_the_waits():
     timeline = Timeline()
-    waits = await started(timeline.wait(0, {Kind.STOP}, 60))
+    waits = await started(timeline.wait(0, {EventKind.STOP}, 60))
     timeline.close()
     assert await asyncio.wait_for(waits, 5) is None
 
 
 def test_what_a_logpoint_printed_is_one_event_and_a_line_of_output():
     timeline = Timeline(max_events=10)
-    timeline.append_output(Stream.STDOUT, "early\n", session="s")
+    timeline.append_output(OutputStream.STDOUT, "early\n", session="s")
     for number in range(50):
-        timeline.append(Kind.LOGPOINT, f"log {number}", session="s", time_ns=number)
+        timeline.append(EventKind.LOGPOINT, f"log {number}", session="s", time_ns=number)
     lines = timeline.lines()
     assert [one.text for one in lines.lines][:2] == ["early", "log 40"]
-    assert {one.stream for one in lines.lines[1:]} == {Stream.CONSOLE}
+    assert {one.stream for one in lines.lines[1:]} == {OutputStream.CONSOLE}
     assert lines.dropped == 40
     assert [one.text for one in timeline.lines(tail=2).lines] == ["log 48", "log 49"]
     assert timeline.events().events[-1].time_ns == 49
     assert timeline.clear_output() == 11
     assert timeline.lines().lines == []
-    assert timeline.events(Filters(kinds={Kind.LOGPOINT})).total == 10
+    assert timeline.events(Filters(kinds={EventKind.LOGPOINT})).total == 10
     timeline.close()
 
 
 async def test_an_event_that_waits_in_memory_is_told_as_the_database_tells_it(timeline):
-    timeline.append(Kind.RESUME, session="s")
+    timeline.append(EventKind.RESUME, session="s")
     cursor = timeline.cursor()
     where = {"thread": 1, "function": "f", "file": "a.c", "line": 3}
-    timeline.append(Kind.STOP, "at \ud800", session="s", data={"hits": [1]}, **where)
-    told = await timeline.wait(cursor, {Kind.STOP}, 1)
+    timeline.append(EventKind.STOP, "at \ud800", session="s", data={"hits": [1]}, **where)
+    told = await timeline.wait(cursor, {EventKind.STOP}, 1)
     assert told is not None
-    assert [told] == timeline.events(Filters(kinds={Kind.STOP})).events
-    assert await timeline.wait(cursor, {Kind.STOP}, 1) == told
+    assert [told] == timeline.events(Filters(kinds={EventKind.STOP})).events
+    assert await timeline.wait(cursor, {EventKind.STOP}, 1) == told

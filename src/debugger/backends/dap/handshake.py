@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.client import Client
-from debugger.backends.dap.transport import Connection
-from debugger.errors import Code, DebuggerError
+from debugger.backends.dap.dap_client import DapClient
+from debugger.backends.dap.dap_transport import TcpConnection
+from debugger.errors import DebuggerError, ErrorCode
 
 
-async def first(
-    client: Client,
+async def wait_for_first(
+    client: DapClient,
     name: str,
     event: asyncio.Event,
     *,
-    unless: asyncio.Future[dap.Message],
+    unless: asyncio.Future[dap.DapMessage],
     doing: str,
     is_enough: bool,
     within_s: float,
@@ -37,21 +37,21 @@ async def first(
             while not event.is_set() and pending:
                 await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 if unless in pending and unless.done():
-                    client.body(unless.result(), dap.Body, Code.LAUNCH_FAILED)
+                    client.decode_body(unless.result(), dap.DapBody, ErrorCode.LAUNCH_FAILED)
                     if is_enough:
                         return
                     pending.discard(unless)
     except TimeoutError:
         raise DebuggerError(
-            Code.TIMEOUT, f"{name} did not finish {doing} within {within_s:g} s"
+            ErrorCode.TIMEOUT, f"{name} did not finish {doing} within {within_s:g} s"
         ) from None
     finally:
         waiter.cancel()
 
 
-async def met(
+async def connect_child(
     name: str, configuration: Mapping[str, Any], address: tuple[str, int] | None
-) -> Connection:
+) -> TcpConnection:
     """Connect to the address at which a child process is debugged, by the adapter's configuration.
 
     Raises:
@@ -59,9 +59,9 @@ async def met(
     """
     match configuration.get("connect"):
         case {"port": int(port), **more}:
-            return await Connection.open(str(more.get("host", "127.0.0.1")), port)
+            return await TcpConnection.open_connection(str(more.get("host", "127.0.0.1")), port)
         case _ if address is not None:
-            return await Connection.open(*address)
+            return await TcpConnection.open_connection(*address)
     raise DebuggerError(
-        Code.NOT_SUPPORTED, f"{name} does not say where its child process is to be met"
+        ErrorCode.NOT_SUPPORTED, f"{name} does not say where its child process is to be met"
     )

@@ -11,14 +11,14 @@ from typing import Any
 from msgspec import Raw, Struct
 
 
-class Body(Struct, frozen=True, rename="camel"):
+class DapBody(Struct, frozen=True, rename="camel"):
     """The base of all bodies from an adapter; unknown keys are ignored."""
 
 
 _NOTHING = Raw(b"{}")
 
 
-class Message(Struct, frozen=True):
+class DapMessage(Struct, frozen=True):
     """The envelope of every message from an adapter (DAP: ProtocolMessage)."""
 
     type: str
@@ -32,7 +32,7 @@ class Message(Struct, frozen=True):
     arguments: Raw = _NOTHING
 
 
-class Source(Body, frozen=True):
+class DapSource(DapBody, frozen=True):
     """DAP: Source."""
 
     name: str | None = None
@@ -40,7 +40,7 @@ class Source(Body, frozen=True):
     source_reference: int | None = None
 
 
-class Capabilities(Body, frozen=True):
+class AdapterCapabilities(DapBody, frozen=True):
     """DAP: Capabilities, as far as a request depends on one."""
 
     supports_configuration_done_request: bool = False
@@ -77,7 +77,7 @@ class Capabilities(Body, frozen=True):
     exception_breakpoint_filters: tuple[ExceptionFilter, ...] | None = None
 
 
-class ExceptionFilter(Body, frozen=True):
+class ExceptionFilter(DapBody, frozen=True):
     """DAP: ExceptionBreakpointsFilter."""
 
     filter: str
@@ -85,45 +85,45 @@ class ExceptionFilter(Body, frozen=True):
     default: bool | None = None
 
 
-class Thread(Body, frozen=True):
+class DapThread(DapBody, frozen=True):
     """DAP: Thread."""
 
     id: int
     name: str | None = None
 
 
-class StackFrame(Body, frozen=True):
+class DapStackFrame(DapBody, frozen=True):
     """DAP: StackFrame."""
 
     id: int
     name: str | None = None
     line: int | None = None
     column: int | None = None
-    source: Source | None = None
+    source: DapSource | None = None
     instruction_pointer_reference: str | None = None
     module_id: str | int | None = None
     presentation_hint: str | None = None
 
 
-class Scope(Body, frozen=True):
+class DapScope(DapBody, frozen=True):
     """DAP: Scope."""
 
     name: str
     variables_reference: int
     presentation_hint: str | None = None
     expensive: bool | None = None
-    source: Source | None = None
+    source: DapSource | None = None
     line: int | None = None
     column: int | None = None
 
 
-class VariableHint(Body, frozen=True):
+class DapVariableHint(DapBody, frozen=True):
     """DAP: VariablePresentationHint."""
 
     lazy: bool | None = None
 
 
-class Variable(Body, frozen=True):
+class DapVariable(DapBody, frozen=True):
     """DAP: Variable."""
 
     name: str
@@ -133,89 +133,89 @@ class Variable(Body, frozen=True):
     indexed_variables: int | None = None
     named_variables: int | None = None
     evaluate_name: str | None = None
-    presentation_hint: VariableHint | None = None
+    presentation_hint: DapVariableHint | None = None
 
 
-class Breakpoint(Body, frozen=True):
+class DapBreakpoint(DapBody, frozen=True):
     """DAP: Breakpoint."""
 
     verified: bool = False
     id: int | None = None
     message: str | None = None
-    source: Source | None = None
+    source: DapSource | None = None
     line: int | None = None
     instruction_reference: str | None = None
 
 
-class ThreadsBody(Body, frozen=True):
+class ThreadsBody(DapBody, frozen=True):
     """DAP: ThreadsResponse."""
 
-    threads: tuple[Thread, ...] = ()
+    threads: tuple[DapThread, ...] = ()
 
 
-class StackTraceBody(Body, frozen=True):
+class StackTraceBody(DapBody, frozen=True):
     """DAP: StackTraceResponse."""
 
-    stack_frames: tuple[StackFrame, ...] = ()
+    stack_frames: tuple[DapStackFrame, ...] = ()
     total_frames: int | None = None
 
 
-class ScopesBody(Body, frozen=True):
+class ScopesBody(DapBody, frozen=True):
     """DAP: ScopesResponse."""
 
-    scopes: tuple[Scope, ...] = ()
+    scopes: tuple[DapScope, ...] = ()
 
 
-class VariablesBody(Body, frozen=True):
+class VariablesBody(DapBody, frozen=True):
     """DAP: VariablesResponse."""
 
-    variables: tuple[Variable, ...] = ()
+    variables: tuple[DapVariable, ...] = ()
 
 
-class Location(Body, frozen=True):
+class DapLocation(DapBody, frozen=True):
     """DAP: BreakpointLocation."""
 
     line: int
     column: int | None = None
 
 
-class LocationsBody(Body, frozen=True):
+class LocationsBody(DapBody, frozen=True):
     """DAP: BreakpointLocationsResponse."""
 
-    breakpoints: tuple[Location, ...] = ()
+    breakpoints: tuple[DapLocation, ...] = ()
 
 
-class BreakpointsBody(Body, frozen=True):
+class BreakpointsBody(DapBody, frozen=True):
     """DAP: SetBreakpointsResponse and its like."""
 
-    breakpoints: tuple[Breakpoint, ...] = ()
+    breakpoints: tuple[DapBreakpoint, ...] = ()
 
 
-class MemoryBody(Body, frozen=True):
+class MemoryBody(DapBody, frozen=True):
     """DAP: ReadMemoryResponse; `data` in base64."""
 
     data: str | None = None
 
 
-class DisassembledInstruction(Body, frozen=True):
+class DapInstruction(DapBody, frozen=True):
     """DAP: DisassembledInstruction; file and line are left out where they are the one before's."""
 
     address: str
     instruction: str | None = None
     instruction_bytes: str | None = None
     symbol: str | None = None
-    location: Source | None = None
+    location: DapSource | None = None
     line: int | None = None
     presentation_hint: str | None = None
 
 
-class DisassembleBody(Body, frozen=True):
+class DisassembleBody(DapBody, frozen=True):
     """DAP: DisassembleResponse."""
 
-    instructions: tuple[DisassembledInstruction, ...] = ()
+    instructions: tuple[DapInstruction, ...] = ()
 
 
-class Module(Body, frozen=True):
+class DapModule(DapBody, frozen=True):
     """DAP: Module."""
 
     name: str | None = None
@@ -225,33 +225,33 @@ class Module(Body, frozen=True):
     address_range: str | None = None
 
 
-class ModulesBody(Body, frozen=True):
+class ModulesBody(DapBody, frozen=True):
     """DAP: ModulesResponse."""
 
-    modules: tuple[Module, ...] = ()
+    modules: tuple[DapModule, ...] = ()
 
 
-class Target(Body, frozen=True):
+class DapTarget(DapBody, frozen=True):
     """DAP: GotoTarget and StepInTarget."""
 
     id: int
     label: str = ""
 
 
-class TargetsBody(Body, frozen=True):
+class TargetsBody(DapBody, frozen=True):
     """DAP: GotoTargetsResponse and StepInTargetsResponse."""
 
-    targets: tuple[Target, ...] = ()
+    targets: tuple[DapTarget, ...] = ()
 
 
-class DataBreakpointInfoBody(Body, frozen=True):
+class DataBreakpointInfoBody(DapBody, frozen=True):
     """DAP: DataBreakpointInfoResponse."""
 
     data_id: str | None = None
     description: str = ""
 
 
-class EvaluateBody(Body, frozen=True):
+class EvaluateBody(DapBody, frozen=True):
     """DAP: EvaluateResponse; SetVariableResponse and SetExpressionResponse have `value` instead."""
 
     result: str | None = None
@@ -262,45 +262,45 @@ class EvaluateBody(Body, frozen=True):
     named_variables: int | None = None
 
 
-class ExceptionDetails(Body, frozen=True):
+class DapExceptionDetails(DapBody, frozen=True):
     """DAP: ExceptionDetails."""
 
     message: str | None = None
     type_name: str | None = None
     full_type_name: str | None = None
     stack_trace: str | None = None
-    inner_exception: tuple[ExceptionDetails, ...] | None = None
+    inner_exception: tuple[DapExceptionDetails, ...] | None = None
 
 
-class ExceptionInfoBody(Body, frozen=True):
+class ExceptionInfoBody(DapBody, frozen=True):
     """DAP: ExceptionInfoResponse."""
 
     exception_id: str | None = None
     description: str | None = None
     break_mode: str | None = None
-    details: ExceptionDetails | None = None
+    details: DapExceptionDetails | None = None
 
 
-class SourceBody(Body, frozen=True):
+class SourceBody(DapBody, frozen=True):
     """DAP: SourceResponse."""
 
     content: str | None = None
 
 
-class ErrorFormat(Body, frozen=True):
+class DapErrorFormat(DapBody, frozen=True):
     """DAP: Message; `{name}` in the format stands for a variable."""
 
     format: str = ""
     variables: dict[str, str] | None = None
 
 
-class ErrorBody(Body, frozen=True):
+class ErrorBody(DapBody, frozen=True):
     """DAP: ErrorResponse."""
 
-    error: ErrorFormat | str | None = None
+    error: DapErrorFormat | str | None = None
 
 
-class StoppedBody(Body, frozen=True):
+class StoppedBody(DapBody, frozen=True):
     """DAP: StoppedEvent."""
 
     reason: str = ""
@@ -312,7 +312,7 @@ class StoppedBody(Body, frozen=True):
     hit_breakpoint_ids: tuple[int, ...] | None = None
 
 
-class OutputBody(Body, frozen=True):
+class OutputBody(DapBody, frozen=True):
     """DAP: OutputEvent."""
 
     output: str = ""
@@ -320,33 +320,33 @@ class OutputBody(Body, frozen=True):
     data: Any = None
 
 
-class ExitedBody(Body, frozen=True):
+class ExitedBody(DapBody, frozen=True):
     """DAP: ExitedEvent."""
 
     exit_code: int | None = None
 
 
-class ProcessBody(Body, frozen=True):
+class ProcessBody(DapBody, frozen=True):
     """DAP: ProcessEvent."""
 
     name: str | None = None
     system_process_id: int | None = None
 
 
-class BreakpointEventBody(Body, frozen=True):
+class BreakpointEventBody(DapBody, frozen=True):
     """DAP: BreakpointEvent."""
 
-    breakpoint: Breakpoint
+    breakpoint: DapBreakpoint
     reason: str = ""
 
 
-class CapabilitiesBody(Body, frozen=True):
+class CapabilitiesBody(DapBody, frozen=True):
     """DAP: CapabilitiesEvent; it contains changes only, and is merged key by key."""
 
     capabilities: dict[str, Any]
 
 
-class RunInTerminal(Body, frozen=True):
+class RunInTerminalArguments(DapBody, frozen=True):
     """DAP: RunInTerminalRequestArguments; an env value of null unsets the variable."""
 
     args: tuple[str, ...]
@@ -354,7 +354,7 @@ class RunInTerminal(Body, frozen=True):
     env: dict[str, str | None] | None = None
 
 
-class StartDebugging(Body, frozen=True):
+class StartDebuggingArguments(DapBody, frozen=True):
     """DAP: StartDebuggingRequestArguments."""
 
     configuration: dict[str, Any]

@@ -12,22 +12,22 @@ import msgspec
 
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.client import decode
-from debugger.core.model import Scope, ScopeKind, Stack
+from debugger.backends.dap.dap_client import decode_body
 from debugger.errors import DebuggerError
+from debugger.model.program import Scope, ScopeKind, Stack
 
 LEVELS = 20  # of a stack in a report
 _SETTLE_S = 1.0
 _SHOWN = {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}
 
-_Response = asyncio.Future[dap.Message]
+_Response = asyncio.Future[dap.DapMessage]
 _Receive = Callable[[_Response], None]
 
 
-class Client(Protocol):
+class RequestSender(Protocol):
     """Sends the requests."""
 
-    def post(self, command: str, arguments: msgspec.Struct) -> _Response:
+    def post_request(self, command: str, arguments: msgspec.Struct) -> _Response:
         """Send a request; the future is its response."""
 
 
@@ -40,7 +40,7 @@ class ReadAhead:
     """
 
     def __init__(
-        self, client: Client, scopes: Callable[[tuple[dap.Scope, ...]], list[Scope]]
+        self, client: RequestSender, scopes: Callable[[tuple[dap.DapScope, ...]], list[Scope]]
     ) -> None:
         self._client = client
         self._scopes = scopes
@@ -51,57 +51,61 @@ class ReadAhead:
         """Note that the variables of the innermost frame are read at this stop."""
         self._was_read = True
 
-    def begin(self, thread: int, stack: Stack | None) -> None:
+    def begin_reading(self, thread: int, stack: Stack | None) -> None:
         """Send a report's requests, if the last stop was reported; a known `stack` is not read."""
         was_read, self._was_read = self._was_read, False
-        self.forget()
+        self.forget_requests()
         if not was_read:
             return
         with suppress(DebuggerError):  # the adapter is gone: whoever reads learns it
             if stack is None:
-                self._send("stackTrace", ask.StackTrace(thread, 0, LEVELS), self._take_stack)
+                self._send_request(
+                    "stackTrace", ask.StackTraceArguments(thread, 0, LEVELS), self._request_scopes
+                )
             elif stack.frames:
-                self._send("scopes", ask.OfFrame(stack.frames[0].handle), self._take_scopes)
+                self._send_request(
+                    "scopes", ask.FrameArguments(stack.frames[0].handle), self._request_variables
+                )
 
-    async def settle(self) -> None:
+    async def wait_for_responses(self) -> None:
         """Forget the requests, and wait for their responses (bounded).
 
         CodeLLDB answers requests out of order, and loses a function's return value where a request
         arrives during a step.
         """
         waited_for = [response for _, _, response, _ in self._sent if not response.done()]
-        self.forget()
+        self.forget_requests()
         if waited_for:
             await asyncio.wait(waited_for, timeout=_SETTLE_S)
 
-    def forget(self) -> None:
+    def forget_requests(self) -> None:
         """Forget the requests: their responses may be outdated."""
         for _, _, response, receive in self._sent:
             response.remove_done_callback(receive)
         self._sent.clear()
 
-    def take(self, command: str, arguments: object) -> _Response | None:
+    def take_response(self, command: str, arguments: object) -> _Response | None:
         """Return the response to a request that was sent ahead, once.
 
         Whoever takes a response makes the next request itself: nothing more is sent ahead of that
         one.
         """
-        for at, (name, its, response, receive) in enumerate(self._sent):
-            if name == command and its == arguments:
-                del self._sent[at]
+        for index, (sent_command, sent_arguments, response, receive) in enumerate(self._sent):
+            if sent_command == command and sent_arguments == arguments:
+                del self._sent[index]
                 response.remove_done_callback(receive)
                 return response
         return None
 
-    def _send(
-        self, command: str, arguments: msgspec.Struct, take: Callable[[dap.Message], None]
+    def _send_request(
+        self, command: str, arguments: msgspec.Struct, take: Callable[[dap.DapMessage], None]
     ) -> None:
-        response = self._client.post(command, arguments)
-        receive = partial(self._receive, take)
+        response = self._client.post_request(command, arguments)
+        receive = partial(self._on_response, take)
         response.add_done_callback(receive)
         self._sent.append((command, arguments, response, receive))
 
-    def _receive(self, take: Callable[[dap.Message], None], done: _Response) -> None:
+    def _on_response(self, take: Callable[[dap.DapMessage], None], done: _Response) -> None:
         # The event loop still calls a callback that was removed after its future was done.
         if all(response is not done for _, _, response, _ in self._sent):
             return
@@ -111,16 +115,18 @@ class ReadAhead:
             with suppress(DebuggerError):  # whoever reads decodes it again, and reports it
                 take(done.result())
 
-    def _take_stack(self, message: dap.Message) -> None:
-        frames = decode(message.body, dap.StackTraceBody).stack_frames
+    def _request_scopes(self, message: dap.DapMessage) -> None:
+        frames = decode_body(message.body, dap.StackTraceBody).stack_frames
         if frames:
-            self._send("scopes", ask.OfFrame(frames[0].id), self._take_scopes)
+            self._send_request("scopes", ask.FrameArguments(frames[0].id), self._request_variables)
 
-    def _take_scopes(self, message: dap.Message) -> None:
-        for scope in self._scopes(decode(message.body, dap.ScopesBody).scopes):
+    def _request_variables(self, message: dap.DapMessage) -> None:
+        for scope in self._scopes(decode_body(message.body, dap.ScopesBody).scopes):
             if scope.kind in _SHOWN:
-                self._send("variables", ask.Variables(scope.handle), _ignore)
+                self._send_request(
+                    "variables", ask.VariablesArguments(scope.handle), _ignore_response
+                )
 
 
-def _ignore(message: dap.Message) -> None:
+def _ignore_response(message: dap.DapMessage) -> None:
     del message

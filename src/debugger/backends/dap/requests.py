@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from debugger.core.model import Resume
+from debugger.model.program import ResumeKind
 
 RESUMES = {
-    Resume.CONTINUE: "continue",
-    Resume.NEXT: "next",
-    Resume.STEP: "stepIn",
-    Resume.FINISH: "stepOut",
+    ResumeKind.CONTINUE: "continue",
+    ResumeKind.NEXT: "next",
+    ResumeKind.STEP: "stepIn",
+    ResumeKind.FINISH: "stepOut",
 }
 
 
-class Arguments(Struct, frozen=True, rename="camel", omit_defaults=True):
+class RequestArguments(Struct, frozen=True, rename="camel", omit_defaults=True):
     """The base of all arguments; a field that has its default value is omitted."""
 
 
-class Initialize(Struct, frozen=True, rename="camel"):
+class InitializeArguments(Struct, frozen=True, rename="camel"):
     """The client's name and conventions (DAP: InitializeRequestArguments)."""
 
     adapter_id: str = field(name="adapterID")
@@ -35,14 +35,14 @@ class Initialize(Struct, frozen=True, rename="camel"):
     supports_memory_references: bool = True
 
 
-class SourceArgument(Arguments, frozen=True):
+class SourceReferenceArgument(RequestArguments, frozen=True):
     """DAP: Source, as a request names it."""
 
     path: str | None = None
     source_reference: int = 0
 
 
-class SourceBreakpoint(Arguments, frozen=True):
+class SourceBreakpointArgument(RequestArguments, frozen=True):
     """DAP: SourceBreakpoint."""
 
     line: int
@@ -51,7 +51,7 @@ class SourceBreakpoint(Arguments, frozen=True):
     log_message: str | None = None
 
 
-class FunctionBreakpoint(Arguments, frozen=True):
+class FunctionBreakpointArgument(RequestArguments, frozen=True):
     """DAP: FunctionBreakpoint."""
 
     name: str
@@ -60,33 +60,33 @@ class FunctionBreakpoint(Arguments, frozen=True):
     log_message: str | None = None  # only for an adapter that takes more than the protocol has
 
 
-class SetBreakpoints(Arguments, frozen=True):
+class SetBreakpointsArguments(RequestArguments, frozen=True):
     """DAP: SetBreakpointsArguments."""
 
-    source: SourceArgument
-    breakpoints: tuple[SourceBreakpoint, ...]
+    source: SourceReferenceArgument
+    breakpoints: tuple[SourceBreakpointArgument, ...]
 
 
-class SetFunctionBreakpoints(Arguments, frozen=True):
+class SetFunctionBreakpointsArguments(RequestArguments, frozen=True):
     """DAP: SetFunctionBreakpointsArguments."""
 
-    breakpoints: tuple[FunctionBreakpoint, ...]
+    breakpoints: tuple[FunctionBreakpointArgument, ...]
 
 
-class InstructionBreakpoint(Arguments, frozen=True):
+class InstructionBreakpointArgument(RequestArguments, frozen=True):
     """DAP: InstructionBreakpoint."""
 
     instruction_reference: str
     condition: str | None = None
 
 
-class SetInstructionBreakpoints(Arguments, frozen=True):
+class SetInstructionBreakpointsArguments(RequestArguments, frozen=True):
     """DAP: SetInstructionBreakpointsArguments."""
 
-    breakpoints: tuple[InstructionBreakpoint, ...]
+    breakpoints: tuple[InstructionBreakpointArgument, ...]
 
 
-class DataBreakpointInfo(Arguments, frozen=True):
+class DataBreakpointInfoArguments(RequestArguments, frozen=True):
     """DAP: DataBreakpointInfoArguments; in a frame, or in the value of `variables_reference`."""
 
     name: str
@@ -94,7 +94,7 @@ class DataBreakpointInfo(Arguments, frozen=True):
     frame_id: int | None = None
 
 
-class DataBreakpoint(Arguments, frozen=True):
+class DataBreakpointArgument(RequestArguments, frozen=True):
     """DAP: DataBreakpoint."""
 
     data_id: str
@@ -102,33 +102,33 @@ class DataBreakpoint(Arguments, frozen=True):
     condition: str | None = None
 
 
-class SetDataBreakpoints(Arguments, frozen=True):
+class SetDataBreakpointsArguments(RequestArguments, frozen=True):
     """DAP: SetDataBreakpointsArguments."""
 
-    breakpoints: tuple[DataBreakpoint, ...]
+    breakpoints: tuple[DataBreakpointArgument, ...]
 
 
-class FilterOptions(Arguments, frozen=True):
+class ExceptionFilterOptions(RequestArguments, frozen=True):
     """DAP: ExceptionFilterOptions."""
 
     filter_id: str
     condition: str | None = None
 
 
-class SetExceptionBreakpoints(Arguments, frozen=True):
+class SetExceptionBreakpointsArguments(RequestArguments, frozen=True):
     """DAP: SetExceptionBreakpointsArguments."""
 
     filters: tuple[str, ...]
-    filter_options: tuple[FilterOptions, ...] | None = None
+    filter_options: tuple[ExceptionFilterOptions, ...] | None = None
 
 
-class OfThread(Arguments, frozen=True):
+class ThreadArguments(RequestArguments, frozen=True):
     """The arguments of continue, next, stepIn, stepOut, pause and exceptionInfo."""
 
     thread_id: int
 
 
-class Step(Arguments, frozen=True):
+class StepArguments(RequestArguments, frozen=True):
     """DAP: NextArguments, StepInArguments, StepOutArguments, ContinueArguments."""
 
     thread_id: int
@@ -137,7 +137,7 @@ class Step(Arguments, frozen=True):
     single_thread: bool | None = None
 
 
-class ReadMemory(Arguments, frozen=True):
+class ReadMemoryArguments(RequestArguments, frozen=True):
     """DAP: ReadMemoryArguments."""
 
     memory_reference: str
@@ -145,14 +145,14 @@ class ReadMemory(Arguments, frozen=True):
     offset: int | None = None
 
 
-class WriteMemory(Arguments, frozen=True):
+class WriteMemoryArguments(RequestArguments, frozen=True):
     """DAP: WriteMemoryArguments; `data` in base64."""
 
     memory_reference: str
     data: str
 
 
-class Disassemble(Arguments, frozen=True):
+class DisassembleArguments(RequestArguments, frozen=True):
     """DAP: DisassembleArguments."""
 
     memory_reference: str
@@ -160,28 +160,28 @@ class Disassemble(Arguments, frozen=True):
     resolve_symbols: bool = field(default=True, name="resolveSymbols")
 
 
-class Modules(Arguments, frozen=True):
+class ModulesArguments(RequestArguments, frozen=True):
     """DAP: ModulesArguments."""
 
     start_module: int | None = None
     module_count: int | None = None
 
 
-class GotoTargets(Arguments, frozen=True):
+class GotoTargetsArguments(RequestArguments, frozen=True):
     """DAP: GotoTargetsArguments."""
 
-    source: SourceArgument
+    source: SourceReferenceArgument
     line: int
 
 
-class Goto(Arguments, frozen=True):
+class GotoArguments(RequestArguments, frozen=True):
     """DAP: GotoArguments."""
 
     thread_id: int
     target_id: int
 
 
-class StackTrace(Arguments, frozen=True):
+class StackTraceArguments(RequestArguments, frozen=True):
     """DAP: StackTraceArguments."""
 
     thread_id: int
@@ -189,13 +189,13 @@ class StackTrace(Arguments, frozen=True):
     levels: int | None = None
 
 
-class OfFrame(Arguments, frozen=True):
+class FrameArguments(RequestArguments, frozen=True):
     """DAP: ScopesArguments."""
 
     frame_id: int
 
 
-class Variables(Arguments, frozen=True):
+class VariablesArguments(RequestArguments, frozen=True):
     """DAP: VariablesArguments."""
 
     variables_reference: int
@@ -203,7 +203,7 @@ class Variables(Arguments, frozen=True):
     count: int | None = None
 
 
-class Evaluate(Arguments, frozen=True):
+class EvaluateArguments(RequestArguments, frozen=True):
     """DAP: EvaluateArguments."""
 
     expression: str
@@ -211,7 +211,7 @@ class Evaluate(Arguments, frozen=True):
     frame_id: int | None = None
 
 
-class SetVariable(Arguments, frozen=True):
+class SetVariableArguments(RequestArguments, frozen=True):
     """DAP: SetVariableArguments."""
 
     variables_reference: int
@@ -219,7 +219,7 @@ class SetVariable(Arguments, frozen=True):
     value: str
 
 
-class SetExpression(Arguments, frozen=True):
+class SetExpressionArguments(RequestArguments, frozen=True):
     """DAP: SetExpressionArguments."""
 
     expression: str
@@ -227,18 +227,18 @@ class SetExpression(Arguments, frozen=True):
     frame_id: int | None = None
 
 
-class SourceRequest(Arguments, frozen=True):
+class SourceArguments(RequestArguments, frozen=True):
     """DAP: SourceArguments."""
 
     source_reference: int
-    source: SourceArgument | None = None
+    source: SourceReferenceArgument | None = None
 
 
-class Disconnect(Arguments, frozen=True):
+class DisconnectArguments(RequestArguments, frozen=True):
     """DAP: DisconnectArguments."""
 
     terminate_debuggee: bool | None = None
 
 
-class Nothing(Arguments, frozen=True):
+class NoArguments(RequestArguments, frozen=True):
     """No arguments."""

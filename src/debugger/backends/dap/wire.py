@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 
 HEADER_MAX = 4096
 MESSAGE_MAX = 64 << 20
 _END = b"\r\n\r\n"
 
 
-def encode(body: bytes) -> bytes:
+def encode_message(body: bytes) -> bytes:
     """Frame one JSON message (DAP, Base Protocol: a header, an empty line, the content)."""
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
-class Decoder:
+class MessageDecoder:
     """Cuts a byte stream, fed in any chunks, into message bodies."""
 
     def __init__(self, *, message_max: int = MESSAGE_MAX) -> None:
@@ -24,7 +24,7 @@ class Decoder:
         self._buffer = bytearray()
         self._wanted: int | None = None
 
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
+    def add_bytes(self, chunk: bytes) -> Iterator[bytes]:
         """Add bytes and return an iterator over the messages that are complete now.
 
         Messages before a malformed one come first, then the iteration raises.
@@ -33,16 +33,16 @@ class Decoder:
             DebuggerError: PROTOCOL for a malformed header or a message over the limit.
         """
         self._buffer += chunk
-        return iter(self._next, None)
+        return iter(self._next_message, None)
 
-    def _next(self) -> bytes | None:
+    def _next_message(self) -> bytes | None:
         if self._wanted is None:
             end = self._buffer.find(_END, 0, HEADER_MAX + len(_END))
             if end < 0:
                 if len(self._buffer) > HEADER_MAX:
-                    raise _broken(bytes(self._buffer[:80]))
+                    raise _header_error(bytes(self._buffer[:80]))
                 return None
-            self._wanted = self._length(bytes(self._buffer[:end]))
+            self._wanted = self._content_length(bytes(self._buffer[:end]))
             del self._buffer[: end + len(_END)]
         if len(self._buffer) < self._wanted:
             return None
@@ -51,7 +51,7 @@ class Decoder:
         self._wanted = None
         return body
 
-    def _length(self, header: bytes) -> int:
+    def _content_length(self, header: bytes) -> int:
         for line in header.split(b"\r\n"):
             name, _, value = line.partition(b":")
             digits = value.strip()
@@ -59,15 +59,15 @@ class Decoder:
                 # The length is checked first: int() of thousands of digits is slow, or fails.
                 if len(digits) > len(str(self._message_max)) or int(digits) > self._message_max:
                     message = f"the adapter sent a message over {self._message_max} bytes"
-                    raise DebuggerError(Code.PROTOCOL, message, hint="debugger daemon logs")
+                    raise DebuggerError(ErrorCode.PROTOCOL, message, hint="debugger daemon logs")
                 return int(digits)
-        raise _broken(header[:80])
+        raise _header_error(header[:80])
 
 
-def _broken(start: bytes) -> DebuggerError:
+def _header_error(start: bytes) -> DebuggerError:
     shown = ascii(start.decode("latin-1"))
     return DebuggerError(
-        Code.PROTOCOL,
+        ErrorCode.PROTOCOL,
         f"the adapter sent something that is not the Debug Adapter Protocol: {shown}",
         hint="debugger doctor tries each adapter",
     )

@@ -31,51 +31,53 @@ _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _depth = [0]
 
 
-def brief(value: Any) -> str:
+def format_brief(value: Any) -> str:
     """Return a value's text in one line, with its children, down to a few levels."""
     if value.GetError().Fail():
         return "?"
     _depth[0] += 1
     try:
-        return _brief(value)[:_TEXT_MAX]
+        return _brief_text(value)[:_TEXT_MAX]
     finally:
         _depth[0] -= 1
 
 
-def _brief(value: Any) -> str:
+def _brief_text(value: Any) -> str:
     plain, summary = str(value.GetValue() or ""), str(value.GetSummary() or "").strip()
     if summary and not _SIZE.match(summary):
         is_text = summary[-1:] in {'"', "'"}
-        is_whole = is_text or not plain or summary.startswith(_PADDED.sub("0x", plain))
-        return summary if is_whole else f"{_PADDED.sub('0x', plain)} {summary}"
+        has_value = is_text or not plain or summary.startswith(_PADDED.sub("0x", plain))
+        return summary if has_value else f"{_PADDED.sub('0x', plain)} {summary}"
     if plain:
         return _PADDED.sub("0x", plain)
     if not value.MightHaveChildren():
         return summary or "{}"
     if _depth[0] > _DEPTH_MAX:
         return summary or "{...}"
-    return f"{summary} {_members(value)}".strip()
+    return f"{summary} {_member_texts(value)}".strip()
 
 
-def _members(value: Any) -> str:
+def _member_texts(value: Any) -> str:
     count = value.GetNumChildren(_MEMBERS_MAX + 1)
     first = value.GetChildAtIndex(0).GetName() or "" if count else ""
     most = _ELEMENTS_MAX if first.startswith("[") else _MEMBERS_MAX
     pieces = []
-    for at in range(min(count, most)):
-        child = value.GetChildAtIndex(at)
+    for index in range(min(count, most)):
+        child = value.GetChildAtIndex(index)
         name = child.GetName() or ""
-        pieces.append(brief(child) if name.startswith("[") else f"{name}:{brief(child)}")
+        pieces.append(
+            format_brief(child) if name.startswith("[") else f"{name}:{format_brief(child)}"
+        )
     return "{" + ", ".join(pieces) + (", ..." if count > most else "") + "}"
 
 
-def quote(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return a text in quotes."""
     shown = (_ESCAPES.get(one, one if one.isprintable() else f"\\x{ord(one):02x}") for one in text)
     return '"' + "".join(shown) + '"'
 
 
-def _read(value: Any, address: int, size: int) -> bytes | None:
+def _read_memory(value: Any, address: int, size: int) -> bytes | None:
     error = lldb.SBError()
     content = value.GetProcess().ReadMemory(address, min(size, _BYTES_MAX), error) if size else b""
     return content if not size or error.Success() else None
@@ -85,10 +87,10 @@ def _pointed_text(
     value: Any, start: Any, count: Any, encoding: str = "utf-8", unit: int = 1
 ) -> str:
     address, size = int(start.GetValueAsUnsigned()), int(count.GetValueAsUnsigned()) * unit
-    content = _read(value, address, size)
+    content = _read_memory(value, address, size)
     if content is None:
         return f"<not a string: {size} bytes at {address:#x} cannot be read>"
-    return quote(content.decode(encoding, "backslashreplace")) + "..." * (size > _BYTES_MAX)
+    return quote_text(content.decode(encoding, "backslashreplace")) + "..." * (size > _BYTES_MAX)
 
 
 def _with_address(summary: Any) -> Any:
@@ -107,20 +109,20 @@ def _with_address(summary: Any) -> Any:
     return of_value
 
 
-def _held(name: str, value: Any, empty: str) -> str:
-    return f"{name}({brief(value.GetChildAtIndex(0)) if value.GetNumChildren() else empty})"
+def _held_text(name: str, value: Any, empty: str) -> str:
+    return f"{name}({format_brief(value.GetChildAtIndex(0)) if value.GetNumChildren() else empty})"
 
 
 @_with_address
 def optional(value: Any, _session: Any) -> str:
     """Return `std::optional(VALUE)`."""
-    return _held("std::optional", value, "empty")
+    return _held_text("std::optional", value, "empty")
 
 
 @_with_address
 def variant(value: Any, _session: Any) -> str:
     """Return `std::variant(VALUE)` with the value of the present alternative."""
-    return _held("std::variant", value, "valueless")
+    return _held_text("std::variant", value, "valueless")
 
 
 @_with_address
@@ -136,17 +138,17 @@ def any_value(value: Any, _session: Any) -> str:
         return "std::any(...)"
     kind = value.GetTarget().FindFirstType(match["type"])
     if not kind.IsValid():
-        kind = value.GetTarget().GetBasicType(_basic(match["type"]))
+        kind = value.GetTarget().GetBasicType(_basic_type(match["type"]))
     storage = raw.GetChildMemberWithName("_M_storage")
     address = storage.GetLoadAddress()
     if match["where"] == "external":
         address = storage.GetChildMemberWithName("_M_ptr").GetValueAsUnsigned()
     if not kind.IsValid() or not kind.GetByteSize():
         return f"std::any({match['type']})"
-    return f"std::any({brief(value.CreateValueFromAddress('value', address, kind))})"
+    return f"std::any({format_brief(value.CreateValueFromAddress('value', address, kind))})"
 
 
-def _basic(name: str) -> Any:
+def _basic_type(name: str) -> Any:
     names = {"int": "Int", "double": "Double", "bool": "Bool", "float": "Float", "long": "Long"}
     names |= {"char": "Char", "unsigned int": "UnsignedInt", "unsigned long": "UnsignedLong"}
     return getattr(lldb, f"eBasicType{names.get(name, 'Invalid')}")
@@ -166,33 +168,35 @@ def owner(value: Any, _session: Any) -> str:
     uses = count.GetChildMemberWithName("_M_use_count")
     if address and uses.IsValid() and not uses.GetValueAsUnsigned():
         return f"{address:#x} expired"
-    return f"{address:#x} {brief(pointer.Dereference())}" if address else "nullptr"
+    return f"{address:#x} {format_brief(pointer.Dereference())}" if address else "nullptr"
 
 
 @_with_address
 def tuple_values(value: Any, _session: Any) -> str:
     """Return a std::tuple's elements in parentheses."""
-    found: list[str] = []
+    elements: list[str] = []
     # libstdc++: each _Tuple_impl derives from the next one and from the _Head_base of its element.
     part = value.GetNonSyntheticValue().GetChildAtIndex(0)
-    while part.IsValid() and len(found) < _MEMBERS_MAX:
-        bases = [part.GetChildAtIndex(at) for at in range(part.GetNumChildren())]
+    while part.IsValid() and len(elements) < _MEMBERS_MAX:
+        bases = [part.GetChildAtIndex(index) for index in range(part.GetNumChildren())]
         head = next((one for one in bases if "_Head_base<" in (one.GetName() or "")), None)
         if head is None:
             break
         inner = head.GetChildMemberWithName("_M_head_impl")
-        found.append(brief(inner if inner.IsValid() else head))  # an empty class is its own base
+        elements.append(
+            format_brief(inner if inner.IsValid() else head)
+        )  # an empty class is its own base
         part = next(
             (one for one in bases if "_Tuple_impl<" in (one.GetName() or "")), lldb.SBValue()
         )
-    return f"({', '.join(found)})" if found else ""
+    return f"({', '.join(elements)})" if elements else ""
 
 
 @_with_address
 def array(value: Any, _session: Any) -> str:
     """Return a std::array's elements."""
     elements = value.GetNonSyntheticValue().GetChildAtIndex(0)
-    return f"size={elements.GetNumChildren()} {_members(elements)}"
+    return f"size={elements.GetNumChildren()} {_member_texts(elements)}"
 
 
 @_with_address
@@ -225,7 +229,7 @@ def atomic(value: Any, _session: Any) -> str:
         if not inner.IsValid():
             inner = part.GetChildMemberWithName("_M_p")
         if inner.IsValid():
-            return brief(inner)
+            return format_brief(inner)
         part = part.GetChildAtIndex(0)
     return ""
 
@@ -235,12 +239,14 @@ def counted(value: Any, session: Any) -> str:
     """Return the counts of an Rc, an Arc or a RefCell, and the value in it."""
     providers: Any = importlib.import_module("lldb_providers")
     is_cell = value.GetTypeName().startswith("core::")
-    of = providers.StdRefSummaryProvider if is_cell else providers.StdRcSummaryProvider
-    counts = of(value, session)
-    held = value.GetChildAtIndex(0)
+    summary_provider = (
+        providers.StdRefSummaryProvider if is_cell else providers.StdRcSummaryProvider
+    )
+    counts = summary_provider(value, session)
+    content = value.GetChildAtIndex(0)
     return (
-        f"{counts} {brief(held)}"
-        if held.IsValid() and "<str" not in value.GetTypeName()
+        f"{counts} {format_brief(content)}"
+        if content.IsValid() and "<str" not in value.GetTypeName()
         else counts
     )
 
@@ -248,7 +254,7 @@ def counted(value: Any, session: Any) -> str:
 @_with_address
 def cell(value: Any, _session: Any) -> str:
     """Return the value in a Cell."""
-    return f"Cell({brief(value.GetChildAtIndex(0))})"
+    return f"Cell({format_brief(value.GetChildAtIndex(0))})"
 
 
 @_with_address
@@ -257,7 +263,7 @@ def lock(value: Any, _session: Any) -> str:
     data = value.GetNonSyntheticValue().GetChildMemberWithName("data")
     name = "RwLock" if "::RwLock<" in value.GetTypeName() else "Mutex"
     inner = data.GetChildMemberWithName("value")
-    return f"{name}({brief(inner)})" if inner.IsValid() else ""
+    return f"{name}({format_brief(inner)})" if inner.IsValid() else ""
 
 
 def box(value: Any, _session: Any) -> str:
@@ -270,15 +276,15 @@ def box(value: Any, _session: Any) -> str:
     kind = value.GetType()
     if not kind.IsPointerType() or kind.GetPointeeType().GetNumberOfFields() == 0:
         return ""
-    return _members(value.Dereference()) if value.GetValueAsUnsigned() else ""
+    return _member_texts(value.Dereference()) if value.GetValueAsUnsigned() else ""
 
 
 def numbers(value: Any, _session: Any) -> str:
     """Return the numbers of a Rust array of bytes, which LLDB shows as a text."""
-    return _members(value)
+    return _member_texts(value)
 
 
-class BTree:
+class BTreeEntries:
     """The entries of a BTreeMap or a BTreeSet, in their order."""
 
     def __init__(self, value: Any, _session: Any) -> None:
@@ -294,15 +300,15 @@ class BTree:
         self.is_set = inner.IsValid()
         self._entries = []
         if self.size > 0:
-            root = _some(tree.GetChildMemberWithName("root").GetNonSyntheticValue())
+            root = _option_value(tree.GetChildMemberWithName("root").GetNonSyntheticValue())
             if root is not None:
-                node = _pointer(root.GetChildMemberWithName("node"))
+                node = _nonnull_pointer(root.GetChildMemberWithName("node"))
                 height = root.GetChildMemberWithName("height").GetValueAsUnsigned()
                 kind = node.GetType().GetPointeeType()
-                self._walk(node.GetValueAsUnsigned(), kind, min(height, _HEIGHT_MAX))
+                self._walk_node(node.GetValueAsUnsigned(), kind, min(height, _HEIGHT_MAX))
         return False
 
-    def _walk(self, address: int, kind: Any, height: int) -> None:
+    def _walk_node(self, address: int, kind: Any, height: int) -> None:
         """Add the entries of a node and of those below it (alloc::collections::btree::node).
 
         LLDB finds no type of an inner node: a leaf, then pointers to its children (repr(C)).
@@ -310,20 +316,23 @@ class BTree:
         leaf = self._value.CreateValueFromAddress("node", address, kind)
         leaf = leaf.GetNonSyntheticValue()
         count = min(leaf.GetChildMemberWithName("len").GetValueAsUnsigned(), _NODE_ENTRIES)
-        keys, held = leaf.GetChildMemberWithName("keys"), leaf.GetChildMemberWithName("vals")
+        keys, values = leaf.GetChildMemberWithName("keys"), leaf.GetChildMemberWithName("vals")
         edges = address + -(-kind.GetByteSize() // _POINTER) * _POINTER
-        for at in range(count + 1):
+        for index in range(count + 1):
             if len(self._entries) >= _NODES_MAX:
                 return
             if height:
                 error = lldb.SBError()
                 process = self._value.GetProcess()
-                below = process.ReadPointerFromMemory(edges + at * _POINTER, error)
+                below = process.ReadPointerFromMemory(edges + index * _POINTER, error)
                 if error.Success():
-                    self._walk(below, kind, height - 1)
-            if at < count:
+                    self._walk_node(below, kind, height - 1)
+            if index < count:
                 self._entries.append(
-                    (_plain(keys.GetChildAtIndex(at)), _plain(held.GetChildAtIndex(at)))
+                    (
+                        _maybe_uninit_value(keys.GetChildAtIndex(index)),
+                        _maybe_uninit_value(values.GetChildAtIndex(index)),
+                    )
                 )
 
     def num_children(self) -> int:
@@ -343,31 +352,33 @@ class BTree:
         """Return an element of a set, or the value of a key."""
         if not 0 <= at < len(self._entries):
             return None
-        key, held = self._entries[at]
-        shown = key if self.is_set else held
-        name = f"[{at}]" if self.is_set else f"[{brief(key)}]"
+        key, entry_value = self._entries[at]
+        shown = key if self.is_set else entry_value
+        name = f"[{at}]" if self.is_set else f"[{format_brief(key)}]"
         return shown.CreateValueFromData(name, shown.GetData(), shown.GetType())
 
-    def texts(self, most: int) -> list[str]:
+    def entry_texts(self, most: int) -> list[str]:
         """Return the first entries as texts."""
         return [
-            brief(key) if self.is_set else f"({brief(key)}, {brief(held)})"
-            for key, held in self._entries[:most]
+            format_brief(key)
+            if self.is_set
+            else f"({format_brief(key)}, {format_brief(entry_value)})"
+            for key, entry_value in self._entries[:most]
         ]
 
 
 @_with_address
 def tree(value: Any, session: Any) -> str:
     """Return the size of a BTreeMap or a BTreeSet, and its first entries."""
-    entries = BTree(value, session)
+    entries = BTreeEntries(value, session)
     entries.update()
     more = ", ..." if entries.size > _ELEMENTS_MAX else ""
     if _depth[0] >= _DEPTH_MAX:
         return f"size={entries.size}"
-    return f"size={entries.size} {{{', '.join(entries.texts(_ELEMENTS_MAX))}{more}}}"
+    return f"size={entries.size} {{{', '.join(entries.entry_texts(_ELEMENTS_MAX))}{more}}}"
 
 
-def _some(option: Any) -> Any | None:
+def _option_value(option: Any) -> Any | None:
     """Return the value in an Option of a root: the first one found that has a node."""
     pending = [option]
     for _ in range(32):
@@ -383,7 +394,7 @@ def _some(option: Any) -> Any | None:
     return None
 
 
-def _pointer(value: Any) -> Any:
+def _nonnull_pointer(value: Any) -> Any:
     """Return the pointer in a NonNull."""
     value = value.GetNonSyntheticValue()
     while not value.GetType().IsPointerType() and value.GetNumChildren():
@@ -391,7 +402,7 @@ def _pointer(value: Any) -> Any:
     return value
 
 
-def _plain(slot: Any) -> Any:
+def _maybe_uninit_value(slot: Any) -> Any:
     """Return the value in a MaybeUninit: a union of nothing and a ManuallyDrop."""
     value = slot.GetNonSyntheticValue()
     for name in ("value", "value", "__0"):
@@ -427,7 +438,11 @@ _RUST = {
 def __lldb_init_module(debugger: Any, _session: Any) -> None:
     is_rust = "lldb_providers" in sys.modules
     debugger.HandleCommand(f"type category define {_CATEGORY}")
-    known = _RUST if is_rust else {f"std::{name}": of for name, of in _CPP.items()}
+    known = (
+        _RUST
+        if is_rust
+        else {f"std::{name}": function_name for name, function_name in _CPP.items()}
+    )
     for pattern, function in known.items():
         debugger.HandleCommand(
             f'type summary add -e -w {_CATEGORY} -x "^{pattern}$" -F {__name__}.{function}'

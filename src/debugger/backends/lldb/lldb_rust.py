@@ -39,7 +39,7 @@ def _is_capacity(value: Any, address: int, depth: int = 0) -> bool:
     return any(_is_capacity(child, address, depth + 1) for child in children)
 
 
-def _names(number: int, discriminant: int, *, is_capacity: bool) -> bool:
+def _stands_for(number: int, discriminant: int, *, is_capacity: bool) -> bool:
     """Return whether a variant's number stands for a discriminant."""
     if is_capacity:
         return discriminant >= _HIGH and discriminant & _LOW == number & _LOW
@@ -56,10 +56,10 @@ def variant_index(provider: Any, variants: Any) -> int:
         number = one.GetName().removeprefix(_NAME)
         if at == rest or not number.isdigit():
             continue
-        held = rest is not None and _is_capacity(
+        is_capacity = rest is not None and _is_capacity(
             every[rest].GetNonSyntheticValue(), mark.GetLoadAddress()
         )
-        if _names(int(number), mark.GetValueAsUnsigned(), is_capacity=held):
+        if _stands_for(int(number), mark.GetValueAsUnsigned(), is_capacity=is_capacity):
             return at
     return rest or 0
 
@@ -73,45 +73,45 @@ def _points_to_enum(value: Any) -> bool:
     return bool(pointee.GetNumberOfFields() == 1 and pointee.GetFieldAtIndex(0).GetName() == _ENUM)
 
 
-def _through_references(look_up: Any, provider: Any) -> Any:
+def _dereference_enums(look_up: Any, provider: Any) -> Any:
     """Make a reference to an enum list the members of the present variant."""
 
-    def found(value: Any, internal: Any) -> Any:
+    def look_up_dereferenced(value: Any, internal: Any) -> Any:
         if _points_to_enum(value):
             return provider(value.Dereference().GetNonSyntheticValue(), internal)
         return look_up(value, internal)
 
-    return found
+    return look_up_dereferenced
 
 
-def _bounded(count: Any) -> Any:
+def _bound_count(count: Any) -> Any:
     """Make an implausible number of elements 0: the container is garbage."""
 
     # LLDB inspects the signature: with a second parameter it would pass a maximum.
-    def counted(provider: Any) -> int:
+    def count_elements(provider: Any) -> int:
         number = count(provider)
         return number if isinstance(number, int) and 0 <= number <= _ELEMENTS_MAX else 0
 
-    return counted
+    return count_elements
 
 
-def _escape(found: re.Match[str]) -> str:
+def _escape_character(found: re.Match[str]) -> str:
     letter = found[0]
     return _ESCAPES.get(letter) or (f"\\x{ord(letter):02x}" if letter < " " else f"\\{letter}")
 
 
-def _escaped(summary: Any) -> Any:
+def _escape_summary(summary: Any) -> Any:
     """Make a summary escape its text as Rust's Debug does, in one line."""
     if getattr(summary, "is_escaped", False):
         return summary
 
-    def shown(value: Any, internal: Any) -> Any:
+    def show_escaped(value: Any, internal: Any) -> Any:
         text = summary(value, internal)
         is_text = isinstance(text, str) and len(text) > 1 and text[0] == text[-1] == '"'
-        return f'"{_ESCAPED.sub(_escape, text[1:-1])}"' if is_text else text
+        return f'"{_ESCAPED.sub(_escape_character, text[1:-1])}"' if is_text else text
 
-    shown.is_escaped = True  # type: ignore[attr-defined]
-    return shown
+    show_escaped.is_escaped = True  # type: ignore[attr-defined]
+    return show_escaped
 
 
 def __lldb_init_module(debugger: Any, session: Any) -> None:
@@ -122,7 +122,7 @@ def __lldb_init_module(debugger: Any, session: Any) -> None:
     for kind in list(vars(providers).values()):
         count = vars(kind).get("num_children") if isinstance(kind, type) else None
         if count is not None and count.__code__.co_argcount == 1:
-            kind.num_children = _bounded(count)
+            kind.num_children = _bound_count(count)
     known = getattr(providers, "ClangEncodedEnumProvider", None)
     if known is not None and hasattr(known, "_getCurrentVariantIndex"):
         known._getCurrentVariantIndex = variant_index  # noqa: SLF001 (it is what is wrong)
@@ -130,6 +130,6 @@ def __lldb_init_module(debugger: Any, session: Any) -> None:
     for module in (providers, lookup):
         for name in _TEXTS:
             if hasattr(module, name):
-                setattr(module, name, _escaped(getattr(module, name)))
+                setattr(module, name, _escape_summary(getattr(module, name)))
     if known is not None and hasattr(lookup, "synthetic_lookup"):
-        lookup.synthetic_lookup = _through_references(lookup.synthetic_lookup, known)
+        lookup.synthetic_lookup = _dereference_enums(lookup.synthetic_lookup, known)

@@ -4,34 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from debugger.mcp.tool import Toolset
+from debugger.mcp.tool_definition import Toolset
 from debugger.mcp.tools import (
-    beginning,
-    breakpoints,
-    doctor,
-    evidence,
-    looking,
-    probing,
-    questions,
-    recorded,
-    running,
-    testing,
-    timeline,
-    trying,
-    values,
-    waiting,
-    xcode,
+    breakpoint_tools,
+    doctor_tool,
+    evidence_tool,
+    hang_tools,
+    inspection_tools,
+    probe_tool,
+    question_tools,
+    recording_tools,
+    running_tools,
+    session_tools,
+    test_tool,
+    timeline_tool,
+    trial_tool,
+    value_tools,
     xcode_attach,
     xcode_defaults,
+    xcode_tools,
 )
 
 # What answers a question in one call comes first: whoever asks it needs no session.
 QUESTIONS = Toolset(
     one
-    for part in (questions, testing, probing, recorded, waiting, trying, evidence)
+    for part in (
+        question_tools,
+        test_tool,
+        probe_tool,
+        recording_tools,
+        hang_tools,
+        trial_tool,
+        evidence_tool,
+    )
     for one in part.TOOLS
 )
-_STEPPING = (beginning, breakpoints, running, looking, values, timeline)
+_STEPPING = (
+    session_tools,
+    breakpoint_tools,
+    running_tools,
+    inspection_tools,
+    value_tools,
+    timeline_tool,
+)
 CORE = Toolset(
     [*QUESTIONS, *(one for part in _STEPPING for one in part.TOOLS)],
     brief=True,
@@ -40,10 +55,10 @@ CORE = Toolset(
 XCODEBUILDMCP = Toolset(
     [
         *xcode_attach.TOOLS,
-        *xcode.TOOLS,
+        *xcode_tools.TOOLS,
         *xcode_defaults.TOOLS,
-        *doctor.TOOLS,
-        *(one for one in beginning.TOOLS if one.name in {"debug_attach", "debug_session"}),
+        *doctor_tool.TOOLS,
+        *(one for one in session_tools.TOOLS if one.name in {"debug_attach", "debug_session"}),
     ]
 )
 TOOLSETS: Mapping[str, Toolset] = {

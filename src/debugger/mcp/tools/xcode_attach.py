@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from debugger.errors import Code, DebuggerError
-from debugger.mcp import defaults
-from debugger.mcp.call import Told, ToolCall
-from debugger.mcp.daemon import Reply
-from debugger.mcp.envelope import Refused, invalid
-from debugger.mcp.tool import Toolset
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp import argument_defaults
+from debugger.mcp.daemon_client import DaemonReply
+from debugger.mcp.error_envelope import ToolFailure, invalid_arguments
+from debugger.mcp.tool_call import ToolAnswer, ToolCall
+from debugger.mcp.tool_definition import Toolset
 from debugger.mcp.tools import xcode_texts
 
 TOOLS = Toolset()
-_PAIRS = (defaults.SIMULATOR, defaults.TARGET)
+_PAIRS = (argument_defaults.SIMULATOR, argument_defaults.TARGET)
 _UDID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -49,9 +49,9 @@ async def debug_attach_sim(
     wait_for: Annotated[bool | None, "Wait for the process to appear; with bundleId"] = None,
     continue_on_attach: Annotated[bool, "default: true"] = True,
     make_current: Annotated[bool, "Set debug session as current (default: true)"] = True,
-) -> Told:
+) -> ToolAnswer:
     """Attach LLDB to sim app."""
-    wanted = await _wanted(
+    wanted = await _merged_arguments(
         call,
         {
             "simulatorId": simulator_id,
@@ -62,9 +62,13 @@ async def debug_attach_sim(
         waits=bool(wait_for),
     )
     simulator = wanted.get("simulatorId") or wanted["simulatorName"]
-    before = None if make_current else (await call.anew().ask("sessions")).data.get("current")
-    reply = await _attached(
-        call.anew(),
+    before = (
+        None
+        if make_current
+        else (await call.without_session().run_command("sessions")).data.get("current")
+    )
+    reply = await _attach_app(
+        call.without_session(),
         simulator=simulator,
         bundle_id=wanted.get("bundleId"),
         what=wanted.get("pid"),
@@ -75,12 +79,12 @@ async def debug_attach_sim(
     if make_current:
         call.remember(session)
     elif before is not None:
-        await call.anew().ask(
+        await call.without_session().run_command(
             "use", name=before
         )  # the shell's current session stays as it was, too
     # Where clients cannot be told apart none has a current session.
     is_current = call.memory.session == session
-    status = (await replace(call, session=session).ask("status")).data
+    status = (await replace(call, session=session).run_command("status")).data
     udid = str(status.get("simulator") or simulator)
     warnings = [one for one in reply.data.get("notes", ()) if udid not in one]
     if "simulatorId" not in wanted and _UDID.fullmatch(simulator):
@@ -89,7 +93,7 @@ async def debug_attach_sim(
             f"The simulatorName '{simulator}' appears to be a UUID. "
             "Consider using simulatorId parameter instead.",
         )
-    text = xcode_texts.attached(
+    text = xcode_texts.attached_text(
         status,
         udid,
         is_current=is_current,
@@ -104,46 +108,50 @@ async def debug_attach_sim(
         "state": status.get("state"),
         "isCurrent": is_current,
     }
-    return Told(text, {key: value for key, value in told.items() if value is not None})
+    return ToolAnswer(text, {key: value for key, value in told.items() if value is not None})
 
 
-async def _wanted(call: ToolCall, explicit: Mapping[str, Any], *, waits: bool) -> dict[str, Any]:
+async def _merged_arguments(
+    call: ToolCall, explicit: Mapping[str, Any], *, waits: bool
+) -> dict[str, Any]:
     """Return the arguments with what defaults say; nothing is run before all are there.
 
     Raises:
         DebuggerError: For arguments that are missing, or that exclude each other.
     """
-    problem = defaults.conflict(explicit, _PAIRS)
+    problem = argument_defaults.find_conflict(explicit, _PAIRS)
     if problem is not None:
-        raise invalid(problem)
+        raise invalid_arguments(problem)
     if explicit["pid"] is not None and explicit["pid"] < 1:
-        raise invalid("Number must be greater than 0", argument="pid")
+        raise invalid_arguments("Number must be greater than 0", argument="pid")
     if explicit["pid"] is not None and waits:
-        raise invalid(
+        raise invalid_arguments(
             "waitFor is only valid when attaching by bundleId. "
             "For PID attach, omit waitFor or set it to false."
         )
-    found = defaults.merged(explicit, [call.memory.defaults], _PAIRS)
-    if any(defaults.missing(found, pair) for pair in _PAIRS):
-        settings = defaults.of_settings((await call.ask("config")).data.get("settings", ()))
-        layers = [call.memory.defaults, settings, defaults.of_environment(os.environ)]
-        found = defaults.merged(explicit, layers, _PAIRS)
-    lacking = defaults.missing(found, defaults.SIMULATOR)
+    found = argument_defaults.merge_defaults(explicit, [call.memory.defaults], _PAIRS)
+    if any(argument_defaults.explain_missing(found, pair) for pair in _PAIRS):
+        settings = argument_defaults.of_settings(
+            (await call.run_command("config")).data.get("settings", ())
+        )
+        layers = [call.memory.defaults, settings, argument_defaults.of_environment(os.environ)]
+        found = argument_defaults.merge_defaults(explicit, layers, _PAIRS)
+    lacking = argument_defaults.explain_missing(found, argument_defaults.SIMULATOR)
     if lacking is not None:
-        raise Refused("Missing required session defaults", lacking)
-    if defaults.missing(found, defaults.TARGET):
-        raise invalid(
+        raise ToolFailure("Missing required session defaults", lacking)
+    if argument_defaults.explain_missing(found, argument_defaults.TARGET):
+        raise invalid_arguments(
             "Provide either bundleId or pid to attach.",
             tip="set session defaults via session_set_defaults",
         )
     return found
 
 
-async def _attached(call: ToolCall, **args: Any) -> Reply:
+async def _attach_app(call: ToolCall, **args: Any) -> DaemonReply:
     try:
-        return await call.ask("attach", waits=True, **args)
+        return await call.run_command("attach", waits=True, **args)
     except DebuggerError as error:
-        if error.code is Code.ADAPTER_NOT_FOUND and "xcrun" in error.message:
+        if error.code is ErrorCode.ADAPTER_NOT_FOUND and "xcrun" in error.message:
             raise DebuggerError(
                 error.code,
                 f'{error.message}. debug_attach {{"pid": …}} attaches to a process of this machine',

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from debugger.errors import Code, DebuggerError
-from debugger.mcp.call import ToolCall
-from debugger.mcp.daemon import Reply
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp.daemon_client import DaemonReply
+from debugger.mcp.tool_call import ToolCall
 
 NO_SESSION = "No active debug session. Provide debugSessionId or attach first."
 
 
-def current(call: ToolCall) -> str:
+def current_session(call: ToolCall) -> str:
     """Return the id of the session that is meant: the one named, else the current one.
 
     The current one is this connection's: the daemon's own may be another client's.
@@ -22,13 +22,13 @@ def current(call: ToolCall) -> str:
     """
     name = call.session or call.memory.session
     if not name:
-        raise DebuggerError(Code.NO_SESSION, NO_SESSION)
+        raise DebuggerError(ErrorCode.NO_SESSION, NO_SESSION)
     return name
 
 
-async def ask(
+async def request(
     call: ToolCall, command: str, *, to_fetch: str | None = None, waits: bool = False, **args: Any
-) -> Reply:
+) -> DaemonReply:
     """Run one of the daemon's commands in the session that is meant.
 
     `to_fetch` is what a program that runs cannot tell.
@@ -36,13 +36,17 @@ async def ask(
     Raises:
         DebuggerError: In XcodeBuildMCP's words where it has any.
     """
-    name = current(call)
+    name = current_session(call)
     try:
-        return await replace(call, session=name).ask(command, waits=waits, **args)
+        return await replace(call, session=name).run_command(command, waits=waits, **args)
     except DebuggerError as error:
-        if error.code is Code.NO_SESSION:
-            raise _gone(call, name) from error
-        if error.code is Code.WRONG_STATE and to_fetch is not None and "running" in error.message:
+        if error.code is ErrorCode.NO_SESSION:
+            raise _session_gone(call, name) from error
+        if (
+            error.code is ErrorCode.WRONG_STATE
+            and to_fetch is not None
+            and "running" in error.message
+        ):
             raise is_running(to_fetch) from error
         raise
 
@@ -50,13 +54,13 @@ async def ask(
 def is_running(to_fetch: str) -> DebuggerError:
     """Return the failure to fetch something of a program that runs."""
     return DebuggerError(
-        Code.WRONG_STATE, f"Process is running; pause or hit a breakpoint to fetch {to_fetch}."
+        ErrorCode.WRONG_STATE, f"Process is running; pause or hit a breakpoint to fetch {to_fetch}."
     )
 
 
-def _gone(call: ToolCall, name: str) -> DebuggerError:
+def _session_gone(call: ToolCall, name: str) -> DebuggerError:
     if call.memory.session == name:
         call.remember(None)
     if call.session:
-        return DebuggerError(Code.NO_SESSION, f"Debug session not found: {name}")
-    return DebuggerError(Code.NO_SESSION, NO_SESSION)
+        return DebuggerError(ErrorCode.NO_SESSION, f"Debug session not found: {name}")
+    return DebuggerError(ErrorCode.NO_SESSION, NO_SESSION)

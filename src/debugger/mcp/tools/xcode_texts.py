@@ -8,7 +8,7 @@ from typing import Any
 TEXT_MAX = 16_000  # characters of one answer
 
 
-def stack(
+def stack_text(
     thread: int, frames: Sequence[Mapping[str, Any]], *, name: str = "", left_out: int = 0
 ) -> str:
     """Write a thread's stack, innermost frame first."""
@@ -25,7 +25,7 @@ def stack(
     return "\n".join([label, *lines])
 
 
-def variables(section: str, found: Sequence[Mapping[str, Any]], total: int) -> str:
+def variables_text(section: str, found: Sequence[Mapping[str, Any]], total: int) -> str:
     """Write the variables of a scope below its name; those that are too many are counted."""
     if not found:
         return f"{section}:\n  (no variables)"
@@ -46,7 +46,7 @@ def _of_type(name: str | None) -> str:
     return f" ({name})" if name else ""
 
 
-def output(text: str) -> str:
+def output_text(text: str) -> str:
     """Cut what a command of the debugger printed, and say how much."""
     whole = text.strip()
     if len(whole) <= TEXT_MAX:
@@ -54,7 +54,7 @@ def output(text: str) -> str:
     return f"{whole[:TEXT_MAX]}\n… {len(whole) - TEXT_MAX} more characters: ask for less of it"
 
 
-def attached(
+def attached_text(
     status: Mapping[str, Any],
     simulator: str,
     *,
@@ -86,7 +86,7 @@ def attached(
     )
 
 
-def added(one: Mapping[str, Any]) -> str:
+def breakpoint_text(one: Mapping[str, Any]) -> str:
     """Write of a breakpoint that was set, and of one that is not bound yet why."""
     number = one["id"]
     line = one.get("line") or one.get("requested_line")

@@ -9,20 +9,26 @@ from typing import Any
 import msgspec
 import pytest
 
-from debugger.backends.base import ConditionFailed, Launch, Logged, Printed
-from debugger.backends.dap import convert
+from debugger.backends.adapters.debugpy import debugpy_profile as debugpy
+from debugger.backends.adapters.debugpy import python_outline as python_source
+from debugger.backends.adapters.lldb import lldb_dap
+from debugger.backends.base import ConditionError, LaunchTarget, LogpointPassed, OutputPrinted
+from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.debugpy import profile as debugpy
-from debugger.backends.dap.adapters.debugpy import source as python_source
-from debugger.backends.dap.adapters.lldb import lldb_dap
-from debugger.backends.dap.profile import Files, Search
-from debugger.core.breakpoints import Bound, Breakpoint, Spec
-from debugger.core.events import Stream
-from debugger.core.model import ExceptionDetails, Exited, Reason, ScopeKind, Variable
+from debugger.backends.dap.adapter_profile import AdapterSearch, StreamFiles
 from debugger.errors import DebuggerError
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import (
+    ExceptionDetails,
+    ExitedProgram,
+    ScopeKind,
+    StopReason,
+    Variable,
+)
 
 LLDB, PY = lldb_dap.PROFILE, debugpy.PROFILE
-FILES = Files("/s/in", "/s/out", "/s/err")
+FILES = StreamFiles("/s/in", "/s/out", "/s/err")
 
 
 def read(kind: Any, **body: Any) -> Any:
@@ -45,12 +51,12 @@ def read(kind: Any, **body: Any) -> Any:
     ],
 )
 def test_an_address_is_written_in_one_way(text, address):
-    assert convert.address(text) == address
+    assert dap_convert.to_address(text) == address
 
 
 def test_a_frame_without_source_has_no_line():
-    body = read(dap.StackFrame, id=3, name="__libc_start_main", line=0, column=0)
-    (frame,) = convert.frames([body], 4)
+    body = read(dap.DapStackFrame, id=3, name="__libc_start_main", line=0, column=0)
+    (frame,) = dap_convert.to_frames([body], 4)
     assert (frame.index, frame.file, frame.line, frame.column) == (4, None, None, None)
 
 
@@ -58,15 +64,15 @@ def test_a_frame_without_source_has_no_line():
     ("module", "name"), [("/usr/lib/libc.so.6", "libc.so.6"), ("7FFFF7DD5000", None), (3, None)]
 )
 def test_a_frames_module_is_named_where_its_id_is_a_path(module, name):
-    (frame,) = convert.frames([read(dap.StackFrame, id=1, name="f", moduleId=module)], 0)
+    (frame,) = dap_convert.to_frames([read(dap.DapStackFrame, id=1, name="f", moduleId=module)], 0)
     assert frame.module == name
 
 
 def test_a_frames_function_is_its_plain_name():
     body = read(
-        dap.StackFrame, id=1, name="work(int, char**)", line=4, column=2, source={"path": "/a.c"}
+        dap.DapStackFrame, id=1, name="work(int, char**)", line=4, column=2, source={"path": "/a.c"}
     )
-    (frame,) = convert.frames([body], 0)
+    (frame,) = dap_convert.to_frames([body], 0)
     assert (frame.function, frame.file, frame.line) == ("work", "/a.c", 4)
 
 
@@ -81,21 +87,21 @@ def test_a_frames_function_is_its_plain_name():
     ],
 )
 def test_a_scope_is_known_by_its_hint_or_its_name(body, kind):
-    assert convert.scope(read(dap.Scope, variablesReference=1, **body)).kind is kind
+    assert dap_convert.to_scope(read(dap.DapScope, variablesReference=1, **body)).kind is kind
 
 
 def test_a_huge_value_is_cut_and_says_how_long_it_was():
-    shown = convert.variable(read(dap.Variable, name="s", value="x" * 10_000_000)).value
-    assert len(shown) < convert.VALUE_MAX + 100
+    shown = dap_convert.to_variable(read(dap.DapVariable, name="s", value="x" * 10_000_000)).value
+    assert len(shown) < dap_convert.VALUE_MAX + 100
     assert shown.endswith("(10,000,000 characters)")
 
 
 def test_what_an_adapter_says_of_an_unverified_breakpoint_is_why_unless_it_is_a_key():
-    wanted = Breakpoint(1, Spec(file="/a.c", line=3))
-    body = read(dap.Breakpoint, id=7, message="breakpoint.pending")
-    assert convert.bound(body, wanted).why is None
-    body = read(dap.Breakpoint, id=7, message="no code here", line=5)
-    assert convert.bound(body, wanted) == Bound(
+    wanted = Breakpoint(1, BreakpointSpec(file="/a.c", line=3))
+    body = read(dap.DapBreakpoint, id=7, message="breakpoint.pending")
+    assert dap_convert.to_bound(body, wanted).why is None
+    body = read(dap.DapBreakpoint, id=7, message="no code here", line=5)
+    assert dap_convert.to_bound(body, wanted) == BoundBreakpoint(
         verified=False, backend_id=7, file="/a.c", line=5, why="no code here"
     )
 
@@ -104,7 +110,7 @@ def test_the_causes_of_an_exception_are_told_but_not_without_end():
     body: dict[str, Any] = {"typeName": "E0", "message": "m"}
     for number in range(1, 50):
         body = {"typeName": f"E{number}", "innerException": [body]}
-    found = convert.exception(read(dap.ExceptionInfoBody, exceptionId="E", details=body))
+    found = dap_convert.to_exception(read(dap.ExceptionInfoBody, exceptionId="E", details=body))
     assert found.type == "E49"
     assert len(found.causes) == 10
 
@@ -116,12 +122,12 @@ def test_the_causes_of_an_exception_are_told_but_not_without_end():
     ("body", "reason", "signal"),
     [
         ({"reason": "exception", "description": "signal SIGSEGV: address not mapped"},
-         Reason.SIGNAL, "SIGSEGV"),
-        ({"reason": "exception", "description": "signal SIGSTOP"}, Reason.PAUSE, "SIGSTOP"),
-        ({"reason": "breakpoint", "description": "breakpoint 1.1"}, Reason.BREAKPOINT, None),
-        ({"reason": "step"}, Reason.STEP, None),
-        ({"reason": "data breakpoint", "description": "watchpoint 1"}, Reason.WATCHPOINT, None),
-        ({"reason": "something new"}, Reason.PAUSE, None),
+         StopReason.SIGNAL, "SIGSEGV"),
+        ({"reason": "exception", "description": "signal SIGSTOP"}, StopReason.PAUSE, "SIGSTOP"),
+        ({"reason": "breakpoint", "description": "breakpoint 1.1"}, StopReason.BREAKPOINT, None),
+        ({"reason": "step"}, StopReason.STEP, None),
+        ({"reason": "data breakpoint", "description": "watchpoint 1"}, StopReason.WATCHPOINT, None),
+        ({"reason": "something new"}, StopReason.PAUSE, None),
     ],
 )  # fmt: skip
 def test_lldbs_stops_are_told_by_what_they_mean(body, reason, signal):
@@ -132,11 +138,11 @@ def test_lldbs_stops_are_told_by_what_they_mean(body, reason, signal):
 @pytest.mark.parametrize(
     ("code", "last", "exited"),
     [
-        (11, "SIGSEGV", Exited(signal="SIGSEGV")),
-        (11, None, Exited(code=11)),
-        (0, "SIGSEGV", Exited(code=0)),
-        (3, "SIGNOSUCH", Exited(code=3)),
-        (None, "SIGSEGV", Exited()),
+        (11, "SIGSEGV", ExitedProgram(signal="SIGSEGV")),
+        (11, None, ExitedProgram(code=11)),
+        (0, "SIGSEGV", ExitedProgram(code=0)),
+        (3, "SIGNOSUCH", ExitedProgram(code=3)),
+        (None, "SIGSEGV", ExitedProgram()),
     ],
 )
 def test_a_death_by_a_signal_is_told_from_an_exit_of_its_number(code, last, exited):
@@ -144,22 +150,24 @@ def test_a_death_by_a_signal_is_told_from_an_exit_of_its_number(code, last, exit
 
 
 def test_a_word_is_quoted_for_lldb_and_a_newline_refused():
-    assert lldb_dap.quoted('a "b" \\c') == '"a \\"b\\" \\\\c"'
+    assert lldb_dap.quote_word('a "b" \\c') == '"a \\"b\\" \\\\c"'
     with pytest.raises(DebuggerError):
-        lldb_dap.quoted("a\nplatform shell id")
+        lldb_dap.quote_word("a\nplatform shell id")
 
 
 def test_what_of_the_environment_is_no_utf_8_is_left_to_be_inherited():
-    launch = Launch(program="/bin/true", cwd="/", env={"A": "1", "B": "\udcff", "\udcff": "x"})
+    launch = LaunchTarget(
+        program="/bin/true", cwd="/", env={"A": "1", "B": "\udcff", "\udcff": "x"}
+    )
     assert LLDB.launch(launch, FILES)["env"] == {"A": "1"}
 
 
 def test_lldb_is_taken_from_the_callers_path_or_the_configuration(tmp_path):
     (tmp_path / "lldb-dap-18").write_text("#!/bin/sh\n")
     (tmp_path / "lldb-dap-18").chmod(0o755)
-    found = LLDB.find(Search(env={"PATH": str(tmp_path)}))
+    found = LLDB.find(AdapterSearch(env={"PATH": str(tmp_path)}))
     assert found.argv == (str(tmp_path / "lldb-dap-18"),)
-    found = LLDB.find(Search(env={}, path="/opt/lldb-dap", args=("-x",)))
+    found = LLDB.find(AdapterSearch(env={}, path="/opt/lldb-dap", args=("-x",)))
     assert found.argv == ("/opt/lldb-dap", "-x")
 
 
@@ -175,13 +183,16 @@ def test_a_signals_details_are_its_name_and_the_rest():
 @pytest.mark.parametrize(
     ("code", "exited"),
     [
-        (0, Exited(code=0)),
-        (3, Exited(code=3)),
-        (247, Exited(code=247)),  # of sys.exit(-9): its launcher would say the same of a SIGKILL
-        (-9, Exited(signal="SIGKILL")),
-        (-40, Exited(signal="SIG40")),
-        (255, Exited(code=255)),
-        (None, Exited()),
+        (0, ExitedProgram(code=0)),
+        (3, ExitedProgram(code=3)),
+        (
+            247,
+            ExitedProgram(code=247),
+        ),  # of sys.exit(-9): its launcher would say the same of a SIGKILL
+        (-9, ExitedProgram(signal="SIGKILL")),
+        (-40, ExitedProgram(signal="SIG40")),
+        (255, ExitedProgram(code=255)),
+        (None, ExitedProgram()),
     ],
 )
 def test_a_python_programs_end_is_a_code_or_a_signal(code, exited):
@@ -191,16 +202,16 @@ def test_a_python_programs_end_is_a_code_or_a_signal(code, exited):
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ({"category": "stdout", "output": "i=3\n"}, Logged(None, "i=3")),
+        ({"category": "stdout", "output": "i=3\n"}, LogpointPassed(None, "i=3")),
         ({"category": "telemetry", "output": "x"}, None),
-        ({"output": "hello\n"}, Printed(Stream.CONSOLE, "hello\n")),
+        ({"output": "hello\n"}, OutputPrinted(OutputStream.CONSOLE, "hello\n")),
         (
             {
                 "category": "stderr",
                 "output": "pydevd: Error while evaluating expression in conditional breakpoint: "
                 "x > 1\nTraceback (most recent call last):\nNameError: name 'x' is not defined\n",
             },
-            ConditionFailed(None, "x > 1: NameError: name 'x' is not defined"),
+            ConditionError(None, "x > 1: NameError: name 'x' is not defined"),
         ),
         ({"category": "stdout", "output": "Attaching to PID: 7 (elapsed: 1.00s).\n"}, None),
     ],
@@ -215,8 +226,8 @@ def test_what_lldb_writes_of_a_watchpoint_is_no_output_of_the_program(output):
     assert lldb_dap.PROFILE.printed(body) is None
 
 
-def frame(name: str, path: str | None) -> dap.StackFrame:
-    return read(dap.StackFrame, id=1, name=name, source={"path": path})
+def frame(name: str, path: str | None) -> dap.DapStackFrame:
+    return read(dap.DapStackFrame, id=1, name=name, source={"path": path})
 
 
 @pytest.mark.parametrize(
@@ -248,9 +259,9 @@ def test_an_exceptions_causes_come_from_its_traceback():
 class Inside:
     """An adapter that knows one answer."""
 
-    looked_at = None
-    launched: Launch | None = None
-    attached = None
+    inspected_frame = None
+    launch_target: LaunchTarget | None = None
+    attach_target = None
 
     def __init__(self, answer: str = "") -> None:
         self.answer = answer
@@ -324,31 +335,31 @@ work(1, 2)
 def test_a_breakpoint_in_python_slides_to_code_within_its_function(tmp_path):
     path = write(tmp_path, SOURCE)
     correct = PY.correct
-    assert correct(Inside(), Spec(file=path, line=7)).line == 7
-    assert correct(Inside(), Spec(file=path, line=8)).line == 10
-    assert correct(Inside(), Spec(file=path, line=2)).line == 4
-    refused = correct(Inside(), Spec(file=path, line=500))
-    assert isinstance(refused, Bound)
+    assert correct(Inside(), BreakpointSpec(file=path, line=7)).line == 7
+    assert correct(Inside(), BreakpointSpec(file=path, line=8)).line == 10
+    assert correct(Inside(), BreakpointSpec(file=path, line=2)).line == 4
+    refused = correct(Inside(), BreakpointSpec(file=path, line=500))
+    assert isinstance(refused, BoundBreakpoint)
     assert refused.nearest_lines[-1] == 20
-    missing = correct(Inside(), Spec(file=str(tmp_path / "no.py"), line=1))
+    missing = correct(Inside(), BreakpointSpec(file=str(tmp_path / "no.py"), line=1))
     assert "no such file" in missing.why
 
 
 def test_a_python_function_is_found_by_its_qualified_name(tmp_path):
     path = write(tmp_path, SOURCE)
     inside = Inside()
-    inside.launched = Launch(program=path, cwd=str(tmp_path), env={})
+    inside.launch_target = LaunchTarget(program=path, cwd=str(tmp_path), env={})
     for name, line in {"work": 7, "Tree.add": 15, "add": 15, "app.work": 7, "inner": 16}.items():
-        assert PY.correct(inside, Spec(function=name)).line == line, name
-    unknown = PY.correct(inside, Spec(function="wrok"))
+        assert PY.correct(inside, BreakpointSpec(function=name)).line == line, name
+    unknown = PY.correct(inside, BreakpointSpec(function="wrok"))
     assert unknown.near_names == ("work",)
 
 
 def test_the_parameters_of_a_function_are_told_in_order(tmp_path):
     path = write(tmp_path, SOURCE)
-    assert python_source.arguments(path, "work", 7) == ["a", "b", "c", "rest", "more"]
-    assert python_source.arguments(path, "work", 20) is None
-    assert python_source.arguments(path, "nosuch", 7) is None
+    assert python_source.parameter_names(path, "work", 7) == ["a", "b", "c", "rest", "more"]
+    assert python_source.parameter_names(path, "work", 20) is None
+    assert python_source.parameter_names(path, "nosuch", 7) is None
 
 
 @pytest.mark.parametrize(
@@ -365,20 +376,20 @@ def test_the_parameters_of_a_function_are_told_in_order(tmp_path):
 def test_what_is_no_python_has_no_outline(tmp_path, text):
     path = tmp_path / "bad.py"
     path.write_bytes(text.encode(errors="surrogateescape"))
-    assert python_source.outline(str(path)) is None
-    assert python_source.arguments(str(path), "f", 1) is None
+    assert python_source.outline_file(str(path)) is None
+    assert python_source.parameter_names(str(path), "f", 1) is None
 
 
 def test_a_deep_expression_is_read_or_refused(tmp_path):
     path = write(tmp_path, "x = " + "1+" * 2500 + "1\n")
-    found = python_source.outline(path)
-    assert found is None or found.lines == [1]
+    found = python_source.outline_file(path)
+    assert found is None or found.code_lines == [1]
 
 
 def test_python_is_launched_with_the_callers_python_and_words():
-    launch = Launch(program=None, module="pkg", cwd="/w", env={}, args=("-x",), python="/py")
+    launch = LaunchTarget(program=None, module="pkg", cwd="/w", env={}, args=("-x",), python="/py")
     told = PY.launch(launch, FILES)
     assert (told["module"], told["args"], told["python"]) == ("pkg", ["-x"], ["/py"])
     assert "program" not in told
-    found = PY.find(Search(env={}))
+    found = PY.find(AdapterSearch(env={}))
     assert found.argv[0] == sys.executable

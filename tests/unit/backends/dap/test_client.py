@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from debugger.backends.dap import client
+from debugger.backends.dap import dap_client
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.client import Client, decode, error_text
-from debugger.errors import Code, DebuggerError
+from debugger.backends.dap.dap_client import DapClient, decode_body, response_error_text
+from debugger.errors import DebuggerError, ErrorCode
 
 BOUND_S = 20.0
 
@@ -25,7 +25,7 @@ class End:
         self.written: list[dict[str, Any]] = []
         self.wrote = asyncio.Event()
         self.events: list[tuple[str, bytes]] = []
-        self.client = Client(
+        self.client = DapClient(
             "toy",
             write=self._write,
             on_event=lambda name, body: self.events.append((name, bytes(body))),
@@ -39,11 +39,11 @@ class End:
 
     async def _answer(self, command: str, raw: msgspec.Raw) -> dict[str, Any]:
         if command == "startDebugging":
-            return {"got": msgspec.json.decode(raw, type=dap.StartDebugging).request}
-        raise DebuggerError(Code.NOT_SUPPORTED, f"unknown request {command!r}")
+            return {"got": msgspec.json.decode(raw, type=dap.StartDebuggingArguments).request}
+        raise DebuggerError(ErrorCode.NOT_SUPPORTED, f"unknown request {command!r}")
 
     def say(self, **message: Any) -> None:
-        self.client.receive(json.dumps(message).encode())
+        self.client.receive_message(json.dumps(message).encode())
 
     def respond(self, seq: int, **more: Any) -> None:
         self.say(type="response", request_seq=seq, success=True, **more)
@@ -56,7 +56,7 @@ async def end() -> AsyncIterator[End]:
 
 
 async def asked(end: End, command: str = "threads", within: float = BOUND_S) -> Any:
-    task = asyncio.create_task(end.client.request(command, {}, dap.ThreadsBody, within=within))
+    task = asyncio.create_task(end.client.send_request(command, {}, dap.ThreadsBody, within=within))
     await asyncio.wait_for(end.wrote.wait(), BOUND_S)
     end.wrote.clear()
     return task
@@ -81,7 +81,7 @@ async def test_a_late_response_is_a_time_out_and_then_nothing(end):
     late = await asked(end, within=0.01)
     with pytest.raises(DebuggerError) as slow:
         await late
-    assert slow.value.code is Code.TIMEOUT
+    assert slow.value.code is ErrorCode.TIMEOUT
     end.respond(1)
     following = await asked(end)
     end.respond(2)
@@ -89,7 +89,7 @@ async def test_a_late_response_is_a_time_out_and_then_nothing(end):
 
 
 async def test_what_follows_a_request_that_was_given_up_does_not_wait_as_long(end, monkeypatch):
-    monkeypatch.setattr(client, "_BUSY_S", 0.01)
+    monkeypatch.setattr(dap_client, "_BUSY_S", 0.01)
     with pytest.raises(DebuggerError, match="did not answer evaluate within"):
         await (await asked(end, "evaluate", within=0.01))
     assert end.client.is_busy
@@ -104,27 +104,27 @@ async def test_what_follows_a_request_that_was_given_up_does_not_wait_as_long(en
 
 async def test_a_request_that_was_not_advertised_is_not_sent(end):
     with pytest.raises(DebuggerError) as refused:
-        await end.client.request("readMemory", {}, dap.Body, within=BOUND_S)
-    assert refused.value.code is Code.NOT_SUPPORTED
+        await end.client.send_request("readMemory", {}, dap.DapBody, within=BOUND_S)
+    assert refused.value.code is ErrorCode.NOT_SUPPORTED
     assert end.written == []
     end.say(type="event", event="capabilities", body={"capabilities": {"supportsX": 1}})
     late = {"supportsReadMemoryRequest": True, "supportsStepBack": None}
     end.say(type="event", event="capabilities", body={"capabilities": late})
-    assert end.client.can("readMemory")
-    assert not end.client.can("stepBack")
+    assert end.client.supports_request("readMemory")
+    assert not end.client.supports_request("stepBack")
 
 
 async def test_malformed_capabilities_are_a_protocol_error(end):
     with pytest.raises(DebuggerError) as broken:
         end.client.merge_capabilities({"supportsReadMemoryRequest": "yes"})
-    assert broken.value.code is Code.PROTOCOL
+    assert broken.value.code is ErrorCode.PROTOCOL
 
 
 async def test_when_the_adapter_is_lost_all_that_waits_and_comes_fails(end):
     waiting = await asked(end)
-    gone = DebuggerError(Code.ADAPTER_DIED, "toy exited with 1")
-    end.client.lose(gone)
-    for one in (waiting, end.client.request("threads", {}, dap.ThreadsBody, within=BOUND_S)):
+    gone = DebuggerError(ErrorCode.ADAPTER_DIED, "toy exited with 1")
+    end.client.fail_all(gone)
+    for one in (waiting, end.client.send_request("threads", {}, dap.ThreadsBody, within=BOUND_S)):
         with pytest.raises(DebuggerError, match="toy exited with 1"):
             await one
 
@@ -147,13 +147,13 @@ async def test_when_the_adapter_is_lost_all_that_waits_and_comes_fails(end):
 )
 async def test_a_message_that_is_none_is_a_protocol_error(end, body):
     with pytest.raises(DebuggerError) as broken:
-        end.client.receive(body)
-    assert broken.value.code is Code.PROTOCOL
+        end.client.receive_message(body)
+    assert broken.value.code is ErrorCode.PROTOCOL
 
 
 async def test_half_a_surrogate_pair_spoils_only_itself(end):
     first = await asked(end, "threads")
-    end.client.receive(
+    end.client.receive_message(
         b'{"type":"response","request_seq":1,"success":true,'
         b'"body":{"threads":[{"id":1,"name":"a\\ud800b\\\\ud800 \\ud83d\\ude00"}]}}'
     )
@@ -162,8 +162,8 @@ async def test_half_a_surrogate_pair_spoils_only_itself(end):
 
 async def test_text_that_is_no_utf_8_is_refused_before_it_is_sent(end):
     with pytest.raises(DebuggerError) as refused:
-        end.client.post("evaluate", {"expression": "a\udcff"})
-    assert refused.value.code is Code.USAGE
+        end.client.post_request("evaluate", {"expression": "a\udcff"})
+    assert refused.value.code is ErrorCode.USAGE
     assert end.written == []
     following = await asked(end)
     end.respond(1)
@@ -203,13 +203,13 @@ async def test_a_request_of_the_adapters_is_answered_whatever_it_holds(end):
 )
 def test_an_error_is_read_wherever_the_adapter_put_it(response, text):
     raw = json.dumps({"type": "response", "command": "evaluate", **response}).encode()
-    assert error_text(msgspec.json.decode(raw, type=dap.Message)) == text
+    assert response_error_text(msgspec.json.decode(raw, type=dap.DapMessage)) == text
 
 
 def test_a_missing_body_is_an_empty_one():
-    assert decode(msgspec.Raw(b"null"), dap.ThreadsBody) == dap.ThreadsBody()
+    assert decode_body(msgspec.Raw(b"null"), dap.ThreadsBody) == dap.ThreadsBody()
     with pytest.raises(DebuggerError):
-        decode(msgspec.Raw(b'{"threads":3}'), dap.ThreadsBody)
+        decode_body(msgspec.Raw(b'{"threads":3}'), dap.ThreadsBody)
 
 
 async def test_all_messages_go_to_the_log_where_that_is_wanted(
@@ -218,7 +218,7 @@ async def test_all_messages_go_to_the_log_where_that_is_wanted(
     caplog.set_level("INFO")
     async with asyncio.TaskGroup() as tasks:
         for logs_messages in (False, True):
-            client = Client(
+            client = DapClient(
                 "toy",
                 write=lambda _: None,
                 on_event=lambda *_: None,
@@ -226,7 +226,7 @@ async def test_all_messages_go_to_the_log_where_that_is_wanted(
                 tasks=tasks,
                 logs_messages=logs_messages,
             )
-            client.post("threads", {})
-            client.receive(b'{"seq":1,"type":"event","event":"stopped","body":{}}')
+            client.post_request("threads", {})
+            client.receive_message(b'{"seq":1,"type":"event","event":"stopped","body":{}}')
             assert ("dap from toy" in caplog.text) is logs_messages
     assert 'dap to toy: {"seq":1,"type":"request","command":"threads"' in caplog.text

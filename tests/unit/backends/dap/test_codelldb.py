@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.dap.adapters.lldb import codelldb
-from debugger.core.model import Frame, Reason, Stack, Stopped
-from debugger.errors import Code, DebuggerError
+from debugger.backends.adapters.lldb import codelldb
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import Frame, Stack, Stopped, StopReason
 
-PAUSED = Stopped(reason=Reason.PAUSE, raw_reason="pause", thread=7)
+PAUSED = Stopped(reason=StopReason.PAUSE, raw_reason="pause", thread=7)
 
 
 class Inside:
@@ -20,12 +20,12 @@ class Inside:
         self.problem = problem
         self.asked: list[tuple[str, Any]] = []
 
-    async def stack(self, _thread: int, *, levels: int) -> Stack:
+    async def read_stack(self, _thread: int, *, levels: int) -> Stack:
         if self.problem is not None:
-            raise DebuggerError(Code.ADAPTER_FAILED, self.problem)
+            raise DebuggerError(ErrorCode.ADAPTER_FAILED, self.problem)
         return Stack((Frame(handle=1, index=0, function="main"),)[:levels], 1)
 
-    async def request(self, command: str, arguments: Any, _body: Any) -> None:
+    async def send_request(self, command: str, arguments: Any, _body: Any) -> None:
         self.asked.append((command, arguments.thread_id))
 
 

@@ -6,26 +6,31 @@ from typing import Any
 
 import pytest
 
-from debugger.backends import choose
-from debugger.backends.base import Attach, Launch
-from debugger.backends.dap.adapters import configured
-from debugger.backends.dap.profile import Files, Found, Profile, Search
-from debugger.config import Adapter
-from debugger.errors import Code, DebuggerError
+from debugger.backends import select_backend
+from debugger.backends.adapters import configured_adapter
+from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.backends.dap.adapter_profile import (
+    AdapterLocation,
+    AdapterProfile,
+    AdapterSearch,
+    StreamFiles,
+)
+from debugger.config import AdapterSettings
+from debugger.errors import DebuggerError, ErrorCode
 
-FILES = Files("/s/in", "/s/out", "/s/err")
-LAUNCH = Launch("/p/x.rb", cwd="/p", env={"A": "1"}, args=("a", "b c"))
+FILES = StreamFiles("/s/in", "/s/out", "/s/err")
+LAUNCH = LaunchTarget("/p/x.rb", cwd="/p", env={"A": "1"}, args=("a", "b c"))
 
 
-def made(**more: Any) -> Profile:
+def made(**more: Any) -> AdapterProfile:
     section = {"command": ("tool", "--dap"), "languages": ("x",), **more}
-    return configured.profile("own", Adapter(**section))
+    return configured_adapter.make_profile("own", AdapterSettings(**section))
 
 
 def refused(**more: Any) -> str:
     with pytest.raises(DebuggerError) as found:
         made(**more)
-    assert found.value.code is Code.USAGE
+    assert found.value.code is ErrorCode.USAGE
     assert found.value.message.startswith("[adapters.own]: ")
     return found.value.message
 
@@ -58,7 +63,7 @@ def test_the_values_of_a_launch_are_filled_in():
 
 
 def test_what_a_program_is_called_is_no_placeholder():
-    odd = Launch("/p/{port}.rb", cwd="/p", env={}, args=("{program}",))
+    odd = LaunchTarget("/p/{port}.rb", cwd="/p", env={}, args=("{program}",))
     profile = made(launch={"program": "{program}", "args": "{args}"})
     assert profile.launch(odd, FILES)["program"] == "/p/{port}.rb"
     assert profile.launch(odd, FILES)["args"] == ["{program}"]
@@ -70,7 +75,7 @@ def test_a_command_is_the_program_with_its_words():
     assert profile.serving is not None
     assert profile.serving.is_program
     assert profile.is_server
-    found = Found(("/usr/bin/rdbg", *command[1:], "-v"))
+    found = AdapterLocation(("/usr/bin/rdbg", *command[1:], "-v"))
     assert profile.serving.words(found, LAUNCH, 4711) == [
         *("/usr/bin/rdbg", "-v", "--port", "4711", "--", "/p/x.rb", "a", "b c")
     ]
@@ -79,10 +84,10 @@ def test_a_command_is_the_program_with_its_words():
 def test_it_is_found_on_the_callers_path_or_where_it_is_said_to_be(tmp_path):
     (tmp_path / "tool").touch(0o755)
     profile = made()
-    assert profile.find(Search({"PATH": "/nonexistent"})) is None
-    found = profile.find(Search({"PATH": str(tmp_path)}, args=("-v",)))
-    assert found == Found((str(tmp_path / "tool"), "--dap", "-v"))
-    assert profile.find(Search({}, path="/x/tool")) == Found(("/x/tool", "--dap"))
+    assert profile.find(AdapterSearch({"PATH": "/nonexistent"})) is None
+    found = profile.find(AdapterSearch({"PATH": str(tmp_path)}, args=("-v",)))
+    assert found == AdapterLocation((str(tmp_path / "tool"), "--dap", "-v"))
+    assert profile.find(AdapterSearch({}, path="/x/tool")) == AdapterLocation(("/x/tool", "--dap"))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +99,7 @@ def test_it_is_found_on_the_callers_path_or_where_it_is_said_to_be(tmp_path):
     ],
 )
 def test_an_attach_is_sent_as_it_is_configured_or_refused(target, sent):
-    given = Attach(**{"pid": None, "cwd": "/", "env": {}, **target})
+    given = AttachTarget(**{"pid": None, "cwd": "/", "env": {}, **target})
     profile = made(attach={"processId": "{pid}"})
     if sent is not None:
         assert profile.attach(given) == sent
@@ -102,7 +107,7 @@ def test_an_attach_is_sent_as_it_is_configured_or_refused(target, sent):
     for one in (profile, made()):
         with pytest.raises(DebuggerError) as found:
             one.attach(given)
-        assert found.value.code is Code.NOT_SUPPORTED
+        assert found.value.code is ErrorCode.NOT_SUPPORTED
         assert "[adapters.own] attach" in (found.value.hint or "")
 
 
@@ -127,39 +132,43 @@ def test_what_cannot_be_meant_is_said(section, says):
 
 
 def test_a_section_without_a_command_is_for_one_of_ours():
-    assert set(choose.profiles({"gdb": Adapter(path="/x")})) == set(choose.PROFILES)
-    own = {"own": Adapter(command=("tool",), extensions=(".x",))}
-    assert set(choose.profiles(own)) == {*choose.PROFILES, "own"}
+    assert set(select_backend.adapter_profiles({"gdb": AdapterSettings(path="/x")})) == set(
+        select_backend.PROFILES
+    )
+    own = {"own": AdapterSettings(command=("tool",), extensions=(".x",))}
+    assert set(select_backend.adapter_profiles(own)) == {*select_backend.PROFILES, "own"}
     with pytest.raises(DebuggerError) as found:
-        choose.profiles({"gbd": Adapter(path="/x")})
-    assert found.value.code is Code.USAGE
+        select_backend.adapter_profiles({"gbd": AdapterSettings(path="/x")})
+    assert found.value.code is ErrorCode.USAGE
     assert "lldb-dap, debugpy" in found.value.message
     assert "did you mean gdb?" in (found.value.hint or "")
 
 
 def test_the_adapter_is_chosen_by_the_end_of_a_name_before_its_language():
-    own = {"own": Adapter(command=("tool",), extensions=(".special.py", ".x"))}
-    chosen = choose.for_program("/p/a.special.py", "python", {}, own)
+    own = {"own": AdapterSettings(command=("tool",), extensions=(".special.py", ".x"))}
+    chosen = select_backend.find_program_profile("/p/a.special.py", "python", {}, own)
     assert chosen is not None
     assert chosen.name == "own"
-    chosen = choose.for_program("/p/a.py", "python", {}, own)
+    chosen = select_backend.find_program_profile("/p/a.py", "python", {}, own)
     assert chosen is not None
     assert chosen.name == "debugpy"
-    assert choose.for_program("/p/a.unknown", "", {}, own) is None
+    assert select_backend.find_program_profile("/p/a.unknown", "", {}, own) is None
 
 
 def test_of_several_adapters_the_first_that_is_here_is_taken(tmp_path):
     (tmp_path / "here").touch(0o755)
-    one = Adapter(command=("nosuchtool",), languages=("x",))
-    two = Adapter(command=("here",), languages=("x",))
+    one = AdapterSettings(command=("nosuchtool",), languages=("x",))
+    two = AdapterSettings(command=("here",), languages=("x",))
     env = {"PATH": str(tmp_path)}
-    chosen = choose.for_program("/p/a", "x", env, {"one": one, "two": two})
+    chosen = select_backend.find_program_profile("/p/a", "x", env, {"one": one, "two": two})
     assert chosen is not None
     assert chosen.name == "two"
-    gone = Adapter(command=("nosuchtool",), languages=("x",), path="/nonexistent/tool")
-    chosen = choose.for_program("/p/a", "x", env, {"one": gone, "two": two})
+    gone = AdapterSettings(command=("nosuchtool",), languages=("x",), path="/nonexistent/tool")
+    chosen = select_backend.find_program_profile("/p/a", "x", env, {"one": gone, "two": two})
     assert chosen is not None
     assert chosen.name == "one"  # what was configured and is not there is to be told
-    chosen = choose.for_program("/p/a", "x", {"PATH": "/nonexistent"}, {"one": one, "two": two})
+    chosen = select_backend.find_program_profile(
+        "/p/a", "x", {"PATH": "/nonexistent"}, {"one": one, "two": two}
+    )
     assert chosen is not None
     assert chosen.name == "one"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from debugger.backends.dap.adapters.debugpy.exceptions import from_trace, remote_cause
-from debugger.core.model import ExceptionDetails
-from debugger.core.traces import fold_libraries
+from debugger.backends.adapters.debugpy.debugpy_exceptions import from_trace, remote_cause
+from debugger.model.program import ExceptionDetails
+from debugger.model.stack_trace_text import fold_libraries
 
 _REMOTE = '''concurrent.futures.process._RemoteTraceback: \n"""
 Traceback (most recent call last):

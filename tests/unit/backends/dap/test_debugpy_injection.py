@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import debugger.backends.dap.adapters.debugpy as package
+import debugger.backends.adapters.debugpy as package
 
 PATH = Path(str(package.__file__)).with_name("adapter.py")  # run by path, so loaded by path
 

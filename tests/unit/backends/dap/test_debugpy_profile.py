@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.base import Attach, Launch, Logged
+from debugger.backends.adapters.debugpy.debugpy_log_text import safe_log
+from debugger.backends.adapters.debugpy.debugpy_profile import PROFILE
+from debugger.backends.base import AttachTarget, LaunchTarget, LogpointPassed
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.debugpy.log_text import safe_log
-from debugger.backends.dap.adapters.debugpy.profile import PROFILE
-from debugger.backends.dap.profile import Files
+from debugger.backends.dap.adapter_profile import StreamFiles
 
 
 def printed(text: str, names: dict[str, Any]) -> str:
@@ -41,9 +41,9 @@ def test_a_log_text_without_an_expression_stays_as_it_is(text: str) -> None:
 
 
 def test_a_program_that_is_attached_to_is_shown_as_one_that_is_started() -> None:
-    launch = Launch(program="/x/a.py", args=(), cwd="/x", env={})
-    launched = PROFILE.launch(launch, Files(Path("/x"), Path("/x"), Path("/x")))
-    attached = PROFILE.attach(Attach(pid=1, cwd="/x", env={}))
+    launch = LaunchTarget(program="/x/a.py", args=(), cwd="/x", env={})
+    launched = PROFILE.launch(launch, StreamFiles(Path("/x"), Path("/x"), Path("/x")))
+    attached = PROFILE.attach(AttachTarget(pid=1, cwd="/x", env={}))
     for key in ("variablePresentation", "showReturnValue", "breakOnSystemExit", "rules"):
         assert attached[key] == launched[key]
 
@@ -51,6 +51,6 @@ def test_a_program_that_is_attached_to_is_shown_as_one_that_is_started() -> None
 def test_what_debugpy_says_while_it_attaches_is_no_log_text() -> None:
     waiting = dap.OutputBody("Attaching to PID: 42 (elapsed: 1.00s).\n", "stdout")
     assert PROFILE.printed(waiting) is None
-    assert PROFILE.printed(dap.OutputBody("[[log 1]] n=3\n", "stdout")) == Logged(
+    assert PROFILE.printed(dap.OutputBody("[[log 1]] n=3\n", "stdout")) == LogpointPassed(
         None, "[[log 1]] n=3"
     )

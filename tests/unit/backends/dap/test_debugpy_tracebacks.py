@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.dap.adapters.debugpy import server
+from debugger.backends.adapters.debugpy import server
 
 _PYDEVD = "/x/site-packages/debugpy/_vendored/pydevd/pydevd.py"
 _COMPILED = "_pydevd_bundle/pydevd_cython.pyx"

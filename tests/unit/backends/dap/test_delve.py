@@ -9,19 +9,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from debugger.backends.base import Attach, Launch, Printed
+from debugger.backends.adapters.delve import delve_breakpoints, delve_panics, delve_values
+from debugger.backends.adapters.delve import delve_profile as delve
+from debugger.backends.base import AttachTarget, LaunchTarget, OutputPrinted
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.delve import breakpoints as delve_breakpoints
-from debugger.backends.dap.adapters.delve import panics as delve_panics
-from debugger.backends.dap.adapters.delve import profile as delve
-from debugger.backends.dap.adapters.delve import values as delve_values
-from debugger.backends.dap.profile import Files, Search
-from debugger.core.events import Stream
-from debugger.core.model import Exited, Purpose, Reason
-from debugger.errors import Code, DebuggerError
+from debugger.backends.dap.adapter_profile import AdapterSearch, StreamFiles
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.events import OutputStream
+from debugger.model.program import EvaluationPurpose, ExitedProgram, StopReason
 
 GO = delve.PROFILE
-FILES = Files("/scratch/stdin", "/scratch/stdout", "/scratch/stderr")
+FILES = StreamFiles("/scratch/stdin", "/scratch/stdout", "/scratch/stderr")
 
 
 def read(kind: Any, **body: Any) -> Any:
@@ -38,7 +36,7 @@ def printed(output: str, category: str = "console") -> Any:
 
 def _launch(program: Path | str, *args: str) -> dict[str, Any]:
     return GO.launch(
-        Launch(str(program), cwd="/here", env={"A": "1", "B": "\udcff"}, args=args), FILES
+        LaunchTarget(str(program), cwd="/here", env={"A": "1", "B": "\udcff"}, args=args), FILES
     )
 
 
@@ -80,14 +78,14 @@ def test_tests_get_their_flags_as_their_program_takes_them(tmp_path: Path):
     ],
 )
 def test_a_process_a_server_and_a_core_file_are_attached_to(more, expected):
-    sent = GO.attach(Attach(cwd="/", env={}, **more))
+    sent = GO.attach(AttachTarget(cwd="/", env={}, **more))
     assert expected.items() <= sent.items()
     assert sent["stopOnEntry"] is ("core" in more)
 
 
 def test_a_stop_at_a_panic_names_no_breakpoint_of_delves_own():
     stop = stopped(reason="exception", description="panic", threadId=1, hitBreakpointIds=[-1])
-    assert (stop.reason, stop.thread, stop.hits) == (Reason.EXCEPTION, 1, ())
+    assert (stop.reason, stop.thread, stop.hits) == (StopReason.EXCEPTION, 1, ())
 
 
 def test_a_stop_without_a_goroutine_has_no_thread():
@@ -97,7 +95,7 @@ def test_a_stop_without_a_goroutine_has_no_thread():
 
 def test_delves_own_entry_is_a_pause_of_what_was_attached_to():
     stop = stopped(reason="entry", threadId=1)
-    assert (stop.reason, stop.thread) == (Reason.PAUSE, None)
+    assert (stop.reason, stop.thread) == (StopReason.PAUSE, None)
 
 
 def test_a_stop_for_a_condition_that_fails_says_what_is_wrong():
@@ -111,12 +109,12 @@ def test_a_stop_for_a_condition_that_fails_says_what_is_wrong():
 @pytest.mark.parametrize(
     ("code", "end"),
     [
-        (3, Exited(code=3)),
-        (0, Exited(code=0)),
-        (-9, Exited(signal="SIGKILL")),
-        (-34, Exited(signal="SIGRTMIN")),
-        (-40, Exited(signal="SIG40")),
-        (None, Exited()),
+        (3, ExitedProgram(code=3)),
+        (0, ExitedProgram(code=0)),
+        (-9, ExitedProgram(signal="SIGKILL")),
+        (-34, ExitedProgram(signal="SIGRTMIN")),
+        (-40, ExitedProgram(signal="SIG40")),
+        (None, ExitedProgram()),
     ],
 )
 def test_the_end_is_a_code_or_a_signal(code, end):
@@ -125,7 +123,7 @@ def test_the_end_is_a_code_or_a_signal(code, end):
 
 def test_a_logpoints_text_is_told_from_its_goroutine():
     told = printed("> [Go 18]: [[log 2]] at 1\n", "stdout")
-    assert told == Printed(Stream.CONSOLE, "[[log 2]] at 1\n")
+    assert told == OutputPrinted(OutputStream.CONSOLE, "[[log 2]] at 1\n")
 
 
 def test_an_expression_that_fails_in_a_logpoint_says_why():
@@ -148,7 +146,7 @@ def test_of_a_failed_build_the_compilers_lines_are_told():
         "# command-line-arguments\n./m.go:4:2: undefined: y (exit status 1)\n",
         "stderr",
     )
-    assert told == Printed(Stream.CONSOLE, "./m.go:4:2: undefined: y\n")
+    assert told == OutputPrinted(OutputStream.CONSOLE, "./m.go:4:2: undefined: y\n")
     said = "Failed to launch: Build error: Check the debug console for details."
     assert GO.launch_problem(said) == "the program does not build"
     assert GO.launch_hint(said) == "go build names what to mend in the same words"
@@ -170,23 +168,23 @@ def test_what_delve_always_says_is_not_told():
     ],
 )
 def test_a_goroutine_is_named_by_its_number_and_function(told, name):
-    assert GO.thread(dap.Thread(5, told)) == dap.Thread(5, name)
+    assert GO.thread(dap.DapThread(5, told)) == dap.DapThread(5, name)
 
 
 def test_before_the_runtime_begins_there_is_no_goroutine():
-    assert GO.thread(dap.Thread(1, "Dummy")) == dap.Thread(0, "no goroutine")
+    assert GO.thread(dap.DapThread(1, "Dummy")) == dap.DapThread(0, "no goroutine")
 
 
 def test_it_is_found_on_the_path_then_in_gos_own_folders_then_in_ours(tmp_path: Path):
     own = tmp_path / "data" / "debugger-cli" / "adapters" / "delve"
     gopath, path = tmp_path / "go" / "bin", tmp_path / "bin"
     env = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data"), "PATH": str(path)}
-    assert GO.find(Search(env)) is None
+    assert GO.find(AdapterSearch(env)) is None
     for folder in (own, gopath, path):
         folder.mkdir(parents=True)
         (folder / "dlv").write_text("#!/bin/sh\n")
         (folder / "dlv").chmod(0o755)
-        found = GO.find(Search(env, args=("--log",)))
+        found = GO.find(AdapterSearch(env, args=("--log",)))
         assert found is not None
         assert found.argv[0] == str(folder / "dlv")
         assert found.argv[1:] == ("dap", "--listen", "127.0.0.1:0", "--log")
@@ -203,7 +201,7 @@ def test_it_is_found_on_the_path_then_in_gos_own_folders_then_in_ours(tmp_path: 
     ],
 )
 def test_a_text_in_quotes_is_read(text, plain):
-    assert delve_panics.unquoted(text) == plain
+    assert delve_panics.unquote_go(text) == plain
 
 
 @pytest.mark.parametrize(
@@ -220,7 +218,7 @@ def test_a_text_in_quotes_is_read(text, plain):
     ],
 )
 def test_why_a_breakpoint_is_refused_is_left_to_be_explained_where_it_can(said, told):
-    assert delve_breakpoints.refusal(said) == told
+    assert delve_breakpoints.parse_refusal(said) == told
 
 
 class Answering:
@@ -232,22 +230,26 @@ class Answering:
         self.answers = {name.replace("_", " "): body for name, body in answers.items()}
         self.asked: list[str] = []
 
-    async def request(self, command: str, arguments: Any, body: Any, **_: Any) -> Any:
+    async def send_request(self, command: str, arguments: Any, body: Any, **_: Any) -> Any:
         assert command == "evaluate"
         self.asked.append(arguments.expression)
         if arguments.expression not in self.answers:
             needed = "function calls not allowed without using 'call'"
-            raise DebuggerError(Code.EVALUATION_FAILED, f"Unable to evaluate expression: {needed}")
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED, f"Unable to evaluate expression: {needed}"
+            )
         return msgspec.convert(self.answers[arguments.expression], body)
 
-    async def fetch(self, handle: int, **_: Any) -> Any:
-        from debugger.core.model import Variable
+    async def fetch_variables(self, handle: int, **_: Any) -> Any:
+        from debugger.model.program import Variable
 
         return [Variable("~r0", "9 = 0x9", "uint")] if handle == 7 else []
 
 
-def evaluate(inside: Any, expression: str, purpose: Purpose = Purpose.PRINT) -> Any:
-    return asyncio.run(delve_values.evaluate(inside, expression, None, purpose))
+def evaluate(
+    inside: Any, expression: str, purpose: EvaluationPurpose = EvaluationPurpose.PRINT
+) -> Any:
+    return asyncio.run(delve_values.evaluate_go(inside, expression, None, purpose))
 
 
 def test_an_unsigned_number_is_shown_once_and_an_address_as_one():
@@ -272,7 +274,7 @@ def test_a_command_of_delves_is_no_expression(expression):
     inside = Answering()
     with pytest.raises(DebuggerError, match="command of delve") as raised:
         evaluate(inside, expression)
-    assert raised.value.code is Code.EVALUATION_FAILED
+    assert raised.value.code is ErrorCode.EVALUATION_FAILED
     assert inside.asked == []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from debugger.backends.dap.adapters.delve import source as go_source
+from debugger.backends.adapters.delve import go_outline as go_source
 
 SOURCE = """// Package tree has trees.
 package tree
@@ -48,7 +48,7 @@ def file(tmp_path: Path) -> str:
 
 def test_functions_are_named_as_delve_names_them(file: str):
     expected = ["tree.New", "tree.(*Tree).Add", "tree.node.Len", "tree.Map", "tree.nothing"]
-    assert go_source.names(file) == expected
+    assert go_source.function_names(file) == expected
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_functions_are_named_as_delve_names_them(file: str):
     ],
 )
 def test_the_parameters_of_a_function_are_known(file: str, function, line, names):
-    assert go_source.parameters(file, function, line) == names
+    assert go_source.parameter_names(file, function, line) == names
 
 
 @pytest.mark.parametrize(
@@ -78,34 +78,34 @@ def test_the_parameters_of_a_function_are_known(file: str, function, line, names
     ],
 )
 def test_what_a_function_returns_is_known_by_its_types(file: str, function, types):
-    assert go_source.results(file, function) == types
+    assert go_source.result_types(file, function) == types
 
 
 def test_names_that_share_a_type_each_have_it(tmp_path: Path):
     path = tmp_path / "a.go"
     path.write_text("package a\n\nfunc f() (quotient, rest int, err error) {\n}\n")
-    assert go_source.results(str(path), "f") == ("int", "int", "error")
+    assert go_source.result_types(str(path), "f") == ("int", "int", "error")
 
 
 def test_a_file_that_changes_is_read_anew(tmp_path: Path):
     path = tmp_path / "a.go"
     path.write_text("package a\n\nfunc old() {\n}\n")
-    assert go_source.names(str(path)) == ["a.old"]
+    assert go_source.function_names(str(path)) == ["a.old"]
     path.write_text("package a\n\nfunc newer() {\n}\n")
-    assert go_source.names(str(path)) == ["a.newer"]
+    assert go_source.function_names(str(path)) == ["a.newer"]
 
 
 @pytest.mark.parametrize("text", ["", "package", "func (", "func f(((", "\0", "func f() {"])
 def test_a_broken_file_is_no_error(tmp_path: Path, text: str):
     path = tmp_path / "a.go"
     path.write_text(text)
-    assert go_source.outline(str(path)) is not None
-    assert go_source.parameters(str(path), "a.f", 1) in (None, [])
+    assert go_source.outline_file(str(path)) is not None
+    assert go_source.parameter_names(str(path), "a.f", 1) in (None, [])
 
 
 def test_a_file_that_is_not_there_has_nothing(tmp_path: Path):
-    assert go_source.names(str(tmp_path / "none.go")) == []
-    assert go_source.length(str(tmp_path / "none.go")) is None
+    assert go_source.function_names(str(tmp_path / "none.go")) == []
+    assert go_source.count_lines(str(tmp_path / "none.go")) is None
 
 
 def test_the_programs_own_sources_are_told_from_gos_and_from_other_modules(tmp_path: Path):

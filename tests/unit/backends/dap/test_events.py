@@ -11,17 +11,24 @@ from typing import Any
 import msgspec
 import pytest
 
-from debugger.backends.base import ConditionFailed, Ended, Logged, Printed, Rebound, Started
-from debugger.backends.dap.adapters.lldb import lldb_dap
-from debugger.backends.dap.events import Events, log_message
-from debugger.backends.dap.profile import printed
-from debugger.core.events import Stream
-from debugger.core.model import Exited, Reason, Stopped
-from debugger.errors import Code, DebuggerError
+from debugger.backends.adapters.lldb import lldb_dap
+from debugger.backends.base import (
+    BackendEnded,
+    BreakpointChanged,
+    ConditionError,
+    LogpointPassed,
+    OutputPrinted,
+    ProcessStarted,
+)
+from debugger.backends.dap.adapter_profile import parse_output
+from debugger.backends.dap.event_dispatcher import EventDispatcher, mark_log_message
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.events import OutputStream
+from debugger.model.program import ExitedProgram, Stopped, StopReason
 
 BOUND_S = 20.0
 # What the protocol says, without lldb-dap's own ways but for its exit codes.
-PROFILE = replace(lldb_dap.PROFILE, printed=printed, settle=None)
+PROFILE = replace(lldb_dap.PROFILE, printed=parse_output, settle=None)
 
 
 class Ear:
@@ -33,13 +40,13 @@ class Ear:
         self.stands = True
         self.drained = 0
         self.ended = asyncio.Event()
-        self.events = Events(
+        self.events = EventDispatcher(
             PROFILE, sink=self._take, judge=self._judge, drain=self._drain, tasks=tasks
         )
 
     def _take(self, event: Any) -> None:
         self.told.append(event)
-        if isinstance(event, Ended):
+        if isinstance(event, BackendEnded):
             self.ended.set()
 
     async def _judge(self, stop: Stopped) -> Stopped | None:
@@ -50,7 +57,7 @@ class Ear:
         self.drained += 1
 
     def say(self, name: str, **body: Any) -> None:
-        self.events.take(name, msgspec.Raw(json.dumps(body).encode()))
+        self.events.handle_event(name, msgspec.Raw(json.dumps(body).encode()))
 
     async def end(self) -> list[Any]:
         await asyncio.wait_for(self.ended.wait(), BOUND_S)
@@ -59,7 +66,7 @@ class Ear:
 
 @pytest.fixture
 async def ear(monkeypatch) -> AsyncIterator[Ear]:
-    monkeypatch.setattr("debugger.backends.dap.events._OTHER_S", 0.05)
+    monkeypatch.setattr("debugger.backends.dap.event_dispatcher._OTHER_S", 0.05)
     async with asyncio.TaskGroup() as tasks:
         yield Ear(tasks)
 
@@ -71,7 +78,7 @@ async def test_the_end_is_told_once_in_any_order_of_events(ear, order):
     for name in [*order, *order]:
         ear.say(name, **({"exitCode": 3} if name == "exited" else {}))
     code = 3 if "exited" in order else None
-    assert await ear.end() == [Exited(code=code), Ended()]
+    assert await ear.end() == [ExitedProgram(code=code), BackendEnded()]
     assert ear.drained == 1
     assert ear.events.is_over
 
@@ -82,22 +89,22 @@ async def test_a_death_by_the_signal_that_stopped_it_last_is_told_so(ear):
     ear.say("terminated")
     told = await ear.end()
     assert told[0].signal == "SIGSEGV"
-    assert told[1:] == [Exited(signal="SIGSEGV"), Ended()]
+    assert told[1:] == [ExitedProgram(signal="SIGSEGV"), BackendEnded()]
 
 
 async def test_a_stop_that_only_repeats_another_is_not_told(ear):
     ear.say("stopped", reason="goto", threadId=1)
     ear.say("stopped", reason="goto", threadId=2, preserveFocusHint=True)
     (stop,) = ear.told
-    assert (stop.reason, stop.thread) == (Reason.GOTO, 1)
+    assert (stop.reason, stop.thread) == (StopReason.GOTO, 1)
     assert ear.events.happened.is_set()
 
 
 async def test_nothing_is_told_after_the_end_or_a_disconnect(ear):
-    ear.events.mute()
+    ear.events.stop_reporting()
     ear.say("stopped", reason="step", threadId=1)
     ear.say("exited", exitCode=0)
-    ear.events.lose("gone")
+    ear.events.note_adapter_lost("gone")
     await asyncio.sleep(0)
     assert ear.told == []
 
@@ -120,12 +127,12 @@ async def test_output_is_told_by_its_stream_and_logpoints_by_their_breakpoint(ea
     ear.say("output", output="c\n")
     ear.say("output", category="telemetry", output="{}")
     ear.say("output", output="")
-    ear.say("output", category="console", output=log_message(12, "i=3\n"))
+    ear.say("output", category="console", output=mark_log_message(12, "i=3\n"))
     assert ear.told == [
-        Printed(Stream.STDOUT, "a\n"),
-        Printed(Stream.STDERR, "b"),
-        Printed(Stream.CONSOLE, "c\n"),
-        Logged(12, "i=3"),
+        OutputPrinted(OutputStream.STDOUT, "a\n"),
+        OutputPrinted(OutputStream.STDERR, "b"),
+        OutputPrinted(OutputStream.CONSOLE, "c\n"),
+        LogpointPassed(12, "i=3"),
     ]
     assert "c\n" in ear.events.console_tail()
 
@@ -135,15 +142,15 @@ async def test_output_is_told_by_its_stream_and_logpoints_by_their_breakpoint(ea
 )
 async def test_what_only_looks_like_a_logpoint_is_output(ear, text):
     ear.say("output", category="console", output=text)
-    assert ear.told == [Printed(Stream.CONSOLE, text)]
+    assert ear.told == [OutputPrinted(OutputStream.CONSOLE, text)]
 
 
 async def test_a_failed_condition_is_told_with_its_breakpoint(monkeypatch, ear):
-    failed = ConditionFailed(None, "x > 1: NameError")
+    failed = ConditionError(None, "x > 1: NameError")
     monkeypatch.setattr(ear.events, "_profile", replace(PROFILE, printed=lambda _: failed))
     ear.events.conditions[7] = (3, "x > 1")
     ear.say("output", output="x")
-    assert ear.told == [ConditionFailed(3, "x > 1: NameError")]
+    assert ear.told == [ConditionError(3, "x > 1: NameError")]
 
 
 async def test_the_process_and_late_breakpoints_are_told(ear):
@@ -152,15 +159,15 @@ async def test_the_process_and_late_breakpoints_are_told(ear):
     ear.say("breakpoint", reason="removed", breakpoint={"id": 7})
     ear.say("breakpoint", reason="changed", breakpoint={"verified": True})
     started, rebound = ear.told
-    assert started == Started(99)
-    assert isinstance(rebound, Rebound)
+    assert started == ProcessStarted(99)
+    assert isinstance(rebound, BreakpointChanged)
     assert (rebound.bound.backend_id, rebound.bound.line) == (7, 4)
 
 
 async def test_losing_the_adapter_ends_the_session_with_why_and_wakes_who_waits(ear):
-    ear.events.lose("toy was killed by signal 9")
-    ear.events.lose("again")
-    assert ear.told == [Ended(error="toy was killed by signal 9")]
+    ear.events.note_adapter_lost("toy was killed by signal 9")
+    ear.events.note_adapter_lost("again")
+    assert ear.told == [BackendEnded(error="toy was killed by signal 9")]
     assert ear.events.initialized.is_set()
     assert ear.events.happened.is_set()
 
@@ -176,4 +183,4 @@ async def test_an_unknown_event_is_let_pass_and_a_malformed_one_is_a_protocol_er
     }.items():
         with pytest.raises(DebuggerError) as broken:
             ear.say(name, **body)
-        assert broken.value.code is Code.PROTOCOL
+        assert broken.value.code is ErrorCode.PROTOCOL

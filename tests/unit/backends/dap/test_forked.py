@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.base import Closed, Launch
-from debugger.backends.dap import forked
-from debugger.backends.dap.forked import Forks
+from debugger.backends.base import ClosedBackend, LaunchTarget
+from debugger.backends.dap import forked_children
+from debugger.backends.dap.forked_children import ForkedChildren
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
 
@@ -41,74 +41,74 @@ def _waiting(wait_until: Any) -> Iterator[Callable[[], int]]:
 
 
 def test_a_process_waits_until_its_adapter_is_closed(waiting: Any, wait_until: Any) -> None:
-    forks, pid = Forks(), waiting()
-    held = forks.hold(pid)
+    forks, pid = ForkedChildren(), waiting()
+    held = forks.hold_child(pid)
     assert held is not None
     assert state(pid) == "T"
-    forks.release(held)
-    forks.release(held)
+    forks.release_child(held)
+    forks.release_child(held)
     wait_until(lambda: state(pid) == "S", what="its going on")
 
 
 def test_too_many_at_once_go_on_and_leave_room_when_they_end(
     waiting: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forked, "AT_ONCE", 1)
-    forks, first, second = Forks(), waiting(), waiting()
-    held = forks.hold(first)
+    monkeypatch.setattr(forked_children, "AT_ONCE", 1)
+    forks, first, second = ForkedChildren(), waiting(), waiting()
+    held = forks.hold_child(first)
     assert held is not None
-    assert forks.hold(second) is None
+    assert forks.hold_child(second) is None
     wait_until(lambda: state(second) == "S", what="its going on")
-    forks.release(held)
-    third = forks.hold(waiting())
+    forks.release_child(held)
+    third = forks.hold_child(waiting())
     assert third is not None
-    forks.release(third)
+    forks.release_child(third)
 
 
 def test_too_many_altogether_go_on(
     waiting: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forked, "ALTOGETHER", 1)
-    forks, first = Forks(), waiting()
-    held = forks.hold(first)
+    monkeypatch.setattr(forked_children, "ALTOGETHER", 1)
+    forks, first = ForkedChildren(), waiting()
+    held = forks.hold_child(first)
     assert held is not None
-    forks.release(held)
+    forks.release_child(held)
     wait_until(lambda: state(first) == "S", what="its going on")
     second = waiting()
-    assert forks.hold(second) is None
+    assert forks.hold_child(second) is None
     wait_until(lambda: state(second) == "S", what="its going on")
 
 
 def test_one_that_has_ended_is_not_held() -> None:
     process = subprocess.Popen(["true"])
     process.wait()
-    assert Forks().hold(process.pid) is None
+    assert ForkedChildren().hold_child(process.pid) is None
 
 
 @pytest.mark.parametrize("is_taken", [True, False])
 async def test_closing_kills_only_what_the_adapter_holds(
     waiting: Any, wait_until: Any, *, is_taken: bool
 ) -> None:
-    forks, pid, asked = Forks(), waiting(), []
+    forks, pid, asked = ForkedChildren(), waiting(), []
 
-    async def close(*, kill: bool) -> Closed:
+    async def close(*, kill: bool) -> ClosedBackend:
         asked.append(kill)
         raise OSError
 
-    held = forks.hold(pid)
+    held = forks.hold_child(pid)
     assert held is not None
     held.is_taken = is_taken
     with pytest.raises(OSError):  # noqa: PT011 - its own, without words
-        await held.closing(close)(kill=True)
+        await held.close_function(close)(kill=True)
     assert asked == [is_taken]
     wait_until(lambda: state(pid) == "S", what="its going on")
 
 
 def test_it_is_attached_to_as_its_parent_was_launched(waiting: Any, tmp_path: Path) -> None:
-    forks, pid = Forks(), waiting()
-    held = forks.hold(pid)
+    forks, pid = ForkedChildren(), waiting()
+    held = forks.hold_child(pid)
     assert held is not None
-    target = held.target(Launch("/bin/true", cwd="/tmp", env={"A": "b"}))
+    target = held.attach_target(LaunchTarget("/bin/true", cwd="/tmp", env={"A": "b"}))
     assert (target.pid, target.cwd, target.env, target.pause) == (pid, "/tmp", {"A": "b"}, False)
-    assert held.scratch(tmp_path).parent == tmp_path
-    forks.release(held)
+    assert held.make_scratch(tmp_path).parent == tmp_path
+    forks.release_child(held)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from debugger.backends.base import Launch
-from debugger.backends.dap.adapters.debugpy import functions as python
-from debugger.backends.dap.adapters.js_debug import functions as javascript
-from debugger.core.breakpoints import Bound, Breakpoint, Spec
-from debugger.targets.project_files import project_files
+from debugger.backends.adapters.debugpy import debugpy_functions as python
+from debugger.backends.adapters.js_debug import js_functions as javascript
+from debugger.backends.base import LaunchTarget
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.sources.project_files import project_files
 
 
-def _launch(program: Path, cwd: Path, *args: str) -> Launch:
-    return Launch(program=str(program), cwd=str(cwd), env={}, args=args)
+def _launch(program: Path, cwd: Path, *args: str) -> LaunchTarget:
+    return LaunchTarget(program=str(program), cwd=str(cwd), env={}, args=args)
 
 
 def _write(path: Path, text: str) -> Path:
@@ -33,8 +33,8 @@ def test_what_was_installed_is_none_of_a_projects_files(tmp_path: Path):
 def test_a_scripts_function_is_found_in_files_that_are_loaded_later(tmp_path: Path):
     main = _write(tmp_path / "main.js", "require('./lib/price')\n")
     price = _write(tmp_path / "lib" / "deep" / "er" / "price.js", "const rate = (n) =>\n  n * 2;\n")
-    found = javascript.find_function(_launch(main, tmp_path), None, Spec(function="rate"))
-    assert isinstance(found, Spec)
+    found = javascript.find_function(_launch(main, tmp_path), None, BreakpointSpec(function="rate"))
+    assert isinstance(found, BreakpointSpec)
     assert (found.file, found.line) == (str(price), 2)
 
 
@@ -43,8 +43,8 @@ def test_of_functions_of_one_name_the_one_that_the_program_imports_is_meant(tmp_
     _write(tmp_path / "a" / "rate.ts", "function rate() {}\n")
     _write(tmp_path / "b" / "index.ts", "export * from '../c/rate';\n")
     meant = _write(tmp_path / "c" / "rate.ts", "function rate() {}\n")
-    found = javascript.find_function(_launch(main, tmp_path), None, Spec(function="rate"))
-    assert isinstance(found, Spec)
+    found = javascript.find_function(_launch(main, tmp_path), None, BreakpointSpec(function="rate"))
+    assert isinstance(found, BreakpointSpec)
     assert found.file == str(meant)
     assert found.note == "others of this name: a/rate.ts:1"
 
@@ -53,18 +53,20 @@ def test_a_loader_runs_a_script_that_is_among_its_arguments(tmp_path: Path):
     loader = _write(tmp_path / "app" / "node_modules" / "tsx" / "cli.mjs", "function whole() {}\n")
     script = _write(tmp_path / "app" / "main.ts", "function whole(n: number) {\n  return n;\n}\n")
     launched = _launch(loader, tmp_path, "app/main.ts")
-    found = javascript.find_function(launched, None, Spec(function="whole"))
-    assert isinstance(found, Spec)
+    found = javascript.find_function(launched, None, BreakpointSpec(function="whole"))
+    assert isinstance(found, BreakpointSpec)
     assert (found.file, found.line) == (str(loader), 1)
-    found = javascript.find_function(launched, None, Spec(function="main.whole"))
-    assert isinstance(found, Spec)
+    found = javascript.find_function(launched, None, BreakpointSpec(function="main.whole"))
+    assert isinstance(found, BreakpointSpec)
     assert found.file == str(script)
 
 
 def test_a_function_that_is_nowhere_says_where_it_was_looked_for_and_names_near(tmp_path: Path):
     main = _write(tmp_path / "main.js", "function lineTotal(n) {\n  return n;\n}\n")
-    found = javascript.find_function(_launch(main, tmp_path), None, Spec(function="lineTotl"))
-    assert isinstance(found, Bound)
+    found = javascript.find_function(
+        _launch(main, tmp_path), None, BreakpointSpec(function="lineTotl")
+    )
+    assert isinstance(found, BoundBreakpoint)
     assert found.why is not None
     assert f"1 scripts below {tmp_path}" in found.why
     assert found.near_names == ("lineTotal",)
@@ -75,9 +77,11 @@ def test_the_entry_of_a_function_is_a_condition_only_where_its_line_is_shared(tm
     path = _write(tmp_path / "a.py", text)
 
     def condition(name: str, own: str | None) -> str | None:
-        at = python.find_function(_launch(path, tmp_path), None, Spec(function=name))
-        assert isinstance(at, Spec)
-        return python.condition_of(Breakpoint(1, Spec(function=name, condition=own), at=at))
+        at = python.find_function(_launch(path, tmp_path), None, BreakpointSpec(function=name))
+        assert isinstance(at, BreakpointSpec)
+        return python.condition_of(
+            Breakpoint(1, BreakpointSpec(function=name, condition=own), at=at)
+        )
 
     assert condition("g", None) is None
     assert condition("g", "x") == "x"
@@ -89,6 +93,6 @@ def test_the_entry_of_a_function_is_a_condition_only_where_its_line_is_shared(tm
 def test_several_functions_of_a_name_are_named(tmp_path: Path):
     path = _write(tmp_path / "a.py", "class A:\n    def f(self):\n        return 1\n")
     _write(tmp_path / "b.py", "def f():\n    return 1\n")
-    found = python.find_function(_launch(path, tmp_path), None, Spec(function="f"))
-    assert isinstance(found, Spec)
+    found = python.find_function(_launch(path, tmp_path), None, BreakpointSpec(function="f"))
+    assert isinstance(found, BreakpointSpec)
     assert found.note == "others of this name: b.py:2"

@@ -8,17 +8,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from debugger.backends.base import Attach, ConditionFailed, Launch, Printed
+from debugger.backends.adapters.gdb import gdb_profile as gdb
+from debugger.backends.base import AttachTarget, ConditionError, LaunchTarget, OutputPrinted
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.gdb import profile as gdb
-from debugger.backends.dap.profile import Files, Search
-from debugger.core.breakpoints import Bound, Breakpoints, Spec
-from debugger.core.events import Stream
-from debugger.core.model import Exited, Reason
+from debugger.backends.dap.adapter_profile import AdapterSearch, StreamFiles
 from debugger.errors import DebuggerError
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoints, BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import ExitedProgram, StopReason
 
 PROFILE = gdb.PROFILE
-FILES = Files("/s/in", "/s/out", "/s/err")
+FILES = StreamFiles("/s/in", "/s/out", "/s/err")
 _IN_CALL = "while in a function called from GDB.  GDB has restored the context"
 
 
@@ -32,8 +32,10 @@ def _gdb(folder: Path, version: str, *, python: bool = True) -> Path:
     return file
 
 
-def _search(tmp_path: Path, **more: str) -> Search:
-    return Search({"PATH": str(tmp_path / "bin"), "XDG_DATA_HOME": str(tmp_path / "data"), **more})
+def _search(tmp_path: Path, **more: str) -> AdapterSearch:
+    return AdapterSearch(
+        {"PATH": str(tmp_path / "bin"), "XDG_DATA_HOME": str(tmp_path / "data"), **more}
+    )
 
 
 def test_the_first_gdb_that_has_an_adapter_is_taken(tmp_path: Path):
@@ -57,7 +59,7 @@ def test_a_gdb_without_python_has_no_adapter(tmp_path: Path):
 
 
 def test_a_configured_gdb_is_taken_as_it_is_with_its_arguments(tmp_path: Path):
-    found = PROFILE.find(Search({}, path="/opt/gdb", args=("--data-directory=/opt/share",)))
+    found = PROFILE.find(AdapterSearch({}, path="/opt/gdb", args=("--data-directory=/opt/share",)))
     assert found is not None
     assert (found.argv[0], found.argv[-1]) == ("/opt/gdb", "--data-directory=/opt/share")
     assert "-nx" in found.argv
@@ -82,7 +84,7 @@ def test_a_version_counts_if_it_has_an_adapter(said, version):
 
 def test_a_launch_says_the_files_and_leaves_out_what_json_cannot_carry():
     env = {"A": "b", "BAD": "\udcff"}
-    launch = Launch("/x/y z", cwd="/", env=env, args=("a b", ""), stop_on_entry=True)
+    launch = LaunchTarget("/x/y z", cwd="/", env=env, args=("a b", ""), stop_on_entry=True)
     told = PROFILE.launch(launch, FILES)
     assert told["stdio"] == ["/s/in", "/s/out", "/s/err"]
     assert (told["env"], told["args"]) == ({"A": "b"}, ["a b", ""])
@@ -92,13 +94,13 @@ def test_a_launch_says_the_files_and_leaves_out_what_json_cannot_carry():
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        (Attach(7, "/", {}, pause=True), {"stops": True, "pid": 7}),
+        (AttachTarget(7, "/", {}, pause=True), {"stops": True, "pid": 7}),
         (
-            Attach(None, "/", {}, program="/x", core="/c"),
+            AttachTarget(None, "/", {}, program="/x", core="/c"),
             {"stops": False, "program": "/x", "core": "/c"},
         ),
-        (Attach(None, "/", {}, connect=("::1", 12)), {"stops": False, "target": "[::1]:12"}),
-        (Attach(None, "/", {}, connect=("host", 12)), {"stops": False, "target": "host:12"}),
+        (AttachTarget(None, "/", {}, connect=("::1", 12)), {"stops": False, "target": "[::1]:12"}),
+        (AttachTarget(None, "/", {}, connect=("host", 12)), {"stops": False, "target": "host:12"}),
     ],
 )
 def test_an_attach_says_what_to_take_hold_of(target, told):
@@ -108,11 +110,11 @@ def test_an_attach_says_what_to_take_hold_of(target, told):
 @pytest.mark.parametrize("word", ["/x\nshell id", "/x\r", "\x1b"])
 def test_a_word_that_could_begin_another_command_is_refused(word):
     with pytest.raises(DebuggerError):
-        PROFILE.launch(Launch(word, cwd="/", env={}), FILES)
+        PROFILE.launch(LaunchTarget(word, cwd="/", env={}), FILES)
     with pytest.raises(DebuggerError):
-        PROFILE.attach(Attach(None, "/", {}, core=word))
+        PROFILE.attach(AttachTarget(None, "/", {}, core=word))
     with pytest.raises(DebuggerError):
-        PROFILE.attach(Attach(None, "/", {}, connect=(word, 1)))
+        PROFILE.attach(AttachTarget(None, "/", {}, connect=(word, 1)))
 
 
 def test_a_stop_for_a_signal_has_its_name():
@@ -121,21 +123,21 @@ def test_a_stop_for_a_signal_has_its_name():
         dap.StoppedBody,
     )
     stop = PROFILE.stopped(body)
-    assert (stop.reason, stop.signal, stop.thread) == (Reason.SIGNAL, "SIGSEGV", 2)
+    assert (stop.reason, stop.signal, stop.thread) == (StopReason.SIGNAL, "SIGSEGV", 2)
 
 
 def test_an_exit_is_told_by_status_or_by_signal():
-    assert PROFILE.exited(3, "SIGSEGV") == Exited(code=3)
-    assert PROFILE.exited(-11, None) == Exited(signal="SIGSEGV")
-    assert PROFILE.exited(-42, None) == Exited(signal="SIG42")
-    assert PROFILE.exited(None, None) == Exited()
+    assert PROFILE.exited(3, "SIGSEGV") == ExitedProgram(code=3)
+    assert PROFILE.exited(-11, None) == ExitedProgram(signal="SIGSEGV")
+    assert PROFILE.exited(-42, None) == ExitedProgram(signal="SIG42")
+    assert PROFILE.exited(None, None) == ExitedProgram()
 
 
 def test_output_is_gdbs_own_or_tells_of_a_condition_that_failed():
     said = dap.OutputBody(output="warning: x\n", category="stdout")
-    assert PROFILE.printed(said) == Printed(Stream.CONSOLE, "warning: x\n")
+    assert PROFILE.printed(said) == OutputPrinted(OutputStream.CONSOLE, "warning: x\n")
     failed = dap.OutputBody(output='[[condition]] n == 1: No symbol "n".', category="console")
-    assert PROFILE.printed(failed) == ConditionFailed(None, 'n == 1: No symbol "n".')
+    assert PROFILE.printed(failed) == ConditionError(None, 'n == 1: No symbol "n".')
 
 
 @pytest.mark.parametrize(
@@ -163,11 +165,11 @@ def test_a_hit_count_is_sent_as_how_many_are_passed_before():
 
 def test_news_of_a_watchpoint_leave_how_its_value_is_read():
     known = Breakpoints()
-    wanted = known.add(Spec(watch="counter"))
-    known.place(wanted.id, wanted.spec)
-    bound = Bound(verified=True, backend_id=5, address="0x10", again="*(int *) 0x10")
-    known.bind([known.get(wanted.id)], [bound])
-    known.update(Bound(verified=True, backend_id=5))
+    wanted = known.add(BreakpointSpec(watch="counter"))
+    known.set_location(wanted.id, wanted.spec)
+    bound = BoundBreakpoint(verified=True, backend_id=5, address="0x10", again="*(int *) 0x10")
+    known.take_answers([known.get(wanted.id)], [bound])
+    known.update_bound(BoundBreakpoint(verified=True, backend_id=5))
     now = known.get(wanted.id).bound
     assert now is not None
     assert (now.again, now.address) == ("*(int *) 0x10", "0x10")

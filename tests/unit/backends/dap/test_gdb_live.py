@@ -12,13 +12,19 @@ from typing import Any
 import pytest
 
 from debuggees import build, marker, source
-from debugger.backends import abilities, choose
-from debugger.backends.base import Attach, Launch, Started
-from debugger.backends.dap.adapters.gdb import profile as gdb
-from debugger.core.breakpoints import Spec
-from debugger.core.events import Stream
-from debugger.core.model import Exited, Purpose, Reason, Resume, Stopped
-from debugger.errors import Code, DebuggerError
+from debugger.backends import abilities, select_backend
+from debugger.backends.adapters.gdb import gdb_profile as gdb
+from debugger.backends.base import AttachTarget, LaunchTarget, ProcessStarted
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import (
+    EvaluationPurpose,
+    ExitedProgram,
+    ResumeKind,
+    Stopped,
+    StopReason,
+)
 from live import Driven, driven, launch
 
 pytestmark = pytest.mark.adapter("gdb")
@@ -29,23 +35,25 @@ _FILE = str(source("hard.cpp"))
 @pytest.fixture
 def drive(runtime_dir: Path) -> Drive:
     def make() -> Any:
-        found = choose.find(gdb.PROFILE, os.environ, {})
+        found = select_backend.find_adapter(gdb.PROFILE, os.environ, {})
         return driven(gdb.PROFILE, found, runtime_dir / "scratch")
 
     return make
 
 
-def _at(name: str, **more: Any) -> Spec:
-    return Spec(file=_FILE, line=marker("hard.cpp", name), **more)
+def _at(name: str, **more: Any) -> BreakpointSpec:
+    return BreakpointSpec(file=_FILE, line=marker("hard.cpp", name), **more)
 
 
-def _hard(*args: str) -> Launch:
+def _hard(*args: str) -> LaunchTarget:
     return launch(build("hard.cpp"), *args)
 
 
 async def test_a_text_of_rust_is_whole(drive: Drive):
     async with drive() as one:
-        at = Spec(file=str(source("collections.rs")), line=marker("collections.rs", "here"))
+        at = BreakpointSpec(
+            file=str(source("collections.rs")), line=marker("collections.rs", "here")
+        )
         stop = await one.to_stop(launch(build("collections.rs")), at)
         seen = await one.locals(await one.frame(stop))
         assert seen["st"].value == '"static é str"'
@@ -57,13 +65,13 @@ async def test_values_are_written_and_opened_as_far_as_they_can_be(drive: Drive)
         seen = await one.locals(await one.frame(stop))
         assert seen["million"].value.startswith("std::vector of length 1000000")
         assert (seen["million"].indexed, seen["named"].named) == (1_000_000, 2)
-        last = await one.backend.variables(seen["million"].handle, start=999_999, count=5)
+        last = await one.backend.read_variables(seen["million"].handle, start=999_999, count=5)
         assert [(each.name, each.value) for each in last] == [("[999999]", "7")]
-        inside = await one.backend.variables(seen["named"].handle)
+        inside = await one.backend.read_variables(seen["named"].handle)
         assert [each.name for each in inside] == ['["one"]', '["two"]']
         assert inside[0].value.endswith("{1, 2}")
         assert seen["many"].value == "<20000000 bytes>"
-        (far,) = await one.backend.variables(seen["many"].handle, start=4_999_999, count=1)
+        (far,) = await one.backend.read_variables(seen["many"].handle, start=4_999_999, count=1)
         assert (far.name, far.value) == ("[4999999]", "3")
         assert seen["ref"].value == "7"
         assert seen["text"].value == '"héllo"'
@@ -88,11 +96,11 @@ async def test_what_was_thrown_is_told_whatever_it_is(
 ):
     async with drive() as one:
         stop = await one.to_stop(_hard(), _at("hurl", condition=f"what == {turn}"))
-        await one.add(Spec(catch="throw"))
+        await one.add(BreakpointSpec(catch="throw"))
         await one.go_on(stop)
         stop = await one.seen.next(Stopped)
-        assert stop.reason is Reason.EXCEPTION
-        told = await one.backend.exception(stop)
+        assert stop.reason is StopReason.EXCEPTION
+        told = await one.backend.read_exception(stop)
         assert told.type.startswith(type_)
         before, _, after = message.partition("0x…")
         assert told.message.startswith(before), told
@@ -113,7 +121,7 @@ async def test_a_called_function_that_does_not_come_back_leaves_the_program_as_i
         ):
             with pytest.raises(DebuggerError, match=word) as raised:
                 await one.value(stop, call)
-            assert raised.value.code is Code.EVALUATION_FAILED
+            assert raised.value.code is ErrorCode.EVALUATION_FAILED
         assert await one.value(stop, "twice(4)") == "8"  # its breakpoint does not count here
         assert [(frame.function, frame.line) for frame in await one.frames(stop)] == before
         assert len([event for event in one.seen if isinstance(event, Stopped)]) == 1
@@ -158,7 +166,7 @@ async def test_a_program_that_cannot_be_run_is_told_at_once(
         begun = time.monotonic()
         with pytest.raises(DebuggerError, match=word) as raised:
             await one.to_stop(launch(make(tmp_path)))  # at the start, or only when it is to run
-        assert raised.value.code is Code.LAUNCH_FAILED
+        assert raised.value.code is ErrorCode.LAUNCH_FAILED
         assert time.monotonic() - begun < 8
 
 
@@ -166,16 +174,16 @@ async def test_arguments_reach_the_program_as_they_are(drive: Drive):
     words = ("a b", "", "$HOME", "*", "q'\"\\x", "new\nline", ";id")
     async with drive() as one:
         await one.backend.start(_hard(*words))
-        await one.backend.run()
-        assert await one.seen.next(Exited) == Exited(code=0)
-        printed = one.seen.printed(Stream.STDOUT)
+        await one.backend.run_program()
+        assert await one.seen.next(ExitedProgram) == ExitedProgram(code=0)
+        printed = one.seen.printed(OutputStream.STDOUT)
         assert printed.endswith("".join(f"[{word}]\n" for word in words))
 
 
 async def test_the_program_has_the_callers_environment_and_nothing_of_gdbs(drive: Drive):
     env = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "MINE": "ünï code"}
     async with drive() as one:
-        start = Launch(str(build("hard.cpp")), cwd=os.getcwd(), env=env)
+        start = LaunchTarget(str(build("hard.cpp")), cwd=os.getcwd(), env=env)
         await one.to_stop(start, _at("try"))
         found = (Path("/proc") / str(_pid(one)) / "environ").read_bytes()
         seen = {os.fsdecode(pair) for pair in found.split(b"\0") if pair}
@@ -183,30 +191,30 @@ async def test_the_program_has_the_callers_environment_and_nothing_of_gdbs(drive
 
 
 def _pid(one: Driven) -> int:
-    return next(event.pid for event in one.seen if isinstance(event, Started) and event.pid)
+    return next(event.pid for event in one.seen if isinstance(event, ProcessStarted) and event.pid)
 
 
 async def test_a_thread_that_runs_alone_and_ends_is_told_as_a_stop(drive: Drive):
     async with drive() as one:
         stop = await one.to_stop(_hard("thread"), _at("alone"))
-        alone = one.backend.ability(abilities.ThreadsAlone)
+        alone = one.backend.find_ability(abilities.SingleThreadAbility)
         await one.backend.set_breakpoints(_FILE, [])
-        await alone.resume_alone(Resume.CONTINUE, stop.thread)
+        await alone.resume_single_thread(ResumeKind.CONTINUE, stop.thread)
         stop = await one.seen.next(Stopped)
         assert "ended" in stop.description
         await one.go_on(stop)
-        assert await one.seen.next(Exited) == Exited(code=0)
+        assert await one.seen.next(ExitedProgram) == ExitedProgram(code=0)
 
 
 async def test_a_program_that_blocks_every_signal_is_paused(drive: Drive):
     async with drive() as one:
         await one.backend.start(_hard("block"))
-        await one.backend.run()
+        await one.backend.run_program()
         await one.seen.until_printed("blocked\n")
         for _ in range(2):
             await one.backend.pause()
             stop = await one.seen.next(Stopped)
-            assert stop.reason is Reason.PAUSE
+            assert stop.reason is StopReason.PAUSE
             await one.go_on(stop)
 
 
@@ -217,7 +225,7 @@ async def test_only_what_holds_is_told_as_hit_where_several_are_at_a_line(drive:
             _at("hurl", condition="what == 99"), _at("hurl", condition="what == 1"), _at("hurl")
         )
         assert len({bound.backend_id for bound in bounds}) == 3
-        await one.backend.run()
+        await one.backend.run_program()
         stop = await one.seen.next(Stopped)
         assert stop.hits == (bounds[2].backend_id,)
         await one.go_on(stop)
@@ -225,7 +233,7 @@ async def test_only_what_holds_is_told_as_hit_where_several_are_at_a_line(drive:
         assert stop.hits == (bounds[1].backend_id, bounds[2].backend_id)
         await one.backend.set_breakpoints(_FILE, [])
         await one.go_on(stop)
-        assert await one.seen.next(Exited) == Exited(code=0)
+        assert await one.seen.next(ExitedProgram) == ExitedProgram(code=0)
 
 
 async def test_what_needs_more_debug_registers_than_there_are_is_not_watched(drive: Drive):
@@ -235,14 +243,14 @@ async def test_what_needs_more_debug_registers_than_there_are_is_not_watched(dri
         for expression, word in (("wide", "5 hardware"), ("1 + 1", "address"), ("nope", "nope")):
             with pytest.raises(DebuggerError, match=word) as raised:
                 await one.watch(expression, frame)
-            assert raised.value.code is Code.EVALUATION_FAILED
+            assert raised.value.code is ErrorCode.EVALUATION_FAILED
         for number in range(4):
             assert (await one.watch(f"wide.words[{number}]", frame)).verified
         with pytest.raises(DebuggerError, match="0 are free"):
             await one.watch("wide.words[4]", frame)
         await one.go_on(stop)
         stop = await one.seen.next(Stopped)
-        assert stop.reason is Reason.WATCHPOINT
+        assert stop.reason is StopReason.WATCHPOINT
 
 
 async def test_a_core_file_shows_where_the_program_died_and_does_not_run(
@@ -252,19 +260,23 @@ async def test_a_core_file_shows_where_the_program_died_and_does_not_run(
     program = build("crash.c")
     async with drive() as one:
         await one.backend.start(launch(program))
-        await one.backend.run()
+        await one.backend.run_program()
         stop = await one.seen.next(Stopped)
         frame = await one.frame(stop)
-        await one.backend.ability(abilities.RawCommands).raw(f"generate-core-file {core}", frame)
+        await one.backend.find_ability(abilities.RawCommandAbility).run_raw(
+            f"generate-core-file {core}", frame
+        )
     async with drive() as one:
-        target = Attach(None, str(tmp_path), dict(os.environ), program=str(program), core=str(core))
+        target = AttachTarget(
+            None, str(tmp_path), dict(os.environ), program=str(program), core=str(core)
+        )
         await one.backend.attach(target)
-        await one.backend.run()
+        await one.backend.run_program()
         stop = await one.seen.next(Stopped)
-        assert (stop.reason, stop.signal) == (Reason.SIGNAL, "SIGSEGV")
+        assert (stop.reason, stop.signal) == (StopReason.SIGNAL, "SIGSEGV")
         same = await one.frame(stop)
         assert (same.function, same.line) == (frame.function, frame.line)
-        value = await one.backend.evaluate("first", same, Purpose.PRINT)
+        value = await one.backend.evaluate("first", same, EvaluationPurpose.PRINT)
         assert value.value == "0x0"
         with pytest.raises(DebuggerError, match="core file"):
             await one.go_on(stop)
@@ -273,13 +285,13 @@ async def test_a_core_file_shows_where_the_program_died_and_does_not_run(
 async def test_a_core_file_that_is_none_is_told(drive: Drive, tmp_path: Path):
     core = tmp_path / "core"
     core.write_bytes(b"no core")
-    target = Attach(None, str(tmp_path), dict(os.environ), core=str(core))
+    target = AttachTarget(None, str(tmp_path), dict(os.environ), core=str(core))
 
     async def begin(backend: Any) -> None:
         await backend.attach(target)
-        await backend.run()
+        await backend.run_program()
 
     async with drive() as one:
         with pytest.raises(DebuggerError, match="core") as raised:
             await begin(one.backend)  # told of the attach, or only when it is to run
-        assert raised.value.code is Code.LAUNCH_FAILED
+        assert raised.value.code is ErrorCode.LAUNCH_FAILED

@@ -11,20 +11,24 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.base import Attach, ConditionFailed, Launch, Printed
-from debugger.backends.dap import convert, nodelay
+from debugger.backends.adapters.js_debug import js_attach as js_debug_attach
+from debugger.backends.adapters.js_debug import js_profile as js_debug
+from debugger.backends.adapters.js_debug import js_values as js_debug_values
+from debugger.backends.adapters.js_debug import node_options
+from debugger.backends.adapters.js_debug import v8_previews as js_debug_texts
+from debugger.backends.adapters.js_debug.js_breakpoints import (
+    JsBreakpointSender,
+    log_template,
+    stop_condition,
+)
+from debugger.backends.base import AttachTarget, ConditionError, LaunchTarget, OutputPrinted
+from debugger.backends.dap import dap_convert, tcp_nodelay
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.js_debug import attach as js_debug_attach
-from debugger.backends.dap.adapters.js_debug import node_options
-from debugger.backends.dap.adapters.js_debug import profile as js_debug
-from debugger.backends.dap.adapters.js_debug import texts as js_debug_texts
-from debugger.backends.dap.adapters.js_debug import values as js_debug_values
-from debugger.backends.dap.adapters.js_debug.breakpoints import Lines, condition, template
-from debugger.backends.dap.profile import Search
-from debugger.core.breakpoints import Breakpoint, Spec
-from debugger.core.events import Stream
-from debugger.core.model import ExceptionDetails, ScopeKind, Variable
-from debugger.errors import Code, DebuggerError
+from debugger.backends.dap.adapter_profile import AdapterSearch
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import Breakpoint, BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import ExceptionDetails, ScopeKind, Variable
 
 PROFILE = js_debug.PROFILE
 assert PROFILE.delegating is not None
@@ -32,7 +36,7 @@ DELEGATING = PROFILE.delegating
 
 
 def _wanted(number: int = 7, line: int = 1, **spec: Any) -> Breakpoint:
-    at = Spec(file=__file__, line=line, **spec)
+    at = BreakpointSpec(file=__file__, line=line, **spec)
     return Breakpoint(id=number, spec=at, at=at)
 
 
@@ -49,12 +53,12 @@ def _wanted(number: int = 7, line: int = 1, **spec: Any) -> Breakpoint:
 def test_a_logpoints_text_becomes_a_format_and_its_expressions(
     text: str, written: str, values: int
 ):
-    told, expressions = template(text)
+    told, expressions = log_template(text)
     assert (told, len(expressions)) == (written, values)
 
 
 def test_a_breakpoint_without_a_condition_has_none():
-    assert condition(_wanted()) is None
+    assert stop_condition(_wanted()) is None
 
 
 @pytest.mark.parametrize(
@@ -86,7 +90,7 @@ def test_a_breakpoint_without_a_condition_has_none():
 def test_a_condition_counts_logs_and_stops_as_it_is_asked_to(
     spec: dict[str, Any], passes: int, stops: list[int], said: list[str]
 ):
-    text = condition(_wanted(**spec))
+    text = stop_condition(_wanted(**spec))
     program = (
         "require('inspector').console.log=(...a)=>console.log('said '+a.join(':'));"
         f"const v=6,e=7;for(let n=0,s=0;n<{passes};n++,s++)if({text})console.log('stop '+n);"
@@ -108,7 +112,7 @@ class _Adapter:
         self._last: dict[str, list[dict[str, Any]]] = {}
         self._next = 0
 
-    async def request(self, command: str, arguments: dict[str, Any], body: type[Any]) -> Any:
+    async def send_request(self, command: str, arguments: dict[str, Any], body: type[Any]) -> Any:
         assert command == "setBreakpoints"
         wanted, key = arguments["breakpoints"], str(arguments["source"])
         self.lists.append(wanted)
@@ -118,7 +122,7 @@ class _Adapter:
         self._next += len(wanted)
         first = self._next - len(wanted)
         answers = [
-            dap.Breakpoint(id=first + at, verified=True, line=one["line"])
+            dap.DapBreakpoint(id=first + at, verified=True, line=one["line"])
             for at, one in enumerate(wanted)
         ]
         return body(breakpoints=tuple(answers))
@@ -126,28 +130,30 @@ class _Adapter:
 
 async def test_a_list_that_is_the_same_is_not_sent_again_and_keeps_its_answers():
     adapter: Any = _Adapter()
-    lines = Lines(adapter)
-    first = await lines.send(__file__, [_wanted(1, 1), _wanted(2, 3)])
-    again = await lines.send(__file__, [_wanted(1, 1), _wanted(2, 3)])
+    lines = JsBreakpointSender(adapter)
+    first = await lines.send_file(__file__, [_wanted(1, 1), _wanted(2, 3)])
+    again = await lines.send_file(__file__, [_wanted(1, 1), _wanted(2, 3)])
     assert [one.id for one in first] == [one.id for one in again] == [0, 1]
     assert len(adapter.lists) == 1
-    assert [one.id for one in await lines.send(__file__, [_wanted(2, 3)])] == [2]
+    assert [one.id for one in await lines.send_file(__file__, [_wanted(2, 3)])] == [2]
 
 
 async def test_a_line_past_the_end_is_not_sent_and_is_unbound():
     adapter: Any = _Adapter()
-    answers = await Lines(adapter).send(__file__, [_wanted(1, 100_000), _wanted(2, 3)])
+    answers = await JsBreakpointSender(adapter).send_file(
+        __file__, [_wanted(1, 100_000), _wanted(2, 3)]
+    )
     assert [(one.verified, one.line) for one in answers] == [(False, None), (True, 3)]
     assert [one["line"] for one in adapter.lists[0]] == [3]
 
 
 async def test_later_breakpoints_get_other_numbers_than_those_before_a_launch():
     adapter: Any = _Adapter()
-    lines = Lines(adapter)
-    await lines.send(__file__, [_wanted(1, 1), _wanted(2, 3)])
+    lines = JsBreakpointSender(adapter)
+    await lines.send_file(__file__, [_wanted(1, 1), _wanted(2, 3)])
     adapter._next = 0  # the launch: js-debug counts from 0 on
-    await lines.renumber()
-    (later,) = await lines.send(__file__ + "x", [_wanted(3, 5)])
+    await lines.keep_numbers()
+    (later,) = await lines.send_file(__file__ + "x", [_wanted(3, 5)])
     assert later.id is not None
     assert later.id > 1
 
@@ -183,23 +189,23 @@ def test_our_own_file_is_loaded_after_js_debugs_and_before_the_users(loader: str
 
 def test_what_a_debuggers_presence_makes_node_write_is_left_out():
     text = "Debugger attached.\nreal trouble\nWaiting for the debugger to disconnect...\n"
-    assert DELEGATING.written(Stream.STDERR, text) == "real trouble\n"
-    assert DELEGATING.written(Stream.STDOUT, text) == text
+    assert DELEGATING.written(OutputStream.STDERR, text) == "real trouble\n"
+    assert DELEGATING.written(OutputStream.STDOUT, text) == text
 
 
 @pytest.mark.parametrize(
     ("category", "output", "told"),
     [
-        ("stdout", "[[failed 3]] n: no n\n", ConditionFailed(3, "n: no n")),
-        ("stderr", "oops\n", Printed(Stream.STDERR, "oops\n")),
-        ("stderr", "WARNING: Processing source-maps …", Stream.CONSOLE),
+        ("stdout", "[[failed 3]] n: no n\n", ConditionError(3, "n: no n")),
+        ("stderr", "oops\n", OutputPrinted(OutputStream.STDERR, "oops\n")),
+        ("stderr", "WARNING: Processing source-maps …", OutputStream.CONSOLE),
         ("telemetry", "js-debug/launch", None),
     ],
 )
 def test_output_is_the_programs_or_js_debugs(category: str, output: str, told: object):
     found = PROFILE.printed(dap.OutputBody(category=category, output=output))
-    if isinstance(told, Stream):
-        told = Printed(told, output)
+    if isinstance(told, OutputStream):
+        told = OutputPrinted(told, output)
     assert found == told
 
 
@@ -244,12 +250,14 @@ def test_what_is_wrong_with_an_expression_is_said_once(said: str, problem: str):
     assert PROFILE.problem(said) == problem
 
 
-def closures(scopes: list[tuple[str, dap.Source | None, int, int]]) -> list[bool]:
+def closures(scopes: list[tuple[str, dap.DapSource | None, int, int]]) -> list[bool]:
     bodies = [
-        dap.Scope(name=name, variables_reference=1, source=origin, line=line, column=column)
+        dap.DapScope(name=name, variables_reference=1, source=origin, line=line, column=column)
         for name, origin, line, column in scopes
     ]
-    found = [one for one in js_debug_values.scopes(bodies) if one.name.startswith("Closure")]
+    found = [
+        one for one in js_debug_values.convert_scopes(bodies) if one.name.startswith("Closure")
+    ]
     return [one.kind is ScopeKind.LOCALS for one in found]
 
 
@@ -261,8 +269,8 @@ def test_a_closure_is_local_unless_it_is_the_modules():
 def test_a_closure_is_local_where_its_function_is_in_the_source(tmp_path: Path):
     file = tmp_path / "a.ts"
     file.write_text("run((a) => {\n  run((b) => {\n    run(a, b);\n  });\n});\n")
-    here = dap.Source(path=str(file))
-    made = dap.Source(path=str(file), source_reference=7)
+    here = dap.DapSource(path=str(file))
+    made = dap.DapSource(path=str(file), source_reference=7)
     inner, outer = ("Local", here, 2, 7), ("Local", here, 1, 5)
     assert closures([inner, ("Closure", here, 1, 5)]) == [True]
     assert closures([inner, ("Closure", here, 1, 5), ("Closure", here, 1, 1)]) == [True, False]
@@ -272,7 +280,7 @@ def test_a_closure_is_local_where_its_function_is_in_the_source(tmp_path: Path):
     assert closures([inner, ("Closure", here, 1, 5), *bundled]) == [True, False, False]
     bundle = tmp_path / "bundle.js"
     bundle.write_text("(() => { // what a bundler has put around all modules\n})();\n")
-    around = ("Closure", dap.Source(path=str(bundle)), 1, 8)
+    around = ("Closure", dap.DapSource(path=str(bundle)), 1, 8)
     assert closures([inner, ("Closure", here, 1, 5), around]) == [True, False]
 
 
@@ -282,9 +290,9 @@ def test_options_that_the_environment_may_not_hold_are_put_on_the_command_line(
     node = require_tool("node")
     env = {"PATH": os.environ["PATH"]}
     usual = '--require "/a b/x.cjs" --max-old-space-size=100'
-    assert node_options.split(usual, node, env) == (usual, [])
+    assert node_options.split_options(usual, node, env) == (usual, [])
     own = r'"--test-name-pattern=a \"b\" c$" --stack_size=900'
-    found = node_options.split(f"{usual} --expose-internals {own}", node, env)
+    found = node_options.split_options(f"{usual} --expose-internals {own}", node, env)
     assert found[0] == usual
     assert found[1] == ["--expose-internals", '--test-name-pattern=a "b" c$', "--stack_size=900"]
 
@@ -316,29 +324,33 @@ EVALED = "\n    at eval (eval at f (a.js:1:1), <anonymous>:1:1)\n    at Promise.
     ],
 )
 def test_a_preview_is_written_without_its_noise(preview: str, text: str):
-    assert js_debug_texts.plain(preview) == text
+    assert js_debug_texts.plain_preview(preview) == text
 
 
 def test_a_preview_is_completed_with_what_elements_and_fields_hold():
     elements = [Variable("0", "{a: 1}", handle=1), Variable("2", "null")]
     assert (
-        js_debug_texts.array("(9) [{…}, …, null]", elements, 3) == "(9) [{a: 1}, <empty>, null, …]"
+        js_debug_texts.array_preview("(9) [{…}, …, null]", elements, 3)
+        == "(9) [{a: 1}, <empty>, null, …]"
     )
     fields = [Variable("a.b", "(1) [{…}]", handle=2), Variable("c", "1")]
-    assert js_debug_texts.record("T {c: 1, a.b: Array(1)}", fields) == "T {c: 1, a.b: (1) [{…}]}"
+    assert (
+        js_debug_texts.object_preview("T {c: 1, a.b: Array(1)}", fields)
+        == "T {c: 1, a.b: (1) [{…}]}"
+    )
     assert js_debug_texts.is_abbreviated("(2) [User, 1]")
     assert not js_debug_texts.is_abbreviated("(2) [NaN, true]")
-    assert js_debug_texts.collection("Set(2) {1, 1}", ["1", "'1'"]) == "Set(2) {1, '1'}"
+    assert js_debug_texts.collection_preview("Set(2) {1, 1}", ["1", "'1'"]) == "Set(2) {1, '1'}"
     # Without its entries a collection's strings cannot be told from numbers.
-    assert js_debug_texts.collection("Set(2) {1, 1}", []) == "Set(2)"
+    assert js_debug_texts.collection_preview("Set(2) {1, 1}", []) == "Set(2)"
 
 
 def test_a_getter_is_no_function_and_those_of_v8_are_left_out():
-    lazy = dap.VariableHint(lazy=True)
-    own = dap.Variable(name="a", value="ƒ a() { return 1; }", presentation_hint=lazy)
-    native = dap.Variable(name="length", value="ƒ length()", presentation_hint=lazy)
-    method = dap.Variable(name="run", value="ƒ run() { return 1; }", type="function")
-    found = [convert.variable(one) for one in (own, native, method)]
+    lazy = dap.DapVariableHint(lazy=True)
+    own = dap.DapVariable(name="a", value="ƒ a() { return 1; }", presentation_hint=lazy)
+    native = dap.DapVariable(name="length", value="ƒ length()", presentation_hint=lazy)
+    method = dap.DapVariable(name="run", value="ƒ run() { return 1; }", type="function")
+    found = [dap_convert.to_variable(one) for one in (own, native, method)]
     assert [js_debug_values.is_native_accessor(one) for one in found] == [False, True, False]
     assert [one.type for one in found] == ["accessor", "accessor", "function"]
 
@@ -367,28 +379,30 @@ def test_js_debug_is_found_where_it_is_put_with_the_callers_node(tmp_path: Path,
         "HOME": str(tmp_path),
         "XDG_DATA_HOME": str(tmp_path / "data"),
     }
-    assert PROFILE.find(Search(env)) is None  # that node cannot be run
+    assert PROFILE.find(AdapterSearch(env)) is None  # that node cannot be run
     node.chmod(0o755)
-    found = PROFILE.find(Search(env))
+    found = PROFILE.find(AdapterSearch(env))
     assert found is not None
     assert found.argv[:2] == (str(node), str(server))
     assert found.version == "1.112.0"
-    assert PROFILE.find(Search(env, path=str(tmp_path / "elsewhere"))) is None
-    own = PROFILE.find(Search({**env, "HOME": "/nowhere", "XDG_DATA_HOME": "/"}, path=str(server)))
+    assert PROFILE.find(AdapterSearch(env, path=str(tmp_path / "elsewhere"))) is None
+    own = PROFILE.find(
+        AdapterSearch({**env, "HOME": "/nowhere", "XDG_DATA_HOME": "/"}, path=str(server))
+    )
     assert own is not None
     assert own.argv == found.argv
 
 
 def test_a_process_that_is_no_node_is_not_sent_a_signal():
-    target = Attach(pid=os.getpid(), cwd="/", env={})
+    target = AttachTarget(pid=os.getpid(), cwd="/", env={})
     with pytest.raises(DebuggerError, match="is no Node") as raised:
-        js_debug_attach.arguments(target)
-    assert raised.value.code is Code.LAUNCH_FAILED
+        js_debug_attach.attach_arguments(target)
+    assert raised.value.code is ErrorCode.LAUNCH_FAILED
 
 
 def test_an_inspector_is_reached_where_it_is_said_to_be():
-    target = Attach(pid=None, cwd="/", env={}, connect=("10.0.0.1", 9333))
-    given = js_debug_attach.arguments(target)
+    target = AttachTarget(pid=None, cwd="/", env={}, connect=("10.0.0.1", 9333))
+    given = js_debug_attach.attach_arguments(target)
     assert (given["request"], given["address"], given["port"]) == ("attach", "10.0.0.1", 9333)
 
 
@@ -399,7 +413,7 @@ def test_a_process_is_made_to_send_at_once_on_its_local_connections():
         with near, far:
             level, option = socket.IPPROTO_TCP, socket.TCP_NODELAY
             assert not near.getsockopt(level, option)
-            if not nodelay.send_at_once(os.getpid()):
+            if not tcp_nodelay.disable_nagle(os.getpid()):
                 pytest.skip("this system does not lend sockets")
             assert near.getsockopt(level, option)
             assert far.getsockopt(level, option)
@@ -408,8 +422,8 @@ def test_a_process_is_made_to_send_at_once_on_its_local_connections():
 def test_a_process_that_is_gone_is_no_matter():
     gone = subprocess.Popen(["true"])
     gone.wait()
-    assert nodelay.send_at_once(gone.pid) == 0
-    assert nodelay.send_at_once(0) == 0
+    assert tcp_nodelay.disable_nagle(gone.pid) == 0
+    assert tcp_nodelay.disable_nagle(0) == 0
 
 
 @pytest.mark.parametrize(
@@ -426,7 +440,7 @@ def test_what_was_typed_is_run_and_no_compiled_file_in_its_place(
     monkeypatch: pytest.MonkeyPatch, program: str, options: str, is_left_to_the_adapter: bool
 ) -> None:
     monkeypatch.setattr(js_debug, "_strips_types", lambda _: False)
-    launch = Launch(program, cwd="/", env={"NODE_OPTIONS": options}, args=("a",))
+    launch = LaunchTarget(program, cwd="/", env={"NODE_OPTIONS": options}, args=("a",))
     words = js_debug._words_to_run(launch)
     if is_left_to_the_adapter:
         assert words == {"program": program, "args": ["a"]}
@@ -441,8 +455,8 @@ def test_a_compiled_file_that_runs_in_place_of_a_source_is_named_and_told_to_be_
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (time, time))
     program = str(tmp_path / "main.ts")
-    launch = Launch(program, cwd=str(tmp_path), env={})
-    assert js_debug._replaced(launch, ["node", program]) is None
-    said = js_debug._replaced(launch, ["node", "./out.js"]) or ""
+    launch = LaunchTarget(program, cwd=str(tmp_path), env={})
+    assert js_debug._replacement_note(launch, ["node", program]) is None
+    said = js_debug._replacement_note(launch, ["node", "./out.js"]) or ""
     assert said.startswith("out.js runs: its source map names main.ts")
     assert said.endswith("it is older than main.ts: compile it again")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from debuggees import marker, source
-from debugger.targets import javascript
-from debugger.targets.javascript import read
+from debugger.sources import javascript_outline
+from debugger.sources.javascript_outline import outline_text
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ from debugger.targets.javascript import read
 def test_a_function_is_found_by_its_name_with_its_arguments_and_its_first_code(
     text: str, name: str, arguments: tuple[str, ...], place: tuple[int, int]
 ):
-    found = read(text).named(name)
+    found = outline_text(text).find_named(name)
     assert found is not None
     assert (found.name, found.arguments, (found.line, found.column)) == (name, arguments, place)
 
@@ -54,7 +54,7 @@ def test_a_function_is_found_by_its_name_with_its_arguments_and_its_first_code(
     ],
 )
 def test_what_only_looks_like_a_function_is_none(text: str):
-    assert read(text).named("ghost") is None
+    assert outline_text(text).find_named("ghost") is None
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,15 @@ def test_what_only_looks_like_a_function_is_none(text: str):
 def test_the_first_statement_is_the_first_that_has_code_of_its_own(
     text: str, start: tuple[int, int] | None
 ):
-    assert read(text).start == start
+    assert outline_text(text).start == start
 
 
 def test_a_line_is_in_the_innermost_function_around_it():
-    outline = read("function a(x) {\n  return [1].map((y) => {\n    y();\n  });\n}\n")
-    assert [outline.around(line) and outline.around(line).arguments for line in (2, 3, 5, 6)] == [
+    outline = outline_text("function a(x) {\n  return [1].map((y) => {\n    y();\n  });\n}\n")
+    assert [
+        outline.innermost_function(line) and outline.innermost_function(line).arguments
+        for line in (2, 3, 5, 6)
+    ] == [
         ("y",),
         ("y",),
         ("x",),
@@ -85,25 +88,25 @@ def test_a_line_is_in_the_innermost_function_around_it():
 
 
 def test_a_name_with_its_class_is_found_and_without_it_too():
-    outline = javascript.outline(str(source("loop.js")))
+    outline = javascript_outline.outline_file(str(source("loop.js")))
     assert outline is not None
-    found = outline.named("Account.deposit")
+    found = outline.find_named("Account.deposit")
     assert found is not None
     assert found.line == marker("loop.js", "deposit")
-    assert outline.named("deposit") is found
-    assert outline.named("posit") is None
+    assert outline.find_named("deposit") is found
+    assert outline.find_named("posit") is None
 
 
 def test_a_file_that_changes_is_read_again(tmp_path: Path):
     file = tmp_path / "a.js"
     file.write_text("function old() { x(); }")
-    before = javascript.outline(str(file))
+    before = javascript_outline.outline_file(str(file))
     file.write_text("function renewed() { x(); }")
-    after = javascript.outline(str(file))
+    after = javascript_outline.outline_file(str(file))
     assert before is not None
     assert after is not None
-    assert (before.named("old"), after.named("old")) == (before.functions[0], None)
-    assert javascript.outline(str(tmp_path / "none.js")) is None
+    assert (before.find_named("old"), after.find_named("old")) == (before.functions[0], None)
+    assert javascript_outline.outline_file(str(tmp_path / "none.js")) is None
 
 
 def test_a_compiled_file_names_its_sources_that_are_here(tmp_path: Path):
@@ -118,7 +121,7 @@ def test_a_compiled_file_names_its_sources_that_are_here(tmp_path: Path):
     (out / "b.js").write_text("x();\n" + data)
     (out / "c.js").write_text("//# sourceMappingURL=gone.map\n")
     (out / "d.js").write_text("x();\n")
-    assert javascript.sources(out / "a.js") == [tmp_path / "a.ts"]
-    assert javascript.sources(out / "b.js") == [tmp_path / "a.ts"]
-    assert javascript.sources(out / "c.js") == []
-    assert javascript.sources(out / "d.js") == []
+    assert javascript_outline.original_sources(out / "a.js") == [tmp_path / "a.ts"]
+    assert javascript_outline.original_sources(out / "b.js") == [tmp_path / "a.ts"]
+    assert javascript_outline.original_sources(out / "c.js") == []
+    assert javascript_outline.original_sources(out / "d.js") == []

@@ -12,11 +12,17 @@ from typing import Any
 import pytest
 
 from debuggees import build, marker, source
-from debugger.backends import abilities, choose
-from debugger.backends.base import Attach, ConditionFailed, Rebound
-from debugger.core.breakpoints import Access, Bound, Breakpoint, Spec
-from debugger.core.model import ExceptionDetails, Exited, Purpose, Reason, Stopped
-from debugger.errors import Code, DebuggerError
+from debugger.backends import abilities, select_backend
+from debugger.backends.base import AttachTarget, BreakpointChanged, ConditionError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec, WatchAccess
+from debugger.model.program import (
+    EvaluationPurpose,
+    ExceptionDetails,
+    ExitedProgram,
+    Stopped,
+    StopReason,
+)
 from live import Driven, driven, launch
 from outside import core_of
 
@@ -32,8 +38,8 @@ Drive = Callable[[str], Any]
 @pytest.fixture
 def drive(runtime_dir: Path) -> Drive:
     def make(adapter: str) -> Any:
-        profile = choose.PROFILES.get(adapter, choose.BY_COMMAND_LINE)
-        found = choose.find(profile, os.environ, {})
+        profile = select_backend.PROFILES.get(adapter, select_backend.BY_COMMAND_LINE)
+        found = select_backend.find_adapter(profile, os.environ, {})
         return driven(profile, found, runtime_dir / "scratch")
 
     return make
@@ -41,28 +47,28 @@ def drive(runtime_dir: Path) -> Drive:
 
 async def at(one: Driven, place: str) -> Stopped:
     """Stop the program of watched memory at a marker, and leave no breakpoint there."""
-    where = Spec(file=WATCHED, line=marker("watched.cpp", place))
+    where = BreakpointSpec(file=WATCHED, line=marker("watched.cpp", place))
     stop = await one.to_stop(launch(build("watched.cpp")), where)
     await one.backend.set_breakpoints(WATCHED, [])
     return stop
 
 
-async def watch(one: Driven, stop: Stopped, expression: str, **more: Any) -> Bound:
-    wanted = Breakpoint(id=50, spec=Spec(watch=expression, **more))
-    ability = one.backend.ability(abilities.Watchpoints)
-    return await ability.watch(wanted, await one.frame(stop))
+async def watch(one: Driven, stop: Stopped, expression: str, **more: Any) -> BoundBreakpoint:
+    wanted = Breakpoint(id=50, spec=BreakpointSpec(watch=expression, **more))
+    ability = one.backend.find_ability(abilities.WatchpointAbility)
+    return await ability.set_watchpoint(wanted, await one.frame(stop))
 
 
-async def values(one: Driven, stop: Stopped, bound: Bound) -> list[str]:
+async def values(one: Driven, stop: Stopped, bound: BoundBreakpoint) -> list[str]:
     """Run to the end; return what was watched at each stop."""
     seen = []
     await one.go_on(stop)
-    while isinstance(happened := await one.seen.next(Stopped | Exited), Stopped):
-        assert happened.reason is Reason.WATCHPOINT
+    while isinstance(happened := await one.seen.next(Stopped | ExitedProgram), Stopped):
+        assert happened.reason is StopReason.WATCHPOINT
         assert happened.hits == (bound.backend_id,)
         seen.append(await one.value(happened, bound.again or ""))
         await one.go_on(happened)
-    assert happened == Exited(code=0)
+    assert happened == ExitedProgram(code=0)
     return seen
 
 
@@ -74,7 +80,9 @@ async def test_a_write_stops_when_it_changes_the_value_and_else_does_not(adapter
     async with drive(adapter) as one:
         stop = await at(one, "loop")
         assert await values(one, stop, await watch(one, stop, "quiet")) == []
-        assert not [one for one in one.seen if isinstance(one, Rebound) and not one.bound.verified]
+        assert not [
+            one for one in one.seen if isinstance(one, BreakpointChanged) and not one.bound.verified
+        ]
 
 
 @each_adapter
@@ -96,7 +104,7 @@ async def test_a_condition_that_fails_is_told_and_does_not_stop(adapter, drive: 
         stop = await at(one, "loop")
         bound = await watch(one, stop, "total", condition="no_such_name == 1")
         assert await values(one, stop, bound) == []
-        failed = [event for event in one.seen if isinstance(event, ConditionFailed)]
+        failed = [event for event in one.seen if isinstance(event, ConditionError)]
         assert len(failed) == 6  # at each write: it cannot be told whether one changed anything
         assert failed[0].number == 50
         assert "no_such_name" in failed[0].message
@@ -106,7 +114,7 @@ async def test_a_condition_that_fails_is_told_and_does_not_stop(adapter, drive: 
 async def test_a_read_stops_and_a_write_does_not_where_reads_are_wanted(adapter, drive: Drive):
     async with drive(adapter) as one:
         stop = await at(one, "loop")
-        bound = await watch(one, stop, "pair.second", access=Access.READ)
+        bound = await watch(one, stop, "pair.second", access=WatchAccess.READ)
         await one.go_on(stop)
         stop = await one.seen.next(Stopped)
         frame = await one.frame(stop)
@@ -138,7 +146,7 @@ async def test_a_local_is_let_go_of_when_its_frame_is_left_and_that_is_told(adap
         await one.go_on(stop)
         stop = await one.seen.next(Stopped)
         assert stop.hits == (other.backend_id,)
-        left = [event.bound for event in one.seen if isinstance(event, Rebound)]
+        left = [event.bound for event in one.seen if isinstance(event, BreakpointChanged)]
         (told,) = [each for each in left if each.backend_id == bound.backend_id]
         assert not told.verified
         assert "frame has been left" in (told.why or "")
@@ -161,7 +169,7 @@ async def test_what_cannot_be_watched_is_refused_and_takes_no_slot(adapter, driv
         for expression, problem in REFUSED.items():
             with pytest.raises(DebuggerError, match=problem) as raised:
                 await watch(one, stop, expression)
-            assert raised.value.code is Code.EVALUATION_FAILED
+            assert raised.value.code is ErrorCode.EVALUATION_FAILED
         for name in ("local", "total", "quiet", "large.last"):
             assert (await watch(one, stop, name)).verified
         with pytest.raises(DebuggerError, match="cannot be watched"):
@@ -187,14 +195,14 @@ THROWN = [
 
 
 async def all_thrown(one: Driven, word: str) -> list[ExceptionDetails | None]:
-    stop = await one.to_stop(launch(build("thrown.cpp")), Spec(catch=word))
+    stop = await one.to_stop(launch(build("thrown.cpp")), BreakpointSpec(catch=word))
     told = []
     while isinstance(stop, Stopped):
-        assert stop.reason is Reason.EXCEPTION
-        told.append(await one.backend.exception(stop))
+        assert stop.reason is StopReason.EXCEPTION
+        told.append(await one.backend.read_exception(stop))
         await one.go_on(stop)
-        stop = await one.seen.next(Stopped | Exited)
-    assert stop == Exited(code=0)
+        stop = await one.seen.next(Stopped | ExitedProgram)
+    assert stop == ExitedProgram(code=0)
     return told
 
 
@@ -210,10 +218,10 @@ async def test_what_is_thrown_is_told_by_its_type_and_what_it_says(adapter, driv
 async def test_an_exception_that_nobody_catches_is_the_cause_of_the_abort(adapter, drive: Drive):
     async with drive(adapter) as one:
         await one.backend.start(launch(build("thrown.cpp"), "uncaught"))
-        await one.backend.run()
+        await one.backend.run_program()
         stop = await one.seen.next(Stopped)
-        assert (stop.reason, stop.signal) == (Reason.SIGNAL, "SIGABRT")
-        told = await one.backend.exception(stop)
+        assert (stop.reason, stop.signal) == (StopReason.SIGNAL, "SIGABRT")
+        told = await one.backend.read_exception(stop)
         assert told is not None
         assert (told.type, told.causes) == (
             "SIGABRT",
@@ -225,9 +233,9 @@ async def test_an_exception_that_nobody_catches_is_the_cause_of_the_abort(adapte
 @each_adapter
 async def test_a_rust_panic_says_its_message(adapter, drive: Drive):
     async with drive(adapter) as one:
-        stop = await one.to_stop(launch(build("panic.rs")), Spec(catch="panic"))
-        assert stop.reason is Reason.EXCEPTION
-        told = await one.backend.exception(stop)
+        stop = await one.to_stop(launch(build("panic.rs")), BreakpointSpec(catch="panic"))
+        assert stop.reason is StopReason.EXCEPTION
+        told = await one.backend.read_exception(stop)
         message = "index out of bounds: the len is 5 but the index is 7"
         assert told == ExceptionDetails("panic", message)
 
@@ -236,14 +244,14 @@ async def test_a_rust_panic_says_its_message(adapter, drive: Drive):
 async def test_memory_is_read_up_to_the_end_of_what_is_mapped(adapter, drive: Drive):
     async with drive(adapter) as one:
         stop = await at(one, "work")
-        ability = one.backend.ability(abilities.Memory)
+        ability = one.backend.find_ability(abilities.MemoryAbility)
         frame = await one.frame(stop)
-        raw = await one.backend.raw("memory region $sp", frame)
+        raw = await one.backend.run_raw("memory region $sp", frame)
         end = int(raw.partition("-")[2].partition(")")[0], 16)
         for count in (16, 1000, 20_000):
-            assert len(await ability.read(end - count, count + 500)) == count
+            assert len(await ability.read_memory(end - count, count + 500)) == count
         with pytest.raises(DebuggerError):
-            await ability.read(end, 1)
+            await ability.read_memory(end, 1)
 
 
 @each_adapter
@@ -252,9 +260,9 @@ async def test_a_command_and_its_registers_are_about_the_frame_that_is_meant(ada
         stop = await at(one, "work")
         inner, outer, *_ = await one.frames(stop)
         for frame in (outer, inner, outer):
-            assert frame.function in await one.backend.raw("frame info", frame)
-        assert await one.backend.arguments(inner) == ["turn"]
-        assert await one.backend.arguments(outer) == []
+            assert frame.function in await one.backend.run_raw("frame info", frame)
+        assert await one.backend.argument_names(inner) == ["turn"]
+        assert await one.backend.argument_names(outer) == []
 
 
 @each_adapter
@@ -262,17 +270,17 @@ async def test_a_failed_condition_at_an_address_is_told_and_does_not_stop(adapte
     async with drive(adapter) as one:
         stop = await at(one, "work")
         address = (await one.frame(stop)).address
-        ability = one.backend.ability(abilities.InstructionBreakpoints)
+        ability = one.backend.find_ability(abilities.InstructionBreakpointAbility)
         wanted = [
-            Breakpoint(id=9, spec=Spec(address=address, condition="no_such_name == 1")),
-            Breakpoint(id=8, spec=Spec(address="0x8")),
+            Breakpoint(id=9, spec=BreakpointSpec(address=address, condition="no_such_name == 1")),
+            Breakpoint(id=8, spec=BreakpointSpec(address="0x8")),
         ]
         good, bad = await ability.set_instruction_breakpoints(wanted)
         assert (good.verified, bad.verified) == (True, False)
         assert "0x8" in (bad.why or "")
         await one.go_on(stop)
-        assert await one.seen.next(Exited) == Exited(code=0)
-        failed = [event for event in one.seen if isinstance(event, ConditionFailed)]
+        assert await one.seen.next(ExitedProgram) == ExitedProgram(code=0)
+        failed = [event for event in one.seen if isinstance(event, ConditionError)]
         assert [event.number for event in failed] == [9] * 5
 
 
@@ -281,8 +289,8 @@ async def test_an_address_with_a_hit_count_stops_from_that_hit_on(adapter, drive
     async with drive(adapter) as one:
         stop = await at(one, "work")
         address = (await one.frame(stop)).address
-        ability = one.backend.ability(abilities.InstructionBreakpoints)
-        wanted = Breakpoint(id=9, spec=Spec(address=address, hit_count=3))
+        ability = one.backend.find_ability(abilities.InstructionBreakpointAbility)
+        wanted = Breakpoint(id=9, spec=BreakpointSpec(address=address, hit_count=3))
         (bound,) = await ability.set_instruction_breakpoints([wanted])
         for turn in ("3", "4"):
             await one.go_on(stop)
@@ -296,18 +304,18 @@ async def test_a_struct_is_told_as_a_whole_however_often_it_is_asked(adapter, dr
         stop = await at(one, "loop")
         frame = await one.frame(stop)
         for _ in range(5):
-            value = await one.backend.evaluate("pair", frame, Purpose.PRINT)
-            (told,) = await one.backend.completed([value])
+            value = await one.backend.evaluate("pair", frame, EvaluationPurpose.PRINT)
+            (told,) = await one.backend.complete_values([value])
             assert told.value == "{first:1, second:2}"
 
 
 @each_adapter
 async def test_what_a_register_holds_is_not_watched_in_its_place(adapter, drive: Drive):
-    where = Spec(file=str(source("registers.c")), line=marker("registers.c", "held"))
+    where = BreakpointSpec(file=str(source("registers.c")), line=marker("registers.c", "held"))
     async with drive(adapter) as one:
         stop = await one.to_stop(launch(build("registers.c")), where)
         frame = await one.frame(stop)
-        place = await one.backend.raw("frame variable --location held", frame)
+        place = await one.backend.run_raw("frame variable --location held", frame)
         assert not place.startswith("0x")
         for expression in ("held", "(held)", "*&held"):
             with pytest.raises(DebuggerError, match="not in memory"):
@@ -323,12 +331,12 @@ async def test_a_core_files_signal_is_told_with_its_address_as_of_a_live_crash(
     program = build("crash.c")
     async with drive(adapter) as one:
         await one.backend.start(launch(program))
-        await one.backend.run()
+        await one.backend.run_program()
         live = await one.seen.next(Stopped)
-        told = await one.backend.exception(live)
+        told = await one.backend.read_exception(live)
         assert told is not None
         assert "0x0" in told.message
-    core = Attach(
+    core = AttachTarget(
         None,
         cwd="/",
         env=dict(os.environ),
@@ -337,8 +345,8 @@ async def test_a_core_files_signal_is_told_with_its_address_as_of_a_live_crash(
     )
     async with drive(adapter) as one:
         await one.backend.attach(core)
-        await one.backend.run()
+        await one.backend.run_program()
         stop = await one.seen.next(Stopped)
         assert (stop.reason, stop.signal) == (live.reason, live.signal)
-        assert await one.backend.exception(stop) == told
+        assert await one.backend.read_exception(stop) == told
         assert (await one.frame(stop)).function == "list_pop"

@@ -10,16 +10,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from debugger.backends.base import Attach, Launch, Printed, Started
+from debugger.backends.adapters.lldb import codelldb, lldb_dap
+from debugger.backends.base import AttachTarget, LaunchTarget, OutputPrinted, ProcessStarted
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapters.lldb import codelldb, lldb_dap
-from debugger.backends.dap.profile import Files, Search
-from debugger.backends.lldb import values as lldb_values
-from debugger.core.events import Stream
-from debugger.core.model import ExceptionDetails, Reason, Variable
+from debugger.backends.dap.adapter_profile import AdapterSearch, StreamFiles
+from debugger.backends.lldb import lldb_values
+from debugger.model.events import OutputStream
+from debugger.model.program import ExceptionDetails, StopReason, Variable
 
 LLDB, CODELLDB = lldb_dap.PROFILE, codelldb.PROFILE
-FILES = Files("/s/in", "/s/out", "/s/err")
+FILES = StreamFiles("/s/in", "/s/out", "/s/err")
 
 
 class Inside:
@@ -29,7 +29,9 @@ class Inside:
         self.children = children
         self.asked = 0
 
-    async def fetch(self, handle: int, *, start: int | None, count: int | None) -> list[Variable]:
+    async def fetch_variables(
+        self, handle: int, *, start: int | None, count: int | None
+    ) -> list[Variable]:
         del handle, start
         self.asked += 1
         return list(self.children[:count])
@@ -37,7 +39,7 @@ class Inside:
 
 def completed(value: Variable, *children: Variable) -> tuple[str, int]:
     inside = Inside(*children)
-    (shown,) = asyncio.run(lldb_values.complete(inside, [value]))  # type: ignore[arg-type]
+    (shown,) = asyncio.run(lldb_values.complete_variables(inside, [value]))  # type: ignore[arg-type]
     return shown.value, inside.asked
 
 
@@ -104,18 +106,18 @@ def read(kind: Any, **body: Any) -> Any:
 def test_a_watchpoints_number_cannot_be_a_breakpoints():
     told = read(dap.StoppedBody, reason="breakpoint", description="watchpoint 3", threadId=1)
     stop = LLDB.stopped(told)
-    assert (stop.reason, stop.hits) == (Reason.WATCHPOINT, (-3,))
+    assert (stop.reason, stop.hits) == (StopReason.WATCHPOINT, (-3,))
     told = read(dap.StoppedBody, reason="data breakpoint", hitBreakpointIds=[1_000_003], threadId=1)
     stop = CODELLDB.stopped(told)
-    assert (stop.reason, stop.hits) == (Reason.WATCHPOINT, (-3,))
+    assert (stop.reason, stop.hits) == (StopReason.WATCHPOINT, (-3,))
 
 
 @pytest.mark.parametrize(
     ("description", "reason", "signal"),
     [
-        ("signal SIGSEGV: address not mapped (fault address=0x0)", Reason.SIGNAL, "SIGSEGV"),
-        ("SIGSEGV: address not mapped (fault address=0x0)", Reason.SIGNAL, "SIGSEGV"),
-        ("signal SIGSTOP", Reason.PAUSE, "SIGSTOP"),
+        ("signal SIGSEGV: address not mapped (fault address=0x0)", StopReason.SIGNAL, "SIGSEGV"),
+        ("SIGSEGV: address not mapped (fault address=0x0)", StopReason.SIGNAL, "SIGSEGV"),
+        ("signal SIGSTOP", StopReason.PAUSE, "SIGSTOP"),
     ],
 )
 def test_a_signal_is_told_of_a_process_and_of_a_core_file(description, reason, signal):
@@ -133,15 +135,21 @@ def test_a_signal_is_told_of_a_process_and_of_a_core_file(description, reason, s
     [
         (
             {"category": "console", "output": "Launched process 12 from '/a'\n"},
-            Started(12),
+            ProcessStarted(12),
         ),
         ({"category": "stderr", "output": "Stop reason: signal SIGSEGV\n"}, None),
         (
             {"category": "stderr", "output": "Could not evaluate breakpoint condition:\nx\n"},
             None,
         ),
-        ({"category": "stdout", "output": "a\r\nb\r\n"}, Printed(Stream.STDOUT, "a\nb\n")),
-        ({"category": "console", "output": "hello\n"}, Printed(Stream.CONSOLE, "hello\n")),
+        (
+            {"category": "stdout", "output": "a\r\nb\r\n"},
+            OutputPrinted(OutputStream.STDOUT, "a\nb\n"),
+        ),
+        (
+            {"category": "console", "output": "hello\n"},
+            OutputPrinted(OutputStream.CONSOLE, "hello\n"),
+        ),
     ],
 )
 def test_what_codelldb_prints_is_told_by_what_it_is(body, told):
@@ -171,33 +179,35 @@ def adapter_at(root: Path, version: str) -> Path:
 
 def test_codelldb_is_found_where_it_was_installed_or_in_the_newest_extension(tmp_path: Path):
     env = {"HOME": str(tmp_path), "PATH": ""}
-    assert CODELLDB.find(Search(env)) is None
+    assert CODELLDB.find(AdapterSearch(env)) is None
     extensions = tmp_path / ".vscode" / "extensions"
     adapter_at(extensions / "vadimcn.vscode-lldb-1.9.2", "1.9.2")
     newest = adapter_at(extensions / "vadimcn.vscode-lldb-1.11.4", "1.11.4")
-    found = CODELLDB.find(Search(env, args=("-x",)))
+    found = CODELLDB.find(AdapterSearch(env, args=("-x",)))
     assert found is not None
     library = newest.parents[1] / "lldb" / "lib" / "liblldb.so"
     assert found.argv == (str(newest), "--liblldb", str(library), "-x")
     assert found.version == "1.11.4"
     own = adapter_at(tmp_path / ".local/share/debugger-cli/adapters/codelldb", "1.11.8")
-    found = CODELLDB.find(Search(env))
+    found = CODELLDB.find(AdapterSearch(env))
     assert found is not None
     assert found.argv[0] == str(own)
-    found = CODELLDB.find(Search(env, path=str(newest)))
+    found = CODELLDB.find(AdapterSearch(env, path=str(newest)))
     assert found is not None
     assert found.argv[0] == str(newest)
 
 
 @pytest.mark.parametrize("profile", [LLDB, CODELLDB], ids=lambda one: str(one.name))
 def test_each_target_is_attached_to_in_its_own_way(profile):
-    process = profile.attach(Attach(7, cwd="/", env={}))
+    process = profile.attach(AttachTarget(7, cwd="/", env={}))
     assert process["pid"] == 7
-    core = json.dumps(profile.attach(Attach(None, cwd="/", env={}, program="/p q", core="/c")))
+    core = json.dumps(
+        profile.attach(AttachTarget(None, cwd="/", env={}, program="/p q", core="/c"))
+    )
     assert "/c" in core
     assert "/p q" in core
     assert "pid" not in core
-    server = profile.attach(Attach(None, cwd="/", env={}, connect=("10.0.0.1", 4321)))
+    server = profile.attach(AttachTarget(None, cwd="/", env={}, connect=("10.0.0.1", 4321)))
     assert "10.0.0.1" in json.dumps(server)
     assert "4321" in json.dumps(server)
 
@@ -205,6 +215,6 @@ def test_each_target_is_attached_to_in_its_own_way(profile):
 def test_codelldb_is_told_the_language_whose_formatters_are_needed(tmp_path: Path):
     program = tmp_path / "app"
     program.write_bytes(b"\x7fELF\x02\x01" + bytes(58) + b"rust_eh_personality")
-    told = CODELLDB.launch(Launch(str(program), cwd="/", env={}), FILES)
+    told = CODELLDB.launch(LaunchTarget(str(program), cwd="/", env={}), FILES)
     assert told["sourceLanguages"] == ["rust"]
     assert 'settings set target.input-path "/s/in"' in told["initCommands"]

@@ -12,8 +12,8 @@ import pytest
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.read_ahead import LEVELS, ReadAhead
-from debugger.core.model import Frame, Scope, ScopeKind, Stack
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import Frame, Scope, ScopeKind, Stack
 
 STACK = {"stackFrames": [{"id": 7, "name": "work", "line": 3}]}
 SCOPES = {
@@ -22,9 +22,9 @@ SCOPES = {
         {"name": "Globals", "variablesReference": 2},
     ]
 }
-READ_STACK = ("stackTrace", ask.StackTrace(1, 0, LEVELS))
-READ_SCOPES = ("scopes", ask.OfFrame(7))
-READ_VARIABLES = ("variables", ask.Variables(1))
+READ_STACK = ("stackTrace", ask.StackTraceArguments(1, 0, LEVELS))
+READ_SCOPES = ("scopes", ask.FrameArguments(7))
+READ_VARIABLES = ("variables", ask.VariablesArguments(1))
 
 
 class Adapter:
@@ -32,23 +32,25 @@ class Adapter:
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, msgspec.Struct]] = []
-        self.responses: list[asyncio.Future[dap.Message]] = []
+        self.responses: list[asyncio.Future[dap.DapMessage]] = []
         self.is_gone = False
 
-    def post(self, command: str, arguments: msgspec.Struct) -> asyncio.Future[dap.Message]:
+    def post_request(
+        self, command: str, arguments: msgspec.Struct
+    ) -> asyncio.Future[dap.DapMessage]:
         if self.is_gone:
-            raise DebuggerError(Code.ADAPTER_DIED, "gone")
+            raise DebuggerError(ErrorCode.ADAPTER_DIED, "gone")
         self.sent.append((command, arguments))
         self.responses.append(asyncio.get_running_loop().create_future())
         return self.responses[-1]
 
     async def respond(self, body: dict[str, Any], *, success: bool = True) -> None:
         raw = msgspec.Raw(json.dumps(body).encode())
-        self.responses[-1].set_result(dap.Message(type="response", success=success, body=raw))
+        self.responses[-1].set_result(dap.DapMessage(type="response", success=success, body=raw))
         await asyncio.sleep(0)
 
 
-def scopes(found: tuple[dap.Scope, ...]) -> list[Scope]:
+def scopes(found: tuple[dap.DapScope, ...]) -> list[Scope]:
     kinds = {"Locals": ScopeKind.LOCALS}
     return [
         Scope(one.name, kinds.get(one.name, ScopeKind.GLOBALS), one.variables_reference)
@@ -69,42 +71,42 @@ async def ahead(adapter: Adapter) -> ReadAhead:
 
 
 async def test_stack_scopes_and_locals_are_sent_one_after_the_other(adapter, ahead):
-    ahead.begin(1, None)
+    ahead.begin_reading(1, None)
     await adapter.respond(STACK)
     await adapter.respond(SCOPES)
     assert adapter.sent == [READ_STACK, READ_SCOPES, READ_VARIABLES]
-    assert [ahead.take(*one) for one in adapter.sent] == adapter.responses
+    assert [ahead.take_response(*one) for one in adapter.sent] == adapter.responses
 
 
 async def test_of_a_known_stack_the_scopes_are_sent_at_once(adapter, ahead):
-    ahead.begin(1, Stack((Frame(index=0, function="work", handle=7),), 1))
+    ahead.begin_reading(1, Stack((Frame(index=0, function="work", handle=7),), 1))
     assert adapter.sent == [READ_SCOPES]
 
 
 async def test_nothing_is_sent_where_the_stop_before_was_not_read(adapter, ahead):
-    ahead.begin(1, None)
-    ahead.begin(1, None)
+    ahead.begin_reading(1, None)
+    ahead.begin_reading(1, None)
     assert adapter.sent == [READ_STACK]
 
 
 async def test_a_response_is_taken_once_and_by_the_same_request_only(adapter, ahead):
-    ahead.begin(1, None)
-    assert ahead.take("stackTrace", ask.StackTrace(2, 0, LEVELS)) is None
-    assert ahead.take(*READ_STACK) is adapter.responses[0]
-    assert ahead.take(*READ_STACK) is None
+    ahead.begin_reading(1, None)
+    assert ahead.take_response("stackTrace", ask.StackTraceArguments(2, 0, LEVELS)) is None
+    assert ahead.take_response(*READ_STACK) is adapter.responses[0]
+    assert ahead.take_response(*READ_STACK) is None
 
 
 async def test_whoever_takes_a_response_makes_the_next_request(adapter, ahead):
-    ahead.begin(1, None)
-    ahead.take(*READ_STACK)
+    ahead.begin_reading(1, None)
+    ahead.take_response(*READ_STACK)
     await adapter.respond(STACK)
     assert adapter.sent == [READ_STACK]
 
 
 async def test_what_was_sent_serves_nobody_once_it_is_forgotten(adapter, ahead):
-    ahead.begin(1, None)
-    ahead.forget()
-    assert ahead.take(*READ_STACK) is None
+    ahead.begin_reading(1, None)
+    ahead.forget_requests()
+    assert ahead.take_response(*READ_STACK) is None
     await adapter.respond(STACK)
     assert adapter.sent == [READ_STACK]
 
@@ -113,33 +115,33 @@ async def test_what_was_sent_serves_nobody_once_it_is_forgotten(adapter, ahead):
     ("body", "success"), [({}, False), ({"stackFrames": 3}, True), ({"stackFrames": []}, True)]
 )
 async def test_a_failure_ends_it_without_a_word(adapter, ahead, body, success):
-    ahead.begin(1, None)
+    ahead.begin_reading(1, None)
     await adapter.respond(body, success=success)
     assert adapter.sent == [READ_STACK]
-    assert ahead.take(*READ_STACK) is adapter.responses[0]
+    assert ahead.take_response(*READ_STACK) is adapter.responses[0]
 
 
 async def test_before_the_program_runs_on_what_was_sent_is_answered(adapter, ahead):
-    ahead.begin(1, None)
-    settling = asyncio.create_task(ahead.settle())
+    ahead.begin_reading(1, None)
+    settling = asyncio.create_task(ahead.wait_for_responses())
     await asyncio.sleep(0)
     assert not settling.done()
     await adapter.respond(STACK)
     await settling
     assert adapter.sent == [READ_STACK]
-    assert ahead.take(*READ_STACK) is None
+    assert ahead.take_response(*READ_STACK) is None
 
 
 async def test_a_response_that_arrives_as_the_program_runs_on_leads_to_no_request(adapter, ahead):
-    ahead.begin(1, None)
-    response = dap.Message(type="response", success=True, body=msgspec.Raw(json.dumps(STACK)))
+    ahead.begin_reading(1, None)
+    response = dap.DapMessage(type="response", success=True, body=msgspec.Raw(json.dumps(STACK)))
     adapter.responses[-1].set_result(response)  # its callback is due, and has not been called
-    await ahead.settle()
+    await ahead.wait_for_responses()
     await asyncio.sleep(0)
     assert adapter.sent == [READ_STACK]
 
 
 async def test_without_an_adapter_nothing_is_sent(adapter, ahead):
     adapter.is_gone = True
-    ahead.begin(1, None)
+    ahead.begin_reading(1, None)
     assert adapter.sent == []

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap import stacks
-from debugger.core.model import Reason, Stopped
+from debugger.backends.dap import program_stack
+from debugger.model.program import Stopped, StopReason
 
 
 class Adapter:
@@ -16,12 +16,12 @@ class Adapter:
 
     def __init__(self, stack: str, *, tells_total: bool = True) -> None:
         self.frames = [
-            dap.StackFrame(id=at, name=f"{kind}{at}", line=1) for at, kind in enumerate(stack)
+            dap.DapStackFrame(id=at, name=f"{kind}{at}", line=1) for at, kind in enumerate(stack)
         ]
         self.tells_total = tells_total
         self.asked = 0
 
-    async def request(self, _command, arguments, _body, **_):
+    async def send_request(self, _command, arguments, _body, **_):
         self.asked += 1
         start = arguments.start_frame or 0
         shown = self.frames[start : start + arguments.levels]
@@ -29,12 +29,12 @@ class Adapter:
         return dap.StackTraceBody(stack_frames=tuple(shown), total_frames=total)
 
 
-def outside(frame: dap.StackFrame) -> bool:
+def outside(frame: dap.DapStackFrame) -> bool:
     return (frame.name or "").startswith("x")
 
 
 async def names(adapter, start, levels):
-    found = await stacks.window(adapter, outside, 1, start, levels)
+    found = await program_stack.stack_window(adapter, outside, 1, start, levels)
     assert [one.index for one in found.frames] == list(range(start, start + len(found.frames)))
     return [one.function for one in found.frames], found.total
 
@@ -70,15 +70,17 @@ async def test_without_a_total_a_full_window_has_no_known_end():
 @pytest.mark.parametrize(("command", "count"), [("scopes", 1), ("evaluate", 2), ("goto", 2)])
 async def test_a_stack_that_a_stop_was_judged_by_serves_until_it_may_have_changed(command, count):
     adapter = Adapter("...")
-    read = stacks.Stacks(adapter, SimpleNamespace(is_outside=None, handles_are_calls=False))
-    stop = Stopped(Reason.STEP, "step", thread=1)
+    read = program_stack.ProgramStacks(
+        adapter, SimpleNamespace(is_outside=None, handles_are_calls=False)
+    )
+    stop = Stopped(StopReason.STEP, "step", thread=1)
 
     async def judge():
-        await read.read(1, 0, 20)
-        read.requested("evaluate")
+        await read.read_stack(1, 0, 20)
+        read.note_request("evaluate")
         return stop
 
-    read.told(await read.judged(judge()))
-    read.requested(command)
-    assert len((await read.read(1, 0, 20)).frames) == 3
+    read.note_stop(await read.await_filter(judge()))
+    read.note_request(command)
+    assert len((await read.read_stack(1, 0, 20)).frames) == 3
     assert adapter.asked == count

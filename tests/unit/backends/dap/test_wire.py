@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.backends.dap.wire import HEADER_MAX, Decoder, encode
-from debugger.errors import Code, DebuggerError
+from debugger.backends.dap.wire import HEADER_MAX, MessageDecoder, encode_message
+from debugger.errors import DebuggerError, ErrorCode
 
 
 def test_what_is_encoded_is_decoded():
-    assert list(Decoder().feed(encode(b'{"a":1}') + encode(b""))) == [b'{"a":1}', b""]
+    assert list(MessageDecoder().add_bytes(encode_message(b'{"a":1}') + encode_message(b""))) == [
+        b'{"a":1}',
+        b"",
+    ]
 
 
 def test_a_message_may_come_byte_by_byte():
-    decoder = Decoder()
-    found = [body for byte in encode(b"{}") for body in decoder.feed(bytes([byte]))]
+    decoder = MessageDecoder()
+    found = [body for byte in encode_message(b"{}") for body in decoder.add_bytes(bytes([byte]))]
     assert found == [b"{}"]
 
 
@@ -27,7 +30,7 @@ def test_a_message_may_come_byte_by_byte():
     ],
 )
 def test_a_header_may_be_written_in_any_way(header):
-    assert list(Decoder().feed(header)) == [b"{}"]
+    assert list(MessageDecoder().add_bytes(header)) == [b"{}"]
 
 
 @pytest.mark.parametrize(
@@ -44,18 +47,20 @@ def test_a_header_may_be_written_in_any_way(header):
 )
 def test_what_is_no_header_is_a_protocol_error(data):
     with pytest.raises(DebuggerError) as broken:
-        list(Decoder().feed(data))
-    assert broken.value.code is Code.PROTOCOL
+        list(MessageDecoder().add_bytes(data))
+    assert broken.value.code is ErrorCode.PROTOCOL
 
 
 @pytest.mark.parametrize("length", [b"101", b"9" * 5000])
 def test_a_message_over_the_limit_is_refused_by_its_header(length):
     with pytest.raises(DebuggerError, match=r"over 100 bytes|not the Debug Adapter Protocol"):
-        list(Decoder(message_max=100).feed(b"Content-Length: " + length + b"\r\n\r\n"))
+        list(MessageDecoder(message_max=100).add_bytes(b"Content-Length: " + length + b"\r\n\r\n"))
 
 
 def test_what_came_before_something_broken_is_not_lost():
-    bodies = Decoder().feed(encode(b"1") + encode(b"2") + b"oops\r\n\r\n")
+    bodies = MessageDecoder().add_bytes(
+        encode_message(b"1") + encode_message(b"2") + b"oops\r\n\r\n"
+    )
     assert [next(bodies), next(bodies)] == [b"1", b"2"]
     with pytest.raises(DebuggerError):
         next(bodies)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from debugger.backends.frida import points
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.unwind import Module
-from debugger.backends.frida.engine.displaced import decode
-from debugger.backends.frida.program import Place
-from debugger.core.breakpoints import Spec
+from debugger.backends.inprocess import compiled_breakpoint
+from debugger.backends.inprocess.engine.displaced_instruction import decode_instruction
+from debugger.backends.inprocess.loaded_program import BreakpointAddress
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.unwinding import LoadedBinary
 from engine_live import build
 
 _BIAS = 0x7F00_0000_0000
@@ -16,15 +16,17 @@ _BIAS = 0x7F00_0000_0000
 def _callers(flag: str, count: int) -> list[tuple[str, int] | None]:
     """Return where the caller of `work` is told to be, at each of its first instructions."""
     program = build("hammer.c", flag, "-fno-omit-frame-pointer", "-fcf-protection=none")
-    image = Image(program.path)
-    (function,) = image.functions.named("work")
-    module = Module(image, _BIAS, _BIAS)
+    image = BinaryImage(program.path)
+    (function,) = image.functions.find_by_name("work")
+    module = LoadedBinary(image, _BIAS, _BIAS)
     at, found = function.address, []
     for _ in range(count):
-        place = Place(at + module.bias, module)
-        made = points.make("b", Spec(function="work"), place, group="b")
+        place = BreakpointAddress(at + module.load_bias, module)
+        made = compiled_breakpoint.compile_breakpoint(
+            "b", BreakpointSpec(function="work"), place, group="b"
+        )
         found.append(made.point.caller)
-        at += decode(image.binary.read(at, 16) or b"", at).size
+        at += decode_instruction(image.binary.read_at(at, 16) or b"", at).size
     image.close()
     return found
 
@@ -34,11 +36,13 @@ def test_where_the_return_address_is_follows_the_prologue():
 
 
 def test_only_points_that_let_hits_pass_count_them_together():
-    image = Image(build("hammer.c", "-O0").path)
-    (function,) = image.functions.named("work")
-    place = Place(function.body + _BIAS, Module(image, _BIAS, _BIAS))
+    image = BinaryImage(build("hammer.c", "-O0").path)
+    (function,) = image.functions.find_by_name("work")
+    place = BreakpointAddress(function.body + _BIAS, LoadedBinary(image, _BIAS, _BIAS))
     groups = [
-        points.make("b.1", Spec(function="work", hit_count=count), place, group="b").point.group
+        compiled_breakpoint.compile_breakpoint(
+            "b.1", BreakpointSpec(function="work", hit_count=count), place, group="b"
+        ).point.group
         for count in (None, 1, 2)
     ]
     assert groups == [None, None, "b"]

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from debugger.backends.frida import stops as module
-from debugger.backends.frida.stops import Stops
-from debugger.core.model import Reason, Stopped
+from debugger.backends.inprocess import stop_queue as module
+from debugger.backends.inprocess.stop_queue import StopQueue
+from debugger.model.program import Stopped, StopReason
 
 MAIN, FIRST, SECOND = 10, 11, 12
 
@@ -42,7 +42,7 @@ class Table:
         self.threads = Threads()
         self.told: list[Stopped] = []
         self.removed: set[int] = set()
-        self.stops = Stops(self.threads, tell=self.told.append, holds=self._holds)
+        self.stops = StopQueue(self.threads, tell=self.told.append, holds=self._holds)
 
     def _holds(self, stop: Stopped) -> bool:
         return not set(stop.hits) & self.removed
@@ -57,26 +57,26 @@ async def table() -> Table:
 
 
 def hit(thread: int, number: int = 1) -> Stopped:
-    return Stopped(Reason.BREAKPOINT, "breakpoint", thread, hits=(number,))
+    return Stopped(StopReason.BREAKPOINT, "breakpoint", thread, hits=(number,))
 
 
 def paused(thread: int) -> Stopped:
-    return Stopped(Reason.PAUSE, "pause", thread)
+    return Stopped(StopReason.PAUSE, "pause", thread)
 
 
 async def test_a_second_stop_waits_until_the_first_has_gone_on(table):
-    table.stops.take(hit(FIRST))
-    table.stops.take(hit(SECOND))
+    table.stops.add_stop(hit(FIRST))
+    table.stops.add_stop(hit(SECOND))
     assert table.told_of() == [FIRST]
-    assert table.stops.waiting == [SECOND]
+    assert table.stops.waiting_threads == [SECOND]
     table.stops.go_on()
     assert table.told_of() == [FIRST, SECOND]
     assert table.threads.resumed == [FIRST]
 
 
 async def test_a_stop_whose_breakpoint_was_removed_meanwhile_is_none(table):
-    table.stops.take(hit(FIRST))
-    table.stops.take(hit(SECOND, 2))
+    table.stops.add_stop(hit(FIRST))
+    table.stops.add_stop(hit(SECOND, 2))
     table.removed.add(2)
     table.stops.go_on()
     assert table.told_of() == [FIRST]
@@ -85,11 +85,11 @@ async def test_a_stop_whose_breakpoint_was_removed_meanwhile_is_none(table):
 
 async def test_one_thread_goes_on_alone_and_the_others_go_with_the_next(table):
     await table.stops.pause_all([MAIN, FIRST])
-    table.stops.take(paused(MAIN))
-    table.stops.take(paused(FIRST))
+    table.stops.add_stop(paused(MAIN))
+    table.stops.add_stop(paused(FIRST))
     table.stops.go_on_alone(FIRST)
     assert table.threads.resumed == [FIRST]
-    table.stops.take(hit(FIRST))
+    table.stops.add_stop(hit(FIRST))
     table.stops.go_on()
     assert table.threads.resumed == [FIRST, MAIN, FIRST]
 
@@ -97,9 +97,9 @@ async def test_one_thread_goes_on_alone_and_the_others_go_with_the_next(table):
 async def test_all_threads_pause_as_one_stop(table):
     await table.stops.pause_all([MAIN, FIRST, SECOND])
     for thread in (SECOND, MAIN):
-        table.stops.take(paused(thread))
+        table.stops.add_stop(paused(thread))
         assert table.told == []
-    table.stops.take(paused(FIRST))
+    table.stops.add_stop(paused(FIRST))
     assert table.told == [paused(MAIN)]
     table.stops.go_on()
     assert sorted(table.threads.resumed) == [MAIN, FIRST, SECOND]
@@ -107,8 +107,8 @@ async def test_all_threads_pause_as_one_stop(table):
 
 async def test_a_breakpoint_that_comes_before_the_pause_of_all_is_told_after_it(table):
     await table.stops.pause_all([MAIN, FIRST])
-    table.stops.take(hit(FIRST))
-    table.stops.take(paused(MAIN))
+    table.stops.add_stop(hit(FIRST))
+    table.stops.add_stop(paused(MAIN))
     assert table.told == [paused(MAIN)]
     table.stops.go_on()
     assert table.told == [paused(MAIN), hit(FIRST)]
@@ -117,57 +117,57 @@ async def test_a_breakpoint_that_comes_before_the_pause_of_all_is_told_after_it(
 async def test_a_thread_that_does_not_pause_is_not_waited_for(table, monkeypatch):
     monkeypatch.setattr(module, "GATHER_S", 0.01)
     await table.stops.pause_all([MAIN, FIRST])
-    table.stops.take(paused(MAIN))
+    table.stops.add_stop(paused(MAIN))
     await _until(table, 1)
     # It comes at last: it stays, and goes on with the others.
-    table.stops.take(paused(FIRST))
+    table.stops.add_stop(paused(FIRST))
     assert table.told == [paused(MAIN)]
     table.stops.go_on()
     assert sorted(table.threads.resumed) == [MAIN, FIRST]
 
 
 async def test_a_pause_that_comes_after_another_stop_is_none(table):
-    await table.stops.pause([MAIN, FIRST])
+    await table.stops.pause_one([MAIN, FIRST])
     assert table.threads.asked == [MAIN]
-    table.stops.take(hit(FIRST))
-    table.stops.take(paused(MAIN))
+    table.stops.add_stop(hit(FIRST))
+    table.stops.add_stop(paused(MAIN))
     assert table.told == [hit(FIRST)]
     assert table.threads.resumed == [MAIN]
 
 
 async def test_another_thread_is_asked_where_one_does_not_pause(table):
-    await table.stops.pause([MAIN, FIRST])
-    await table.stops.pause([MAIN, FIRST])
+    await table.stops.pause_one([MAIN, FIRST])
+    await table.stops.pause_one([MAIN, FIRST])
     assert table.threads.asked == [MAIN, FIRST]
-    table.stops.take(paused(FIRST))
+    table.stops.add_stop(paused(FIRST))
     assert table.told == [paused(FIRST)]
 
 
 async def test_who_waits_is_told_of_after_the_step(table):
-    table.stops.take(hit(FIRST))
-    table.stops.take(hit(SECOND))
-    table.stops.stepping(FIRST)
+    table.stops.add_stop(hit(FIRST))
+    table.stops.add_stop(hit(SECOND))
+    table.stops.note_step(FIRST)
     assert table.told_of() == [FIRST]
-    table.stops.take(Stopped(Reason.STEP, "step", FIRST))
-    assert table.told[1:] == [Stopped(Reason.STEP, "step", FIRST)]
+    table.stops.add_stop(Stopped(StopReason.STEP, "step", FIRST))
+    assert table.told[1:] == [Stopped(StopReason.STEP, "step", FIRST)]
     table.stops.go_on()
     assert table.told_of() == [FIRST, FIRST, SECOND]
 
 
 async def test_a_step_that_does_not_end_holds_up_nobody(table, monkeypatch):
     monkeypatch.setattr(module, "STEP_FIRST_S", 0.01)
-    table.stops.take(hit(FIRST))
-    table.stops.take(hit(SECOND))
-    table.stops.stepping(FIRST)
+    table.stops.add_stop(hit(FIRST))
+    table.stops.add_stop(hit(SECOND))
+    table.stops.note_step(FIRST)
     await _until(table, 2)
     assert table.told_of() == [FIRST, SECOND]
 
 
 async def test_a_step_that_cannot_begin_leaves_the_thread_where_it_was(table):
-    table.stops.take(hit(FIRST))
-    table.stops.stepping(FIRST)
+    table.stops.add_stop(hit(FIRST))
+    table.stops.note_step(FIRST)
     table.stops.stepped_in_vain(FIRST)
-    table.stops.take(hit(SECOND))
+    table.stops.add_stop(hit(SECOND))
     assert table.told_of() == [FIRST]
     table.stops.go_on()
     assert table.threads.resumed == [FIRST]

@@ -7,12 +7,12 @@ import re
 
 import pytest
 
-from debugger.backends.frida import thrown
-from debugger.core.breakpoints import Bound, Spec
+from debugger.backends.inprocess import thrown_exceptions
+from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
 
 
 def _chosen(kind: str, names: list[str]) -> list[str]:
-    script = thrown.condition(Spec(catch="throw", type=kind))
+    script = thrown_exceptions.type_condition(BreakpointSpec(catch="throw", type=kind))
     assert script is not None
     ends = json.loads(re.search(r"\[.*?\]", script)[0])
     return [name for name in names if name.endswith(tuple(ends))]
@@ -33,15 +33,18 @@ def test_a_type_is_chosen_by_its_name_or_its_last_part(kind: str, fits: list[str
 
 
 def test_without_a_type_there_is_no_condition():
-    assert thrown.condition(Spec(catch="throw")) is None
+    assert thrown_exceptions.type_condition(BreakpointSpec(catch="throw")) is None
 
 
 @pytest.mark.parametrize(
     ("spec", "says"),
-    [(Spec(catch="nope"), "nope"), (Spec(catch="panic", type="Error"), "panic")],
+    [
+        (BreakpointSpec(catch="nope"), "nope"),
+        (BreakpointSpec(catch="panic", type="Error"), "panic"),
+    ],
 )
-def test_what_cannot_be_caught_says_why(spec: Spec, says: str):
-    found = thrown.place(spec)
-    assert isinstance(found, Bound)
+def test_what_cannot_be_caught_says_why(spec: BreakpointSpec, says: str):
+    found = thrown_exceptions.locate_catch(spec)
+    assert isinstance(found, BoundBreakpoint)
     assert not found.verified
     assert says in (found.why or "")

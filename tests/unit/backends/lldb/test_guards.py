@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.backends.lldb import guards
-from debugger.core.breakpoints import Breakpoint, Spec
+from debugger.backends.lldb import step_guards
+from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 
 _LIST = """\
 Current breakpoints:
@@ -34,25 +34,25 @@ thread #1: tid = 0x6d59:
 
 
 def test_what_each_breakpoint_has_counted_is_read():
-    assert guards.counts(_LIST) == {
-        1: guards.Count(),
-        2: guards.Count(4, 3),
-        3: guards.Count(1),
-        4: guards.Count(),
+    assert step_guards.parse_counts(_LIST) == {
+        1: step_guards.HitCount(),
+        2: step_guards.HitCount(4, 3),
+        3: step_guards.HitCount(1),
+        4: step_guards.HitCount(),
     }
 
 
 @pytest.mark.parametrize(
     ("before", "after", "stops"),
     [
-        (guards.Count(0), guards.Count(0), False),
-        (guards.Count(0), guards.Count(1), True),
-        (guards.Count(4, 1), guards.Count(5), False),
-        (guards.Count(4, 1), guards.Count(6), True),
+        (step_guards.HitCount(0), step_guards.HitCount(0), False),
+        (step_guards.HitCount(0), step_guards.HitCount(1), True),
+        (step_guards.HitCount(4, 1), step_guards.HitCount(5), False),
+        (step_guards.HitCount(4, 1), step_guards.HitCount(6), True),
     ],
 )
 def test_a_hit_that_was_to_be_ignored_does_not_stop(before, after, stops):
-    assert guards.has_stopped(before, after) is stops
+    assert step_guards.has_stopped(before, after) is stops
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_hit_that_was_to_be_ignored_does_not_stop(before, after, stops):
     ],
 )
 def test_the_steps_of_a_thread_that_are_under_way_are_counted(text, count):
-    assert guards.plans(text) == count
+    assert step_guards.parse_plan_count(text) == count
 
 
 @pytest.mark.parametrize(
@@ -79,45 +79,49 @@ def test_the_steps_of_a_thread_that_are_under_way_are_counted(text, count):
 )
 def test_a_breakpoint_of_lldbs_own_is_told_by_its_sign(reason, is_own):
     text = f"thread #1: tid = 9, 0x1 app`f(n=-1) at a-1.c:1:2, name = 'a', stop reason = {reason}\n"
-    assert guards.is_own(text) is is_own
+    assert step_guards.is_lldb_breakpoint_stop(text) is is_own
 
 
 def test_a_guard_holds_in_the_steps_own_frame_and_in_those_around_it():
-    assert guards.condition(0x7000, 0x7018, 0x7028) == f"$sp >= {0x7000} || $fp == {0x7018}"
+    assert (
+        step_guards.guard_condition(0x7000, 0x7018, 0x7028) == f"$sp >= {0x7000} || $fp == {0x7018}"
+    )
 
 
 @pytest.mark.parametrize("known", [(None, 1, 2), (1, None, 2), (1, 2, None), (0x7018, 1, 0x7028)])
 def test_a_guard_always_stops_where_the_frame_is_not_known_or_not_made_yet(known):
-    assert guards.condition(*known) == ""
+    assert step_guards.guard_condition(*known) == ""
 
 
 def test_registers_are_read_in_their_order_under_whatever_names():
     text = "     rsp = 0x00007fffffffe6c0\n     rbp = 0x00007fffffffe6e0\n"
-    assert guards.pointers(text) == (0x7FFFFFFFE6C0, 0x7FFFFFFFE6E0)
-    assert guards.pointers("error: no such register\n") == ()
+    assert step_guards.parse_pointers(text) == (0x7FFFFFFFE6C0, 0x7FFFFFFFE6E0)
+    assert step_guards.parse_pointers("error: no such register\n") == ()
 
 
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        (Spec(file="/a b.c", line=3), '--file "/a b.c" --line 3'),
-        (Spec(function="run"), '--name "run"'),
-        (Spec(address="0x40"), "--address 0x40"),
+        (BreakpointSpec(file="/a b.c", line=3), '--file "/a b.c" --line 3'),
+        (BreakpointSpec(function="run"), '--name "run"'),
+        (BreakpointSpec(address="0x40"), "--address 0x40"),
     ],
 )
 def test_a_guard_is_where_the_breakpoint_is(spec, words):
-    assert guards.place(Breakpoint(id=1, spec=Spec(line=9), at=spec)) == words
+    assert (
+        step_guards.location_words(Breakpoint(id=1, spec=BreakpointSpec(line=9), at=spec)) == words
+    )
 
 
 @pytest.mark.parametrize(
     ("spec", "bound", "is_in"),
     [
-        (Spec(file="/a/main.c", line=1), None, True),
-        (Spec(file="/a/other.c", line=1), None, False),
-        (Spec(function="run"), "/b/main.c", True),
-        (Spec(function="run"), "/b/other.c", False),
-        (Spec(function="run"), None, True),
+        (BreakpointSpec(file="/a/main.c", line=1), None, True),
+        (BreakpointSpec(file="/a/other.c", line=1), None, False),
+        (BreakpointSpec(function="run"), "/b/main.c", True),
+        (BreakpointSpec(function="run"), "/b/other.c", False),
+        (BreakpointSpec(function="run"), None, True),
     ],
 )
 def test_a_breakpoint_is_in_a_file_by_what_is_known_of_it(spec, bound, is_in):
-    assert guards.is_in(spec, bound, ["/src/main.c", None]) is is_in
+    assert step_guards.is_in_files(spec, bound, ["/src/main.c", None]) is is_in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.backends.lldb import common
+from debugger.backends.lldb import lldb_common
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ from debugger.backends.lldb import common
     ],
 )
 def test_a_problem_is_told_with_what_may_be_its_reason(text, says):
-    assert common.problem(text) == says
+    assert lldb_common.error_text(text) == says

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.lldb.steps import Steps
-from debugger.core.breakpoints import Bound, Breakpoint, Kind, Spec
-from debugger.core.model import Frame, Reason, Resume, Stack, Stopped
+from debugger.backends.lldb.lldb_steps import LldbSteps
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.program import Frame, ResumeKind, Stack, Stopped, StopReason
 
 T = 5
-HERE = Spec(file="/src/main.c", line=13, condition="i == 1000")
-STOP = Stopped(Reason.BREAKPOINT, "breakpoint", thread=T, hits=(2,))
+HERE = BreakpointSpec(file="/src/main.c", line=13, condition="i == 1000")
+STOP = Stopped(StopReason.BREAKPOINT, "breakpoint", thread=T, hits=(2,))
 _GUARD = 9
 _BASE = "thread #1: tid = 0x5:\n  Active plan stack:\n    Element 0: Base thread plan.\n"
 _ALIVE = _BASE + "    Element 1: Stepping over line main.c:12:30.\n"
@@ -31,9 +31,9 @@ class Lldb:
     plans: str = _BASE
     reason: str = "breakpoint 2.1 9.1"
     told: list[str] = field(default_factory=list)
-    checks: list[Callable[[Stopped], Awaitable[None]]] = field(default_factory=list)
+    stop_checks: list[Callable[[Stopped], Awaitable[None]]] = field(default_factory=list)
 
-    async def stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
+    async def read_stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
         del thread  # there is one
         self.told.append("stack")
         frames = [
@@ -42,7 +42,7 @@ class Lldb:
         ]
         return Stack(tuple(frames[start : start + levels]), len(frames))
 
-    async def raw(self, command: str, frame: Frame | None) -> str:
+    async def run_raw(self, command: str, frame: Frame | None) -> str:
         self.told.append(command)
         match command.split()[:2]:
             case ["breakpoint", "list"]:
@@ -69,33 +69,35 @@ class Lldb:
         return told
 
 
-async def _begun(lldb: Lldb, *specs: Spec, how: Resume = Resume.NEXT, **more: Any) -> Steps:
-    steps = Steps(lldb, logging={Kind.LINE}, **more)  # type: ignore[arg-type]
+async def _begun(
+    lldb: Lldb, *specs: BreakpointSpec, how: ResumeKind = ResumeKind.NEXT, **more: Any
+) -> LldbSteps:
+    steps = LldbSteps(lldb, logging={BreakpointKind.LINE}, **more)  # type: ignore[arg-type]
     wanted = [Breakpoint(id=at + 1, spec=spec, at=spec) for at, spec in enumerate(specs)]
-    bounds = [Bound(verified=True, backend_id=at + 2) for at in range(len(specs))]
-    await steps.note("/src/main.c", wanted, bounds)
+    bounds = [BoundBreakpoint(verified=True, backend_id=at + 2) for at in range(len(specs))]
+    await steps.note_breakpoints("/src/main.c", wanted, bounds)
     lldb.since()
-    await steps.begin(how, T)
+    await steps.begin_step(how, T)
     return steps
 
 
 @pytest.mark.parametrize(
     ("specs", "how"),
     [
-        ([Spec(file="/src/main.c", line=13)], Resume.NEXT),
-        ([HERE], Resume.CONTINUE),
+        ([BreakpointSpec(file="/src/main.c", line=13)], ResumeKind.NEXT),
+        ([HERE], ResumeKind.CONTINUE),
     ],
 )
 def test_where_no_breakpoint_lets_the_program_pass_nothing_is_asked(specs, how):
     lldb = Lldb()
     asyncio.run(_begun(lldb, *specs, how=how))
-    assert (lldb.told, lldb.checks) == ([], [])
+    assert (lldb.told, lldb.stop_checks) == ([], [])
 
 
 def test_where_none_is_in_the_files_of_the_step_only_the_stack_is_read():
     lldb = Lldb(files=("/src/lib.c", "/src/start.c"))
     asyncio.run(_begun(lldb, HERE))
-    assert (lldb.told, lldb.checks) == (["stack"], [])
+    assert (lldb.told, lldb.stop_checks) == (["stack"], [])
 
 
 @pytest.mark.parametrize("files", [("/src/main.c", "/src/start.c"), ("/src/lib.c", "/src/main.c")])
@@ -109,10 +111,10 @@ def test_a_step_is_guarded_by_what_is_in_its_file_and_in_its_callers(files):
             f'breakpoint modify --thread-id 5 --condition "$sp >= {0x7000} || $fp == {0x7018}" 9',
             "breakpoint enable 9",
         ]
-        for check in tuple(lldb.checks):
+        for check in tuple(lldb.stop_checks):
             await check(STOP)
-        assert (lldb.since(), lldb.checks) == (["breakpoint disable 9"], [])
-        await steps.begin(Resume.NEXT, T)
+        assert (lldb.since(), lldb.stop_checks) == (["breakpoint disable 9"], [])
+        await steps.begin_step(ResumeKind.NEXT, T)
         assert not [one for one in lldb.since() if " set " in one]
 
     asyncio.run(run())
@@ -122,35 +124,42 @@ def test_the_guard_of_a_breakpoint_that_is_gone_is_deleted():
     async def run() -> list[str]:
         lldb = Lldb()
         steps = await _begun(lldb, HERE)
-        other = Spec(file="/src/main.c", line=20, log="here")
-        await steps.note("/src/main.c", [Breakpoint(id=2, spec=other)], [Bound(True, 3)])
+        other = BreakpointSpec(file="/src/main.c", line=20, log="here")
+        await steps.note_breakpoints(
+            "/src/main.c", [Breakpoint(id=2, spec=other)], [BoundBreakpoint(True, 3)]
+        )
         lldb.since()
-        await steps.begin(Resume.NEXT, T)
+        await steps.begin_step(ResumeKind.NEXT, T)
         return lldb.told
 
     assert "breakpoint delete 9" in asyncio.run(run())
 
 
 def _judged(
-    spec: Spec, hits: dict[int, int], *, stop: Stopped = STOP, ignored: int = 0, **more: Any
+    spec: BreakpointSpec,
+    hits: dict[int, int],
+    *,
+    stop: Stopped = STOP,
+    ignored: int = 0,
+    **more: Any,
 ) -> Stopped | None:
     async def run() -> Stopped | None:
         lldb = Lldb(ignored={2: ignored})
         steps = await _begun(lldb, spec, **more)
         lldb.counts |= hits
-        return await steps.judged(stop)
+        return await steps.attribute_stop(stop)
 
     return asyncio.run(run())
 
 
 def test_a_stop_that_is_the_guards_alone_is_not_the_users():
     assert _judged(HERE, {_GUARD: 1}) is None
-    told_by_its_own_number = Stopped(Reason.BREAKPOINT, "breakpoint", thread=T, hits=(_GUARD,))
+    told_by_its_own_number = Stopped(StopReason.BREAKPOINT, "breakpoint", thread=T, hits=(_GUARD,))
     assert _judged(HERE, {_GUARD: 1}, stop=told_by_its_own_number) is None
 
 
 def test_a_stop_where_the_condition_holds_is_the_users_and_names_no_guard():
-    told = Stopped(Reason.BREAKPOINT, "breakpoint", thread=T, hits=(_GUARD,))
+    told = Stopped(StopReason.BREAKPOINT, "breakpoint", thread=T, hits=(_GUARD,))
     for stop in (STOP, told):
         judged = _judged(HERE, {2: 1, _GUARD: 1}, stop=stop)
         assert judged is not None
@@ -162,9 +171,9 @@ def test_a_stop_of_a_breakpoint_that_lldb_did_not_name_is_the_users():
 
     async def run() -> Stopped | None:
         lldb = Lldb(counts={2: 0, 3: 0})
-        steps = await _begun(lldb, HERE, Spec(file="/src/main.c", line=13, thread=T))
+        steps = await _begun(lldb, HERE, BreakpointSpec(file="/src/main.c", line=13, thread=T))
         lldb.counts |= {3: 1, _GUARD: 1}
-        return await steps.judged(STOP)
+        return await steps.attribute_stop(STOP)
 
     judged = asyncio.run(run())
     assert judged is not None
@@ -174,9 +183,9 @@ def test_a_stop_of_a_breakpoint_that_lldb_did_not_name_is_the_users():
 @pytest.mark.parametrize(
     ("spec", "ignored"),
     [
-        (Spec(file="/src/main.c", line=13, log="here"), 0),
-        (Spec(file="/src/main.c", line=13, thread=T + 1), 0),
-        (Spec(file="/src/main.c", line=13, hit_count=2), 1),
+        (BreakpointSpec(file="/src/main.c", line=13, log="here"), 0),
+        (BreakpointSpec(file="/src/main.c", line=13, thread=T + 1), 0),
+        (BreakpointSpec(file="/src/main.c", line=13, hit_count=2), 1),
     ],
 )
 def test_a_hit_that_does_not_stop_is_not_the_users(spec, ignored):
@@ -184,15 +193,15 @@ def test_a_hit_that_does_not_stop_is_not_the_users(spec, ignored):
 
 
 def test_hits_that_the_adapter_counts_stop_from_the_nth_on():
-    spec = Spec(file="/src/main.c", line=13, hit_count=2)
+    spec = BreakpointSpec(file="/src/main.c", line=13, hit_count=2)
     assert _judged(spec, {2: 1, _GUARD: 1}, counts_alone=True) is None
     assert _judged(spec, {2: 2, _GUARD: 1}, counts_alone=True) is not None
 
 
 def test_other_stops_are_told_as_they_are():
     for stop in (
-        Stopped(Reason.SIGNAL, "exception", thread=T, signal="SIGSEGV"),
-        Stopped(Reason.BREAKPOINT, "breakpoint", thread=T),
+        Stopped(StopReason.SIGNAL, "exception", thread=T, signal="SIGSEGV"),
+        Stopped(StopReason.BREAKPOINT, "breakpoint", thread=T),
     ):
         assert _judged(HERE, {}, stop=stop) is stop
 
@@ -204,14 +213,14 @@ def _ended(**more: Any) -> Stopped | None:
         lldb.counts |= {_GUARD: 1}
         for name, value in more.items():
             setattr(lldb, name, value)
-        assert await steps.judged(STOP) is None
-        return await steps.ended()
+        assert await steps.attribute_stop(STOP) is None
+        return await steps.ended_step()
 
     return asyncio.run(run())
 
 
 def test_a_step_that_lldb_has_given_up_has_ended():
-    assert _ended() == Stopped(Reason.STEP, "step", thread=T)
+    assert _ended() == Stopped(StopReason.STEP, "step", thread=T)
 
 
 def test_a_step_that_lldb_goes_on_with_has_not_ended():
@@ -227,15 +236,15 @@ def test_a_step_that_lldb_would_not_find_back_from_ends_in_the_inlined_function(
 
 
 @pytest.mark.parametrize(
-    ("reason", "is_given_up"), [(Reason.BREAKPOINT, True), (Reason.STEP, False)]
+    ("reason", "is_given_up"), [(StopReason.BREAKPOINT, True), (StopReason.STEP, False)]
 )
 def test_a_step_that_was_interrupted_is_given_up_for_the_next(reason, is_given_up):
     async def run() -> list[str]:
         lldb = Lldb(plans=_ALIVE)
         steps = await _begun(lldb)
-        steps.told(Stopped(reason, "", thread=T))
-        await steps.begin(Resume.CONTINUE, T)
-        await steps.begin(Resume.NEXT, T)
+        steps.note_stop(Stopped(reason, "", thread=T))
+        await steps.begin_step(ResumeKind.CONTINUE, T)
+        await steps.begin_step(ResumeKind.NEXT, T)
         return lldb.told
 
     assert ("thread plan discard 1" in asyncio.run(run())) is is_given_up

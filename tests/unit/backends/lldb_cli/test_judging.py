@@ -8,26 +8,28 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.base import ConditionFailed
-from debugger.backends.lldb_cli.judging import Judge
-from debugger.core.model import Frame, Reason, Stack, Stopped, Variable
-from debugger.errors import Code, DebuggerError
+from debugger.backends.base import ConditionError
+from debugger.backends.lldb.command_line.cli_stop_filter import CliStopFilter
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import Frame, Stack, Stopped, StopReason, Variable
 
-STOP = Stopped(Reason.BREAKPOINT, "breakpoint", thread=1, hits=(7,))
+STOP = Stopped(StopReason.BREAKPOINT, "breakpoint", thread=1, hits=(7,))
 
 
 class Inside:
     """A program that has stopped, where the condition of breakpoint 7 is worth `value`."""
 
     def __init__(self, value: str | DebuggerError) -> None:
-        self.changing = asyncio.Lock()
-        self.thrown: dict[int, set[str | None]] = {}
-        self.conditions: dict[int, tuple[int, str]] = {}
-        self.attached = None
+        self.breakpoint_lock = asyncio.Lock()
+        self.caught_types: dict[int, set[str | None]] = {}
+        self.breakpoint_conditions: dict[int, tuple[int, str]] = {}
+        self.attach_target = None
         self.told: list[Any] = []
         self.resumed = 0
         self._value = value
-        self.steps = SimpleNamespace(judged=self._judged, ended=self._ended, enter=self._judged)
+        self.step_keeper = SimpleNamespace(
+            attribute_stop=self._judged, ended_step=self._ended, enter_body=self._judged
+        )
 
     async def _judged(self, stop: Stopped) -> Stopped:
         return stop
@@ -35,7 +37,7 @@ class Inside:
     async def _ended(self) -> None:
         return None
 
-    async def stack(self, thread: int, *, levels: int) -> Stack:
+    async def read_stack(self, thread: int, *, levels: int) -> Stack:
         return Stack((Frame(0, "main", thread + levels),))
 
     async def evaluate(self, *_: object) -> Variable:
@@ -43,45 +45,45 @@ class Inside:
             raise self._value
         return Variable("", self._value)
 
-    async def ask(self, do: str, **_: object) -> None:
+    async def ask_lldb(self, do: str, **_: object) -> None:
         assert do == "resume"
         self.resumed += 1
 
-    def tell(self, event: Any) -> None:
+    def report_event(self, event: Any) -> None:
         self.told.append(event)
 
 
 @pytest.mark.parametrize("value", ["true", "1", "-2"])
 async def test_a_true_condition_stops(value):
     inside = Inside(value)
-    inside.conditions[7] = (1, "x > 0")
-    assert await Judge(inside).judge(STOP) == STOP
+    inside.breakpoint_conditions[7] = (1, "x > 0")
+    assert await CliStopFilter(inside).filter_stop(STOP) == STOP
     assert inside.resumed == 0
 
 
 @pytest.mark.parametrize("value", ["false", "0"])
 async def test_a_false_condition_lets_the_program_go_on_and_says_nothing(value):
     inside = Inside(value)
-    inside.conditions[7] = (1, "x > 0")
-    assert await Judge(inside).judge(STOP) is None
+    inside.breakpoint_conditions[7] = (1, "x > 0")
+    assert await CliStopFilter(inside).filter_stop(STOP) is None
     assert (inside.resumed, inside.told) == (1, [])
 
 
 async def test_a_condition_that_fails_is_told_and_the_program_goes_on():
-    inside = Inside(DebuggerError(Code.EVALUATION_FAILED, "no x here"))
-    inside.conditions[7] = (1, "x > 0")
-    assert await Judge(inside).judge(STOP) is None
-    assert inside.told == [ConditionFailed(1, "x > 0: no x here")]
+    inside = Inside(DebuggerError(ErrorCode.EVALUATION_FAILED, "no x here"))
+    inside.breakpoint_conditions[7] = (1, "x > 0")
+    assert await CliStopFilter(inside).filter_stop(STOP) is None
+    assert inside.told == [ConditionError(1, "x > 0: no x here")]
 
 
 async def test_a_stop_waits_until_what_was_set_is_noted():
     inside = Inside("false")
-    async with inside.changing:
-        judging = asyncio.ensure_future(Judge(inside).judge(STOP))
+    async with inside.breakpoint_lock:
+        judging = asyncio.ensure_future(CliStopFilter(inside).filter_stop(STOP))
         await asyncio.sleep(0)
-        inside.conditions[7] = (1, "x > 0")
+        inside.breakpoint_conditions[7] = (1, "x > 0")
     assert await judging is None
 
 
 async def test_a_breakpoint_without_a_condition_stops():
-    assert await Judge(Inside("false")).judge(STOP) == STOP
+    assert await CliStopFilter(Inside("false")).filter_stop(STOP) == STOP

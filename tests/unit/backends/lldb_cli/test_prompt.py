@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.backends.lldb_cli.prompt import (
-    Answer,
-    Splitter,
-    Talk,
+from debugger.backends.lldb.command_line.lldb_output import (
+    LldbAnswerText,
+    LldbOutputSplitter,
+    LldbTalk,
     is_end_of_opening,
-    opening,
-    question,
+    opening_commands,
+    question_command,
 )
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 
 SECRET = "0123456789abcdef" * 2
 HEAD = b"\x1e" + SECRET.encode() + b" "
@@ -40,9 +40,9 @@ def chunks(data: bytes, cuts: Sequence[int]) -> list[bytes]:
     return [data[start:end] for start, end in pairwise(at)]
 
 
-def split(data: bytes, cuts: Sequence[int] = ()) -> list[Answer | Talk]:
-    splitter = Splitter(SECRET)
-    return [piece for chunk in chunks(data, cuts) for piece in splitter.feed(chunk)]
+def split(data: bytes, cuts: Sequence[int] = ()) -> list[LldbAnswerText | LldbTalk]:
+    splitter = LldbOutputSplitter(SECRET)
+    return [piece for chunk in chunks(data, cuts) for piece in splitter.add_bytes(chunk)]
 
 
 @given(LINES, st.lists(st.integers(0, 10_000)))
@@ -50,11 +50,11 @@ def test_answers_and_talk_are_the_same_in_any_chunking(lines, cuts):
     data, expected = b"", []
     for text, answer in lines:
         data += text.encode()
-        expected += [Talk(text)] if text else []
+        expected += [LldbTalk(text)] if text else []
         if answer is not None:
             number, body = answer
             data += HEAD + str(number).encode() + b" " + body
-            expected.append(Answer(number, body))
+            expected.append(LldbAnswerText(number, body))
         data += b"\n"
     assert split(data, cuts) == expected
 
@@ -64,41 +64,41 @@ def test_hostile_bytes_are_talk_or_one_error(data, cuts):
     try:
         pieces = split(HEAD.join([b"", data]) + b"\n", cuts)
     except DebuggerError as error:
-        assert error.code is Code.PROTOCOL
+        assert error.code is ErrorCode.PROTOCOL
     else:
-        assert all(isinstance(piece, Answer | Talk) for piece in pieces)
+        assert all(isinstance(piece, LldbAnswerText | LldbTalk) for piece in pieces)
 
 
 def test_a_prompt_an_echo_and_stop_text_before_an_answer_are_no_part_of_it():
     data = b'(lldb) script lldb_inside.ask("e30=")\nProcess 7 stopped\n(lldb) ' + HEAD + b"3 {}\n"
-    assert split(data)[-2:] == [Talk("(lldb) "), Answer(3, b"{}")]
+    assert split(data)[-2:] == [LldbTalk("(lldb) "), LldbAnswerText(3, b"{}")]
 
 
 def test_the_secret_without_its_mark_is_talk_as_where_a_command_is_echoed():
-    echoed = opening("/x/lldb_inside.py", SECRET)
+    echoed = opening_commands("/x/lldb_inside.py", SECRET)
     assert SECRET.encode() in echoed
-    assert not any(isinstance(piece, Answer) for piece in split(echoed))
-    assert split(SECRET.encode() + b" 3 {}\n") == [Talk(f"{SECRET} 3 {{}}")]
+    assert not any(isinstance(piece, LldbAnswerText) for piece in split(echoed))
+    assert split(SECRET.encode() + b" 3 {}\n") == [LldbTalk(f"{SECRET} 3 {{}}")]
 
 
 def test_another_sessions_mark_is_talk():
     other = b"\x1e" + b"f" * 32 + b" 3 {}\n"
-    assert split(other) == [Talk(other[:-1].decode())]
+    assert split(other) == [LldbTalk(other[:-1].decode())]
 
 
 def test_an_answer_without_a_number_is_a_fault():
     with pytest.raises(DebuggerError) as raised:
         split(HEAD + b"three {}\n")
-    assert raised.value.code is Code.PROTOCOL
+    assert raised.value.code is ErrorCode.PROTOCOL
 
 
 def test_talk_without_an_end_is_not_kept_but_an_answer_after_it_is_found():
-    splitter = Splitter(SECRET)
+    splitter = LldbOutputSplitter(SECRET)
     for _ in range(100):
-        assert splitter.feed(b"x" * (1 << 14)) == []
+        assert splitter.add_bytes(b"x" * (1 << 14)) == []
         assert len(splitter._received) <= 1 << 16
-    *_, last = splitter.feed(HEAD + b"1 {}\n")
-    assert last == Answer(1, b"{}")
+    *_, last = splitter.add_bytes(HEAD + b"1 {}\n")
+    assert last == LldbAnswerText(1, b"{}")
 
 
 HOSTILE = ("a\nprocess kill", "a\0b", '") ; quit ("', "`help`", "\x1e", "\u2028", "ü")
@@ -106,7 +106,7 @@ HOSTILE = ("a\nprocess kill", "a\0b", '") ; quit ("', "`help`", "\x1e", "\u2028"
 
 @pytest.mark.parametrize("word", HOSTILE)
 def test_a_question_is_one_command_whatever_its_words_are(word):
-    line = question(7, "evaluate", {"expression": word})
+    line = question_command(7, "evaluate", {"expression": word})
     assert line.count(b"\n") == 1
     assert line.endswith(b"\n")
     before, _, rest = line.partition(b'("')
@@ -117,13 +117,13 @@ def test_a_question_is_one_command_whatever_its_words_are(word):
 
 
 def test_the_end_of_the_opening_is_known_from_its_answer_and_not_from_its_echo():
-    lines = [Talk(line) for line in opening("/x", SECRET).decode().splitlines()]
+    lines = [LldbTalk(line) for line in opening_commands("/x", SECRET).decode().splitlines()]
     assert not any(is_end_of_opening(line, SECRET) for line in lines)
     prompt = lines[0].text.partition('"')[2].rstrip('"')
-    assert is_end_of_opening(Talk(f'prompt (string) = "{prompt}"'), SECRET)
-    assert not is_end_of_opening(Talk(f'prompt (string) = "{prompt}"'), "f" * 32)
+    assert is_end_of_opening(LldbTalk(f'prompt (string) = "{prompt}"'), SECRET)
+    assert not is_end_of_opening(LldbTalk(f'prompt (string) = "{prompt}"'), "f" * 32)
 
 
 def test_a_path_with_quotes_is_one_word():
-    line = opening('/a "b"/c\\d.py', SECRET).decode().splitlines()[1]
+    line = opening_commands('/a "b"/c\\d.py', SECRET).decode().splitlines()[1]
     assert line == 'command script import "/a \\"b\\"/c\\\\d.py"'

@@ -29,38 +29,38 @@ def wait_of(stack: list[FrameType]) -> dict[str, Any] | None:  # noqa: PLR0911 -
     for frame in stack[:_INNER]:
         file, name = frame.f_code.co_filename, frame.f_code.co_name
         if file.endswith("/threading.py") and name == "join":
-            return _joined(frame)
+            return _thread_join_wait(frame)
         if file.endswith("/queue.py") and name == "join":
-            return _drained(frame, stack)
+            return _queue_join_wait(frame, stack)
         if file.endswith("/concurrent/futures/_base.py") and name in {"result", "exception"}:
-            return _awaited(frame, stack)
+            return _future_wait(frame, stack)
         if file.endswith("/queue.py"):
             kind = "receive" if name == "get" else "send"
-            return _waits(kind, named(frame.f_locals.get("self"), stack) or "a queue")
+            return _wait_record(kind, named(frame.f_locals.get("self"), stack) or "a queue")
         if file.endswith("/subprocess.py"):
-            return _child(frame)
+            return _child_process_wait(frame)
     inner = stack[0]
     if inner.f_code.co_filename.endswith("/threading.py") and inner.f_code.co_name == "wait":
-        return _condition(stack)
-    lock, text = _asked(inner)
+        return _condition_wait(stack)
+    lock, text = _requested_lock(inner)
     if lock is None:
         return None
-    return {**_waits("lock", text), "owners": _owner(lock), "lock": id(lock)}
+    return {**_wait_record("lock", text), "owners": _lock_owner(lock), "lock": id(lock)}
 
 
-def _waits(kind: str, text: str) -> dict[str, Any]:
+def _wait_record(kind: str, text: str) -> dict[str, Any]:
     return {"kind": kind, "text": text, "owners": []}
 
 
-def _condition(stack: list[FrameType]) -> dict[str, Any]:
+def _condition_wait(stack: list[FrameType]) -> dict[str, Any]:
     # An event waits for a condition of its own.
     is_inside = len(stack) > 1 and stack[1].f_code.co_filename.endswith("/threading.py")
     holder = (stack[1] if is_inside else stack[0]).f_locals.get("self")
     kind = type(holder).__name__.lower()
-    return _waits("condition", named(holder, stack) or f"a threading.{kind}")
+    return _wait_record("condition", named(holder, stack) or f"a threading.{kind}")
 
 
-def _drained(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
+def _queue_join_wait(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
     """Return what a queue's `join` waits for: that each task is reported as done."""
     queue = frame.f_locals.get("self")
     left = getattr(queue, "unfinished_tasks", None)
@@ -75,10 +75,10 @@ def _drained(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
     ]
     alone = "" if workers else ", and no other thread of the program lives"
     name = named(queue, stack) or "a queue"
-    return _waits("tasks", f"{name} ({count or 'unfinished'}{alone})")
+    return _wait_record("tasks", f"{name} ({count or 'unfinished'}{alone})")
 
 
-def _awaited(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
+def _future_wait(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
     """Return which future's result is waited for, and whether a pool's worker waits for its own."""
     future = frame.f_locals.get("self")
     name = f"`{known}`" if (known := named(future, stack)) else "a future"
@@ -89,8 +89,8 @@ def _awaited(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
     if own is not None:
         size = own._max_workers  # noqa: SLF001 - nothing public tells it
         text += f", and this is {'the only worker' if size == 1 else 'a worker'} of its pool"
-        return {**_waits("future", text), "owners": [f"t{one.ident}" for one in own._threads]}  # noqa: SLF001
-    return {**_waits("future", text), "owners": _runner_of(future)}
+        return {**_wait_record("future", text), "owners": [f"t{one.ident}" for one in own._threads]}  # noqa: SLF001
+    return {**_wait_record("future", text), "owners": _runner_of(future)}
 
 
 def _is_worker(frame: FrameType) -> bool:
@@ -117,20 +117,20 @@ def _runner_of(future: Any) -> list[str]:
     return []
 
 
-def _joined(frame: FrameType) -> dict[str, Any]:
+def _thread_join_wait(frame: FrameType) -> dict[str, Any]:
     thread = frame.f_locals.get("self")
     owner = f"t{getattr(thread, 'ident', None)}"
-    return {**_waits("join", getattr(thread, "name", "")), "owners": [owner]}
+    return {**_wait_record("join", getattr(thread, "name", "")), "owners": [owner]}
 
 
-def _child(frame: FrameType | None) -> dict[str, Any]:
+def _child_process_wait(frame: FrameType | None) -> dict[str, Any]:
     process = None
     while process is None and frame is not None:
         process = frame.f_locals.get("self")
         frame = frame.f_back
     words = getattr(process, "args", "")
     shown = words if isinstance(words, str) else " ".join(map(str, words))
-    return _waits("child", f"its child {getattr(process, 'pid', '')} ({shown[:_WORDS]})")
+    return _wait_record("child", f"its child {getattr(process, 'pid', '')} ({shown[:_WORDS]})")
 
 
 def named(wanted: Any, stack: list[FrameType]) -> str:
@@ -145,7 +145,7 @@ def named(wanted: Any, stack: list[FrameType]) -> str:
         found += [
             f"{name}.{field}"
             for name, value in own
-            for field, inner in list(_fields(value).items())
+            for field, inner in list(_instance_fields(value).items())
             if inner is wanted
         ]
         found += [name for name, value in list(frame.f_globals.items()) if value is wanted]
@@ -154,7 +154,7 @@ def named(wanted: Any, stack: list[FrameType]) -> str:
     return ""
 
 
-def _fields(value: Any) -> dict[str, Any]:
+def _instance_fields(value: Any) -> dict[str, Any]:
     try:
         found = object.__getattribute__(value, "__dict__")
     except AttributeError:
@@ -162,14 +162,14 @@ def _fields(value: Any) -> dict[str, Any]:
     return found if type(found) is dict else {}
 
 
-def _owner(lock: Any) -> list[str]:
+def _lock_owner(lock: Any) -> list[str]:
     owner = _OWNER.search(repr(lock)) if type(lock).__name__ in _REENTRANT else None
     return [f"t{owner[1]}"] if owner and owner[1] != "0" else []
 
 
-def _asked(frame: FrameType) -> tuple[Any, str]:
+def _requested_lock(frame: FrameType) -> tuple[Any, str]:
     """Return the lock that the line of a frame asks for, and how the source calls it."""
-    for node in _at(frame.f_code.co_filename).get(frame.f_lineno or 0, ()):
+    for node in _lock_statements(frame.f_code.co_filename).get(frame.f_lineno or 0, ()):
         for lock, text in _in_statement(node, frame):
             if _is_taken(lock):
                 return lock, text
@@ -188,7 +188,7 @@ def _in_statement(node: Any, frame: FrameType) -> list[tuple[Any, str]]:
             and isinstance(one.func, ast.Attribute)
             and one.func.attr == "acquire"
         ]
-    return [(_resolved(one, frame), ast.unparse(one)) for one in asked]
+    return [(_resolve_expression(one, frame), ast.unparse(one)) for one in asked]
 
 
 def _is_taken(value: Any) -> bool:
@@ -205,7 +205,7 @@ def held(frame: FrameType) -> list[Any]:
     """Return the locks that a frame holds, by where its line is in the source."""
     line, first = frame.f_lineno or 0, frame.f_code.co_firstlineno
     found: list[Any] = []
-    for number, nodes in list(_at(frame.f_code.co_filename).items()):
+    for number, nodes in list(_lock_statements(frame.f_code.co_filename).items()):
         for node in nodes if first <= number <= line else ():
             if isinstance(node, (ast.With, ast.AsyncWith)):
                 begins, ends = node.body[0].lineno, node.body[-1].end_lineno or line
@@ -222,14 +222,14 @@ def _is_freed(node: Any, frame: FrameType, line: int) -> bool:
     texts = [f"{text}.release()" for _, text in _in_statement(node, frame)]
     return any(
         text in ast.unparse(one)
-        for number, nodes in _at(frame.f_code.co_filename).items()
+        for number, nodes in _lock_statements(frame.f_code.co_filename).items()
         if node.lineno < number < line
         for one in nodes
         for text in texts
     )
 
 
-def _at(file: str) -> dict[int, list[Any]]:
+def _lock_statements(file: str) -> dict[int, list[Any]]:
     """Return the statements of a file that may take a lock, or free one, by line."""
     if file not in _statements:
         found: dict[int, list[Any]] = {}
@@ -247,19 +247,19 @@ def _at(file: str) -> dict[int, list[Any]]:
     return _statements[file]
 
 
-def _resolved(node: Any, frame: FrameType) -> Any:  # noqa: PLR0911 - one for each kind of node
+def _resolve_expression(node: Any, frame: FrameType) -> Any:  # noqa: PLR0911 - one for each kind of node
     """Return the object that an expression names, without running anything of the program."""
     if isinstance(node, ast.Name):
         return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Attribute):
-        owner = _resolved(node.value, frame)
+        owner = _resolve_expression(node.value, frame)
         if type(owner) is type(sys):
             return vars(owner).get(node.attr)
-        return _fields(owner).get(node.attr, _of_class(owner, node.attr))
+        return _instance_fields(owner).get(node.attr, _of_class(owner, node.attr))
     if isinstance(node, ast.Subscript):
-        owner, key = _resolved(node.value, frame), _resolved(node.slice, frame)
+        owner, key = _resolve_expression(node.value, frame), _resolve_expression(node.slice, frame)
         if type(owner) in {list, tuple, dict} and type(key) in {int, str}:
             try:
                 return owner[key]

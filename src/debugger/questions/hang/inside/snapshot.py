@@ -31,18 +31,18 @@ def snapshot(locks: Any, tasks: Any) -> str:
     threads: list[dict[str, Any]] = []
     awaiting: list[dict[str, Any]] = []
     for ident, frame in sys._current_frames().items():  # noqa: SLF001 - there is no other way
-        stack = _stack(frame)
+        stack = _thread_stack(frame)
         is_ours = ident == threading.get_ident() or (ident not in known and _is_debuggers(frame))
         if is_ours or not stack:
             continue
-        threads.append(_thread(ident, known.get(ident), stack, locks))
+        threads.append(_thread_record(ident, known.get(ident), stack, locks))
         key = threads[-1]["key"]
         for one in stack:
             for lock in locks.held(one):
                 held.setdefault(id(lock), []).append(key)
         loop = tasks.loop_of(stack)
         if loop is not None:
-            found = tasks.tasks(loop, key, held, locks, _shown)
+            found = tasks.tasks(loop, key, held, locks, _frame_record)
             owners = [one["key"] for one in found]
             threads[-1]["wait"] = {"kind": "loop", "text": "", "owners": owners}
             awaiting += found
@@ -55,18 +55,18 @@ def snapshot(locks: Any, tasks: Any) -> str:
     return json.dumps({"threads": threads, "tasks": awaiting})
 
 
-def _thread(ident: int, thread: Any, stack: list[FrameType], locks: Any) -> dict[str, Any]:
+def _thread_record(ident: int, thread: Any, stack: list[FrameType], locks: Any) -> dict[str, Any]:
     return {
         "key": f"t{ident}",
         "name": thread.name if thread is not None else f"thread {ident}",
         "native": getattr(thread, "native_id", None),
         "is_main": ident == threading.main_thread().ident,
-        "frames": [_shown(one) for one in stack],
+        "frames": [_frame_record(one) for one in stack],
         "wait": locks.wait_of(stack),
     }
 
 
-def _stack(frame: FrameType | None) -> list[FrameType]:
+def _thread_stack(frame: FrameType | None) -> list[FrameType]:
     found: list[FrameType] = []
     while frame is not None and len(found) < _FRAMES:
         if not _HIDDEN.search(frame.f_code.co_filename):
@@ -86,31 +86,31 @@ def _is_debuggers(frame: FrameType | None) -> bool:
     return False
 
 
-def _shown(frame: FrameType) -> dict[str, Any]:
+def _frame_record(frame: FrameType) -> dict[str, Any]:
     code = frame.f_code
     name = getattr(code, "co_qualname", code.co_name)
     return {
         "function": name.replace("<locals>.", ""),
         "file": code.co_filename,
         "line": frame.f_lineno or 0,
-        "values": _values(frame),
+        "values": _frame_values(frame),
     }
 
 
-def _values(frame: FrameType) -> dict[str, str]:
+def _frame_values(frame: FrameType) -> dict[str, str]:
     try:
         pairs = list(frame.f_locals.items())
     except RuntimeError:  # another thread changed a module's names meanwhile
         return {}
     shown: dict[str, str] = {}
     for name, value in pairs:
-        text = _text(value) if not name.startswith("__") else None
+        text = _value_text(value) if not name.startswith("__") else None
         if text is not None and len(shown) < _VALUES:
             shown[name] = text
     return shown
 
 
-def _text(value: Any) -> str | None:
+def _value_text(value: Any) -> str | None:
     kind = type(value)
     if kind in _PLAIN:
         return repr(value[:_TEXT] if kind in {str, bytes} else value)[:_TEXT]

@@ -34,7 +34,7 @@ def tasks(
     found: list[dict[str, Any]] = []
     for task in list(asyncio.all_tasks(loop))[:_TASKS]:
         key, coro = f"a{id(task)}", task.get_coro()
-        frames = _frames(coro)
+        frames = _coroutine_frames(coro)
         for one in frames:
             for lock in locks.held(one):
                 held.setdefault(id(lock), []).append(key)
@@ -44,7 +44,7 @@ def tasks(
                 "name": task.get_name(),
                 "loop": thread,
                 "frames": [shown(one) for one in frames],
-                "wait": _wait(task, frames, locks, asyncio),
+                "wait": _task_wait(task, frames, locks, asyncio),
                 "coro": getattr(coro, "__qualname__", ""),
             }
         )
@@ -53,7 +53,7 @@ def tasks(
     return found
 
 
-def _frames(coro: Any) -> list[FrameType]:
+def _coroutine_frames(coro: Any) -> list[FrameType]:
     """Return the frames of a coroutine and of what it awaits, innermost first."""
     frames: list[FrameType] = []
     while coro is not None and len(frames) < _FRAMES:
@@ -66,7 +66,7 @@ def _frames(coro: Any) -> list[FrameType]:
     return frames[::-1]
 
 
-def _wait(task: Any, frames: list[FrameType], locks: Any, asyncio: Any) -> dict[str, Any]:
+def _task_wait(task: Any, frames: list[FrameType], locks: Any, asyncio: Any) -> dict[str, Any]:
     inner = _by_function(frames, locks) if frames else None
     if inner is not None:
         return inner
@@ -76,10 +76,10 @@ def _wait(task: Any, frames: list[FrameType], locks: Any, asyncio: Any) -> dict[
     if waiting:
         return {"kind": "task", "text": "", "owners": [f"a{id(one)}" for one in waiting]}
     if future is None:
-        return _waits("running", "is ready to run")
+        return _wait_record("running", "is ready to run")
     text = locks.named(future, frames)
     told = "a future that nobody has set"
-    return _waits("future", f"`{text}`, {told}" if text else told)
+    return _wait_record("future", f"`{text}`, {told}" if text else told)
 
 
 def _by_function(frames: list[FrameType], locks: Any) -> dict[str, Any] | None:
@@ -89,21 +89,21 @@ def _by_function(frames: list[FrameType], locks: Any) -> dict[str, Any] | None:
     if file.endswith("/asyncio/locks.py"):
         kind = type(holder).__name__
         text = locks.named(holder, frames[1:]) or f"an asyncio.{kind}"
-        wait = _waits("lock" if kind == "Lock" else "event", text)
+        wait = _wait_record("lock" if kind == "Lock" else "event", text)
         return {**wait, "lock": id(holder)} if kind == "Lock" else wait
     if file.endswith("/asyncio/queues.py"):
         text = locks.named(holder, frames[1:]) or "an asyncio.Queue"
         if name == "join":
-            return _waits(
+            return _wait_record(
                 "tasks", f"{text} ({getattr(holder, '_unfinished_tasks', '?')} unfinished)"
             )
-        return _waits("receive" if name == "get" else "send", text)
+        return _wait_record("receive" if name == "get" else "send", text)
     if file.endswith("/asyncio/tasks.py") and name == "sleep":
-        return _waits("sleep", "")
+        return _wait_record("sleep", "")
     if file.endswith("/asyncio/streams.py") or "/asyncio/selector_events" in file:
-        return _waits("io", f"waits in {name} of a stream")
+        return _wait_record("io", f"waits in {name} of a stream")
     return None
 
 
-def _waits(kind: str, text: str) -> dict[str, Any]:
+def _wait_record(kind: str, text: str) -> dict[str, Any]:
     return {"kind": kind, "text": text, "owners": []}

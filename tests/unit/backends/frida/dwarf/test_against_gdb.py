@@ -6,8 +6,8 @@ import pytest
 
 import dwarf_stops
 from debuggees import source
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.unwind import value, variables
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.unwinding import frame_variables, variable_value
 
 pytestmark = pytest.mark.adapter("gdb-cli")
 
@@ -52,10 +52,10 @@ def test_a_line_has_the_addresses_that_gdb_breaks_at(name, level, folder, tmp_pa
     program = dwarf_stops.compiled(name, level, folder)
     count = len(source(name).read_text().splitlines())
     theirs = dwarf_stops.gdb(program, f"name, lines = {name!r}, {count}\n{LINES}", tmp_path)
-    image = Image(program)
+    image = BinaryImage(program)
     wrong = []
     for words, places in theirs.items():
-        found = image.lines.find(name, int(words))
+        found = image.lines.find_line(name, int(words))
         here = {one.address for one in found.locations}
         # For a line without code gdb takes the next one that has some.
         there = {address for address, _ in places} if here else set()
@@ -119,12 +119,12 @@ def _agree(stop, level):
     ]
     wrong = []
     for frame, theirs in zip(frames, stop.theirs, strict=True):
-        held = {one.name: one for one in variables(frame) if not one.is_shadowed}
+        held = {one.name: one for one in frame_variables(frame) if not one.is_shadowed}
         for known, there in theirs["variables"].items():
             if known not in held:
                 wrong.append((frame.function, known, "missing", there))
                 continue
-            here = dwarf_stops.plain(value(held[known], frame, stop.memory), stop.memory)
+            here = dwarf_stops.plain(variable_value(held[known], frame, stop.memory), stop.memory)
             # What only the caller knew, by its entry value, gdb works out, and we do not.
             if here != there and (level == 0 or here != "gone"):
                 wrong.append((frame.function, known, here, there))

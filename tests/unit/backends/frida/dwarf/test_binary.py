@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import dwarf_stops
-from debugger.backends.frida.dwarf import binary
-from debugger.backends.frida.dwarf.image import Image
-from debugger.errors import Code, DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.symbols.dwarf import elf_file
+from debugger.symbols.dwarf.binary_image import BinaryImage
 
 
 @pytest.fixture
@@ -19,22 +19,22 @@ def program(tmp_path):
 
 def test_the_build_id_is_the_one_that_readelf_reads(program):
     said = subprocess.run(["readelf", "-n", program], capture_output=True, text=True, check=True)
-    assert f"Build ID: {binary.read(program).build_id}\n" in said.stdout
+    assert f"Build ID: {elf_file.read_elf(program).build_id}\n" in said.stdout
 
 
 def test_what_is_loaded_anywhere_is_told_from_what_is_not(tmp_path):
-    pie = binary.read(dwarf_stops.compiled("optimised.c", 0, tmp_path))
-    fixed = binary.read(dwarf_stops.compiled("optimised.c", 0, tmp_path, "-no-pie"))
+    pie = elf_file.read_elf(dwarf_stops.compiled("optimised.c", 0, tmp_path))
+    fixed = elf_file.read_elf(dwarf_stops.compiled("optimised.c", 0, tmp_path, "-no-pie"))
     assert (pie.is_pie, fixed.is_pie) == (True, False)
-    assert pie.bias(0x555555554000) == 0x555555554000
-    assert fixed.bias(0x400000) == 0
+    assert pie.load_bias(0x555555554000) == 0x555555554000
+    assert fixed.load_bias(0x400000) == 0
     assert pie.interpreter == "/lib64/ld-linux-x86-64.so.2"
 
 
 def test_symbols_are_those_that_nm_lists(program):
     said = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
     there = set(re.findall(r"^0*([0-9a-f]+) [tTWi] (\w+)$", said, re.MULTILINE))
-    here = {(f"{one.address:x}", one.name) for one in binary.read(program).symbols()}
+    here = {(f"{one.address:x}", one.name) for one in elf_file.read_elf(program).read_symbols()}
     wanted = {one for one in there if one[1] in {"main", "work"}}
     assert len(wanted) == 2
     assert wanted <= here
@@ -50,19 +50,19 @@ def _separate(program: Path) -> Path:
 def test_a_separate_file_is_found_by_its_link(program):
     debug = _separate(program)
     subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", program], check=True)
-    found = binary.debug_file(binary.read(program))
+    found = elf_file.debug_file(elf_file.read_elf(program))
     assert found is not None
     assert found.path == debug
-    assert Image(program).lines.find("optimised.c", 6).locations
+    assert BinaryImage(program).lines.find_line("optimised.c", 6).locations
 
 
 def test_a_separate_file_is_found_by_its_build_id(program, tmp_path):
     debug = _separate(program)
-    number = binary.read(program).build_id
+    number = elf_file.read_elf(program).build_id
     place = tmp_path / "root" / ".build-id" / number[:2] / f"{number[2:]}.debug"
     place.parent.mkdir(parents=True)
     debug.rename(place)
-    found = binary.debug_file(binary.read(program), root=tmp_path / "root")
+    found = elf_file.debug_file(elf_file.read_elf(program), root=tmp_path / "root")
     assert found is not None
     assert found.path == place
 
@@ -72,14 +72,14 @@ def test_a_separate_file_of_another_build_is_refused(program, tmp_path):
     subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", program], check=True)
     other = dwarf_stops.compiled("recursion.c", 0, tmp_path)
     debug.write_bytes(other.read_bytes())
-    assert binary.debug_file(binary.read(program)) is None
+    assert elf_file.debug_file(elf_file.read_elf(program)) is None
 
 
 def test_a_program_whose_information_is_split_off_has_its_lines(tmp_path, program):
-    split = Image(dwarf_stops.compiled("optimised.c", 0, tmp_path, "-gsplit-dwarf"))
+    split = BinaryImage(dwarf_stops.compiled("optimised.c", 0, tmp_path, "-gsplit-dwarf"))
     assert len(split.split.found) == 1
-    assert split.lines.find("optimised.c", 6).locations
-    assert not Image(program).split.found
+    assert split.lines.find_line("optimised.c", 6).locations
+    assert not BinaryImage(program).split.found
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_what_is_no_program_of_this_machine_is_refused(tmp_path, content, says):
     path = tmp_path / "program"
     path.write_bytes(content)
     with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
-        binary.read(path)
+        elf_file.read_elf(path)
     assert caught.value.hint
-    assert caught.value.code in {Code.NOT_FOUND, Code.NOT_SUPPORTED}
+    assert caught.value.code in {ErrorCode.NOT_FOUND, ErrorCode.NOT_SUPPORTED}
 
 
 def test_a_file_that_is_cut_off_is_refused_or_read_as_far_as_it_goes(program):
@@ -106,8 +106,8 @@ def test_a_file_that_is_cut_off_is_refused_or_read_as_far_as_it_goes(program):
     for size in range(64, len(whole), 997):
         program.write_bytes(whole[:size])
         try:
-            found = binary.read(program)
+            found = elf_file.read_elf(program)
         except DebuggerError as error:
-            assert error.code is Code.NOT_SUPPORTED
+            assert error.code is ErrorCode.NOT_SUPPORTED
         else:
             assert found.segments

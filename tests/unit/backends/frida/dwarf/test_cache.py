@@ -8,9 +8,9 @@ import pytest
 
 import dwarf_stops
 from debuggees import marker
-from debugger.backends.frida.dwarf import cache as cached
-from debugger.backends.frida.dwarf.cache import Cache
-from debugger.backends.frida.dwarf.image import Image
+from debugger.symbols.dwarf import debug_cache as cached
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.debug_cache import DebugCache
 
 
 def never():
@@ -19,25 +19,25 @@ def never():
 
 def test_what_was_made_once_is_kept_for_the_next_session(tmp_path):
     place = tmp_path / "cache"
-    first = Cache(place, "abc")
-    assert first.get("names", list[str], lambda: ["a", "b"]) == ["a", "b"]
+    first = DebugCache(place, "abc")
+    assert first.get_or_make("names", list[str], lambda: ["a", "b"]) == ["a", "b"]
     first.close()
-    second = Cache(place, "abc")
-    assert second.has("names")
-    assert second.get("names", list[str], never) == ["a", "b"]
+    second = DebugCache(place, "abc")
+    assert second.has_key("names")
+    assert second.get_or_make("names", list[str], never) == ["a", "b"]
     second.close()
 
 
 def test_another_build_and_another_version_see_nothing(tmp_path, monkeypatch):
-    Cache(tmp_path / "cache", "abc").get("names", list[str], lambda: ["a"])
-    assert not Cache(tmp_path / "cache", "abd").has("names")
+    DebugCache(tmp_path / "cache", "abc").get_or_make("names", list[str], lambda: ["a"])
+    assert not DebugCache(tmp_path / "cache", "abd").has_key("names")
     monkeypatch.setattr(cached, "VERSION", cached.VERSION + 1)
-    assert not Cache(tmp_path / "cache", "abc").has("names")
+    assert not DebugCache(tmp_path / "cache", "abc").has_key("names")
 
 
 def test_only_its_owner_may_read_it(tmp_path):
     place = tmp_path / "cache"
-    Cache(place, "abc").get("names", list[str], list)
+    DebugCache(place, "abc").get_or_make("names", list[str], list)
     for path in (place, *place.iterdir()):
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
 
@@ -46,7 +46,7 @@ def test_a_directory_that_is_open_to_others_is_not_used(tmp_path):
     place = tmp_path / "cache"
     place.mkdir()
     place.chmod(0o755)
-    assert Cache(place, "abc").get("names", list[str], lambda: ["a"]) == ["a"]
+    assert DebugCache(place, "abc").get_or_make("names", list[str], lambda: ["a"]) == ["a"]
     assert list(place.iterdir()) == []
 
 
@@ -54,7 +54,7 @@ def test_a_file_that_leads_elsewhere_is_not_followed(tmp_path):
     place, other = tmp_path / "cache", tmp_path / "other"
     place.mkdir(mode=0o700)
     (place / f"abc-v{cached.VERSION}.sqlite").symlink_to(other)
-    assert Cache(place, "abc").get("names", list[str], lambda: ["a"]) == ["a"]
+    assert DebugCache(place, "abc").get_or_make("names", list[str], lambda: ["a"]) == ["a"]
     assert not other.exists()
 
 
@@ -63,21 +63,21 @@ def test_a_broken_file_is_begun_again(tmp_path, content):
     place = tmp_path / "cache"
     place.mkdir(mode=0o700)
     (place / f"abc-v{cached.VERSION}.sqlite").write_bytes(content)
-    cache = Cache(place, "abc")
-    assert cache.get("names", list[str], lambda: ["a"]) == ["a"]
+    cache = DebugCache(place, "abc")
+    assert cache.get_or_make("names", list[str], lambda: ["a"]) == ["a"]
     cache.close()
-    assert Cache(place, "abc").get("names", list[str], lambda: ["a"]) == ["a"]
+    assert DebugCache(place, "abc").get_or_make("names", list[str], lambda: ["a"]) == ["a"]
 
 
 def test_a_value_of_another_shape_is_made_again(tmp_path):
-    Cache(tmp_path / "cache", "abc").get("names", list[str], lambda: ["a"])
-    assert Cache(tmp_path / "cache", "abc").get("names", dict[str, int], dict) == {}
+    DebugCache(tmp_path / "cache", "abc").get_or_make("names", list[str], lambda: ["a"])
+    assert DebugCache(tmp_path / "cache", "abc").get_or_make("names", dict[str, int], dict) == {}
 
 
 def test_the_oldest_make_room(tmp_path, monkeypatch):
     monkeypatch.setattr(cached, "_FILES_MAX", 3)
     for number in range(6):
-        Cache(tmp_path / "cache", str(number)).close()
+        DebugCache(tmp_path / "cache", str(number)).close()
         path = tmp_path / "cache" / f"{number}-v{cached.VERSION}.sqlite"
         os.utime(path, (number, number))
     assert {path.name[0] for path in (tmp_path / "cache").iterdir()} == {"3", "4", "5"}
@@ -92,17 +92,17 @@ def test_the_oldest_make_room(tmp_path, monkeypatch):
     ],
 )
 def test_it_is_where_caches_are(env, folder):
-    assert str(cached.folder(env)) == folder
+    assert str(cached.cache_folder(env)) == folder
 
 
 def test_an_image_answers_the_same_from_its_cache(tmp_path):
     program = dwarf_stops.compiled("shapes.cpp", 0, tmp_path)
     answers = []
     for _ in range(2):
-        image = Image(program, cache=tmp_path / "cache")
-        found = image.lines.find("shapes.cpp", marker("shapes.cpp", "outer"))
-        named = list(image.functions.names)
-        around = image.functions.at(found.locations[0].address)
+        image = BinaryImage(program, cache=tmp_path / "cache")
+        found = image.lines.find_line("shapes.cpp", marker("shapes.cpp", "outer"))
+        named = list(image.functions.all_names)
+        around = image.functions.functions_at(found.locations[0].address)
         answers.append((found, sorted(named), around))
         image.close()
     assert answers[0] == answers[1]
@@ -130,9 +130,9 @@ class SlowConnection:
 
 
 def test_it_is_closed_after_what_another_thread_executes():
-    kept, slow = Cache(None, "x"), SlowConnection()
+    kept, slow = DebugCache(None, "x"), SlowConnection()
     kept._connection = slow
-    reader = threading.Thread(target=kept.has, args=("key",))
+    reader = threading.Thread(target=kept.has_key, args=("key",))
     reader.start()
     assert slow.began.wait(20)
     closer = threading.Thread(target=kept.close)
@@ -142,4 +142,4 @@ def test_it_is_closed_after_what_another_thread_executes():
     reader.join(20)
     closer.join(20)
     assert (slow.is_closed, slow.was_closed_within) == (True, False)
-    assert not kept.has("key")
+    assert not kept.has_key("key")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.scopes import LEFT_OUT
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.scope_variables import LEFT_OUT
 
 _PROGRAMS = Path(__file__).parents[4] / "frida" / "programs"
 _FLAGS = ("-g", "-O0", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
@@ -19,7 +19,7 @@ def image(tmp_path_factory):
     program = tmp_path_factory.mktemp("globals") / "left_out"
     sources = [_PROGRAMS / "left_out.c", _PROGRAMS / "left_out_part.c"]
     subprocess.run(["gcc", *_FLAGS, *sources, "-o", program], check=True)
-    return Image(program)
+    return BinaryImage(program)
 
 
 def test_what_the_linker_left_out_has_no_place_and_says_so(image):
@@ -29,10 +29,10 @@ def test_what_the_linker_left_out_has_no_place_and_says_so(image):
 
 
 def test_a_function_that_the_linker_left_out_has_no_code_and_no_lines(image):
-    assert not image.functions.named("removed")
-    assert not image.lines.find("left_out.c", 10).locations
-    assert image.lines.find("left_out.c", 10).nearest == (14, 16)
-    assert image.units.at(4) is None
+    assert not image.functions.find_by_name("removed")
+    assert not image.lines.find_line("left_out.c", 10).locations
+    assert image.lines.find_line("left_out.c", 10).nearest == (14, 16)
+    assert image.units.unit_at_address(4) is None
 
 
 def test_a_name_that_two_files_have_is_ambiguous_until_one_is_named(image):
@@ -42,11 +42,11 @@ def test_a_name_that_two_files_have_is_ambiguous_until_one_is_named(image):
         (),
         "ambiguous: left_out.c::state, left_out_part.c::state",
     )
-    symbols = [one.address for one in image.binary.symbols() if one.name == "state"]
+    symbols = [one.address for one in image.binary.read_symbols() if one.name == "state"]
     named = [scopes.global_named(one) for one in ("left_out.c::state", "'left_out_part.c'::state")]
     assert sorted(one.place[0].first for one in named) == sorted(symbols)
     assert named[0].place != named[1].place
-    near = image.functions.named("part")[0].address
+    near = image.functions.find_by_name("part")[0].address
     assert scopes.global_named("state", near=near).place == named[1].place
 
 

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.operations import Operation
-from debugger.backends.frida.dwarf.returning import is_by_reference, value_of
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.location_operations import LocationOperation
+from debugger.symbols.dwarf.return_registers import is_by_reference, value_of
 
 SOURCE = """
 struct Plain { long a, b; };
@@ -36,24 +36,24 @@ def image(tmp_path_factory):
     (root / "a.cpp").write_text(SOURCE)
     gxx = shutil.which("g++") or pytest.skip("g++ is missing")
     subprocess.run([gxx, "-g", "-O0", "-o", str(root / "a"), str(root / "a.cpp")], check=True)
-    return Image(root / "a")
+    return BinaryImage(root / "a")
 
 
 def variables(image, name, *, at="address"):
-    (function,) = image.functions.named(name)
-    found = image.scopes.locals(function.entry, getattr(function, at))
+    (function,) = image.functions.find_by_name(name)
+    found = image.scopes.local_variables(function.entry, getattr(function, at))
     return {one.name: one for one in found}
 
 
 def test_a_parameter_is_at_the_entry_where_the_prologue_takes_it_from(image):
     found = variables(image, "owner")
-    assert found["one"].place == (Operation("breg", _RDI, 0),)
-    assert found["n"].place == (Operation("reg", _RSI),)
+    assert found["one"].place == (LocationOperation("breg", _RDI, 0),)
+    assert found["n"].place == (LocationOperation("reg", _RSI),)
 
 
 def test_a_parameter_that_the_caller_has_put_on_the_stack_is_there(image):
     place = variables(image, "spilled")["g"].place
-    assert place == (Operation("call_frame_cfa"), Operation("plus_uconst", 0))
+    assert place == (LocationOperation("call_frame_cfa"), LocationOperation("plus_uconst", 0))
 
 
 def test_behind_the_prologue_the_debug_information_holds(image):

@@ -7,21 +7,25 @@ from pathlib import Path
 import pytest
 
 from debuggees import build
-from debugger.backends.frida.dwarf import forms, spans
-from debugger.backends.frida.dwarf.image import Image
+from debugger.symbols.dwarf import attribute_forms, code_spans
+from debugger.symbols.dwarf.binary_image import BinaryImage
 
 
 @pytest.mark.parametrize("name", ["memory.c", "expressions.cpp"])
 def test_the_spans_at_an_address_are_those_of_its_unit(name: str) -> None:
-    part, whole = Image(build(name)), Image(build(name))
+    part, whole = BinaryImage(build(name)), BinaryImage(build(name))
     looked = 0
     for unit in whole.units:
-        of_unit = whole.lines.spans(unit.offset)
+        of_unit = whole.lines.unit_spans(unit.offset)
         for span in of_unit:
             for address in {span.low, (span.low + span.high) // 2, span.high - 1}:
                 here = part.lines.spans_at(unit.offset, address)
-                assert spans.around(here, address) == spans.around(of_unit, address)
-                assert spans.block(here, address) == spans.block(of_unit, address)
+                assert code_spans.spans_around(here, address) == code_spans.spans_around(
+                    of_unit, address
+                )
+                assert code_spans.block_entry(here, address) == code_spans.block_entry(
+                    of_unit, address
+                )
                 looked += 1
     assert looked > 10
 
@@ -29,40 +33,40 @@ def test_the_spans_at_an_address_are_those_of_its_unit(name: str) -> None:
 def test_the_spans_at_an_address_come_from_the_cache(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     path = build("expressions.cpp")
-    first = Image(path, cache=tmp_path)
-    address = first.functions.named("main")[0].address
-    unit = first.units.at(address)
+    first = BinaryImage(path, cache=tmp_path)
+    address = first.functions.find_by_name("main")[0].address
+    unit = first.units.unit_at_address(address)
     assert unit is not None
     wanted = first.lines.spans_at(unit.offset, address)
     first.close()
-    again = Image(path, cache=tmp_path)
+    again = BinaryImage(path, cache=tmp_path)
     assert again.lines.spans_at(unit.offset, address) == wanted
     assert again.units.last_read is None
     again.close()
 
 
 def test_a_unit_that_was_read_for_a_moment_is_not_read_again() -> None:
-    image = Image(build("expressions.cpp"))
-    main = image.functions.named("main")[0]
-    unit = image.units.containing(main.entry)
+    image = BinaryImage(build("expressions.cpp"))
+    main = image.functions.find_by_name("main")[0]
+    unit = image.units.unit_containing(main.entry)
     assert unit is not None
     assert image.lines.spans_at(unit.offset, main.address)
     read = image.units.last_read
     assert read is not None
     assert read.offset == unit.offset
-    assert unit.entry(main.entry) is read.entry(main.entry)
+    assert unit.find_entry(main.entry) is read.find_entry(main.entry)
 
 
 @pytest.mark.parametrize("name", ["memory.c", "expressions.cpp"])
 def test_an_abbreviation_is_the_same_whether_others_were_read_or_not(name: str) -> None:
-    image = Image(build(name))
-    section = image.debug.section(".debug_abbrev")
+    image = BinaryImage(build(name))
+    section = image.debug.read_section(".debug_abbrev")
     for unit in image.units:
         where = (section, unit.abbrev_offset, unit.word, unit.version)
-        whole = forms.Abbrevs(*where).all()
+        whole = attribute_forms.AbbreviationTable(*where).all_by_code()
         assert len(whole) > 5
         for code, wanted in whole.items():
-            assert forms.Abbrevs(*where)[code] == wanted
+            assert attribute_forms.AbbreviationTable(*where)[code] == wanted
 
 
 def test_an_abbreviation_with_large_numbers_and_constants_ends_where_it_does() -> None:
@@ -71,7 +75,7 @@ def test_an_abbreviation_with_large_numbers_and_constants_ends_where_it_does() -
         b"\x80\x01\xb4\x42\x01\x80\x08\x0b\x00\x00"  # code 128, a long tag
         b"\x02\x24\x00\x00\x00\x00"
     )
-    whole = forms.Abbrevs(section, 0, 4, 5).all()
+    whole = attribute_forms.AbbreviationTable(section, 0, 4, 5).all_by_code()
     assert {code: list(one.attributes) for code, one in whole.items()} == {
         1: [128, 3],
         128: [0x400],
@@ -80,34 +84,36 @@ def test_an_abbreviation_with_large_numbers_and_constants_ends_where_it_does() -
     assert whole[128].tag == 0x2134
     assert whole[128].has_children
     with pytest.raises(KeyError):
-        forms.Abbrevs(section, 0, 4, 5)[3]
+        attribute_forms.AbbreviationTable(section, 0, 4, 5)[3]
 
 
 @pytest.mark.parametrize("name", ["memory.c", "expressions.cpp"])
 def test_a_symbol_alone_is_the_one_of_all(name: str) -> None:
-    whole = Image(build(name))
+    whole = BinaryImage(build(name))
     addresses = {
-        one.address + offset for one in whole.binary.symbols() for offset in (-1, 0, 1, one.size)
+        one.address + offset
+        for one in whole.binary.read_symbols()
+        for offset in (-1, 0, 1, one.size)
     }
     assert len(addresses) > 20
-    alone = Image(build(name))
+    alone = BinaryImage(build(name))
     for address in sorted(addresses):
-        assert alone.binary.symbol_at(address) == whole.symbols.at(address), hex(address)
+        assert alone.binary.symbol_at(address) == whole.symbols.symbol_at(address), hex(address)
     for address in sorted(addresses):
-        assert alone.symbol_at(address) == whole.symbols.at(address), hex(address)
+        assert alone.symbol_at(address) == whole.symbols.symbol_at(address), hex(address)
     assert "symbols" in vars(alone)  # more than a few were asked for
 
 
 def test_what_was_read_for_a_moment_is_not_taken_apart_while_another_holds_it() -> None:
-    image = Image(build("memory.c"))
-    (main,) = image.functions.named("main")
-    lines = Image(build("memory.c")).lines
-    unit = lines._units.at(main.address)
+    image = BinaryImage(build("memory.c"))
+    (main,) = image.functions.find_by_name("main")
+    lines = BinaryImage(build("memory.c")).lines
+    unit = lines._units.unit_at_address(main.address)
     assert unit is not None
-    assert lines._units.reading(unit.offset).entry(main.entry) is not None
-    held = unit.entry(main.entry)
+    assert lines._units.read_briefly(unit.offset).find_entry(main.entry) is not None
+    held = unit.find_entry(main.entry)
     assert held is not None
     before = len(held.children)
     assert before > 0
-    lines.spans(unit.offset)
+    lines.unit_spans(unit.offset)
     assert len(held.children) == before

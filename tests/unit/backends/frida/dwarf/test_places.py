@@ -6,36 +6,36 @@ import pytest
 
 import dwarf_stops
 from debuggees import marker, source
-from debugger.backends.frida.dwarf.functions import components
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.symbols import readable
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.function_index import name_components
+from debugger.symbols.dwarf.symbol_table import demangle
 
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory):
-    return Image(dwarf_stops.compiled("shapes.cpp", 0, tmp_path_factory.mktemp("places")))
+    return BinaryImage(dwarf_stops.compiled("shapes.cpp", 0, tmp_path_factory.mktemp("places")))
 
 
 @pytest.fixture(scope="module")
 def rust(tmp_path_factory):
-    return Image(dwarf_stops.compiled("shapes.rs", 0, tmp_path_factory.mktemp("places")))
+    return BinaryImage(dwarf_stops.compiled("shapes.rs", 0, tmp_path_factory.mktemp("places")))
 
 
 @pytest.mark.parametrize("file", ["shapes.cpp", "programs/shapes.cpp", str(source("shapes.cpp"))])
 def test_a_file_is_named_by_its_last_parts(image, file):
-    found = image.lines.find(file, marker("shapes.cpp", "callback"))
+    found = image.lines.find_line(file, marker("shapes.cpp", "callback"))
     assert [one.function for one in found.locations] == ["callback"]
     assert found.file == str(source("shapes.cpp"))
 
 
 @pytest.mark.parametrize("file", ["hapes.cpp", "other/shapes.cpp", "nowhere.c"])
 def test_a_file_that_is_none_of_the_sources_has_no_lines(image, file):
-    found = image.lines.find(file, marker("shapes.cpp", "callback"))
+    found = image.lines.find_line(file, marker("shapes.cpp", "callback"))
     assert (found.locations, found.nearest, found.files) == ((), (), ())
 
 
 def test_a_line_without_code_names_the_nearest_on_both_sides(image):
-    found = image.lines.find("shapes.cpp", marker("shapes.cpp", "callback") + 3)
+    found = image.lines.find_line("shapes.cpp", marker("shapes.cpp", "callback") + 3)
     line = marker("shapes.cpp", "callback")
     assert not found.locations
     assert found.nearest[:2] == (line, line + 1)
@@ -44,12 +44,12 @@ def test_a_line_without_code_names_the_nearest_on_both_sides(image):
 
 
 def test_an_inlined_function_has_its_line_in_every_copy(image):
-    found = image.lines.find("shapes.cpp", marker("shapes.cpp", "inner"))
+    found = image.lines.find_line("shapes.cpp", marker("shapes.cpp", "inner"))
     assert [one.is_inlined for one in found.locations] == [True, True]
 
 
 def test_a_template_has_its_line_in_every_instance(rust):
-    found = rust.lines.find("shapes.rs", marker("shapes.rs", "best"))
+    found = rust.lines.find_line("shapes.rs", marker("shapes.rs", "best"))
     assert {one.function for one in found.locations} == {
         "shapes::largest<f64>",
         "shapes::largest<i64>",
@@ -58,10 +58,10 @@ def test_a_template_has_its_line_in_every_instance(rust):
 
 def test_an_address_is_of_the_line_that_has_it(image):
     line = marker("shapes.cpp", "deep")
-    (place,) = image.lines.find("shapes.cpp", line).locations
-    found = image.lines.at(place.address)
+    (place,) = image.lines.find_line("shapes.cpp", line).locations
+    found = image.lines.line_at(place.address)
     assert (found.file, found.line) == (str(source("shapes.cpp")), line)
-    assert image.lines.at(0x10) is None
+    assert image.lines.line_at(0x10) is None
 
 
 @pytest.mark.parametrize(
@@ -80,16 +80,16 @@ def test_an_address_is_of_the_line_that_has_it(image):
     ],
 )
 def test_functions_are_found_by_their_last_parts(image, name, found):
-    assert [one.name for one in image.functions.named(name)] == found
+    assert [one.name for one in image.functions.find_by_name(name)] == found
 
 
 def test_functions_are_found_the_same_once_all_are_indexed(image, rust):
     for one, name in [(image, "Box<int>::twice"), (image, "inner"), (rust, "zoo::legs")]:
-        fresh = Image(one.binary.path)
-        before = fresh.functions.named(name)
+        fresh = BinaryImage(one.binary.path)
+        before = fresh.functions.find_by_name(name)
         assert before
-        assert list(fresh.functions.names)
-        assert fresh.functions.named(name) == before
+        assert list(fresh.functions.all_names)
+        assert fresh.functions.find_by_name(name) == before
 
 
 @pytest.mark.parametrize(
@@ -105,24 +105,28 @@ def test_functions_are_found_the_same_once_all_are_indexed(image, rust):
     ],
 )
 def test_a_star_stops_at_a_scope_and_two_do_not(image, pattern, found):
-    assert {one.name for one in image.functions.matching(pattern)} == found
+    assert {one.name for one in image.functions.find_by_pattern(pattern)} == found
 
 
 def test_a_pattern_is_narrowed_to_files(image):
-    found = {one.name for one in image.functions.matching("@file:programs/sh*.cpp **")}
+    found = {one.name for one in image.functions.find_by_pattern("@file:programs/sh*.cpp **")}
     assert {"main", "callback", "Box<int>::twice", "deep"} <= found
     assert not any(one.startswith("std::") for one in found)
 
 
 def test_near_names_are_given_for_one_that_is_nowhere(image, rust):
-    assert "callback" in image.functions.near("calback")
-    assert "shapes::zoo::legs" in rust.functions.near("leggs")
+    assert "callback" in image.functions.near_names("calback")
+    assert "shapes::zoo::legs" in rust.functions.near_names("leggs")
 
 
 def test_the_functions_around_an_address_go_from_the_copy_outwards(image):
     line = marker("shapes.cpp", "inner")
-    place = image.lines.find("shapes.cpp", line).locations[0]
-    assert [one.name for one in image.functions.at(place.address)] == ["inner", "middle", "outer"]
+    place = image.lines.find_line("shapes.cpp", line).locations[0]
+    assert [one.name for one in image.functions.functions_at(place.address)] == [
+        "inner",
+        "middle",
+        "outer",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +140,7 @@ def test_the_functions_around_an_address_go_from_the_copy_outwards(image):
     ],
 )
 def test_a_linkage_name_is_read_as_the_source_writes_it(linkage, name):
-    assert readable(linkage) == name
+    assert demangle(linkage) == name
 
 
 @pytest.mark.parametrize(
@@ -150,4 +154,4 @@ def test_a_linkage_name_is_read_as_the_source_writes_it(linkage, name):
     ],
 )
 def test_a_name_is_split_outside_of_brackets(name, parts):
-    assert components(name) == parts
+    assert name_components(name) == parts

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.dwarf.stackwords import WHY
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.stack_words import WHY
 
 pytestmark = pytest.mark.adapter("frida")
 
@@ -37,12 +37,12 @@ def image(tmp_path_factory):
     rustc = shutil.which("rustc") or pytest.skip("rustc is missing")
     argv = [rustc, "-g", "-Copt-level=2", "-o", str(root / "a"), str(root / "a.rs")]
     subprocess.run(argv, check=True, capture_output=True)
-    return Image(root / "a")
+    return BinaryImage(root / "a")
 
 
 def variables(image, name, *, at):
-    (function,) = image.functions.named(name)
-    found = image.scopes.locals(function.entry, getattr(function, at))
+    (function,) = image.functions.find_by_name(name)
+    found = image.scopes.local_variables(function.entry, getattr(function, at))
     return {one.name: one for one in found}
 
 

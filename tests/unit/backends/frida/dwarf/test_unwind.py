@@ -5,10 +5,15 @@ from __future__ import annotations
 import pytest
 
 import dwarf_stops
-from debugger.backends.frida.dwarf.callframes import KEPT, RBP, RIP, RSP
-from debugger.backends.frida.dwarf.expressions import Unreadable
-from debugger.backends.frida.dwarf.unwind import Modules, stack, value, variables
-from debugger.backends.frida.dwarf.values import integer
+from debugger.symbols.dwarf.call_frames import KEPT, RBP, RIP, RSP
+from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
+from debugger.symbols.dwarf.typed_values import read_integer
+from debugger.symbols.dwarf.unwinding import (
+    LoadedBinaries,
+    frame_variables,
+    unwind_stack,
+    variable_value,
+)
 
 pytestmark = pytest.mark.adapter("gdb-cli")
 
@@ -27,8 +32,8 @@ def test_the_stack_goes_to_where_the_program_began(stop):
 def test_each_frame_of_a_recursion_has_its_own_variables(stop):
     depths = []
     for frame in stop.ours()[:3]:
-        (held,) = [one for one in variables(frame) if one.name == "n"]
-        depths.append(integer(value(held, frame, stop.memory), stop.memory))
+        (held,) = [one for one in frame_variables(frame) if one.name == "n"]
+        depths.append(read_integer(variable_value(held, frame, stop.memory), stop.memory))
     assert depths == [0, 1, 2]
 
 
@@ -46,7 +51,7 @@ def test_a_caller_has_only_the_registers_that_are_kept(stop):
 
 
 def test_the_number_of_frames_is_bounded(stop):
-    found = stack(stop.registers, stop.modules, stop.memory.read, most=2)
+    found = unwind_stack(stop.registers, stop.modules, stop.memory.read, most=2)
     assert [one.index for one in found] == [0, 1]
 
 
@@ -56,12 +61,12 @@ def test_a_call_to_nowhere_is_unwound_by_what_it_pushed(stop):
 
     def read(address, size):
         if address == 0:
-            raise Unreadable(0)
+            raise UnreadableMemory(0)
         return stop.memory.read(address, size)
 
     # As right after the call: the return address is on top of the stack.
     registers = {**outer.registers, RIP: 0, RSP: pushed}
-    found = stack(registers, stop.modules, read)
+    found = unwind_stack(registers, stop.modules, read)
     assert [one.function for one in found[:3]] == ["??", "deep", "deep"]
     assert found[1].pc == outer.pc
 
@@ -73,7 +78,7 @@ def test_code_without_information_is_unwound_by_its_frame_pointer(stop):
     def read(address, size):
         return bytes(size) if address == 0x1000 else stop.memory.read(address, size)
 
-    found = stack(registers, stop.modules, read)
+    found = unwind_stack(registers, stop.modules, read)
     assert found[0].function == "??"
     assert found[1].pc == outer.pc
     assert found[1].registers[RBP] == outer.registers[RBP]
@@ -84,20 +89,20 @@ def test_a_stack_of_garbage_ends(stop, word):
     def read(_, size):
         return (word * (size // 8 + 1))[:size]
 
-    found = stack(stop.registers, stop.modules, read)
+    found = unwind_stack(stop.registers, stop.modules, read)
     assert found[0].function == "deep"
     assert len(found) <= 3
 
 
 def test_a_stack_that_cannot_be_read_has_its_first_frame(stop):
     def read(address, _):
-        raise Unreadable(address)
+        raise UnreadableMemory(address)
 
-    (found,) = stack(stop.registers, stop.modules, read)
+    (found,) = unwind_stack(stop.registers, stop.modules, read)
     assert (found.function, found.line) == ("deep", stop.theirs[0]["line"])
 
 
 def test_without_modules_there_is_an_address_alone(stop):
-    found = stack(stop.registers, Modules(()), stop.memory.read, most=1)
+    found = unwind_stack(stop.registers, LoadedBinaries(()), stop.memory.read, most=1)
     assert (found[0].function, found[0].file, found[0].module) == ("??", "", None)
-    assert variables(found[0]) == ()
+    assert frame_variables(found[0]) == ()

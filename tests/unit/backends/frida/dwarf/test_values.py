@@ -7,12 +7,12 @@ import dataclasses
 import pytest
 
 import dwarf_stops
-from debugger.backends.frida.dwarf import showing
-from debugger.backends.frida.dwarf.expressions import Unreadable
-from debugger.backends.frida.dwarf.scopes import Role
-from debugger.backends.frida.dwarf.showing import Bounds
-from debugger.backends.frida.dwarf.unwind import value, variables
-from debugger.backends.frida.dwarf.values import Memory
+from debugger.symbols.dwarf import value_format
+from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
+from debugger.symbols.dwarf.scope_variables import VariableRole
+from debugger.symbols.dwarf.typed_values import ValueMemory
+from debugger.symbols.dwarf.unwinding import frame_variables, variable_value
+from debugger.symbols.dwarf.value_format import FormatBounds
 
 pytestmark = pytest.mark.adapter("gdb-cli")
 
@@ -28,18 +28,20 @@ class Shown:
 
     def __post_init__(self):
         self.frame = self.stop.ours()[0]
-        self.variables = {one.name: one for one in variables(self.frame) if not one.is_shadowed}
+        self.variables = {
+            one.name: one for one in frame_variables(self.frame) if not one.is_shadowed
+        }
 
     def value(self, name):
-        return value(self.variables[name], self.frame, self.stop.memory)
+        return variable_value(self.variables[name], self.frame, self.stop.memory)
 
-    def text(self, name, bounds=showing.DEFAULT):
-        return showing.text(self.value(name), self.stop.memory, bounds)
+    def text(self, name, bounds=value_format.DEFAULT):
+        return value_format.format_value(self.value(name), self.stop.memory, bounds)
 
     def children(self, name, *rest):
         memory = self.stop.memory
-        found = showing.children(self.value(name), memory, *rest)
-        return {one.name: showing.text(one.value, memory) for one in found}
+        found = value_format.list_children(self.value(name), memory, *rest)
+        return {one.name: value_format.format_value(one.value, memory) for one in found}
 
 
 @pytest.fixture(scope="module")
@@ -143,9 +145,9 @@ def test_bit_fields_are_read_through_a_pointer(cpp):
 @pytest.mark.parametrize(
     ("name", "role"),
     [
-        ("dog", Role.ARGUMENT),
-        ("calls", Role.STATIC),
-        ("value", Role.LOCAL),
+        ("dog", VariableRole.ARGUMENT),
+        ("calls", VariableRole.STATIC),
+        ("value", VariableRole.LOCAL),
     ],
 )
 def test_a_variable_is_told_from_an_argument_and_a_static(cpp, name, role):
@@ -153,7 +155,7 @@ def test_a_variable_is_told_from_an_argument_and_a_static(cpp, name, role):
 
 
 def test_an_outer_variable_of_the_same_name_is_shadowed(cpp):
-    found = [one for one in variables(cpp.frame) if one.name == "value"]
+    found = [one for one in frame_variables(cpp.frame) if one.name == "value"]
     assert [one.is_shadowed for one in found] == [True, False]
 
 
@@ -168,9 +170,9 @@ def test_an_outer_variable_of_the_same_name_is_shadowed(cpp):
 )
 def test_a_global_is_found_by_its_last_parts(cpp, name, text):
     found = cpp.frame.module.image.scopes.global_named(name)
-    held = value(found, cpp.frame, cpp.stop.memory)
-    assert showing.text(held, cpp.stop.memory) == text
-    assert found.role is Role.GLOBAL
+    held = variable_value(found, cpp.frame, cpp.stop.memory)
+    assert value_format.format_value(held, cpp.stop.memory) == text
+    assert found.role is VariableRole.GLOBAL
 
 
 def test_a_global_that_is_nowhere_is_none(cpp):
@@ -178,7 +180,7 @@ def test_a_global_that_is_nowhere_is_none(cpp):
 
 
 def test_the_globals_of_a_unit_are_listed(cpp):
-    own = cpp.frame.lookup - cpp.frame.module.bias
+    own = cpp.frame.lookup - cpp.frame.module.load_bias
     names = {one.name for one in cpp.frame.module.image.scopes.globals_of(own)}
     assert {"visitors", "ticket", "count"} <= names
 
@@ -209,7 +211,7 @@ def test_a_recursive_value_ends(containers):
 
 
 def test_what_is_written_is_bounded(containers):
-    short = Bounds(depth=1, elements=2, text=3, letters=30)
+    short = FormatBounds(depth=1, elements=2, text=3, letters=30)
     assert containers.text("numbers", short) == "size=200 {0, 1, …}"
     assert containers.text("text", short) == '"hel"…'
     assert containers.text("shape", short) == '{name:"tri"…, corner:{…}, outl…'
@@ -224,23 +226,25 @@ def test_memory_that_cannot_be_read_is_said_and_never_raised(containers, rust, c
 
             def read(address, size, reads=reads, whole=shown.stop.memory.read):
                 if next(reads, None) is None:
-                    raise Unreadable(address)
+                    raise UnreadableMemory(address)
                 return whole(address, size)
 
-            memory = Memory(read)
-            text = showing.text(held, memory)
+            memory = ValueMemory(read)
+            text = value_format.format_value(held, memory)
             assert text
             if not kept and held.address is not None and held.type.size:
                 # An empty structure is written without reading.
                 assert "<unreadable 0x" in text or not any(map(str.isdigit, text))
-            showing.children(held, memory)
+            value_format.list_children(held, memory)
 
 
 def test_garbage_in_memory_is_shown_within_bounds(containers, rust, cpp):
     for shown in (containers, rust, cpp):
         for byte in (b"\0", b"\xff", b"\x41"):
-            memory = Memory(lambda _, size, byte=byte: byte * min(size, 1 << 20))
+            memory = ValueMemory(lambda _, size, byte=byte: byte * min(size, 1 << 20))
             for name in shown.variables:
                 held = shown.value(name)
-                assert len(showing.text(held, memory)) <= showing.DEFAULT.letters + 1
-                assert len(showing.children(held, memory, 0, 50)) <= 50
+                assert (
+                    len(value_format.format_value(held, memory)) <= value_format.DEFAULT.letters + 1
+                )
+                assert len(value_format.list_children(held, memory, 0, 50)) <= 50

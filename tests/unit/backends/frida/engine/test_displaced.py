@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 capstone = pytest.importorskip("capstone")
 
-from debugger.backends.frida.engine.displaced import (  # noqa: E402 - after the question whether it can
+from debugger.backends.inprocess.engine.displaced_instruction import (  # noqa: E402 - after the question whether it can
     SLOT_MAX,
     NotDisplaceableError,
-    displace,
+    displace_instruction,
 )
 
 DECODER = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
@@ -56,7 +56,7 @@ PLAIN = [
 @given(home=HOME, distance=DISTANCE)
 def test_what_does_not_look_at_rip_is_copied_as_it_is(text, means, home, distance):
     code = bytes.fromhex(text)
-    copy = displace(code + b"\x90" * 8, home, home + distance)
+    copy = displace_instruction(code + b"\x90" * 8, home, home + distance)
     assert copy.size == len(code)
     assert copy.code.startswith(code)
     assert jump_at(copy.code, len(code)) == home + len(code)
@@ -83,7 +83,7 @@ RIP_RELATIVE = [
 def test_what_is_relative_to_rip_means_the_same_place(head, tail, home, distance, offset):
     code = bytes.fromhex(head) + struct.pack("<i", offset) + bytes.fromhex(tail)
     slot = home + distance
-    copy = displace(code, home, slot)
+    copy = displace_instruction(code, home, slot)
     (before,), after = decoded(code, home), decoded(copy.code[: len(code)], slot)[0]
     assert (after.mnemonic, after.size) == (before.mnemonic, before.size)
     places = [one.address + one.size + one.disp for one in (before, after)]
@@ -94,7 +94,7 @@ def test_what_is_relative_to_rip_means_the_same_place(head, tail, home, distance
 
 @given(home=HOME, distance=DISTANCE, offset=REL32)
 def test_a_call_pushes_its_own_return_address(home, distance, offset):
-    copy = displace(b"\xe8" + struct.pack("<i", offset), home, home + distance)
+    copy = displace_instruction(b"\xe8" + struct.pack("<i", offset), home, home + distance)
     assert pushed(copy.code) == home + 5
     assert jump_at(copy.code, 13) == home + 5 + offset
 
@@ -103,7 +103,7 @@ def test_a_call_pushes_its_own_return_address(home, distance, offset):
 @given(home=HOME, distance=DISTANCE, offset=st.integers(-128, 127))
 def test_a_jump_goes_where_it_went(text, size, home, distance, offset):
     code = bytes.fromhex(text) + offset.to_bytes(size, "little", signed=True)
-    copy = displace(code, home, home + distance)
+    copy = displace_instruction(code, home, home + distance)
     assert jump_at(copy.code, 0) == home + len(code) + offset
 
 
@@ -114,7 +114,7 @@ def test_a_conditional_jump_has_both_ways(condition, is_near, home, distance, of
     code = bytes([0x70 + condition]) + offset.to_bytes(1, "little", signed=True)
     if is_near:
         code = bytes([0x0F, 0x80 + condition]) + struct.pack("<i", offset)
-    copy = displace(code, home, home + distance).code
+    copy = displace_instruction(code, home, home + distance).code
     assert copy[:2] == bytes([0x70 + condition, 14])
     assert jump_at(copy, 2) == home + len(code)
     assert jump_at(copy, 16) == home + len(code) + offset
@@ -123,7 +123,7 @@ def test_a_conditional_jump_has_both_ways(condition, is_near, home, distance, of
 @pytest.mark.parametrize("text", ["e0", "e1", "e2", "e3", "67e2", "67e3"])
 def test_a_loop_counts_and_has_both_ways(text):
     code = bytes.fromhex(text) + b"\xf0"
-    copy = displace(code, 0x401000, 0x402000).code
+    copy = displace_instruction(code, 0x401000, 0x402000).code
     assert copy[: len(code)] == bytes.fromhex(text) + b"\x0e"
     assert jump_at(copy, len(code)) == 0x401000 + len(code)
     assert jump_at(copy, len(code) + 14) == 0x401000 + len(code) - 16
@@ -146,7 +146,7 @@ def test_a_loop_counts_and_has_both_ways(text):
 )
 def test_an_indirect_call_pushes_and_jumps_to_the_same_place(text, becomes):
     code = bytes.fromhex(text)
-    copy = displace(code, 0x401000, 0x402000).code
+    copy = displace_instruction(code, 0x401000, 0x402000).code
     assert pushed(copy) == 0x401000 + len(code)
     one = decoded(copy[13:], 0x40200D)[0]
     assert f"{one.mnemonic} {one.op_str}" == becomes
@@ -156,7 +156,7 @@ def test_an_indirect_call_pushes_and_jumps_to_the_same_place(text, becomes):
 def test_a_call_through_memory_at_rip_reads_the_same_word(home, distance, offset):
     code = b"\xff\x15" + struct.pack("<i", offset)
     slot = home + distance
-    copy = displace(code, home, slot).code
+    copy = displace_instruction(code, home, slot).code
     assert pushed(copy) == home + 6
     one = decoded(copy[13:], slot + 13)[0]
     assert one.mnemonic == "jmp"
@@ -166,7 +166,7 @@ def test_a_call_through_memory_at_rip_reads_the_same_word(home, distance, offset
 @pytest.mark.parametrize("text", ["c3", "c20800", "ffe0", "ff20", "f2c3", "f3c3"])
 def test_what_never_comes_back_needs_no_way_on(text):
     code = bytes.fromhex(text)
-    assert displace(code, 0x401000, 0x402000).code.startswith(code)
+    assert displace_instruction(code, 0x401000, 0x402000).code.startswith(code)
 
 
 @pytest.mark.parametrize(
@@ -184,19 +184,19 @@ def test_what_never_comes_back_needs_no_way_on(text):
 )
 def test_what_cannot_be_copied_is_refused_in_words(text, says):
     with pytest.raises(NotDisplaceableError, match=says) as refused:
-        displace(bytes.fromhex(text), 0x401000, 0x402000)
+        displace_instruction(bytes.fromhex(text), 0x401000, 0x402000)
     assert "0x401000" in str(refused.value)
 
 
 def test_a_slot_out_of_reach_is_refused():
     with pytest.raises(NotDisplaceableError, match="2 GiB"):
-        displace(bytes.fromhex("488b0510000000"), 0x401000, 0x7F00_0000_0000)
+        displace_instruction(bytes.fromhex("488b0510000000"), 0x401000, 0x7F00_0000_0000)
 
 
 @given(code=st.binary(min_size=1, max_size=16), home=HOME, distance=DISTANCE)
 def test_any_bytes_are_copied_or_refused_and_fit_a_slot(code, home, distance):
     try:
-        copy = displace(code, home, home + distance)
+        copy = displace_instruction(code, home, home + distance)
     except NotDisplaceableError:
         return
     assert 0 < copy.size <= len(code)

@@ -7,8 +7,13 @@ from typing import Any, cast
 
 import pytest
 
-from debugger.backends.frida.engine.events import Became, Event, Exited, Lost
-from debugger.backends.frida.engine.hearing import Hearing
+from debugger.backends.inprocess.engine.engine_events import (
+    EngineEvent,
+    EngineExited,
+    EngineLost,
+    ProgramReplaced,
+)
+from debugger.backends.inprocess.engine.host_events import HostEventDispatcher
 
 # The kernel's numbers end below this one, so that no process has it.
 NOBODY = 1 << 22
@@ -20,15 +25,15 @@ class Inside:
         self.reason = reason
 
 
-async def told(*events: dict[str, Any]) -> list[Event]:
-    seen: list[Event] = []
-    hearing = Hearing(seen.append)
+async def told(*events: dict[str, Any]) -> list[EngineEvent]:
+    seen: list[EngineEvent] = []
+    hearing = HostEventDispatcher(seen.append)
     inside: Any = Inside()
-    hearing.expect(inside)
+    hearing.set_agent(inside)
     hearing.pid = NOBODY
     hearing.ready.set_result(0)
     for event in events:
-        hearing.take(event)
+        hearing.handle_event(event)
     return seen
 
 
@@ -44,32 +49,32 @@ def gone(reason: str) -> dict[str, Any]:
 @pytest.mark.parametrize("reason", ["process-terminated", "process-replaced"])
 async def test_what_became_another_and_ended_at_once_is_told_with_the_reason(reason: str):
     lost, became = await told(FREE, gone(reason))
-    assert isinstance(lost, Lost)
-    assert became == Became(at=0, why=WHY)
+    assert isinstance(lost, EngineLost)
+    assert became == ProgramReplaced(at=0, why=WHY)
 
 
 async def test_what_could_not_become_another_ends_as_itself():
     (lost,) = await told(FREE, SAID_LAST, gone("process-terminated"))
-    assert lost == Lost(reason="process-terminated")
+    assert lost == EngineLost(reason="process-terminated")
 
 
 async def test_who_was_left_by_us_has_become_nothing():
     (lost,) = await told(FREE, gone("application-requested"))
-    assert lost == Lost(reason="application-requested")
+    assert lost == EngineLost(reason="application-requested")
 
 
 async def test_the_end_of_a_program_whose_child_keeps_its_connection_open_is_told_at_once():
-    seen: list[Event] = []
-    hearing = Hearing(seen.append)
+    seen: list[EngineEvent] = []
+    hearing = HostEventDispatcher(seen.append)
     inside = Inside()
-    hearing.expect(cast("Any", inside))
+    hearing.set_agent(cast("Any", inside))
     hearing.pid = NOBODY
     hearing.ready.set_result(0)
     async with asyncio.timeout(1), asyncio.TaskGroup() as tasks:
         ended: asyncio.Future[tuple[int | None, int | None]] = asyncio.Future()
-        hearing.watch(ended, tasks)
-        hearing.take(SAID_LAST)
+        hearing.watch_for_end(ended, tasks)
+        hearing.handle_event(SAID_LAST)
         ended.set_result((3, None))
     # What is asked of it now is refused, and waits for nobody.
     assert inside.reason == "process-terminated"
-    assert seen == [Lost(reason="process-terminated"), Exited(status=3, signal=None)]
+    assert seen == [EngineLost(reason="process-terminated"), EngineExited(status=3, signal=None)]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from debugger.backends.frida.engine import cleaning, kin
-from debugger.backends.frida.engine.returns import Returns
+from debugger.backends.inprocess.engine import child_processes, code_cleaning
+from debugger.backends.inprocess.engine.return_trampolines import ReturnTrampolines
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it is for Linux")
 
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it
 )
 async def test_the_end_of_a_process_is_its_status_or_its_signal(ends, known):
     child = subprocess.Popen(["sh", "-c", f"read line; {ends}"], stdin=subprocess.PIPE)  # noqa: ASYNC220
-    process = kin.Process(child.pid)
-    waiting = asyncio.ensure_future(process.ended())
+    process = child_processes.ForeignProcess(child.pid)
+    waiting = asyncio.ensure_future(process.wait_for_end())
     assert child.stdin is not None
     child.stdin.close()
     async with asyncio.timeout(10):
@@ -35,8 +35,8 @@ async def test_the_end_of_a_process_is_its_status_or_its_signal(ends, known):
 
 async def test_who_waits_for_an_end_may_give_it_up_in_any_order():
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)  # noqa: ASYNC220
-    process = kin.Process(child.pid)
-    waiting = asyncio.ensure_future(process.ended())
+    process = child_processes.ForeignProcess(child.pid)
+    waiting = asyncio.ensure_future(process.wait_for_end())
     await asyncio.sleep(0)
     waiting.cancel()
     process.close()
@@ -47,39 +47,39 @@ async def test_who_waits_for_an_end_may_give_it_up_in_any_order():
 
 
 def test_a_process_without_us_that_lives_has_become_another():
-    assert kin.has_become_another(os.getpid())
+    assert child_processes.has_become_another(os.getpid())
     gone = subprocess.Popen(["true"])
     gone.wait()
-    assert not kin.has_become_another(gone.pid)
+    assert not child_processes.has_become_another(gone.pid)
 
 
 def test_what_stands_for_callers_is_found_by_where_its_own_address_lies():
-    returns = Returns(None)
-    parents = Returns(None)
-    returns.place(0x10000, 0x1000)
-    parents.place(0x80000, 0x2000)
-    returns.inherit(parents)
+    returns = ReturnTrampolines(None)
+    parents = ReturnTrampolines(None)
+    returns.set_trampolines(0x10000, 0x1000)
+    parents.set_trampolines(0x80000, 0x2000)
+    returns.inherit_from(parents)
     words = [0x10008, 0x11000, 0x81FF8, 7]
     stack = b"".join(one.to_bytes(8, "little") for one in words)
-    assert returns.found(0x7000, stack) == {0: 0x11008, 16: 0x83FF8}
+    assert returns.find_trampolines(0x7000, stack) == {0: 0x11008, 16: 0x83FF8}
     # From an odd address the words are those that are aligned.
-    assert returns.found(0x7003, b"xxxxx" + stack) == {5: 0x11008, 21: 0x83FF8}
+    assert returns.find_trampolines(0x7003, b"xxxxx" + stack) == {5: 0x11008, 21: 0x83FF8}
 
 
 def test_code_that_was_changed_is_found_and_put_back_as_its_file_has_it():
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     try:
         at = code_of(child.pid, "libc.so")
-        assert cleaning.originals(child.pid) == []
-        kin.write(child.pid, [(at + 0x123, b"\xcc\xe9\xcc")])
-        ((page, content),) = cleaning.originals(child.pid)
+        assert code_cleaning.patched_pages(child.pid) == []
+        child_processes.write_process(child.pid, [(at + 0x123, b"\xcc\xe9\xcc")])
+        ((page, content),) = code_cleaning.patched_pages(child.pid)
         assert page == at
         assert content[0x123:0x126] != b"\xcc\xe9\xcc"
-        kin.clean(child.pid, [])
-        assert cleaning.originals(child.pid) == []
+        child_processes.restore_code(child.pid, [])
+        assert code_cleaning.patched_pages(child.pid) == []
         # What differs in much is the program's own doing.
-        kin.write(child.pid, [(at, b"\xcc" * 4096)])
-        assert cleaning.originals(child.pid) == []
+        child_processes.write_process(child.pid, [(at, b"\xcc" * 4096)])
+        assert code_cleaning.patched_pages(child.pid) == []
     finally:
         child.kill()
         child.communicate()

@@ -8,9 +8,9 @@ import shutil
 
 import pytest
 
-from debugger.backends.frida.engine import machine
-from debugger.backends.frida.engine.code import build
-from debugger.backends.frida.engine.inside import agent_source
+from debugger.backends.inprocess.engine import machine_code
+from debugger.backends.inprocess.engine.agent_connection import agent_source
+from debugger.backends.inprocess.engine.code import build
 
 
 @pytest.fixture
@@ -25,16 +25,16 @@ def compiler():
 
 @pytest.mark.parametrize("name", build.SOURCES)
 def test_the_shipped_bytes_are_those_of_the_sources(compiler, name):
-    assert getattr(machine, name) == build.build(build.SOURCES[name])
+    assert getattr(machine_code, name) == build.build_code(build.SOURCES[name])
 
 
 @pytest.mark.parametrize(
     ("code", "marks"),
     [
-        (machine.TRAP, {"8877665544332211": 1}),
-        (machine.CRASH, {"8877665544332211": 2}),
+        (machine_code.TRAP, {"8877665544332211": 1}),
+        (machine_code.CRASH, {"8877665544332211": 2}),
         (
-            machine.ENTER,
+            machine_code.ENTER,
             {
                 "5857565554535251": 1,
                 "3837363534333231": 2,
@@ -51,10 +51,10 @@ def test_each_mark_for_an_address_is_there(code, marks):
 
 
 def test_the_common_code_fits_the_head_of_an_arena():
-    assert len(machine.ENTER) <= 0x400
+    assert len(machine_code.ENTER) <= 0x400
 
 
 def test_the_agent_is_put_together_with_its_code():
     source = agent_source(holds_modules=True)
     assert source.index("const HOLDS_MODULES = true") < source.index("function mapArena")
-    assert machine.TRAP.hex() in source
+    assert machine_code.TRAP.hex() in source

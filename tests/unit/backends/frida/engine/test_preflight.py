@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from debugger.backends.frida.engine import preflight
-from debugger.errors import Code, DebuggerError
+from debugger.backends.inprocess.engine import preflight
+from debugger.errors import DebuggerError, ErrorCode
 
 PROGRAM_HEADERS = 64
 
@@ -41,14 +41,14 @@ def test_a_file_that_cannot_be_entered_is_refused_with_a_hint(tmp_path: Path, co
     path.write_bytes(content)
     with pytest.raises(DebuggerError, match=says) as refused:
         preflight.check_program(str(path))
-    assert refused.value.code is Code.NOT_SUPPORTED
+    assert refused.value.code is ErrorCode.NOT_SUPPORTED
     assert "debugger start" in refused.value.hint
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path):
     with pytest.raises(DebuggerError, match="cannot be read") as refused:
         preflight.check_program(str(tmp_path / "none"))
-    assert refused.value.code is Code.LAUNCH_FAILED
+    assert refused.value.code is ErrorCode.LAUNCH_FAILED
 
 
 def test_a_dynamic_program_may_be_entered(tmp_path: Path):
@@ -61,7 +61,7 @@ def test_a_dynamic_program_may_be_entered(tmp_path: Path):
 def test_a_process_that_is_not_there_is_refused():
     with pytest.raises(DebuggerError) as refused:
         preflight.check_process(2**22 + 1)
-    assert refused.value.code is Code.NOT_FOUND
+    assert refused.value.code is ErrorCode.NOT_FOUND
 
 
 @pytest.mark.skipif(platform.system() != "Linux", reason="reads /proc")
@@ -88,7 +88,7 @@ def test_a_kernel_thread_is_refused_in_words():
         pytest.skip("no kernel threads are to be seen here")
     with pytest.raises(DebuggerError) as refused:
         preflight.check_process(2)
-    assert refused.value.code in {Code.NOT_SUPPORTED, Code.DENIED}
+    assert refused.value.code in {ErrorCode.NOT_SUPPORTED, ErrorCode.DENIED}
 
 
 @pytest.mark.parametrize(

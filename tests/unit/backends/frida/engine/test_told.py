@@ -5,19 +5,24 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.backends.frida.engine import logs
-from debugger.backends.frida.engine.calls import RECORD, unpacked
-from debugger.backends.frida.engine.events import (
-    Called,
-    Calls,
-    ConditionFailed,
-    Dropped,
-    Logged,
-    Paused,
-    Returned,
+from debugger.backends.inprocess.engine import log_records
+from debugger.backends.inprocess.engine.agent_messages import (
+    among_calls,
+    read_events,
+    read_tally,
+    split_later,
 )
-from debugger.backends.frida.engine.frames import Unpacker, pack
-from debugger.backends.frida.engine.told import among_calls, read_events, read_tally, split_later
+from debugger.backends.inprocess.engine.call_records import RECORD, unpack_records
+from debugger.backends.inprocess.engine.engine_events import (
+    CallsRecorded,
+    EngineConditionFailed,
+    FunctionCalled,
+    FunctionReturned,
+    RecordLogged,
+    RecordsDropped,
+    ThreadPaused,
+)
+from debugger.backends.inprocess.engine.message_frames import MessageUnpacker, pack_message
 
 
 def test_a_batch_is_read_in_order_with_what_was_lost():
@@ -30,23 +35,25 @@ def test_a_batch_is_read_in_order_with_what_was_lost():
         ],
     }
     assert list(read_events(batch, None)) == [
-        Logged(point="a", thread=7, hits=1, values=[1, "0x10"], time=1.5, sequence=1),
-        ConditionFailed(point="b", thread=7, text="Error: no", time=2.5, sequence=2),
-        Dropped(records=3),
+        RecordLogged(point="a", thread=7, hits=1, values=[1, "0x10"], time=1.5, sequence=1),
+        EngineConditionFailed(point="b", thread=7, text="Error: no", time=2.5, sequence=2),
+        RecordsDropped(records=3),
     ]
 
 
 def test_what_machine_code_and_what_javascript_logged_are_put_in_the_order_of_time():
     rows = [["js", 7, 1, 1.5, 1, "one"], ["js", 7, 2, 3.5, None, "Error: no"]]
-    ring = logs.RECORD.pack(1, 0, 8, 1_000, 4, *range(logs.WORDS))
-    ring += logs.RECORD.pack(2, 1, 9, 3_000, 5, 2**64 - 1, *[0] * (logs.WORDS - 1))
+    ring = log_records.RECORD.pack(1, 0, 8, 1_000, 4, *range(log_records.WORDS))
+    ring += log_records.RECORD.pack(2, 1, 9, 3_000, 5, 2**64 - 1, *[0] * (log_records.WORDS - 1))
     batch = {"type": "records", "lost": 0, "records": rows, "first": 3}
     told = list(read_events(batch, ring, ["c", "d"]))
     assert told == [
-        Logged(point="c", thread=8, hits=4, values=tuple(range(12)), time=1.0, sequence=1),
-        Logged(point="js", thread=7, hits=1, values="one", time=1.5, sequence=2),
-        Logged(point="d", thread=9, hits=5, values=(2**64 - 1, *[0] * 11), time=3.0, sequence=3),
-        ConditionFailed(point="js", thread=7, text="Error: no", time=3.5, sequence=4),
+        RecordLogged(point="c", thread=8, hits=4, values=tuple(range(12)), time=1.0, sequence=1),
+        RecordLogged(point="js", thread=7, hits=1, values="one", time=1.5, sequence=2),
+        RecordLogged(
+            point="d", thread=9, hits=5, values=(2**64 - 1, *[0] * 11), time=3.0, sequence=3
+        ),
+        EngineConditionFailed(point="js", thread=7, text="Error: no", time=3.5, sequence=4),
     ]
 
 
@@ -56,9 +63,9 @@ def test_calls_are_read_from_the_ring():
     ring += RECORD.pack(2, 5, 70, 1, 9_500, 2**64 - 1, 7_500, 4, 0, 0, 0, 0, 0, bytes(40))
     ring += RECORD.pack(3, 5, 70, 2, 9_600, 0, 7_600, 0, 0, 0, 0, 0, 0, bytes(40))
     (calls,) = read_events({"type": "calls", "lost": 2}, ring)
-    assert calls == Calls(data=ring, lost=2)
-    assert list(unpacked(ring)) == [
-        Called(
+    assert calls == CallsRecorded(data=ring, lost=2)
+    assert list(unpack_records(ring)) == [
+        FunctionCalled(
             function=5,
             thread=70,
             arguments=(1, 2, 3, 4, 5, 6),
@@ -66,8 +73,8 @@ def test_calls_are_read_from_the_ring():
             reals=(7, 8),
             texts=texts,
         ),
-        Returned(function=5, thread=70, value=2**64 - 1, took=7.5, time=9.5, second=4),
-        Returned(function=5, thread=70, value=0, took=7.6, time=9.6),
+        FunctionReturned(function=5, thread=70, value=2**64 - 1, took=7.5, time=9.5, second=4),
+        FunctionReturned(function=5, thread=70, value=0, took=7.6, time=9.6),
     ]
 
 
@@ -78,7 +85,7 @@ def test_a_pause_is_read_with_all_that_it_tells():
         | {"watches": [{"id": "w", "before": "00", "after": "ff"}]},
         None,
     )
-    assert isinstance(paused, Paused)
+    assert isinstance(paused, ThreadPaused)
     assert (paused.registers, paused.vectors) == ({"rax": 16}, 0x7F00)
     assert paused.watches == (("w", b"\0", b"\xff"),)
 
@@ -97,38 +104,38 @@ def test_counts_are_read_by_point():
     size=st.integers(1, 40),
 )
 def test_messages_come_through_in_pieces_of_any_size(values, size):
-    stream = b"".join(map(pack, values))
-    unpacker = Unpacker()
+    stream = b"".join(map(pack_message, values))
+    unpacker = MessageUnpacker()
     pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
-    assert [one for piece in pieces for one in unpacker.feed(piece)] == values
+    assert [one for piece in pieces for one in unpacker.add_bytes(piece)] == values
 
 
 def call(number: int, time_ns: int) -> bytes:
     return RECORD.pack(number, 5, 70, 0, time_ns, *[0] * 8, bytes(40))
 
 
-def logged(time_us: float) -> Logged:
-    return Logged(point="p", thread=70, hits=1, values="", time=time_us, sequence=1)
+def logged(time_us: float) -> RecordLogged:
+    return RecordLogged(point="p", thread=70, hits=1, values="", time=time_us, sequence=1)
 
 
 def test_what_was_logged_stands_among_the_calls_by_the_time_of_both():
     first, second, third = (call(number, 1_000 * number) for number in (1, 2, 3))
-    calls = Calls(data=first + second + third, lost=7)
+    calls = CallsRecorded(data=first + second + third, lost=7)
     early, late = logged(1.5), logged(2.5)
-    after = Dropped(records=1)
+    after = RecordsDropped(records=1)
     assert list(among_calls([early, late], [calls, after])) == [
-        Calls(data=first),
+        CallsRecorded(data=first),
         early,
-        Calls(data=second),
+        CallsRecorded(data=second),
         late,
-        Calls(data=third, lost=7),
+        CallsRecorded(data=third, lost=7),
         after,
     ]
     assert list(among_calls([early], [after])) == [early, after]
 
 
 def test_what_is_later_than_a_full_batch_of_calls_waits_for_the_next():
-    full = Calls(data=b"".join(call(number, 1_000) for number in range(4096)))
+    full = CallsRecorded(data=b"".join(call(number, 1_000) for number in range(4096)))
     early, late = logged(0.5), logged(1.5)
     assert split_later([early, late], [full]) == ([early], [late])
-    assert split_later([early, late], [Calls(data=call(1, 1_000))]) == ([early, late], [])
+    assert split_later([early, late], [CallsRecorded(data=call(1, 1_000))]) == ([early, late], [])

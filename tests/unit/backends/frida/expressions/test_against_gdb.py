@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import debuggees
-from debugger.backends.frida.expressions.evaluate import evaluate
+from debugger.backends.inprocess.expressions.expression_evaluation import evaluate_expression
 from debugger.errors import DebuggerError
 from stopped import Stopped, stopped
 
@@ -68,7 +68,7 @@ def test_an_expression_is_worth_what_gdb_says(at_the_line: Stopped, number: int)
     asked, answer = EXPRESSIONS[number], at_the_line.answers[number]
     theirs = number_of(answer)
     try:
-        ours = evaluate(asked, at_the_line.scope(), at_the_line.world).value
+        ours = evaluate_expression(asked, at_the_line.scope(), at_the_line.world).value
     except DebuggerError as error:
         # What the compiler did not keep, nobody can say.
         assert theirs is None, (answer, error.message)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.frida.expressions import javascript, nodes
-from debugger.backends.frida.expressions.operands import load, machine
-from debugger.backends.frida.expressions.running import encoded, run
-from debugger.backends.frida.expressions.types import BASIC
+from debugger.backends.inprocess.expressions import javascript_writer, nodes
+from debugger.backends.inprocess.expressions.expression_types import BASIC
+from debugger.backends.inprocess.expressions.node_evaluation import encode_number, evaluate_node
+from debugger.backends.inprocess.expressions.operands import load_node, machine_type
 from expressing import compiled_and_run, gives, packed
 from expressing_random import VARIABLES, checked, memory, outcome, written
 
@@ -22,8 +22,8 @@ def test_random_arithmetic_is_the_same_three_times(seed: int, tmp_path: Path) ->
     chance = random.Random(seed)
     held, world = memory(), memory().world()
     cases = checked([written(chance, 4) for _ in range(500)], held)
-    loaded = [load(operand) for _, operand in cases]
-    values = [outcome(lambda node=node: run(node, world)) for node in loaded]
+    loaded = [load_node(operand) for _, operand in cases]
+    values = [outcome(lambda node=node: evaluate_node(node, world)) for node in loaded]
     assert sum(value is None for value in values) > 20
     assert sum(value is not None for value in values) > 200
     conditions = [
@@ -31,7 +31,9 @@ def test_random_arithmetic_is_the_same_three_times(seed: int, tmp_path: Path) ->
         for node, value in zip(loaded, values, strict=True)
     ]
     in_c = held.in_c(conditions, tmp_path)
-    in_js = held.in_javascript([javascript.condition(one).function for one in conditions])
+    in_js = held.in_javascript(
+        [javascript_writer.condition_script(one).function_text for one in conditions]
+    )
     for (text, _), value, from_c, from_js in zip(cases, values, in_c, in_js, strict=True):
         if value is None:
             assert from_c < 0, text
@@ -46,18 +48,18 @@ def test_random_arithmetic_is_what_gcc_makes_of_it(seed: int, tmp_path: Path) ->
     held, world = memory(), memory().world()
     cases = []
     for text, operand in checked([written(chance, 3) for _ in range(500)], held):
-        value = outcome(lambda operand=operand: run(load(operand), world))
+        value = outcome(lambda operand=operand: evaluate_node(load_node(operand), world))
         # What C leaves open is not asked of gcc; nor is what raises a signal on this machine.
-        if value is not None and not _may_trap(load(operand), world):
+        if value is not None and not _may_trap(load_node(operand), world):
             cases.append((text, operand, value))
     assert len(cases) > 250
     answers = _by_gcc([text for text, _, _ in cases], tmp_path)
     for (text, operand, value), (size, is_signed, content) in zip(cases, answers, strict=True):
-        kind = machine(operand.type)
+        kind = machine_type(operand.type)
         if operand.type is not BASIC["bool"] and operand.type.name != "bool":
-            assert size * 8 == kind.bits, text
+            assert size * 8 == kind.bit_width, text
             assert is_signed == kind.is_signed or size < 4, text
-            ours = encoded(value, kind)
+            ours = encode_number(value, kind)
         else:
             ours = int(value).to_bytes(size, "little")  # an int in C
         if kind.is_real and value != value:  # noqa: PLR0124  of NaN the sign is nobody's business
@@ -69,8 +71,8 @@ def test_random_arithmetic_is_what_gcc_makes_of_it(seed: int, tmp_path: Path) ->
 
 def _may_trap(node: nodes.Node, world: Any) -> bool:
     """Find a division by -1: of the lowest number it is defined here, and a signal on x86."""
-    if isinstance(node, nodes.Binary) and node.op in {"/", "%"} and not node.machine.is_real:
-        divisor = outcome(lambda: run(node.right, world))
+    if isinstance(node, nodes.BinaryNode) and node.op in {"/", "%"} and not node.machine.is_real:
+        divisor = outcome(lambda: evaluate_node(node.right, world))
         if divisor in {-1, None}:
             return True
     parts = [getattr(node, name) for name in node.__slots__]

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import debuggees
-from debugger.backends.frida.expressions.evaluate import evaluate
-from debugger.backends.frida.expressions.resolve import condition
-from debugger.backends.frida.expressions.running import run
-from debugger.backends.frida.expressions.saying import said, script
-from debugger.backends.frida.expressions.template import template
+from debugger.backends.inprocess.expressions.expression_evaluation import evaluate_expression
+from debugger.backends.inprocess.expressions.log_pieces import parse_template
+from debugger.backends.inprocess.expressions.log_text import format_log, log_script
+from debugger.backends.inprocess.expressions.node_evaluation import evaluate_node
+from debugger.backends.inprocess.expressions.resolution import resolve_condition
 from debugger.errors import DebuggerError
 from stopped import Stopped, stopped
 
@@ -93,18 +93,23 @@ def rust_enums(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
     ],
 )
 def test_a_condition_holds_in_cpp(cpp: Stopped, text: str) -> None:
-    assert run(condition(text, cpp.scope()), cpp.world) == 1
+    assert evaluate_node(resolve_condition(text, cpp.scope()), cpp.world) == 1
 
 
 def test_a_member_function_knows_its_object(cpp_program: Path) -> None:
     stop = at("expressions.cpp", "inside", cpp_program)
-    assert run(condition("this->kept == 4 && this.notes[0] == 1", stop.scope()), stop.world) == 1
+    assert (
+        evaluate_node(
+            resolve_condition("this->kept == 4 && this.notes[0] == 1", stop.scope()), stop.world
+        )
+        == 1
+    )
 
 
 def shown(program: Stopped, text: str) -> str:
-    pieces = template(text, program.scope())
-    script(pieces)  # JavaScript has words for all of it, too
-    return said(pieces, program.world)
+    pieces = parse_template(text, program.scope())
+    log_script(pieces)  # JavaScript has words for all of it, too
+    return format_log(pieces, program.world)
 
 
 @pytest.mark.parametrize(
@@ -163,12 +168,12 @@ def test_a_logpoint_writes_the_case_that_an_enum_of_rust_is(
     ],
 )
 def test_a_condition_holds_in_rust(rust: Stopped, text: str) -> None:
-    assert run(condition(text, rust.scope()), rust.world) == 1
+    assert evaluate_node(resolve_condition(text, rust.scope()), rust.world) == 1
 
 
 def test_a_name_that_is_not_there_has_near_ones(cpp: Stopped) -> None:
     with pytest.raises(DebuggerError, match="no 'trak' in scope here; near: track"):
-        evaluate("trak", cpp.scope(), cpp.world)
+        evaluate_expression("trak", cpp.scope(), cpp.world)
 
 
 def test_arguments_are_known_at_the_entry(tmp_path: Path) -> None:
@@ -176,14 +181,17 @@ def test_arguments_are_known_at_the_entry(tmp_path: Path) -> None:
     gdb = shutil.which("gdb")
     assert gdb is not None
     stop = stopped(program, "*work", [], gdb=gdb)
-    holds = condition(
+    holds = resolve_condition(
         'args[0] == 6 && args[1] == 2.25 && args[2] == "word" && args[3]->value == 1 && n == 6',
         stop.scope(),
     )
-    assert run(holds, stop.world) == 1
+    assert evaluate_node(holds, stop.world) == 1
     with pytest.raises(DebuggerError, match=r"no args\[4\]"):
-        condition("args[4]", stop.scope())
+        resolve_condition("args[4]", stop.scope())
 
 
 def test_at_a_line_arguments_are_what_their_names_are(cpp: Stopped) -> None:
-    assert run(condition("args[0] == 1 && args[0] == argc", cpp.scope()), cpp.world) == 1
+    assert (
+        evaluate_node(resolve_condition("args[0] == 1 && args[0] == argc", cpp.scope()), cpp.world)
+        == 1
+    )

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import debuggees
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.expressions import c, javascript, saying
-from debugger.backends.frida.expressions.declared import Declared
-from debugger.backends.frida.expressions.resolve import condition
-from debugger.backends.frida.expressions.template import template
+from debugger.backends.inprocess.expressions import c_writer, javascript_writer, log_text
+from debugger.backends.inprocess.expressions.declared_names import DeclaredNames
+from debugger.backends.inprocess.expressions.log_pieces import parse_template
+from debugger.backends.inprocess.expressions.resolution import resolve_condition
+from debugger.symbols.dwarf.binary_image import BinaryImage
 from expressing import needs
 
 if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
@@ -33,32 +33,41 @@ async def test_a_condition_decides_in_a_running_program(
     tmp_path: Path, flags: str, wanted: str, logged: bool
 ) -> None:
     needs("frida")
-    from debugger.backends.frida.engine.events import Breakpoint, Exited, Logged
+    from debugger.backends.inprocess.engine.engine_events import (
+        EngineBreakpoint,
+        EngineExited,
+        RecordLogged,
+    )
     from engine_live import Program, Starter, run
 
     source = debuggees.PROGRAMS / "expressions.c"
     program = Program(tmp_path / "expressions")
     run("gcc", "-g", flags, str(source), "-o", str(program.path))
-    image = Image(program.path)
+    image = BinaryImage(program.path)
     lines = source.read_text(encoding="utf-8").splitlines()
     line = next(number for number, text in enumerate(lines, 1) if "@here" in text)
-    address = image.lines.find("expressions.c", line).locations[0].address
+    address = image.lines.find_line("expressions.c", line).locations[0].address
     async with asyncio.TaskGroup() as tasks:
         live = await Starter(tasks, tmp_path)(program)
         try:
-            scope = Declared(image, address, bias=live.base)
-            node = condition(wanted, scope)
-            text = saying.script(template("{p->name} {p->value + n} {p->colour}", scope)).function
+            scope = DeclaredNames(image, address, bias=live.base)
+            node = resolve_condition(wanted, scope)
+            text = log_text.log_script(
+                parse_template("{p->name} {p->value + n} {p->colour}", scope)
+            ).function_text
             for number, more in enumerate(
-                ({"condition": javascript.condition(node).function}, {"native": c.condition(node)})
+                (
+                    {"condition": javascript_writer.condition_script(node).function_text},
+                    {"native": c_writer.write_condition(node)},
+                )
             ):
-                point = Breakpoint(
+                point = EngineBreakpoint(
                     id=str(number), address=live.base + address, pauses=False, log=text, **more
                 )
-                await live.engine.add([point])
-            await live.engine.run()
-            await live.until(Exited)
+                await live.engine.add_breakpoints([point])
+            await live.engine.run_program()
+            await live.until(EngineExited)
         finally:
-            await live.engine.end()
-    found = [one.values for one in live.events if isinstance(one, Logged)]
+            await live.engine.end_program()
+    found = [one.values for one in live.events if isinstance(one, RecordLogged)]
     assert found == (['"adam" 7 GREEN'] * 2 if logged else [])

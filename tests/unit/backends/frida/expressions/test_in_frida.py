@@ -15,18 +15,21 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.frida.expressions import c, javascript, saying
-from debugger.backends.frida.expressions.operands import load
-from debugger.backends.frida.expressions.resolve import condition, expression
-from debugger.backends.frida.expressions.running import run
-from debugger.backends.frida.expressions.template import template
+from debugger.backends.inprocess.expressions import c_writer, javascript_writer, log_text
+from debugger.backends.inprocess.expressions.log_pieces import parse_template
+from debugger.backends.inprocess.expressions.node_evaluation import evaluate_node
+from debugger.backends.inprocess.expressions.operands import load_node
+from debugger.backends.inprocess.expressions.resolution import (
+    resolve_condition,
+    resolve_expression,
+)
 from expressing import START, Memory, gives, needs
 from expressing_cases import CASES, FAULTS, TEXTS
 from expressing_random import checked, outcome, written
 from expressing_random import memory as arithmetic
 
 if sys.platform != "linux":
-    pytest.skip("Frida is used on Linux", allow_module_level=True)
+    pytest.skip_attributes("Frida is used on Linux", allow_module_level=True)
 
 _AGENT = """
 const at = %s;
@@ -99,9 +102,9 @@ def registers(held: Memory) -> dict[str, str]:
 
 
 def test_quickjs_gives_the_same(held: Memory, script: Any) -> None:
-    nodes = [load(expression(text, held.scope())) for text, _ in CASES + TEXTS]
+    nodes = [load_node(resolve_expression(text, held.scope())) for text, _ in CASES + TEXTS]
     conditions = [
-        javascript.condition(gives(node, value)).function
+        javascript_writer.condition_script(gives(node, value)).function_text
         for node, (_, value) in zip(nodes, CASES + TEXTS, strict=True)
     ]
     found = script.javascript(list(held.held), registers(held), conditions)
@@ -114,9 +117,10 @@ def test_quickjs_gives_the_same(held: Memory, script: Any) -> None:
 
 
 def test_tinycc_gives_the_same(held: Memory, script: Any) -> None:
-    nodes = [load(expression(text, held.scope())) for text, _ in CASES]
+    nodes = [load_node(resolve_expression(text, held.scope())) for text, _ in CASES]
     sources = [
-        c.condition(gives(node, value)) for node, (_, value) in zip(nodes, CASES, strict=True)
+        c_writer.write_condition(gives(node, value))
+        for node, (_, value) in zip(nodes, CASES, strict=True)
     ]
     found = script.native(list(held.held), list(held.frame()), sources)
     assert {text: one for (text, _), one in zip(CASES, found, strict=True) if one != 1} == {}
@@ -126,17 +130,17 @@ def test_tinycc_gives_the_same(held: Memory, script: Any) -> None:
 def test_random_arithmetic_is_the_same_in_frida(script: Any, seed: int) -> None:
     chance, held = random.Random(seed), arithmetic()
     cases = checked([written(chance, 4) for _ in range(300)], held)
-    nodes = [load(operand) for _, operand in cases]
-    values = [outcome(lambda node=node: run(node, held.world())) for node in nodes]
+    nodes = [load_node(operand) for _, operand in cases]
+    values = [outcome(lambda node=node: evaluate_node(node, held.world())) for node in nodes]
     assert sum(value is not None for value in values) > 100
     conditions = [
         gives(node, 0 if value is None else value)
         for node, value in zip(nodes, values, strict=True)
     ]
-    sources = [javascript.condition(one).function for one in conditions]
+    sources = [javascript_writer.condition_script(one).function_text for one in conditions]
     in_js = script.javascript(list(held.held), {}, sources)
     in_c = script.native(
-        list(held.held), list(held.frame()), [c.condition(one) for one in conditions]
+        list(held.held), list(held.frame()), [c_writer.write_condition(one) for one in conditions]
     )
     for (text, _), value, from_js, from_c in zip(cases, values, in_js, in_c, strict=True):
         if value is None:
@@ -147,10 +151,12 @@ def test_random_arithmetic_is_the_same_in_frida(script: Any, seed: int) -> None:
 
 
 def test_a_bad_read_ends_no_program(held: Memory, script: Any) -> None:
-    nodes = [condition(text, held.scope()) for text, _ in FAULTS]
-    native = script.native(list(held.held), list(held.frame()), [c.condition(n) for n in nodes])
+    nodes = [resolve_condition(text, held.scope()) for text, _ in FAULTS]
+    native = script.native(
+        list(held.held), list(held.frame()), [c_writer.write_condition(n) for n in nodes]
+    )
     assert all(one < 0 for one in native), native
-    sources = [javascript.condition(one).function for one in nodes]
+    sources = [javascript_writer.condition_script(one).function_text for one in nodes]
     found = script.javascript(list(held.held), registers(held), sources)
     assert all("error" in one for one in found), found
 
@@ -160,7 +166,7 @@ def test_a_template_is_written_in_quickjs_as_in_python(held: Memory, script: Any
         "{i} {word} {str} {long_word} {p->letter} {real} {node.in} {grid} {1e21} {0.1f} {nobody} "
         "{big} {p->colour} {i == 2} {in_xmm}"
     )
-    pieces = template(text, held.scope())
-    sources = [saying.script(pieces).function]
+    pieces = parse_template(text, held.scope())
+    sources = [log_text.log_script(pieces).function_text]
     (found,) = script.javascript(list(held.held), registers(held), sources)
-    assert found == {"value": saying.said(pieces, held.world())}
+    assert found == {"value": log_text.format_log(pieces, held.world())}

@@ -7,28 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from debugger.backends.frida.expressions import c, javascript, saying
-from debugger.backends.frida.expressions.evaluate import (
-    Evaluated,
-    InMemory,
-    InRegister,
-    assigned,
-    evaluate,
+from debugger.backends.inprocess.expressions import c_writer, javascript_writer, log_text
+from debugger.backends.inprocess.expressions.expression_evaluation import (
+    EvaluatedExpression,
+    MemoryPlace,
+    RegisterPlace,
+    assignment_bytes,
+    evaluate_expression,
 )
-from debugger.backends.frida.expressions.operands import load
-from debugger.backends.frida.expressions.resolve import condition, expression
-from debugger.backends.frida.expressions.running import run
-from debugger.backends.frida.expressions.template import template
-from debugger.errors import Code, DebuggerError
+from debugger.backends.inprocess.expressions.log_pieces import parse_template
+from debugger.backends.inprocess.expressions.node_evaluation import evaluate_node
+from debugger.backends.inprocess.expressions.operands import load_node
+from debugger.backends.inprocess.expressions.resolution import (
+    resolve_condition,
+    resolve_expression,
+)
+from debugger.errors import DebuggerError, ErrorCode
 from expressing import START, Memory, gives, packed
 from expressing_cases import CASES, FAULTS, TEXTS
 
 
 def test_an_expression_gives_the_same_three_times(held: Memory, tmp_path: Path) -> None:
     cases = CASES
-    checked = [load(expression(text, held.scope())) for text, _ in cases]
+    checked = [load_node(resolve_expression(text, held.scope())) for text, _ in cases]
     in_python = {
-        text: run(node, held.world()) for (text, _), node in zip(cases, checked, strict=True)
+        text: evaluate_node(node, held.world())
+        for (text, _), node in zip(cases, checked, strict=True)
     }
     assert in_python == dict(cases)
     conditions = [gives(node, value) for node, (_, value) in zip(checked, cases, strict=True)]
@@ -41,24 +45,29 @@ def test_javascript_gives_the_same(held: Memory, way: str) -> None:
     cases = [
         (text, value) for text, value in (CASES if way == "numbers" else TEXTS) if value is not None
     ]
-    nodes = [load(expression(text, held.scope())) for text, _ in cases]
+    nodes = [load_node(resolve_expression(text, held.scope())) for text, _ in cases]
     assert {
-        text: run(node, held.world()) for (text, _), node in zip(cases, nodes, strict=True)
+        text: evaluate_node(node, held.world())
+        for (text, _), node in zip(cases, nodes, strict=True)
     } == dict(cases)
-    found = held.in_javascript([javascript.number(node).function for node in nodes])
+    found = held.in_javascript(
+        [javascript_writer.number_script(node).function_text for node in nodes]
+    )
     for (text, value), answer in zip(cases, found, strict=True):
         assert float(answer.get("value", "nan")) == value, (text, answer)
 
 
 def test_what_fails_in_a_run_fails_everywhere(held: Memory, tmp_path: Path) -> None:
-    nodes = [condition(text, held.scope()) for text, _ in FAULTS]
+    nodes = [resolve_condition(text, held.scope()) for text, _ in FAULTS]
     for (text, says), node in zip(FAULTS, nodes, strict=True):
         with pytest.raises(DebuggerError, match=says) as caught:
-            run(node, held.world())
-        assert caught.value.code is Code.EVALUATION_FAILED, text
+            evaluate_node(node, held.world())
+        assert caught.value.code is ErrorCode.EVALUATION_FAILED, text
     for (text, says), answer in zip(
         FAULTS,
-        held.in_javascript([javascript.condition(one).function for one in nodes]),
+        held.in_javascript(
+            [javascript_writer.condition_script(one).function_text for one in nodes]
+        ),
         strict=True,
     ):
         assert says in answer["error"].replace("access violation", "cannot be read"), text
@@ -72,8 +81,10 @@ def test_a_short_circuit_reads_nothing_more(held: Memory) -> None:
         "i == 2 ? 0 : *bad",
         "i == 3 && word == bad",
     ]
-    nodes = [condition(text, held.scope()) for text in texts]
-    found = held.in_javascript([javascript.condition(one).function for one in nodes])
+    nodes = [resolve_condition(text, held.scope()) for text in texts]
+    found = held.in_javascript(
+        [javascript_writer.condition_script(one).function_text for one in nodes]
+    )
     assert [(one["value"], one["reads"]) for one in found] == [
         ("false", 1), ("true", 1), ("false", 1), ("false", 1)
     ]  # fmt: skip
@@ -81,11 +92,11 @@ def test_a_short_circuit_reads_nothing_more(held: Memory) -> None:
 
 def test_no_text_of_the_users_is_code(held: Memory) -> None:
     hostile = r"\"); globalThis.hacked = 1; (\"\u{2028}`${1}`\\"
-    node = condition(f'word != "{hostile}"', held.scope())
-    source = javascript.condition(node).function
+    node = resolve_condition(f'word != "{hostile}"', held.scope())
+    source = javascript_writer.condition_script(node).function_text
     assert "hacked" not in source
-    pieces = template('"); hacked() + `${1}` {word}\\', held.scope())
-    (answer,) = held.in_javascript([saying.script(pieces).function])
+    pieces = parse_template('"); hacked() + `${1}` {word}\\', held.scope())
+    (answer,) = held.in_javascript([log_text.log_script(pieces).function_text])
     assert answer["value"] == '"); hacked() + `$1` "eve"\\'
 
 
@@ -94,8 +105,8 @@ def test_no_text_of_the_users_is_code(held: Memory) -> None:
 )
 def test_c_says_what_it_cannot_do(held: Memory, text: str) -> None:
     with pytest.raises(DebuggerError, match="a text cannot be compiled to C") as caught:
-        c.condition(condition(text, held.scope()))
-    assert caught.value.code is Code.NOT_SUPPORTED
+        c_writer.write_condition(resolve_condition(text, held.scope()))
+    assert caught.value.code is ErrorCode.NOT_SUPPORTED
 
 
 @pytest.mark.parametrize(
@@ -135,16 +146,16 @@ def test_c_says_what_it_cannot_do(held: Memory, text: str) -> None:
 )
 def test_what_has_no_meaning_says_why(held: Memory, text: str, says: str) -> None:
     with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
-        condition(text, held.scope())
-    assert caught.value.code is Code.EVALUATION_FAILED
+        resolve_condition(text, held.scope())
+    assert caught.value.code is ErrorCode.EVALUATION_FAILED
     assert caught.value.hint
 
 
 def test_arguments_count_from_zero_at_the_entry(held: Memory) -> None:
     scope = held.scope(entry=[held.variables["i"], held.variables["in_rbx"]])
-    assert run(condition("args[0] == 2 && args[1] < 0", scope), held.world()) == 1
+    assert evaluate_node(resolve_condition("args[0] == 2 && args[1] < 0", scope), held.world()) == 1
     with pytest.raises(DebuggerError, match=r"no args\[2\]: the function has 2"):
-        condition("args[2]", scope)
+        resolve_condition("args[2]", scope)
 
 
 LOGGED = [
@@ -165,16 +176,16 @@ LOGGED = [
 
 @pytest.mark.parametrize(("text", "says"), LOGGED)
 def test_a_template_is_written_the_same_twice(held: Memory, text: str, says: str) -> None:
-    pieces = template(text, held.scope())
-    assert saying.said(pieces, held.world()) == says
-    (answer,) = held.in_javascript([saying.script(pieces).function])
+    pieces = parse_template(text, held.scope())
+    assert log_text.format_log(pieces, held.world()) == says
+    (answer,) = held.in_javascript([log_text.log_script(pieces).function_text])
     assert answer["value"] == says
 
 
 def test_a_part_that_cannot_be_read_leaves_the_others(held: Memory) -> None:
-    pieces = template("a={i} b={*bad} c={v[9]} d={long_word}", held.scope())
-    written = saying.said(pieces, held.world())
-    (answer,) = held.in_javascript([saying.script(pieces).function])
+    pieces = parse_template("a={i} b={*bad} c={v[9]} d={long_word}", held.scope())
+    written = log_text.format_log(pieces, held.world())
+    (answer,) = held.in_javascript([log_text.log_script(pieces).function_text])
     for text in (written, answer["value"]):
         assert re.fullmatch(
             r'a=2 b=<error: .*0x1000> c=<error: an index outside.*> d="x{200}"…', text
@@ -182,16 +193,16 @@ def test_a_part_that_cannot_be_read_leaves_the_others(held: Memory) -> None:
 
 
 def test_a_value_has_its_place(held: Memory) -> None:
-    def at(text: str) -> Evaluated:
-        return evaluate(text, held.scope(), held.world())
+    def at(text: str) -> EvaluatedExpression:
+        return evaluate_expression(text, held.scope(), held.world())
 
     node = at("p").value
-    assert at("p->in.y").place == InMemory(int(node or 0) + 20)
-    assert at("in_rax").place == InRegister("rax")
-    assert at("p->high").place == InMemory(int(node or 0) + 32, (3, 9))
+    assert at("p->in.y").place == MemoryPlace(int(node or 0) + 20)
+    assert at("in_rax").place == RegisterPlace("rax")
+    assert at("p->high").place == MemoryPlace(int(node or 0) + 32, (3, 9))
     assert at("i + 1").place is None
     assert at("&i").value == at("i").place.address
-    assert (at("node").value, at("node").place) == (None, InMemory(int(node or 0)))
+    assert (at("node").value, at("node").place) == (None, MemoryPlace(int(node or 0)))
     assert at('"eve"').value == "eve"
     assert START <= int(node or 0) < START + len(held.held)
 
@@ -213,9 +224,11 @@ def test_a_value_has_its_place(held: Memory) -> None:
 )
 def test_a_value_is_set_as_its_bytes(held: Memory, target: str, value: str, content: bytes) -> None:
     scope, world = held.scope(), held.world()
-    place, found = assigned(evaluate(target, scope, world), evaluate(value, scope, world), world)
+    place, found = assignment_bytes(
+        evaluate_expression(target, scope, world), evaluate_expression(value, scope, world), world
+    )
     assert found == content
-    assert isinstance(place, InMemory | InRegister)
+    assert isinstance(place, MemoryPlace | RegisterPlace)
 
 
 @pytest.mark.parametrize(
@@ -231,4 +244,8 @@ def test_a_value_is_set_as_its_bytes(held: Memory, target: str, value: str, cont
 def test_what_cannot_be_set_says_why(held: Memory, target: str, value: str, says: str) -> None:
     scope, world = held.scope(), held.world()
     with pytest.raises(DebuggerError, match=re.escape(says)):
-        assigned(evaluate(target, scope, world), evaluate(value, scope, world), world)
+        assignment_bytes(
+            evaluate_expression(target, scope, world),
+            evaluate_expression(value, scope, world),
+            world,
+        )

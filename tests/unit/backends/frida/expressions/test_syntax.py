@@ -9,50 +9,59 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from debugger.backends.frida.expressions import c, javascript, saying, tree
-from debugger.backends.frida.expressions.resolve import condition
-from debugger.backends.frida.expressions.running import run
-from debugger.backends.frida.expressions.syntax import DEPTH_MAX, parse
-from debugger.backends.frida.expressions.template import template
-from debugger.backends.frida.expressions.tokens import LENGTH_MAX
-from debugger.errors import Code, DebuggerError
+from debugger.backends.inprocess.expressions import (
+    c_writer,
+    javascript_writer,
+    log_text,
+    syntax_tree,
+)
+from debugger.backends.inprocess.expressions.expression_parser import DEPTH_MAX, parse_expression
+from debugger.backends.inprocess.expressions.log_pieces import parse_template
+from debugger.backends.inprocess.expressions.node_evaluation import evaluate_node
+from debugger.backends.inprocess.expressions.resolution import resolve_condition
+from debugger.backends.inprocess.expressions.tokens import LENGTH_MAX
+from debugger.errors import DebuggerError, ErrorCode
 from expressing_cases import memory
 
 
 def shown(one: object) -> str:  # noqa: C901, PLR0911, PLR0912  one case for each kind of tree
     """Write a tree with all its brackets."""
     match one:
-        case tree.Name(text=text):
+        case syntax_tree.NameTree(text=text):
             return text
-        case tree.Register(name=name):
+        case syntax_tree.RegisterTree(name=name):
             return f"${name}"
-        case tree.Integer(value=value) | tree.Real(value=value) | tree.Truth(value=value):
+        case (
+            syntax_tree.IntegerTree(value=value)
+            | syntax_tree.RealTree(value=value)
+            | syntax_tree.TruthTree(value=value)
+        ):
             return str(value)
-        case tree.Character(value=value):
+        case syntax_tree.CharacterTree(value=value):
             return f"'{chr(value)}'"
-        case tree.Text(value=value):
+        case syntax_tree.TextTree(value=value):
             return f'"{value}"'
-        case tree.Null():
+        case syntax_tree.NullTree():
             return "null"
-        case tree.Member(of=of, name=name):
+        case syntax_tree.MemberTree(of=of, name=name):
             return f"({shown(of)}.{name})"
-        case tree.Index(of=of, index=index):
+        case syntax_tree.IndexTree(of=of, index=index):
             return f"({shown(of)}[{shown(index)}])"
-        case tree.Argument(number=number):
+        case syntax_tree.ArgumentTree(number=number):
             return f"args#{number}"
-        case tree.Unary(op=op, of=of):
+        case syntax_tree.UnaryTree(op=op, of=of):
             return f"({op}{shown(of)})"
-        case tree.Binary(op=op, left=left, right=right):
+        case syntax_tree.BinaryTree(op=op, left=left, right=right):
             return f"({shown(left)} {op} {shown(right)})"
-        case tree.Conditional(test=test, yes=yes, no=no):
+        case syntax_tree.ConditionalTree(test=test, yes=yes, no=no):
             return f"({shown(test)} ? {shown(yes)} : {shown(no)})"
-        case tree.Cast(kind=kind, of=of):
+        case syntax_tree.CastTree(kind=kind, of=of):
             return f"({kind.name}{'*' * kind.pointers}){shown(of)}"
-        case tree.SizeOf(of=tree.TypeName(name=name, pointers=pointers)):
+        case syntax_tree.SizeOfTree(of=syntax_tree.TypeName(name=name, pointers=pointers)):
             return f"sizeof({name}{'*' * pointers})"
-        case tree.SizeOf(of=of):
+        case syntax_tree.SizeOfTree(of=of):
             return f"sizeof {shown(of)}"
-        case tree.Ask(what=what, of=of):
+        case syntax_tree.LengthTree(what=what, of=of):
             return f"{what}({shown(of)})"
     raise AssertionError(one)
 
@@ -106,7 +115,7 @@ def shown(one: object) -> str:  # noqa: C901, PLR0911, PLR0912  one case for eac
     ],
 )
 def test_an_expression_is_read(text: str, means: str) -> None:
-    assert shown(parse(text, lambda name: name == "known")) == means
+    assert shown(parse_expression(text, lambda name: name == "known")) == means
 
 
 @pytest.mark.parametrize(
@@ -141,8 +150,8 @@ def test_an_expression_is_read(text: str, means: str) -> None:
 )
 def test_what_is_no_expression_is_refused_in_words(text: str, says: str) -> None:
     with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
-        parse(text)
-    assert caught.value.code is Code.EVALUATION_FAILED
+        parse_expression(text)
+    assert caught.value.code is ErrorCode.EVALUATION_FAILED
     assert caught.value.hint
 
 
@@ -171,7 +180,7 @@ def refused(act: Callable[[], object]) -> bool:
     try:
         act()
     except DebuggerError as error:
-        assert error.code in {Code.EVALUATION_FAILED, Code.NOT_SUPPORTED}
+        assert error.code in {ErrorCode.EVALUATION_FAILED, ErrorCode.NOT_SUPPORTED}
         assert error.hint
         return True
     return False
@@ -187,19 +196,19 @@ def refused(act: Callable[[], object]) -> bool:
     )
 )
 def test_no_text_whatever_makes_it_fail(text: str) -> None:
-    if not refused(lambda: template(f"{{{text}}}", _SCOPE)):
-        saying.script(template(f"{{{text}}}", _SCOPE))
-    if refused(lambda: condition(text, _SCOPE)):
+    if not refused(lambda: parse_template(f"{{{text}}}", _SCOPE)):
+        log_text.log_script(parse_template(f"{{{text}}}", _SCOPE))
+    if refused(lambda: resolve_condition(text, _SCOPE)):
         return
-    node = condition(text, _SCOPE)
-    refused(lambda: run(node, memory().world()))
-    refused(lambda: javascript.condition(node))
-    refused(lambda: c.condition(node))
+    node = resolve_condition(text, _SCOPE)
+    refused(lambda: evaluate_node(node, memory().world()))
+    refused(lambda: javascript_writer.condition_script(node))
+    refused(lambda: c_writer.write_condition(node))
 
 
 def test_the_deepest_expression_is_compiled() -> None:
     deep = "(" * 60 + "p" + "->next)" * 60 + "->value == 1"
-    node = condition(deep, _SCOPE)
-    assert "q_safe" in c.condition(node)
-    assert "readPointer" in javascript.condition(node).value
-    assert refused(lambda: run(node, memory().world()))
+    node = resolve_condition(deep, _SCOPE)
+    assert "q_safe" in c_writer.write_condition(node)
+    assert "readPointer" in javascript_writer.condition_script(node).value
+    assert refused(lambda: evaluate_node(node, memory().world()))

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.backends.frida.dwarf.callframes import RBP, RSP, Row
-from debugger.backends.frida.dwarf.expressions import Unreadable
-from debugger.backends.frida.engine.events import Paused
-from debugger.backends.frida.stepping import points
-from debugger.backends.frida.stepping.leaps import Leap
-from debugger.backends.frida.stepping.marks import Kind, Mark, condition, holds
+from debugger.backends.inprocess.engine.engine_events import ThreadPaused
+from debugger.backends.inprocess.stepping import site_names
+from debugger.backends.inprocess.stepping.nonlocal_exits import NonlocalExit
+from debugger.backends.inprocess.stepping.step_marks import (
+    MarkKind,
+    StepMark,
+    mark_condition,
+    mark_holds,
+)
+from debugger.symbols.dwarf.call_frames import RBP, RSP, FrameRules
+from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
 
 
 class Binaries:
     """Modules of which only the call frame information is asked."""
 
     def __init__(self, cfa):
-        self.bias = 0
+        self.load_bias = 0
         self.image = self
         self.frames = self
         self._cfa = cfa
 
-    def at(self, _):
+    def module_at(self, _):
         return self
 
-    def row(self, _):
-        return Row(cfa=self._cfa)
+    def rules_at(self, _):
+        return FrameRules(cfa=self._cfa)
 
 
 FRAMED, FRAMELESS = Binaries((RBP, 16)), Binaries((RSP, 8))
@@ -34,7 +39,7 @@ REGISTERS = {"rip": 0x400, "rsp": 0x7000, "rbp": 0x7FF0}
 
 def read(address, size):
     if (address, size) != (0x7FF8, 8):
-        raise Unreadable(address)
+        raise UnreadableMemory(address)
     return (0x1234).to_bytes(8, "little")
 
 
@@ -55,8 +60,8 @@ def read(address, size):
     ],
 )
 def test_a_mark_holds_for_its_frame_alone(wanted, is_held):
-    mark = Mark(0x400, Kind.END, **wanted)
-    assert holds(mark, REGISTERS, FRAMED, read) is is_held
+    mark = StepMark(0x400, MarkKind.END, **wanted)
+    assert mark_holds(mark, REGISTERS, FRAMED, read) is is_held
 
 
 @pytest.mark.parametrize(
@@ -73,15 +78,15 @@ def test_a_mark_holds_for_its_frame_alone(wanted, is_held):
     ],
 )
 def test_the_agent_is_told_what_must_hold(binaries, wanted, says):
-    found = condition(Mark(0x400, Kind.END, **wanted), binaries)
+    found = mark_condition(StepMark(0x400, MarkKind.END, **wanted), binaries)
     assert found is None if says is None else found is not None and found.endswith(says)
 
 
 def test_an_unwinder_names_where_it_leads_to():
-    leap = Leap(0x100, field=0x90)
-    assert leap.target({"rsi": 0x4321, "rdi": 0}, read) == 0x4321
-    assert "c.rdi.add(144)" in (leap.script(0x9000) or "")
-    assert Leap(0x100).script(0x9000) is None
+    leap = NonlocalExit(0x100, field=0x90)
+    assert leap.find_target({"rsi": 0x4321, "rdi": 0}, read) == 0x4321
+    assert "c.rdi.add(144)" in (leap.exit_condition(0x9000) or "")
+    assert NonlocalExit(0x100).exit_condition(0x9000) is None
 
 
 def test_a_longjmp_is_read_through_the_guard():
@@ -93,20 +98,22 @@ def test_a_longjmp_is_read_through_the_guard():
         assert (address, size) == (0x5000 + 56, 8)
         return mixed.to_bytes(8, "little")
 
-    leap = Leap(0x100, guard=guard)
-    assert leap.target({"rdi": 0x5000, "rsi": 1}, memory) == plain
-    assert leap.target({"rdi": 0x6000, "rsi": 1}, read) is None
+    leap = NonlocalExit(0x100, guard=guard)
+    assert leap.find_target({"rdi": 0x5000, "rsi": 1}, memory) == plain
+    assert leap.find_target({"rdi": 0x6000, "rsi": 1}, read) is None
 
 
 @pytest.mark.parametrize(
     ("names", "count"),
     [
         ((), 0),
-        ((points.name(4, 2),), 2),
-        ((points.name(4, 2), points.name(5, 1)), 1),
-        ((points.name(4, 2), "breakpoint 1.0"), 0),
+        ((site_names.site_name(4, 2),), 2),
+        ((site_names.site_name(4, 2), site_names.site_name(5, 1)), 1),
+        ((site_names.site_name(4, 2), "breakpoint 1.0"), 0),
     ],
 )
 def test_frames_are_hidden_only_where_a_step_alone_has_ended(names, count):
-    paused = Paused(thread=1, reason="breakpoint", registers={}, time=0, sequence=1, points=names)
-    assert points.hidden(paused) == count
+    paused = ThreadPaused(
+        thread=1, reason="breakpoint", registers={}, time=0, sequence=1, points=names
+    )
+    assert site_names.count_hidden(paused) == count

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from debugger.backends.frida.dwarf.expressions import Unreadable
-from debugger.backends.frida.dwarf.lineprogram import CONTINUES, END, IS_STMT, Rows
-from debugger.backends.frida.dwarf.spans import Span
-from debugger.backends.frida.stepping.body import Body, Row, rows
-from debugger.backends.frida.stepping.walk import State, walk
+from debugger.backends.inprocess.stepping.function_body import FunctionBody, LineRow, line_rows
+from debugger.backends.inprocess.stepping.line_walk import WalkState, walk_line
+from debugger.symbols.dwarf.code_spans import CodeSpan
+from debugger.symbols.dwarf.line_program import CONTINUES, END, IS_STMT, LineRows
+from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
 
 START = 0x1000
 NOP = "90"
@@ -19,17 +19,19 @@ def body(code, lines, copies=()):
     def read(address, size):
         at = address - START
         if at < 0 or at + size > len(content):
-            raise Unreadable(address)
+            raise UnreadableMemory(address)
         return content[at : at + size]
 
-    made = Body(
+    made = FunctionBody(
         None,
         "made",
         1,
         START,
         START,
         ((START, START + len(content)),),
-        tuple(Row(START + at, (1, line) if line else None, is_stmt) for at, line, is_stmt in lines),
+        tuple(
+            LineRow(START + at, (1, line) if line else None, is_stmt) for at, line, is_stmt in lines
+        ),
         copies,
     )
     return made, read
@@ -37,8 +39,8 @@ def body(code, lines, copies=()):
 
 def walked(made, offset, line, *, chain=(), enters=False, arrives=False):
     one, read = made
-    state = State(START + offset, (1, line), chain)
-    return walk(one, [state], read, enters=enters, arrives=arrives)
+    state = WalkState(START + offset, (1, line), chain)
+    return walk_line(one, [state], read, enters=enters, arrives=arrives)
 
 
 def ends(found):
@@ -119,7 +121,7 @@ def test_who_arrives_may_stop_at_once():
 
 
 def copy(low, high, entry, call, depth=1):
-    return Span(START + low, START + high, START + low, "copy", entry, depth, 1, 90, 1, call)
+    return CodeSpan(START + low, START + high, START + low, "copy", entry, depth, 1, 90, 1, call)
 
 
 INLINED = [(0, 1, True), (1, 90, True), (2, 91, True), (3, 2, True)]
@@ -158,7 +160,7 @@ def test_a_copy_beside_the_one_that_is_left_is_not_gone_into():
 
 
 def test_of_rows_at_one_address_the_last_statement_counts():
-    table = Rows()
+    table = LineRows()
     for address, line, flags in [
         (0x10, 1, IS_STMT),
         (0x12, 2, IS_STMT),
@@ -172,20 +174,20 @@ def test_of_rows_at_one_address_the_last_statement_counts():
         table.file.append(1)
         table.line.append(line)
         table.flags.append(flags)
-    found = rows(table, [(0x10, 0x20)], 0x100)
+    found = line_rows(table, [(0x10, 0x20)], 0x100)
     assert [(one.address, one.line) for one in found] == [
         (0x110, (1, 1)),
         (0x112, (1, 3)),
         (0x116, (1, 5)),
         (0x118, None),
     ]
-    assert rows(table, [(0x13, 0x14)], 0)[0].line == (1, 4)
+    assert line_rows(table, [(0x13, 0x14)], 0)[0].line == (1, 4)
 
 
 def test_a_line_may_be_that_of_a_call():
     made, _ = body(NOP * 4, INLINED, [copy(1, 3, 5, call=7), copy(1, 2, 6, call=90, depth=2)])
-    assert made.starting(START + 1) == 2
-    assert made.starting(START + 2) == 0
-    assert made.line(START + 1) == (1, 90)
-    assert made.line(START + 1, hidden=1) == (1, 90)
-    assert made.line(START + 1, hidden=2) == (1, 7)
+    assert made.count_starting(START + 1) == 2
+    assert made.count_starting(START + 2) == 0
+    assert made.line_at(START + 1) == (1, 90)
+    assert made.line_at(START + 1, hidden=1) == (1, 90)
+    assert made.line_at(START + 1, hidden=2) == (1, 7)

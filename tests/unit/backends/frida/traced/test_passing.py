@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from debugger.backends.frida.dwarf.image import Image
-from debugger.backends.frida.traced.passing import In, places
-from debugger.backends.frida.traced.wording import declared
+from debugger.backends.inprocess.tracing.argument_registers import RegisterSet, argument_places
+from debugger.backends.inprocess.tracing.call_format import declared_types
+from debugger.symbols.dwarf.binary_image import BinaryImage
 
 SOURCE = """
 struct two { long a, b; };
@@ -25,7 +25,7 @@ struct two small(int a) { struct two l = {a}; return l; }
 __int128 wide(__int128 a, int b) { return a + b; }
 int main(void) { return 0; }
 """
-W, R = In.WORD, In.REAL
+W, R = RegisterSet.WORD, RegisterSet.REAL
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def image(tmp_path_factory):
     (root / "a.c").write_text(SOURCE)
     gcc = shutil.which("gcc") or pytest.skip("gcc is missing")
     subprocess.run([gcc, "-g", "-o", str(root / "a"), str(root / "a.c")], check=True)
-    return Image(root / "a")
+    return BinaryImage(root / "a")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def image(tmp_path_factory):
     ],
 )
 def test_each_argument_has_the_register_that_the_compiler_gives_it(image, name, expected):
-    (function,) = image.functions.named(name)
-    arguments, _ = declared(image, function)
-    found = [places(one.place, one.type.size) for one in arguments]
+    (function,) = image.functions.find_by_name(name)
+    arguments, _ = declared_types(image, function)
+    found = [argument_places(one.place, one.type.size) for one in arguments]
     assert [[word for place in one for word in place] for one in found] == expected

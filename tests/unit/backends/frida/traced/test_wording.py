@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.backends.frida.traced import wording
+from debugger.backends.inprocess.tracing import call_format
 
 
 def _held(text: bytes, *, is_cut: bool = False) -> bytes:
@@ -24,8 +24,8 @@ def _held(text: bytes, *, is_cut: bool = False) -> bytes:
     ],
 )
 def test_a_text_ends_where_its_length_says(held: bytes, length: int | None, expected: str) -> None:
-    assert wording._quoted(held, 0, length) == expected
+    assert call_format._quote_copied(held, 0, length) == expected
 
 
 def test_of_a_slice_the_number_of_elements_is_written() -> None:
-    assert wording._size_of_slice(3 << 64 | 0x7FFF0010) == "size=3"
+    assert call_format._size_of_slice(3 << 64 | 0x7FFF0010) == "size=3"

@@ -1,0 +1,176 @@
+"""What of debugpy's adapter is done differently here: its sockets, its launcher, its end.
+
+Facts are of debugpy 1.8.22.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+_LAUNCHER = str(Path(__file__).with_name("launcher.py"))
+_INJECTOR = str(Path(__file__).with_name("injector.py"))
+_SERVER = "debugpyServer"
+_COMES_S = 2.0  # the injected server has come 0.1 s after the injection
+_INJECTED_S = 4.0  # until gdb has left after that, on a machine with much else to do
+_receive = socket.socket.recv_into
+
+
+def _recv_into(self: socket.socket, *args: Any, **kwargs: Any) -> int:
+    """Acknowledge at once.
+
+    pydevd writes a message's header and body apart, so that Nagle's algorithm and the delayed ACK
+    cost 44 ms a request; without them it takes below 1 ms.
+    """
+    with suppress(OSError):
+        # The flag does not last: the kernel resets it as it sees fit, tcp(7).
+        self.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+    return _receive(self, *args, **kwargs)
+
+
+def _use_our_launcher() -> None:
+    """Run the program by our launcher and server: they are faster, and tell signals from exits."""
+    launchers: Any = import_module("debugpy.adapter.launchers")
+    folder = Path(str(import_module("debugpy").__file__)).parent
+    server = [str(Path(__file__).with_name("server.py")), str(folder)]
+    spawn: Any = launchers.spawn_debuggee
+
+    def spawn_by_ours(
+        session: Any, request: Any, _python: list[str], _launcher: str, *rest: Any
+    ) -> Any:
+        request.arguments[_SERVER] = server
+        return spawn(session, request, [sys.executable, "-I", "-S"], _LAUNCHER, *rest)
+
+    launchers.spawn_debuggee = spawn_by_ours
+
+
+class _ModuleWithout:
+    """A module in which some functions do nothing."""
+
+    def __init__(self, module: Any, *names: str) -> None:
+        self._module = module
+        self._names = names
+
+    def __getattr__(self, name: str) -> Any:
+        return _do_nothing if name in self._names else getattr(self._module, name)
+
+
+def _do_nothing(*_: Any, **__: Any) -> None:
+    """Do nothing."""
+
+
+def _describe_nothing() -> None:
+    """Leave out what debugpy would log: it reads all installed packages, which takes 0.1 s."""
+    log: Any = import_module("debugpy.common.log")
+    log.describe_environment = _do_nothing
+
+
+def _let_the_children_go_on() -> None:
+    """Leave the child processes of a program alive at its end, and let new ones come.
+
+    debugpy kills them. What is left when the session ends, the guard kills.
+    """
+    sessions: Any = import_module("debugpy.adapter.sessions")
+    sessions.os = _ModuleWithout(os, "kill")
+    sessions.servers = _ModuleWithout(sessions.servers, "stop_serving")
+
+
+def _take_in_the_orphans() -> None:
+    """Take a process for a child of the program's, if its parent has ended: as a daemon's has.
+
+    debugpy knows a child by its parent's pid, and lets one that it does not know go on alone.
+    """
+    sessions: Any = import_module("debugpy.adapter.sessions")
+    get = sessions.get
+
+    def get_or_launched(pid: int) -> Any:
+        return get(pid) or next(filter(_has_launched, tuple(sessions._sessions)), None)  # noqa: SLF001 - it is all there is
+
+    sessions.get = get_or_launched
+
+
+def _has_launched(session: Any) -> bool:
+    return bool(session.launcher and session.server and session.client)
+
+
+class _NotingSubprocess:
+    """The module `subprocess`, with a note of what was started last: our injector of debugpy."""
+
+    def __init__(self) -> None:
+        self.last: subprocess.Popen[bytes] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(subprocess, name)
+
+    def Popen(self, words: list[str], **options: Any) -> subprocess.Popen[bytes]:  # noqa: N802 - its name
+        self.last = subprocess.Popen([words[0], _INJECTOR, *words[1:]], **options)
+        return self.last
+
+
+def _leave_after_injection(noting: _NotingSubprocess) -> None:
+    """Let gdb, which injects the debug server, leave a process before the session does.
+
+    The server comes while gdb still stands in the process. When it is ended there, with the
+    session, the process comes to the breakpoint that it leaves behind, and dies of it.
+    """
+    sessions: Any = import_module("debugpy.adapter.sessions")
+    finalize = sessions.Session.finalize
+
+    def finalize_and_wait(session: Any, *words: Any, **options: Any) -> None:
+        finalize(session, *words, **options)
+        if noting.last is not None:
+            with suppress(subprocess.TimeoutExpired):
+                noting.last.wait(_INJECTED_S)
+
+    sessions.Session.finalize = finalize_and_wait
+
+
+def _inject_again() -> _NotingSubprocess:
+    """Inject the debug server once more where it was injected and does not come.
+
+    While the one of an attach before is still going away, pydevd takes itself for connected.
+    Returns the note of what injects.
+    """
+    servers: Any = import_module("debugpy.adapter.servers")
+    noting = servers.subprocess = _NotingSubprocess()
+    inject, wait = servers.inject, servers.wait_for_connection
+    injected: list[tuple[Any, ...]] = []
+
+    def inject_noting(*words: Any) -> None:
+        injected[:] = [words]
+        inject(*words)
+
+    def wait_again(session: Any, predicate: Any, timeout: float | None = None) -> Any:
+        if not injected or not timeout:
+            return wait(session, predicate, timeout)
+        deadline = time.monotonic() + timeout
+        while (left := deadline - time.monotonic()) > 0:
+            connection = wait(session, predicate, min(left, _COMES_S))
+            if connection is not None:
+                return connection
+            if noting.last is not None and noting.last.poll() == 0:
+                inject(*injected[0])
+        return None
+
+    servers.inject, servers.wait_for_connection = inject_noting, wait_again
+    return noting
+
+
+if __name__ == "__main__":
+    if hasattr(socket, "TCP_QUICKACK"):
+        socket.socket.recv_into = _recv_into  # type: ignore[assignment,method-assign]
+    _describe_nothing()
+    _use_our_launcher()
+    _let_the_children_go_on()
+    _take_in_the_orphans()
+    _leave_after_injection(_inject_again())
+    sys.argv = ["debugpy.adapter", *sys.argv[1:]]
+    runpy.run_module("debugpy.adapter", run_name="__main__", alter_sys=True)

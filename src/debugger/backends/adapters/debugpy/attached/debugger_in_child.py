@@ -1,0 +1,36 @@
+"""Changes what pydevd does in a child process, which pydevd itself begins to debug.
+
+pydevd imports it by this name in the place of debugpy's own module of that purpose, which it
+imports. Standard library and debugpy's own modules only; facts are of debugpy 1.8.22.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module, util
+from pathlib import Path
+
+_SERVER = "_debugger_server"
+
+
+def _begin_debugging() -> None:
+    # A program that a program starts begins with pydevd as its __main__; pydevd itself gives that
+    # module its name before it runs the program.
+    sys.modules.setdefault("pydevd", sys.modules["__main__"])
+    folder = Path(str(sys.modules["_pydevd_bundle"].__file__)).parents[3]
+    sys.path.insert(0, str(folder.parent))
+    try:
+        import_module("debugpy._vendored.force_pydevd")
+    finally:
+        sys.path.remove(str(folder.parent))
+    if _SERVER in sys.modules:
+        return
+    spec = util.spec_from_file_location(_SERVER, Path(__file__).parent.with_name("server.py"))
+    if spec is None or spec.loader is None:
+        return
+    module = sys.modules[_SERVER] = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.improve_pydevd()
+
+
+_begin_debugging()

@@ -1,0 +1,207 @@
+"""Which exceptions debugpy stops at, and what it tells of them: by code inside the program.
+
+Facts are of debugpy 1.8.22.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import linecache
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from debugger.backends.dap import dap_convert
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import traceback_text
+from debugger.model.breakpoints import Breakpoint
+from debugger.model.library_path import is_library
+from debugger.model.program import EvaluationPurpose, ExceptionDetails, Frame, Stopped
+
+_NAME = "_debugger_inside"
+_TEXT = Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
+_RAISED = "raised"
+_NO_MESSAGE = "exception: no description"  # what pydevd says of an exception without a message
+_WORKER_FRAMES = 4
+_HANDLER = re.compile(r"\s*(?:except|finally|with|async\s+with)\b")
+_CHAIN = re.compile(r"(\n\n(?:The above exception|During handling)[^\n]*\n\n)")
+
+# An expression: the module of what runs inside the program, which is made on the first need.
+INSIDE = (
+    f"(lambda sys: sys.modules.get({_NAME!r}) or (lambda made: ("
+    f"exec({_TEXT!r}, made.__dict__), sys.modules.__setitem__({_NAME!r}, made), made)[2])"
+    f"(__import__('types').ModuleType({_NAME!r})))(__import__('sys'))"
+)
+
+
+async def choose_raised(inside: AdapterAccess, wanted: Sequence[Breakpoint]) -> bool:
+    """Choose the types of raised exceptions inside the program, where each is told once.
+
+    Each stop costs 5 ms: to be judged here, a program that raises often would crawl. Nothing is
+    done without a wish; it takes 100 ms while the program runs.
+    """
+    raised = [one for one in wanted if (one.at or one.spec).catch == _RAISED]
+    if not raised:
+        return True
+    types = [one.spec.type for one in raised]
+    named = None if None in types else sorted({str(one) for one in types})
+    expression = f"{INSIDE}.catch({named!r})"
+    await inside.send_request(
+        "evaluate",
+        ask.EvaluateArguments(expression, "repl"),
+        dap.EvaluateBody,
+        failure=ErrorCode.ADAPTER_FAILED,
+    )
+    return True
+
+
+async def step_ended(inside: AdapterAccess, stop: Stopped) -> Stopped | None:
+    """Describe the exception by which a step came to its line.
+
+    None where the exception leaves the frame for the next: pydevd takes the end of a function that
+    raised for its return.
+    """
+    if stop.thread is None:
+        return stop
+    frame = next(
+        iter((await inside.read_stack(stop.thread)).frames), None
+    )  # which will be asked for
+    before = inside.inspected_frame
+    if frame is None:
+        return stop
+    is_within = before is not None and (before.function, before.file) == (
+        frame.function,
+        frame.file,
+    )
+    if is_within and not _is_handler(frame):
+        return stop
+    answer = await inside.evaluate(f"{INSIDE}.came_by()", frame, EvaluationPurpose.PRINT)
+    try:
+        is_passing, handled = json.loads(ast.literal_eval(answer.value))
+    except (ValueError, SyntaxError, TypeError):
+        return stop
+    if is_passing and not is_within:
+        return None
+    return msgspec.structs.replace(stop, handled=str(handled))
+
+
+def _is_handler(frame: Frame) -> bool:
+    """Tell whether a frame is at a line that an exception may lead to."""
+    if frame.file is None or frame.line is None:
+        return False
+    linecache.checkcache(frame.file)
+    before, line = (linecache.getline(frame.file, at) for at in (frame.line - 1, frame.line))
+    # A `finally` has no code of its own.
+    return _HANDLER.match(line) is not None or before.strip().startswith("finally")
+
+
+async def exception_details(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+    """Return what was raised and its causes, each with where it came from."""
+    if stop.thread is None:
+        return None
+    body = await inside.send_request(
+        "exceptionInfo", ask.ThreadArguments(stop.thread), dap.ExceptionInfoBody
+    )
+    told = from_trace(dap_convert.to_exception(body))
+    frame = next(iter((await inside.read_stack(stop.thread, levels=1)).frames), None)
+    if frame is None:
+        return told
+    expression = f"{INSIDE}.causes(__exception__[1])"
+    try:
+        answer = await inside.send_request(
+            "evaluate",
+            ask.EvaluateArguments(expression, "clipboard", frame.handle),
+            dap.EvaluateBody,
+            failure=ErrorCode.EVALUATION_FAILED,
+        )
+        causes = json.loads(ast.literal_eval(answer.result or ""))
+    except (DebuggerError, ValueError, SyntaxError, TypeError):
+        return told
+    cwd = inside.launch_target.cwd if inside.launch_target is not None else ""
+    return msgspec.structs.replace(
+        told, causes=tuple(remote_cause(str(one), cwd) or str(one) for one in causes)
+    )
+
+
+def remote_cause(text: str, cwd: str) -> str | None:
+    """Return what a worker's traceback reports, as multiprocessing attaches it to an exception.
+
+    None for a cause that is no such traceback.
+    """
+    if "RemoteTraceback: " not in text.partition("\n")[0]:
+        return None
+    found = traceback_text.parse_traceback(text.splitlines())
+    if found is None:
+        return None
+    frames = [one for one in found.frames if not is_library(one.file, cwd)] or [*found.frames]
+    path = " < ".join(
+        f"{one.function} {Path(one.file).name}:{one.line}" for one in frames[:_WORKER_FRAMES]
+    )
+    words = f"{found.type}: {found.message}" if found.message else found.type
+    return f"in a worker: {words}, in {path}"
+
+
+def from_trace(details: ExceptionDetails) -> ExceptionDetails:
+    """Find the causes in the traceback: each block of a chain ends with `Type: message`."""
+    trace = _without_debuggers(details.trace)
+    causes = [
+        block.strip().splitlines()[-1].strip()
+        for block in _CHAIN.split(trace.strip())[:-1:2]
+        if block.strip()
+    ]
+    message = re.sub(r"\s*\(note: [^)]*\)\Z", "", details.message)
+    message = "" if message == _NO_MESSAGE else message
+    kind = re.sub(r"\s*\(note: .*\)\Z", "", details.type, flags=re.DOTALL)
+    return msgspec.structs.replace(
+        details,
+        type=kind,
+        message=message,
+        causes=tuple(causes[::-1]),
+        trace=_in_pythons_order(trace),
+    )
+
+
+def _without_debuggers(trace: str) -> str:
+    """Leave out of a chain of exceptions those that pydevd caught in its own tracing."""
+    parts = _CHAIN.split(trace)
+    kept = [
+        part
+        for block, link in zip(parts[:-1:2], parts[1::2], strict=True)
+        # pydevd leaves out its own frames; else only a cause that was never raised has none.
+        if not _is_debuggers(block) and ("File " in block or "direct cause" in link)
+        for part in (block, link)
+    ]
+    return "".join([*kept, parts[-1]])
+
+
+def _in_pythons_order(trace: str) -> str:
+    """Put the innermost frame last, as Python does: pydevd writes the last block's frames first."""
+    begins = list(
+        re.finditer(r"^(?:The above exception|During handling)[^\n]*\n\n", trace, re.MULTILINE)
+    )
+    start = begins[-1].end() if begins else 0
+    if trace[start:].startswith("Traceback "):
+        return trace
+    frames: list[list[str]] = []
+    ends: list[str] = []
+    for line in trace[start:].splitlines():
+        if re.match(r'\s+File "', line) and not ends:
+            frames.append([line])
+        elif frames and not ends and line[:1].isspace():
+            frames[-1].append(line)
+        else:
+            ends.append(line)
+    ordered = [line for frame in reversed(frames) for line in frame]
+    return trace[:start] + "\n".join([*ordered, *ends])
+
+
+def _is_debuggers(block: str) -> bool:
+    """Tell whether pydevd raised the exception of a traceback, and caught it, as it traced."""
+    files = re.findall(r'^\s*File "([^"]*)", line \d', block, re.MULTILINE)
+    return bool(files) and any(one in files[0] for one in ("/debugpy/", "pydevd"))

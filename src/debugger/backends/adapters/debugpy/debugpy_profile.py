@@ -1,0 +1,291 @@
+"""debugpy: Python programs. Facts are of debugpy 1.8.22."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from debugger.backends.adapters.debugpy import (
+    debugpy_abilities,
+    debugpy_exceptions,
+    debugpy_functions,
+    debugpy_log_text,
+    debugpy_values,
+    python_outline,
+)
+from debugger.backends.base import (
+    AttachTarget,
+    ConditionError,
+    LaunchTarget,
+    LogpointPassed,
+    OutputPrinted,
+)
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap.adapter_profile import (
+    AdapterAccess,
+    AdapterLocation,
+    AdapterProfile,
+    AdapterSearch,
+    StreamFiles,
+    convert_exit_or_signal,
+)
+from debugger.model.breakpoints import BoundBreakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.location import nearest_lines
+from debugger.model.program import EvaluationPurpose, Frame
+from debugger.system.process_info import ProcessInfo, look_at
+
+_ADAPTER = str(Path(__file__).with_name("adapter.py"))
+_ENVIRONMENT = {
+    # An expression that loops is interrupted after so many seconds.
+    "PYDEVD_INTERRUPT_THREAD_TIMEOUT": "10",
+    # Child processes would write a warning of debugpy's among the program's own output.
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    # Into a FIFO Python writes blocks: what was printed before a stop would not be seen at it.
+    "PYTHONUNBUFFERED": "1",
+}
+_PYTHON = {".py", ".pyw"}
+_COMMAND_MAX = 60
+# What debugpy writes before the code of a child's `python -c`.
+_ATTACHING = re.compile(r"import sys; sys\.path\.insert.*__setup_holder__=\{[^}]*\}\); ", re.DOTALL)
+_MULTIPROCESSING = re.compile(r"from multiprocessing\.(\w+) import ")
+_PLUMBING = re.compile(r"/(debugpy|pydevd|_pydevd_bundle|_vendored)/|/runpy\.py\Z|\A<frozen runpy>")
+_FAILED_CONDITION = re.compile(
+    r"pydevd: Error while evaluating expression in conditional breakpoint: (.*)"
+)
+_CHAINED = re.compile(r"\[Chained Exc: ")
+
+
+def _find_debugpy(search: AdapterSearch) -> AdapterLocation | None:
+    try:
+        version = importlib.metadata.version("debugpy")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    python = search.path or sys.executable
+    return AdapterLocation((python, "-I", _ADAPTER, *search.args), version)
+
+
+# What a program is debugged with, launched or attached to.
+_DEBUGGED = {
+    "justMyCode": False,
+    # An end by sys.exit(3) is an end, not an exception that nobody caught.
+    "breakOnSystemExit": [],
+    "showReturnValue": True,
+    "redirectOutput": False,
+    # What runs the program is not stepped into: a step out of the program lets it end, or stops
+    # where it raised.
+    "rules": [
+        {"path": "**/runpy.py", "include": False},
+        {"path": "**/adapters/debugpy/server.py", "include": False},
+    ],
+    "variablePresentation": {
+        "special": "hide",
+        "function": "hide",
+        "class": "hide",
+        "protected": "inline",
+    },
+}
+
+
+def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
+    del files  # the program is run by us, on request (runInTerminal)
+    target = {"module": launch.module} if launch.module else {"program": launch.program}
+    return target | {
+        "type": "python",
+        "request": "launch",
+        "args": list(launch.args),
+        "cwd": launch.cwd,
+        "env": dict(_ENVIRONMENT),
+        "python": [launch.python or sys.executable],
+        "console": "integratedTerminal",
+        "stopOnEntry": launch.stop_on_entry,
+        "subProcess": True,
+        **_DEBUGGED,
+    }
+
+
+def _attach_arguments(target: AttachTarget) -> dict[str, Any]:
+    what = {} if target.connect is not None else {"processId": target.pid}
+    return {"type": "python", "request": "attach", **what, **_DEBUGGED}
+
+
+def _child_words(pid: int) -> tuple[str, ...]:
+    """Find what a child process runs behind what debugpy put before it.
+
+    Nothing for a process that multiprocessing spawned, which runs the program itself.
+    """
+    process = look_at(pid)
+    words = process.words if process is not None else ()
+    if "--file" in words:
+        return words[words.index("--file") + 1 :]
+    if "--adapter-access-token" in words:  # a fork of what the launcher ran
+        own = words[words.index("--adapter-access-token") + 2 :]
+        while own and own[0].startswith("--"):
+            own = own[2:]
+        return own
+    own = words[1:]
+    while own and own[0].startswith("-") and own[0] not in {"-c", "-m"}:
+        # An option of the interpreter; two of them have a value.
+        own = own[2:] if own[0] in {"-X", "-W"} else own[1:]
+    if own[:1] not in {("-c",), ("-m",)}:
+        return own
+    code = _ATTACHING.sub("", " ".join(own[1:2]))
+    helper = _MULTIPROCESSING.match(code) if own[0] == "-c" else None
+    if helper is not None and process is not None:
+        return _words_of_helper(process, helper[1])
+    return (f"{own[0]} {code}"[:_COMMAND_MAX], *own[2:])
+
+
+def _words_of_helper(process: ProcessInfo, kind: str) -> tuple[str, ...]:
+    """Find what a process of multiprocessing's runs: the program, or nothing of the user's."""
+    if kind == "spawn":
+        return ()
+    server = look_at(process.parent)
+    if server is not None and server.words == process.words:
+        return _child_words(
+            server.parent
+        )  # a worker, forked by the fork server that the program started
+    return (f"multiprocessing.{kind}",)
+
+
+# What debugpy's adapter prints each second while gdb enters a process for it.
+_WAITING = "Attaching to PID: "
+
+
+def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | ConditionError | None:
+    # The program writes to files of ours; what comes as stdout is a logpoint's, or its complaint.
+    if body.category == "telemetry" or body.output.startswith(_WAITING):
+        return None
+    if body.category == "stdout":
+        return LogpointPassed(None, body.output.rstrip("\n"))
+    failed = _FAILED_CONDITION.match(body.output)
+    if failed:
+        problem = body.output.strip().splitlines()[-1]
+        return ConditionError(
+            None, f"{debugpy_functions.own_condition(failed[1].strip())}: {problem}"
+        )
+    return OutputPrinted(OutputStream.CONSOLE, body.output)
+
+
+def _is_outside(frame: dap.DapStackFrame) -> bool:
+    """Tell the frames of chained exceptions, and those that ran the program, at a stack's end."""
+    path = (frame.source and frame.source.path) or ""
+    return bool(_CHAINED.match(frame.name or "") or _PLUMBING.search(path))
+
+
+def _error_text(text: str) -> str:
+    """Leave out pydevd's own traceback: the last line says what is wrong."""
+    if text == "No more messages":
+        return "the program ended while the expression ran"
+    last = text.strip().splitlines()[-1] if text.startswith("Traceback ") else text.strip()
+    if last.rstrip(":") == "KeyboardInterrupt":
+        seconds = _ENVIRONMENT["PYDEVD_INTERRUPT_THREAD_TIMEOUT"]
+        return f"it did not finish within {seconds} s and was interrupted"
+    return last
+
+
+def _correct_breakpoint(
+    inside: AdapterAccess, spec: BreakpointSpec
+) -> BreakpointSpec | BoundBreakpoint:
+    """Move a breakpoint to where Python has code: debugpy calls every line and name verified."""
+    if spec.kind is BreakpointKind.FUNCTION:
+        return debugpy_functions.find_function(inside.launch_target, inside.attach_target, spec)
+    if spec.file is None or spec.line is None:
+        return spec
+    path = Path(spec.file)
+    unbound = BoundBreakpoint(verified=False, file=spec.file, line=spec.line)
+    if not path.is_file():
+        return msgspec.structs.replace(unbound, why=f"no such file: {spec.file}")
+    found = python_outline.outline_file(spec.file)
+    if found is None and path.suffix not in _PYTHON:
+        return msgspec.structs.replace(unbound, why=f"{path.name} is not a Python file")
+    moved = _move_to_code(spec, spec.line, found)
+    if moved is not None:
+        return moved
+    near = nearest_lines(spec.line, found.code_lines) if found is not None else ()
+    why = f"no code at {path.name}:{spec.line}"
+    return msgspec.structs.replace(unbound, why=why, nearest_lines=near)
+
+
+def _move_to_code(
+    spec: BreakpointSpec, line: int, found: python_outline.PythonOutline | None
+) -> BreakpointSpec | None:
+    """Return a breakpoint at the first line with code from its line on; None if none has."""
+    if found is None:
+        return spec
+    defined = found.definitions.get(line)
+    if defined is not None:
+        note = f"line {line} defines {defined}: it stops at the function's first line"
+        return msgspec.structs.replace(spec, line=found.functions[defined], note=note)
+    there = line if line in found.code_lines else found.next_code_line(line)
+    return msgspec.structs.replace(spec, line=there) if there is not None else None
+
+
+async def _explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
+    corrected = _correct_breakpoint(inside, spec)
+    if isinstance(corrected, BoundBreakpoint):
+        return corrected
+    return BoundBreakpoint(verified=False, why="the file has not been loaded by the program")
+
+
+async def _argument_names(inside: AdapterAccess, frame: Frame) -> list[str] | None:
+    del inside
+    if frame.file is None or frame.line is None:
+        return None
+    return python_outline.parameter_names(frame.file, frame.function.rpartition(".")[2], frame.line)
+
+
+PROFILE = AdapterProfile(
+    name="debugpy",
+    languages=("python",),
+    install="pip install debugpy",
+    find=_find_debugpy,
+    launch=_launch_arguments,
+    attach=_attach_arguments,
+    is_server=True,
+    pauses_on_attach=False,
+    contexts={
+        EvaluationPurpose.PRINT: ("watch",),
+        EvaluationPurpose.EVALUATE: ("repl",),
+        EvaluationPurpose.RAW: ("repl",),
+    },
+    # It lets go at once, but answers only when the program has ended.
+    detach_s=0.3,
+    exception_filters=("uncaught",),
+    words=_child_words,
+    # By default a NameError in a condition is not even told.
+    properties={
+        "skipPrintBreakpointException": [],
+        "skipSuspendOnBreakpointException": ["BaseException"],
+    },
+    hit_condition=lambda count: f">={count}",
+    log=debugpy_log_text.safe_log,
+    printed=_parse_output,
+    exited=convert_exit_or_signal,  # our launcher tells so
+    is_outside=_is_outside,
+    handles_are_calls=True,  # pydevd's are the ids of Python's frame objects
+    details=debugpy_exceptions.from_trace,
+    exception=debugpy_exceptions.exception_details,
+    catching=debugpy_exceptions.choose_raised,
+    step_ended=debugpy_exceptions.step_ended,
+    step_done=debugpy_values.forget_returned,
+    catches={"throw": "raised", "raised": "raised", "uncaught": "uncaught"},
+    prelude=debugpy_exceptions.INSIDE,
+    abilities=debugpy_abilities.OWN,
+    has=debugpy_abilities.HAS,
+    instead=debugpy_abilities.INSTEAD,
+    problem=_error_text,
+    correct=_correct_breakpoint,
+    condition=debugpy_functions.condition_of,
+    truth=lambda condition: f"bool(\n{condition}\n)",
+    explain=_explain_unbound,
+    arguments=_argument_names,
+    complete=debugpy_values.complete_variables,
+    page=debugpy_values.read_page,
+    assign=debugpy_values.assign_value,
+)

@@ -1,0 +1,312 @@
+"""Runs a Python program under debugpy without debugpy's own waits at its start and end.
+
+Run as `python server.py FOLDER ARGS...` in the place of debugpy's package FOLDER. Standard library
+and debugpy's own modules only, of any Python that debugpy runs in; facts are of debugpy 1.8.22.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import types
+from importlib import import_module
+from opcode import opname
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any
+
+_LOOK_S = 0.01
+_DEEP = 1_000  # frames
+_ATTACHED = Path(__file__).with_name("attached")
+_TOOLS = (4, 3)  # of sys.monitoring: those that have no meaning
+_DEBUGPY = ("/debugpy/_vendored/", "/debugpy/server/")
+_COMPILED = ("_pydevd_bundle/", "_pydevd_sys_monitoring/", "_pydevd_frame_eval/")
+_RUNS_IT = (
+    "<frozen runpy>",
+    "<frozen importlib",
+    str(Path(os.__file__).with_name("runpy.py")),
+)
+
+
+def _describe_nothing(_header: str) -> None:
+    """Leave out what debugpy writes to its log of each installed package.
+
+    It reads all of them even where there is no log: 0.1 s for 80, twice in a program.
+    """
+
+
+def _await_threads(py_db: Any, timeout: float) -> None:
+    """Wait for pydevd's threads to end, for `timeout` seconds at most.
+
+    pydevd's own wait looks ten times a second; and as all its threads come here, each waits for
+    the others until the time is up, 0.5 s. So they wait only for what still writes. The one that
+    outlives the program waits for all of them.
+    """
+    here = threading.current_thread()
+    created = set(py_db.created_pydb_daemon_threads)
+    kept = py_db.check_alive_thread
+    others = {py_db.writer} & created if here in created and here is not kept else created
+    limit = time.monotonic() + timeout
+    for one in others - {here, kept}:
+        one.join(max(0.0, limit - time.monotonic()))
+
+
+class _MainThreadEvent(threading.Event):
+    """Waits for what it is told, and for the main thread's end.
+
+    By this pydevd looks whether the program has ended, which it does every 0.2 s.
+    """
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the end of the main thread, or look again soon at the other threads."""
+        main = threading.main_thread()
+        if main.is_alive() and not self.is_set():
+            main.join(timeout)
+            return self.is_set()
+        return super().wait(_LOOK_S)
+
+
+def end_at_once() -> None:
+    """Do away with pydevd's waits at the program's end; what it has to send is still sent."""
+    pydevd: Any = import_module("pydevd")
+    pydevd.PyDB._PyDB__wait_for_threads_to_finish = _await_threads  # noqa: SLF001 - its own
+    begin = pydevd.CheckAliveThread.__init__
+
+    def begin_alive(thread: Any, py_db: Any) -> None:
+        begin(thread, py_db)
+        thread._wait_event = _MainThreadEvent()  # noqa: SLF001 - pydevd's own
+
+    pydevd.CheckAliveThread.__init__ = begin_alive
+
+
+def stop_at_lost_exceptions() -> None:
+    """Stop at an exception that ends a program, or a thread, where pydevd has not stopped at it.
+
+    Before Python 3.12 pydevd traces no more once its trace function has failed, as at the end of a
+    deep recursion, or once the program has set another, as pdb does when it is quit.
+    """
+    pydevd: Any = import_module("pydevd")
+    stop = pydevd.PyDB.do_stop_on_unhandled_exception
+    stopped_at: dict[int, int] = {}  # the exception's id by the thread's
+
+    def note_stop(py_db: Any, thread: Any, frame: Any, frames: Any, excinfo: Any) -> None:
+        stopped_at[threading.get_ident()] = id(excinfo[1])
+        stop(py_db, thread, frame, frames, excinfo)
+
+    def stop_if_lost(kind: Any, error: Any, trace: Any) -> None:
+        known = stopped_at.pop(threading.get_ident(), None)
+        py_db = pydevd.get_global_debugger()
+        if py_db is None or error is None or known == id(error):
+            return
+        py_db.trigger_exception_handler((kind, error, trace))
+
+    hook, thread_hook = sys.excepthook, threading.excepthook
+
+    def excepthook(kind: Any, error: Any, trace: Any) -> None:
+        stop_if_lost(kind, error, trace)
+        if error is not None:  # the program's own part is what Python alone would print
+            error.__traceback__ = trace = drop_outer_frames(trace)
+        hook(kind, error, trace)
+
+    def thread_excepthook(args: Any) -> None:
+        if args.exc_type is not SystemExit:
+            stop_if_lost(args.exc_type, args.exc_value, args.exc_traceback)
+        thread_hook(args)
+
+    pydevd.PyDB.do_stop_on_unhandled_exception = note_stop
+    sys.excepthook, threading.excepthook = excepthook, thread_excepthook
+
+
+def improve_pydevd() -> None:
+    """Change what pydevd does at stops and steps, in this process and in those that it starts."""
+    keep_deep_stacks()
+    show_own_frames_only()
+    stop_at_lost_exceptions()
+    follow_unwinding()
+    defaults: Any = import_module("_pydevd_bundle.pydevd_defaults")
+    # A child process of its own imports this: a folder, and a module in it.
+    defaults.PydevdCustomization.PREIMPORT = f"{_ATTACHED};debugger_in_child"
+
+
+def follow_unwinding() -> None:
+    """Let a step out of, or over the end of, a function go on where an exception leaves it.
+
+    From Python 3.12 on pydevd heeds returns alone: the program ran on.
+    """
+    monitoring: Any = getattr(sys, "monitoring", None)
+    if monitoring is None:
+        return
+    constants: Any = import_module("_pydevd_bundle.pydevd_comm_constants")
+    over = {
+        constants.CMD_STEP_OVER: constants.CMD_STEP_OVER,
+        constants.CMD_STEP_RETURN: constants.CMD_STEP_OVER,
+        constants.CMD_STEP_OVER_MY_CODE: constants.CMD_STEP_OVER_MY_CODE,
+        constants.CMD_STEP_RETURN_MY_CODE: constants.CMD_STEP_OVER_MY_CODE,
+    }
+    pydevd: Any = import_module("pydevd")
+
+    def follow(_code: Any, _offset: int, _error: BaseException) -> None:
+        here = threading.get_ident()
+        info = getattr(threading._active.get(here), "additional_info", None)  # type: ignore[attr-defined]  # noqa: SLF001 - as pydevd does
+        frame = sys._getframe(1)  # noqa: SLF001 - there is no other way
+        py_db = pydevd.get_global_debugger()
+        if info is None or py_db is None or info.pydev_step_stop is not frame:
+            return
+        if info.pydev_step_cmd in over and frame.f_back is not None:
+            info.pydev_step_cmd = over[info.pydev_step_cmd]
+            info.pydev_step_stop = frame.f_back
+            py_db.set_trace_for_frame_and_parents(here, frame.f_back)
+
+    for tool in _TOOLS:
+        if monitoring.get_tool(tool) is None:
+            monitoring.use_tool_id(tool, "debugger")
+            monitoring.register_callback(tool, monitoring.events.PY_UNWIND, follow)
+            monitoring.set_events(tool, monitoring.events.PY_UNWIND)
+            return
+
+
+def keep_deep_stacks() -> None:
+    """Keep what is sent of a deep stack: pydevd makes all frames for each request, 1 s for 20,000.
+
+    It lasts as long as pydevd's own list of the stopped thread's frames.
+    """
+    commands: Any = import_module("_pydevd_bundle.pydevd_net_command")
+    factory: Any = import_module(
+        "_pydevd_bundle.pydevd_net_command_factory_json"
+    ).NetCommandFactoryJson
+    make = factory.make_get_thread_stack_message
+
+    def make_from_kept(
+        self: Any, py_db: Any, seq: int, thread: Any, *words: Any, **options: Any
+    ) -> Any:
+        frames = py_db.suspended_frames_manager.get_frames_list(thread)
+        if _count_frames(frames) < _DEEP:
+            return make(self, py_db, seq, thread, *words, **options)
+        start, levels = options.pop("start_frame", 0), options.pop("levels", 0)
+        whole = getattr(frames, "debugger_stack", None)
+        if whole is None:
+            whole = make(self, py_db, seq, thread, *words, **options)
+            frames.debugger_stack = whole
+        found = whole.as_dict["body"]["stackFrames"]
+        shown = found[start : start + levels] if levels else found
+        body = {"stackFrames": shown, "totalFrames": len(found)}
+        answer = {**whole.as_dict, "request_seq": seq, "body": body}
+        return commands.NetCommand(whole.id, 0, answer, is_json=True)
+
+    factory.make_get_thread_stack_message = make_from_kept
+
+
+def _count_frames(frames: Any) -> int:
+    """Count the frames of a stack, and of the exceptions that led to the one it is stopped at."""
+    count = 0
+    while frames is not None:
+        count += len(frames)
+        frames = frames.chained_frames_list
+    return count
+
+
+def show_own_frames_only() -> None:
+    """Take the debugger's own frames out of what a stop at an exception shows."""
+    pydevd: Any = import_module("pydevd")
+    stop = pydevd.PyDB.do_stop_on_unhandled_exception
+
+    def stop_cleaned(py_db: Any, thread: Any, frame: Any, frames: Any, excinfo: Any) -> None:
+        last = cut_traceback(excinfo[1], excinfo[2])
+        clean_chain(excinfo[1])
+        kept = last.tb_frame if last is not None else frame
+        stop(py_db, thread, kept, frames, excinfo)
+
+    pydevd.PyDB.do_stop_on_unhandled_exception = stop_cleaned
+
+
+def cut_traceback(error: BaseException, trace: TracebackType | None) -> TracebackType | None:
+    """Cut the debugger's own frames off the end of a traceback.
+
+    A recursion may meet its limit in pydevd's trace function, which is called as a function of the
+    program's begins: that call would not have been without a debugger.
+
+    Returns:
+        The last entry that is left where some were cut off, else None.
+    """
+    kept, last = None, None
+    is_recursion = isinstance(error, RecursionError)
+    while trace is not None:
+        last = trace
+        is_debuggers = _is_debuggers(trace)
+        if is_recursion and is_debuggers and kept is not None:
+            break  # what pydevd calls is not the program's either
+        if not is_debuggers and not (is_recursion and not _has_begun(trace)):
+            kept = trace
+        trace = trace.tb_next
+    if kept is None or kept is last:
+        return None
+    kept.tb_next = None
+    return kept
+
+
+def clean_chain(error: BaseException) -> None:
+    """Take the debugger's own exceptions and frames out of what led to an exception."""
+    known: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in known:
+        known.add(id(one))
+        while one.__context__ is not None and _is_debuggers(one.__context__.__traceback__):
+            one.__context__ = one.__context__.__context__
+        one = one.__cause__ or one.__context__
+        if one is not None:
+            cut_traceback(one, one.__traceback__)
+
+
+def drop_outer_frames(trace: TracebackType | None) -> TracebackType | None:
+    """Return a traceback from where the program begins; as it is if it never comes there."""
+    begins, is_ours = trace, False
+    while begins is not None:
+        file = begins.tb_frame.f_code.co_filename
+        if is_ours and not _is_debuggers(begins) and not file.startswith(_RUNS_IT):
+            return begins
+        is_ours = is_ours or file == __file__
+        begins = begins.tb_next
+    return trace
+
+
+def _is_debuggers(trace: TracebackType | None) -> bool:
+    """Tell whether a frame is debugpy's or ours.
+
+    pydevd's compiled modules name files that are not there.
+    """
+    file = trace.tb_frame.f_code.co_filename if trace is not None else ""
+    is_in = any(one in file for one in _DEBUGPY)
+    return is_in or file == __file__ or file.startswith(_COMPILED)
+
+
+def _has_begun(trace: TracebackType) -> bool:
+    """Tell whether a frame had run code of its own when an exception came through it."""
+    at = trace.tb_lasti
+    return at >= 0 and opname[trace.tb_frame.f_code.co_code[at]] != "RESUME"
+
+
+def run_server() -> None:
+    """Run debugpy's command line; this module makes room for the program's `__main__`."""
+    folder = sys.argv.pop(1)
+    if Path(sys.path[0]).resolve() == Path(__file__).resolve().parent:  # not if Python is isolated
+        del sys.path[0]
+    sys.argv[0] = folder
+    sys.modules["_debugger_server"] = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    sys.path.insert(0, str(Path(folder).parent))
+    log: Any = import_module("debugpy.common.log")
+    cli: Any = import_module("debugpy.server.cli")
+    del sys.path[0]
+    log.describe_environment = _describe_nothing
+    end_at_once()
+    improve_pydevd()
+    cli.main()
+
+
+if __name__ == "__main__":
+    run_server()

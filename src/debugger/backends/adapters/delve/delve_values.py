@@ -1,0 +1,256 @@
+"""Reads, calls and sets Go's values behind delve (1.27.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from debugger.backends.adapters.delve import go_outline
+from debugger.backends.dap import dap_convert
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import EvaluationPurpose, Frame, Variable
+
+_CONTEXT = "variables"  # with it strings and lists come whole, up to delve's own limits
+_PIECE = 4096  # bytes; as many of a string come in one answer
+_PIECES = 16
+_COMMAND = re.compile(r"\s*dlv\s+\S")
+_CALL = re.compile(r"\s*call\s+\S")
+_NEEDS_CALL = "function calls not allowed without using 'call'"
+_UNSIGNED = re.compile(r"(?P<value>.*) = (?P<hex>0x[0-9a-f]+)\Z", re.DOTALL)
+_CUT = re.compile(r'\.\.\.\+(?P<more>\d+) more"\Z')
+_NO_ADDRESS = "can not take address of"
+_UNREADABLE = "(unreadable could not find loclist entry"
+_UNREAD = "error loading module data"
+_IN_MEMORY = "runtime.memoryError"  # an interface that every program has
+_LENGTH = "len()"  # delve's own child of every map
+_PROBLEM = re.compile(r"\AUnable to (?:evaluate expression|set variable|lookup variable): ")
+
+
+def error_text(text: str) -> str:
+    """Leave out what delve says of every expression that fails, and say what `stopped` means."""
+    said = _PROBLEM.sub("", text)
+    if said == "call stopped":
+        return "the call has stopped the program, at a breakpoint perhaps, and is not done"
+    return said
+
+
+async def evaluate_go(
+    inside: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+) -> Variable | None:
+    """Evaluate an expression; one that calls a function runs the program for it.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED.
+    """
+    if purpose is EvaluationPurpose.RAW:
+        return None
+    if _COMMAND.match(expression):
+        raise DebuggerError(
+            ErrorCode.EVALUATION_FAILED,
+            f"{expression.strip()} is a command of delve's, and no expression",
+            hint="debugger raw COMMAND",
+        )
+    if expression.strip() in _unset_results(frame):
+        raise DebuggerError(
+            ErrorCode.EVALUATION_FAILED,
+            f"{expression.strip()} has no value yet at the function's first line: it is a result",
+            hint="debugger next",
+        )
+    try:
+        value = await evaluate_plain(inside, expression, frame)
+    except DebuggerError as error:
+        if _NEEDS_CALL not in error.message:
+            raise DebuggerError(error.code, error_text(error.message), hint=error.hint) from error
+        return await _evaluate_call(inside, expression, frame)
+    if _CALL.match(expression):
+        return await _single_result(inside, value)
+    value = _plain_number(value)
+    cut = _CUT.search(value.value)
+    if cut:
+        return await _whole_string(inside, value, int(cut["more"]), frame)
+    if value.type.startswith("*") and value.handle:
+        return await _with_address(inside, value, frame)
+    return value
+
+
+def _unset_results(frame: Frame | None) -> tuple[str, ...]:
+    """Return the results that hold what was on the stack before, where a frame is."""
+    if frame is None or frame.file is None or frame.line is None:
+        return ()
+    return go_outline.unset_results(frame.file, frame.function, frame.line)
+
+
+async def evaluate_plain(inside: AdapterAccess, expression: str, frame: Frame | None) -> Variable:
+    """Evaluate an expression as it is.
+
+    An interface in a register is not read (its type is looked for in the register as well), but
+    where types were looked up in memory before at this stop.
+    """
+    value = await _request_evaluation(inside, expression, frame)
+    if _UNREAD in value.value:
+        await _request_evaluation(inside, _IN_MEMORY, frame)
+        value = await _request_evaluation(inside, expression, frame)
+    return value
+
+
+async def plain_value(inside: AdapterAccess, expression: str, frame: Frame | None) -> Variable:
+    """Evaluate an expression whose value is a number."""
+    return _plain_number(await evaluate_plain(inside, expression, frame))
+
+
+async def _request_evaluation(
+    inside: AdapterAccess, expression: str, frame: Frame | None
+) -> Variable:
+    arguments = ask.EvaluateArguments(expression, _CONTEXT, frame.handle if frame else None)
+    body = await inside.send_request(
+        "evaluate", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
+    )
+    return dap_convert.to_evaluated(expression, body)
+
+
+async def _evaluate_call(inside: AdapterAccess, expression: str, frame: Frame | None) -> Variable:
+    try:
+        value = await evaluate_plain(inside, f"call {expression}", frame)
+    except DebuggerError as error:
+        raise DebuggerError(error.code, error_text(error.message), hint=error.hint) from error
+    value = await _single_result(inside, value)
+    return msgspec.structs.replace(value, name=expression, expression=None)
+
+
+async def _single_result(inside: AdapterAccess, value: Variable) -> Variable:
+    """Take the only result of a call for the value itself."""
+    if not value.handle:
+        return value
+    results = await inside.fetch_variables(value.handle, start=None, count=None)
+    if len(results) != 1:
+        return value
+    return msgspec.structs.replace(_plain_number(results[0]), name=value.name)
+
+
+async def _whole_string(
+    inside: AdapterAccess, value: Variable, more: int, frame: Frame | None
+) -> Variable:
+    """Read the rest of a string, up to 64 KiB; what is left is counted, as delve does."""
+    found = _CUT.sub("", value.value)
+    length = await evaluate_plain(inside, f"len({value.name})", frame)
+    end = int(length.value) if length.value.isdecimal() else 0
+    if end - more != _PIECE:  # a string that ends with these words
+        return value
+    stop = min(end, _PIECES * _PIECE)
+    for at in range(_PIECE, stop, _PIECE):
+        part = f"({value.name})[{at}:{min(at + _PIECE, stop)}]"
+        piece = await evaluate_plain(inside, part, frame)
+        found += piece.value.removeprefix('"').removesuffix('"')
+    rest = f"...+{end - stop} more" if stop < end else ""
+    return msgspec.structs.replace(value, value=f'{found}{rest}"')
+
+
+async def _with_address(inside: AdapterAccess, value: Variable, frame: Frame | None) -> Variable:
+    """Begin a pointer's value with the address, which delve leaves out."""
+    try:
+        address = _plain_number(await evaluate_plain(inside, f"uintptr({value.name})", frame)).value
+    except DebuggerError:
+        return value
+    shown = value.value.removeprefix(f"{value.type} ").removeprefix("*")
+    return msgspec.structs.replace(value, value=f"{address} {shown}")
+
+
+def _plain_number(value: Variable) -> Variable:
+    """Leave out the second form of unsigned numbers: `5 = 0x5`; of an address, the first."""
+    if value.value.startswith(_UNREADABLE):
+        return msgspec.structs.replace(value, value="<optimized out>")
+    match = _UNSIGNED.match(value.value)
+    if match is None or value.handle:
+        return value
+    shown = match["hex"] if value.type == "uintptr" else match["value"]
+    return msgspec.structs.replace(value, value=shown)
+
+
+async def complete_variables(
+    inside: AdapterAccess, variables: Sequence[Variable]
+) -> list[Variable]:
+    """Show numbers once, of an entry of a map the value's type, and what was not read."""
+    shown = []
+    unset = _unset_results(inside.inspected_frame)
+    for one in variables:
+        # A result holds what was there before: without a name until the function returns.
+        if one.name == _LENGTH or one.name.startswith("~r"):
+            continue
+        if one.name in unset and one.expression == one.name:
+            continue
+        read = await _read_variable(inside, one) if _UNREAD in one.value and one.expression else one
+        shown.append(
+            _plain_number(msgspec.structs.replace(read, type=read.type.rpartition(": ")[2]))
+        )
+    return shown
+
+
+async def _read_variable(inside: AdapterAccess, variable: Variable) -> Variable:
+    try:
+        value = await evaluate_plain(inside, variable.expression or "", inside.inspected_frame)
+    except DebuggerError:
+        return variable
+    return msgspec.structs.replace(value, name=variable.name)
+
+
+async def read_page(
+    inside: AdapterAccess, value: Variable, start: int, count: int
+) -> list[Variable] | None:
+    """Read a part of a list or a map; without a filter `variables` gives the first 64."""
+    if value.indexed is None or not value.indexed:
+        return None
+    arguments = {
+        "variablesReference": value.handle,
+        "filter": "indexed",
+        "start": start,
+        "count": min(count, max(value.indexed - start, 0)),
+    }
+    if not arguments["count"]:
+        return []
+    body = await inside.send_request("variables", arguments, dap.VariablesBody)
+    return await complete_variables(
+        inside, [dap_convert.to_variable(one) for one in body.variables]
+    )
+
+
+async def assign_value(inside: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
+    """Set whatever has an address: behind a pointer to it there is one variable to set.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED.
+    """
+    try:
+        pointer = await evaluate_plain(inside, f"&({target})", frame)
+        (behind,) = await inside.fetch_variables(pointer.handle, start=None, count=None)
+        arguments = ask.SetVariableArguments(pointer.handle, behind.name, value)
+        await inside.send_request(
+            "setVariable", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
+        )
+    except DebuggerError as error:
+        if _NO_ADDRESS in error.message and await _is_gone(inside, target, frame):
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED,
+                f"{target} has no value here: the function is optimized",
+                hint="debugger locals lists what has; go build -gcflags='all=-N -l' keeps it",
+            ) from error
+        raise DebuggerError(
+            ErrorCode.EVALUATION_FAILED, error_text(error.message), hint=error.hint
+        ) from error
+    except ValueError:
+        raise DebuggerError(
+            ErrorCode.EVALUATION_FAILED, f"{target} has no address", hint="debugger locals"
+        ) from None
+    return True
+
+
+async def _is_gone(inside: AdapterAccess, target: str, frame: Frame) -> bool:
+    """Tell whether a variable is nowhere to be read at this place."""
+    try:
+        return _UNREADABLE in (await _request_evaluation(inside, target, frame)).value
+    except DebuggerError:
+        return False

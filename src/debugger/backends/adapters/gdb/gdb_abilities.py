@@ -1,0 +1,104 @@
+"""Adds abilities to gdb by requests of our own: watch, jump, show registers."""
+
+from __future__ import annotations
+
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.errors import ErrorCode
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, WatchAccess
+from debugger.model.program import Frame, Register, RegisterGroup
+
+_SLOTS = 4  # x86-64's debug registers
+_ACCESS = {WatchAccess.WRITE: "write", WatchAccess.READ: "read", WatchAccess.ANY: "readWrite"}
+
+
+class WatchBody(dap.DapBody, frozen=True):
+    """The answer to `debuggerWatch`."""
+
+    id: int
+    address: str
+    again: str
+
+
+class RegisterBody(dap.DapBody, frozen=True):
+    """A register."""
+
+    name: str
+    value: str
+
+
+class GroupBody(dap.DapBody, frozen=True):
+    """A group of registers."""
+
+    name: str
+    registers: tuple[RegisterBody, ...]
+
+
+class RegistersBody(dap.DapBody, frozen=True):
+    """The answer to `debuggerRegisters`."""
+
+    groups: tuple[GroupBody, ...] = ()
+
+
+class GdbWatchpoints:
+    """Hardware watchpoints of gdb's own, on the memory that an expression names."""
+
+    slot_count = _SLOTS
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+        """Set one."""
+        spec = wanted.spec
+        asked = {
+            "expression": spec.watch or "",
+            "accessType": _ACCESS[spec.access],
+            "condition": spec.condition,
+            "frameId": frame.handle if frame is not None else None,
+        }
+        body: WatchBody = await self._inside.send_request(
+            "debuggerWatch", asked, WatchBody, failure=ErrorCode.EVALUATION_FAILED
+        )
+        return BoundBreakpoint(
+            verified=True, backend_id=body.id, address=body.address, again=body.again
+        )
+
+    async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
+        """Remove one."""
+        await self._inside.send_request("debuggerUnwatch", {"id": bound.backend_id}, dap.DapBody)
+
+
+class GdbRegisters:
+    """A frame's registers, by gdb's own groups."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
+        """Return the groups of the frame's registers."""
+        body: RegistersBody = await self._inside.send_request(
+            "debuggerRegisters", {"frameId": frame.handle}, RegistersBody
+        )
+        return [
+            RegisterGroup(
+                one.name, tuple(Register(each.name, each.value) for each in one.registers)
+            )
+            for one in body.groups
+        ]
+
+
+class GdbJump:
+    """The program counter, set to a line of the same function."""
+
+    is_stop_reported = False
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def jump_to(self, file: str, line: int, thread: int) -> None:
+        """Move a thread's program counter."""
+        asked = {"file": file, "line": line, "threadId": thread}
+        await self._inside.send_request(
+            "debuggerJump", asked, dap.DapBody, failure=ErrorCode.EVALUATION_FAILED
+        )

@@ -1,0 +1,336 @@
+"""gdb: C, C++ and Rust programs by gdb's own adapter. Facts are of gdb 16.3.
+
+What it lacks is added inside gdb (`gdb_inside` and the files that it loads).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from debugger.backends import abilities, native_breakpoints
+from debugger.backends.adapters.gdb import gdb_abilities
+from debugger.backends.adapters.gdb.gdb_version import gdb_output
+from debugger.backends.base import (
+    AttachTarget,
+    ConditionError,
+    LaunchTarget,
+    LogpointPassed,
+    OutputPrinted,
+)
+from debugger.backends.dap import adapter_profile as generic
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap.adapter_profile import (
+    AdapterAccess,
+    AdapterLocation,
+    AdapterProfile,
+    AdapterSearch,
+    StreamFiles,
+)
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.location import plain_function
+from debugger.model.program import (
+    EvaluationPurpose,
+    ExceptionDetails,
+    Frame,
+    ScopeKind,
+    Stopped,
+    StopReason,
+    Variable,
+)
+from debugger.model.raw_effects import gdb_effect
+from debugger.paths import data_dir
+from debugger.symbols.program_file import inspect_program
+from debugger.system.process_info import command_line
+
+OLDEST = 14  # the first with an adapter of its own
+_ASK_S = 10.0
+_INSIDE = str(Path(__file__).parent / "inside" / "gdb_inside.py")
+_VERSION = re.compile(r"^GNU gdb \(.*\) (?P<version>(?P<major>\d+)\.[\d.]+)", re.MULTILINE)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SIGNAL = re.compile(r"(SIG[A-Z0-9]+): ?")
+_FAILED_CONDITION = "[[condition]] "
+# Scripts that come with libraries: libstdc++'s printers.
+_SCRIPTS = ("/usr/share/gdb/auto-load", "/usr/local/share/gdb/auto-load")
+# What gdb may load: these scripts, and libthread_db. A program's own folder is not among them.
+_TRUSTED = (*_SCRIPTS, "/usr/lib", "/lib", "/lib64", "/usr/lib64")
+
+
+class ExceptionBody(dap.DapBody, frozen=True):
+    """The answer to `debuggerException`."""
+
+    type: str
+    message: str = ""
+
+
+class ExplainBody(dap.DapBody, frozen=True):
+    """The answer to `debuggerExplain`."""
+
+    lines: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+# -- where it is -----------------------------------------------------------------------------------
+
+
+def _find_gdb(search: AdapterSearch) -> AdapterLocation | None:
+    if search.path is not None:
+        return _found_gdb(search.path, search, None)
+    on_path = shutil.which("gdb", path=search.env.get("PATH"))
+    for file in (on_path, f"{data_dir(search.env)}/adapters/gdb/gdb"):
+        version = _version_of(file) if file is not None else None
+        if file is not None and version is not None:
+            return _found_gdb(str(Path(file).absolute()), search, version)
+    return None
+
+
+def _found_gdb(file: str, search: AdapterSearch, version: str | None) -> AdapterLocation:
+    return AdapterLocation(
+        (
+            *(file, "-q", "-nx"),
+            *("-iex", "set debuginfod enabled off"),
+            *("-iex", f"set auto-load safe-path {':'.join(_TRUSTED)}"),
+            *("-iex", f"add-auto-load-scripts-directory {':'.join(_SCRIPTS)}"),
+            *("-iex", f"source {_INSIDE}"),
+            *("-i", "dap"),
+            *search.args,
+        ),
+        version=version,
+    )
+
+
+def _version_of(file: str) -> str | None:
+    """Return the version of a gdb that can be used; None for one that is too old, or no gdb."""
+    answer = gdb_output(file, "-ex", "show version", "-ex", "python print('has', 'python')")
+    return version_in(answer) if answer is not None else None
+
+
+def version_in(answer: str) -> str | None:
+    """Read a version out of what gdb says; None if it is too old, or without Python."""
+    match = _VERSION.search(answer)
+    if match is None or int(match["major"]) < OLDEST or "has python" not in answer:
+        return None
+    return match["version"].rstrip(".")
+
+
+# -- how a program begins --------------------------------------------------------------------------
+
+
+def plain_word(word: str) -> str:
+    """Check a word for gdb's command line.
+
+    Raises:
+        DebuggerError: USAGE for a control character: a newline would begin another command.
+    """
+    if any(ord(letter) < ord(" ") for letter in word):
+        raise DebuggerError(ErrorCode.USAGE, f"a control character in {word!r}")
+    return word
+
+
+def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
+    assert launch.program is not None
+    env = launch.env
+    return {
+        "program": plain_word(launch.program),
+        "args": list(launch.args),
+        "env": {key: value for key, value in env.items() if not _SURROGATE.search(key + value)},
+        "stopOnEntry": launch.stop_on_entry,
+        "stdio": [files.stdin, files.stdout, files.stderr],
+        "scripts": _rust_scripts(launch.program, env.get("PATH", "")),
+    }
+
+
+def _rust_scripts(program: str, path: str) -> str | None:
+    return _rust_folder(path) if inspect_program(program).language == "rust" else None
+
+
+@functools.lru_cache(maxsize=8)
+def _rust_folder(path: str) -> str | None:
+    """Return where the caller's toolchain has its formatters."""
+    rustc = shutil.which("rustc", path=path)
+    if rustc is None:
+        return None
+    try:
+        answer = subprocess.run(
+            [rustc, "--print", "sysroot"],
+            capture_output=True,
+            text=True,
+            timeout=_ASK_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    folder = Path(answer.stdout.strip()) / "lib" / "rustlib" / "etc"
+    return str(folder) if (folder / "gdb_lookup.py").is_file() else None
+
+
+def _attach_arguments(target: AttachTarget) -> dict[str, Any]:
+    asked: dict[str, Any] = {"stops": target.pause}
+    if target.program is not None:
+        asked["program"] = plain_word(target.program)
+    if target.core is not None:
+        return asked | {"core": plain_word(target.core)}
+    if target.connect is not None:
+        host, port = target.connect
+        named = f"[{host}]" if ":" in host else host
+        return asked | {"target": plain_word(f"{named}:{port}")}
+    return asked | {"pid": target.pid}
+
+
+def _fork_arguments(launched: LaunchTarget | None) -> dict[str, Any]:
+    if launched is None or launched.program is None:
+        return {"forked": True}
+    scripts = _rust_scripts(launched.program, launched.env.get("PATH", ""))
+    return {"forked": True, "scripts": scripts}
+
+
+def _process_words(pid: int) -> tuple[str, ...]:
+    """Return the program that a process runs, by its own path, and its arguments."""
+    try:
+        program = str(Path(f"/proc/{pid}/exe").readlink())
+    except OSError:
+        return ()
+    return (program, *command_line(pid)[1:])
+
+
+# -- what it tells ---------------------------------------------------------------------------------
+
+
+def _parse_stopped(body: dap.StoppedBody) -> Stopped:
+    plainly = generic.parse_stopped(body)
+    match = _SIGNAL.match(plainly.description)
+    if plainly.reason is StopReason.SIGNAL and match:
+        return msgspec.structs.replace(plainly, signal=match[1])
+    return plainly
+
+
+def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | ConditionError | None:
+    # The program writes to files of ours; everything that comes here is gdb's own.
+    if body.output.startswith(_FAILED_CONDITION):
+        return ConditionError(None, body.output.removeprefix(_FAILED_CONDITION))
+    return OutputPrinted(OutputStream.CONSOLE, body.output)
+
+
+def _error_text(text: str) -> str:
+    """Say in short what became of a function that was called."""
+    line = " ".join(text.split())
+    if "while in a function called from GDB" not in line and "std::terminate call" not in line:
+        return text
+    received = re.search(r"received signal (SIG[A-Z0-9]+)", line)
+    how = "did not finish in time"
+    if received:
+        how = f"received {received[1]}"
+    elif "std::terminate call" in line:
+        how = "threw an exception that nobody caught"
+    return f"the function that was called {how} and was given up; the program is as it was"
+
+
+async def _read_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+    if stop.thread is None or stop.reason not in {StopReason.EXCEPTION, StopReason.SIGNAL}:
+        return None
+    asked = {"threadId": stop.thread, "signal": stop.signal}
+    body: ExceptionBody = await inside.send_request("debuggerException", asked, ExceptionBody)
+    return ExceptionDetails(type=body.type, message=body.message)
+
+
+async def _argument_names(inside: AdapterAccess, frame: Frame) -> list[str] | None:
+    known = [one for one in await inside.read_scopes(frame) if one.kind is ScopeKind.ARGUMENTS]
+    return [
+        variable.name
+        for scope in known
+        for variable in await inside.fetch_variables(scope.handle, start=None, count=None)
+    ]
+
+
+async def _returned_value(inside: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
+    """Read what a function returned, which gdb has as a scope after a step out of it."""
+    if stop.reason is not StopReason.STEP or frame.index:
+        return None
+    scope = next((one for one in await inside.read_scopes(frame) if one.name == "Return"), None)
+    if scope is None:
+        return None
+    found = await inside.fetch_variables(scope.handle, start=None, count=None)
+    return found[0] if found else None
+
+
+# -- why a breakpoint does not bind ----------------------------------------------------------------
+
+
+async def _explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
+    async def ask(**wanted: str) -> ExplainBody:
+        body: ExplainBody = await inside.send_request("debuggerExplain", wanted, ExplainBody)
+        return body
+
+    async def lines(file: str) -> Iterable[int]:
+        return (await ask(file=file)).lines
+
+    async def names(function: str, stem: str) -> Iterable[str]:
+        return map(plain_function, (await ask(function=function, stem=stem)).names)
+
+    program = inside.launch_target.program if inside.launch_target is not None else None
+    return await native_breakpoints.explain_native(program, spec, lines=lines, names=names)
+
+
+def _site_key(one: Breakpoint) -> object:
+    """Return what gdb tells breakpoints apart by: what was sent, all of it."""
+    at, spec = one.at or one.spec, one.spec
+    return (at.line, at.function, at.catch, at.type, spec.condition, spec.hit_count, spec.log)
+
+
+PROFILE = AdapterProfile(
+    name="gdb",
+    languages=("c", "c++", "rust", "native"),
+    install="apt install gdb (Debian 13, Ubuntu 24.04: 14 or later is needed)",
+    find=_find_gdb,
+    launch=_launch_arguments,
+    attach=_attach_arguments,
+    forked=_fork_arguments,
+    words=_process_words,
+    is_terminal=True,
+    contexts={
+        EvaluationPurpose.PRINT: ("watch",),
+        EvaluationPurpose.EVALUATE: ("watch",),
+        EvaluationPurpose.RAW: ("repl",),
+    },
+    catches={"throw": "throw", "catch": "catch", "rethrow": "rethrow"},
+    catch_functions={"panic": "rust_panic"},
+    site=_site_key,
+    functions_log=True,
+    raw_effect=gdb_effect,
+    abilities={
+        abilities.WatchpointAbility: gdb_abilities.GdbWatchpoints,
+        abilities.RegisterAbility: gdb_abilities.GdbRegisters,
+        abilities.JumpAbility: gdb_abilities.GdbJump,
+    },
+    has=frozenset(
+        {
+            abilities.DisassemblyAbility,
+            abilities.ExceptionAbility,
+            abilities.InstructionBreakpointAbility,
+            abilities.InstructionStepAbility,
+            abilities.MemoryAbility,
+            abilities.ModuleAbility,
+            abilities.RawCommandAbility,
+            abilities.ReturnValueAbility,
+            abilities.SingleThreadAbility,
+        }
+    ),
+    hit_condition=lambda count: str(count - 1),  # as many are ignored
+    stopped=_parse_stopped,
+    printed=_parse_output,
+    exited=generic.convert_exit_or_signal,  # what runs inside gdb tells so
+    exception=_read_exception,
+    problem=_error_text,
+    explain=_explain_unbound,
+    arguments=_argument_names,
+    returned=_returned_value,
+)

@@ -1,0 +1,290 @@
+"""Decides when a breakpoint of gdb's stops, and what it prints. Run inside gdb.
+
+gdb 16.3 refuses a condition that names what is not there, stops where one cannot be evaluated, and
+has no conditions for logpoints. So conditions, counts and texts are judged here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+gdb: Any = importlib.import_module("gdb")
+server: Any = importlib.import_module("gdb.dap.server")
+startup: Any = importlib.import_module("gdb.dap.startup")
+breakpoints: Any = importlib.import_module("gdb.dap.breakpoint")
+
+_HOLE = re.compile(r"\{(.*?)\}")
+_LENGTHS = (8, 4, 2, 1)
+_SLOTS = 4
+_RED_ZONE = 128  # bytes below the stack pointer that are a frame's (System V ABI, 3.2.2)
+_LEFT = "its frame has been left, and it is watched no more"
+
+# Where a panic goes through; gdb knows it by its full name, and of old Rust by the plain one.
+_PANIC = ("std::panicking::rust_panic", "rust_panic")
+_KINDS = {
+    "write": gdb.WP_WRITE,
+    "read": gdb.WP_READ,
+    "readWrite": gdb.WP_ACCESS,
+}
+
+
+class _FunctionCalls:
+    """Whether gdb calls a function of the program's."""
+
+    now = 0
+
+
+def _on_call(event: Any) -> None:
+    _FunctionCalls.now += 1 if isinstance(event, gdb.InferiorCallPreEvent) else -1
+
+
+class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
+    """A breakpoint, logpoint or watchpoint whose condition and count are judged here.
+
+    gdb's own `condition` and `ignore_count` stay empty: it refuses both beside a `stop` of ours, or
+    counts hits whose condition does not hold.
+    """
+
+    def __init__(self, *, text: str | None = None, **where: Any) -> None:
+        super().__init__(**where)
+        self.is_function = where.get("function") is not None
+        self._text = text
+        self._condition: str | None = None
+        self._left = 0
+        self.is_over = False  # of a watchpoint: its frame has been left
+
+    @property
+    def condition(self) -> str | None:
+        """What must hold for it to count."""
+        return self._condition
+
+    @condition.setter
+    def condition(self, condition: str | None) -> None:
+        self._condition = condition
+
+    @property
+    def ignore_count(self) -> int:
+        """How many hits are still to be passed."""
+        return self._left
+
+    @ignore_count.setter
+    def ignore_count(self, count: int) -> None:
+        self._left = count
+
+    def stop(self) -> bool:
+        """Tell whether to stop, at each hit."""
+        if self.is_over or _FunctionCalls.now > 0 or not self._condition_holds():
+            return False
+        if self._left > 0:
+            self._left -= 1
+            return False
+        if self._text is None:
+            _state.held.add(self.number)
+            return True
+        server.send_event("output", {"category": "console", "output": self._fill_log(self._text)})
+        return False
+
+    def _condition_holds(self) -> bool:
+        if self._condition is None:
+            return True
+        try:
+            _state.check_names(self._condition)
+            return bool(gdb.parse_and_eval(self._condition))
+        except Exception as error:  # noqa: BLE001 - gdb raises RuntimeError, too
+            text = f"[[condition]] {self._condition.strip()}: {error}"
+            server.send_event("output", {"category": "console", "output": text})
+            return False
+
+    @staticmethod
+    def _fill_log(text: str) -> str:
+        def value(hole: re.Match[str]) -> str:
+            try:
+                _state.check_names(hole[1])
+                return str(gdb.parse_and_eval(hole[1]).format_string(max_elements=50))
+            except Exception as error:  # noqa: BLE001 - gdb raises RuntimeError, too
+                return f"<{error}>"
+
+        return _HOLE.sub(value, text)
+
+
+def _create_breakpoint(*, logMessage: str | None = None, **where: Any) -> Any:  # noqa: N803 - DAP's name
+    if where.get("function") == _PANIC[-1]:
+        where["function"] = next(filter(_is_there, _PANIC), _PANIC[-1])
+    return JudgedBreakpoint(text=logMessage, **where)
+
+
+def _function_breakpoint(
+    *,
+    name: str,
+    condition: str | None = None,
+    hitCondition: str | None = None,  # noqa: N803 - DAP's name
+    logMessage: str | None = None,  # noqa: N803 - as for a line; the protocol has none here
+    **_more: Any,
+) -> dict[str, Any]:
+    """Return what to set a function breakpoint with; gdb's own forgets the text to log."""
+    told = {"function": name, "condition": condition, "hitCondition": hitCondition}
+    return {**told, "logMessage": logMessage} if logMessage is not None else told
+
+
+def _is_there(function: str) -> bool:
+    try:
+        gdb.decode_line(function)
+    except gdb.error:
+        return False
+    return True
+
+
+# The breakpoints of each list, by what they are on, and the how manieth of that.
+_lists: dict[str, dict[tuple[frozenset[Any], int], Any]] = {}
+
+
+def _set_list(kind: str, specs: list[dict[str, Any]], creator: Any) -> list[dict[str, Any]]:
+    """Replace a list of breakpoints; those that are wanted again stay.
+
+    gdb's own loses the first of two on the same place, which then stays for good.
+    """
+    before = _lists.get(kind, {})
+    now = _lists[kind] = {}
+    told = []
+    with breakpoints.suppress_new_breakpoint_event():
+        for spec in specs:
+            more = {name: spec.pop(name, None) for name in ("condition", "hitCondition")}
+            number, place = 0, frozenset(spec.items())
+            while (place, number) in now:
+                number += 1
+            known = before.pop((place, number), None)
+            try:
+                if known is None or not known.is_valid():
+                    known = creator(**spec)
+                now[place, number] = known
+                known.condition = more["condition"]
+                known.ignore_count = int(more["hitCondition"] or 0)
+                told.append(breakpoints._breakpoint_descriptor(known))  # noqa: SLF001
+            except Exception as error:  # noqa: BLE001 - gdb raises RuntimeError and its own
+                told.append({"verified": False, "reason": "failed", "message": str(error)})
+        for known in before.values():
+            if known.is_valid():
+                known.delete()
+    return told
+
+
+def _count_debug_registers(address: int, size: int) -> int:
+    """Count the debug registers that so many bytes take: each watches 1, 2, 4 or 8, aligned."""
+    count = 0
+    while size > 0:
+        step = next(one for one in _LENGTHS if one <= size and address % one == 0)
+        address, size, count = address + step, size - step, count + 1
+    return count
+
+
+class _ScopeEnd(gdb.FinishBreakpoint):  # type: ignore[misc]
+    """Where a frame returns to: what is watched in it ends there."""
+
+    def __init__(self, frame: Any, watch: JudgedBreakpoint) -> None:
+        super().__init__(frame, internal=True)
+        self.silent = True
+        self._watch = watch
+
+    def stop(self) -> bool:
+        """End the watchpoint, and go on."""
+        self.out_of_scope()
+        return False
+
+    def out_of_scope(self) -> None:
+        """End the watchpoint of a frame that was left, by an exception too."""
+        if self._watch.is_over or not self._watch.is_valid():
+            return
+        self._watch.is_over = True
+        told = {"id": self._watch.number, "verified": False, "message": _LEFT}
+        server.send_event("breakpoint", {"reason": "changed", "breakpoint": told})
+
+
+def _end_with_frame(watch: JudgedBreakpoint, frame: Any, address: int) -> None:
+    """Have a watchpoint end with a frame, where it watches memory of that."""
+    caller = frame.older() if frame is not None else None
+    if caller is None:
+        return
+    bottom = int(frame.read_register("sp")) - _RED_ZONE
+    if bottom <= address < int(caller.read_register("sp")):
+        try:
+            _ScopeEnd(frame, watch)
+        except (ValueError, gdb.error):
+            return  # the outermost frame returns nowhere
+
+
+_state: Any = None
+_watches: dict[int, tuple[Any, int]] = {}  # by number, with their count of debug registers
+
+
+def _set_watchpoint(**given: Any) -> dict[str, Any]:
+    """Watch the memory that an expression names.
+
+    Raises:
+        DAPException: it cannot be evaluated, has no address, or the debug registers do not do.
+    """
+    frame = given.get("frameId")
+    if frame is not None:
+        importlib.import_module("gdb.dap.frames").select_frame(frame)
+    expression = given["expression"]
+    if frame is not None:
+        _state.check_names(expression)
+    value = startup.parse_and_eval(expression, global_context=frame is None)
+    if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        value = value.referenced_value()
+    if value.address is None:
+        raise startup.DAPException(f"{expression} has no address: it is computed or in a register")
+    address, size = int(value.address), value.type.sizeof
+    need = _count_debug_registers(address, size)
+    for number in [number for number, (one, _) in _watches.items() if one.is_over]:
+        _remove_watchpoint(id=number)
+    free = _SLOTS - sum(taken for one, taken in _watches.values() if one.is_valid())
+    if need > free:
+        raise startup.DAPException(
+            f"{expression} has {size} bytes and needs {need} hardware watchpoints; {free} are free"
+        )
+    place = _address_expression(value.type, address)
+    kind = _KINDS[given["accessType"]]
+    watch = JudgedBreakpoint(spec=place, type=gdb.BP_WATCHPOINT, wp_class=kind)
+    if watch.type == gdb.BP_WATCHPOINT:  # without hardware gdb would step the program
+        watch.delete()
+        raise startup.DAPException(f"gdb cannot watch {expression} by hardware")
+    watch.condition = given.get("condition")
+    if frame is not None:
+        _end_with_frame(watch, gdb.selected_frame(), address)
+    _watches[watch.number] = (watch, need)
+    return {"id": watch.number, "address": hex(address), "again": place}
+
+
+def _address_expression(kind: Any, address: int) -> str:
+    """Return an expression for a value at an address, in any frame."""
+    whole = f"*({kind.unqualified().pointer()}) {address:#x}"
+    whole_bytes = f"*(unsigned char (*)[{kind.sizeof}]) {address:#x}"
+    if gdb.selected_frame().language() == "rust":
+        whole = f"*({address:#x} as *mut {kind.unqualified()})"
+        whole_bytes = f"*({address:#x} as *mut [u8; {kind.sizeof}])"
+    try:
+        gdb.parse_and_eval(whole)
+    except gdb.error:  # a type that cannot be written; its bytes can
+        return whole_bytes
+    return whole
+
+
+def _remove_watchpoint(**given: Any) -> None:
+    known = _watches.pop(given["id"], None)
+    if known is not None and known[0].is_valid():
+        known[0].delete()
+
+
+def begin(state: Any, replaced: Any) -> None:
+    """Take over how breakpoints are made."""
+    global _state  # noqa: PLW0603 - there is one program
+    _state = state
+    breakpoints._set_one_breakpoint = _create_breakpoint  # noqa: SLF001 - gdb has no other way
+    breakpoints._rewrite_fn_breakpoint = _function_breakpoint  # noqa: SLF001 - the same
+    known = "_set_breakpoints_callback"  # gdb 18 has it under a shorter name
+    setattr(breakpoints, known if hasattr(breakpoints, known) else "_set_breakpoints", _set_list)
+    gdb.events.inferior_call.connect(_on_call)
+    replaced("debuggerWatch", _set_watchpoint)
+    replaced("debuggerUnwatch", _remove_watchpoint, expect_stopped=False)

@@ -1,0 +1,242 @@
+"""Attaches to a running Node, and lets go of it or ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import os
+import re
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from debugger.backends.adapters.js_debug.js_breakpoints import SHARED
+from debugger.backends.base import AttachTarget, ProcessStarted
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap import tcp_nodelay
+from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.backends.dap.two_connection_launch import PendingLaunch
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import EvaluationPurpose
+from debugger.system.listening_sockets import ListeningSocket, find_owners
+from debugger.system.process_info import command_line
+
+_DEFAULT_PORT = 9229
+_PORTS_MAX = 4
+_ANSWER_S = 0.3
+_ANSWER_MAX = 1 << 12
+_WORDS_MAX = 60
+_INSPECT = re.compile(
+    r"--(?:inspect|inspect-brk|inspect-wait|inspect-port|debug-port)(?:=(?:(?P<host>[\w.\[\]:-]+):)?"
+    r"(?P<port>\d+))?\Z"
+)
+_LISTENS = "0A"  # proc(5), /proc/net/tcp: TCP_LISTEN
+_WHO = "JSON.stringify([process.pid,process.execArgv.join(' ')])"
+# Node 20 crashes where its inspector is closed while a connection to it ends: it is closed in a
+# turn of its event loop of its own, while we are connected, or not at all.
+_CLOSE = (
+    f"{SHARED}.closing=setTimeout(()=>"
+    "(process.getBuiltinModule?.('inspector').close??process._debugEnd)(),0),0"
+)
+_KEEP_OPEN = f"clearTimeout({SHARED}.closing)"
+_CLOSED_S = 1.0
+_KILL = "process.kill(process.pid,'SIGKILL')"
+# Processes whose inspector was opened here, by a signal, and is closed when they are let go of.
+_opened: set[int] = set()
+
+
+def attach_arguments(target: AttachTarget) -> dict[str, Any]:
+    """Give the arguments of an attach, after waking a process's inspector if it has none yet.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED for a process that is no Node.
+    """
+    if target.connect is not None:
+        host, port = target.connect
+    elif target.pid is not None:
+        host, port = "127.0.0.1", _inspector_port(target.pid)
+    else:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED, "js-debug reads no core files", hint="debugger attach PID"
+        )
+    return {
+        "type": "pwa-node",
+        "request": "attach",
+        "name": f"{host}:{port}",
+        "address": host,
+        "port": port,
+        # One that waits for a debugger goes on once its breakpoints are set.
+        "continueOnAttach": False,
+        # To follow its children js-debug would change the environment of what runs, for good.
+        "autoAttachChildProcesses": False,
+        "attachExistingChildren": False,
+    }
+
+
+def _inspector_port(pid: int) -> int:
+    """Return where a process's inspector listens; SIGUSR1 makes one begin."""
+    exe = _program_name(pid)
+    if not exe.startswith("node"):
+        # The signal would end it.
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED,
+            f"process {pid} is no Node" + f": it runs {exe}" * bool(exe),
+            hint="debugger attach --connect HOST:PORT reaches an inspector that listens",
+        )
+    wanted = _requested_port(pid)
+    open_ports = _listening_ports(pid)
+    if wanted in open_ports:
+        return wanted
+    # One that was given port 0, or had a debugger before, listens somewhere.
+    for port in sorted(open_ports)[:_PORTS_MAX]:
+        if _is_inspector(port):
+            return port
+    if (inode := _all_ports(pid).get(wanted)) is not None:
+        raise _port_taken_error(pid, ListeningSocket("", wanted, int(inode)))
+    try:
+        os.kill(pid, signal.SIGUSR1)
+    except OSError as error:
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED, f"cannot wake process {pid}: {error.strerror}", hint="ps -ef"
+        ) from error
+    _opened.add(pid)
+    return wanted
+
+
+def _requested_port(pid: int) -> int:
+    """Return the port at which a process's inspector is to listen, by its options."""
+    wanted = _DEFAULT_PORT
+    for word in (*command_line(pid), *_node_options(pid)):
+        found = _INSPECT.match(word)
+        if found is not None and found["port"]:
+            wanted = int(found["port"])
+    return wanted
+
+
+def _port_taken_error(pid: int, listener: ListeningSocket) -> DebuggerError:
+    """Say which process has the port at which another one's inspector would listen."""
+    found = find_owners([listener])
+    holder, hint = "another process does", "end what listens there, or"
+    if found:
+        words = " ".join(found[0].words)[:_WORDS_MAX] or found[0].name
+        holder = f"process {found[0].pid} ({words}) does"
+        is_node = found[0].interpreter == "javascript"
+        hint = f"debugger attach {found[0].pid} reaches that one;" if is_node else hint
+    return DebuggerError(
+        ErrorCode.LAUNCH_FAILED,
+        f"process {pid} would listen for debuggers at port {listener.port}, where {holder} already",
+        hint=f"{hint} start this one with --inspect-port=0: it then takes a port of its own",
+    )
+
+
+def _is_inspector(port: int) -> bool:
+    """Ask who listens at a port of this machine: an inspector says that it is Node's."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_S)
+    try:
+        connection.request("GET", "/json/version")
+        told = json.loads(connection.getresponse().read(_ANSWER_MAX))
+        return str(told.get("Browser", "")).startswith("node")
+    except (OSError, http.client.HTTPException, ValueError, AttributeError):
+        return False
+    finally:
+        connection.close()
+
+
+def _program_name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/exe").readlink().name
+    except OSError:
+        return ""
+
+
+def _node_options(pid: int) -> list[str]:
+    try:
+        pairs = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+    found = [one for one in pairs if one.startswith(b"NODE_OPTIONS=")]
+    return found[0].decode(errors="replace").partition("=")[2].split() if found else []
+
+
+def _listening_ports(pid: int) -> set[int]:
+    """Return the ports that a process listens at."""
+    own: set[str] = set()
+    try:
+        for one in Path(f"/proc/{pid}/fd").iterdir():
+            name = str(one.readlink())
+            if name.startswith("socket:["):
+                own.add(name[len("socket:[") : -1])
+    except OSError:
+        return set()
+    return {port for port, inode in _all_ports(pid).items() if inode in own}
+
+
+def _all_ports(pid: int) -> dict[int, str]:
+    """Return where anybody listens where a process lives, and by which socket, from proc(5)."""
+    try:
+        rows = Path(f"/proc/{pid}/net/tcp").read_text(encoding="ascii").splitlines()[1:]
+    except OSError:
+        return {}
+    fields = [row.split() for row in rows]
+    return {int(one[1].rpartition(":")[2], 16): one[9] for one in fields if one[3] == _LISTENS}
+
+
+async def close_inspector(inside: AdapterAccess, terminated: asyncio.Event) -> str | None:
+    """Close the inspector that was opened for us; say where a program that computes keeps it."""
+    pid = inside.attach_target.pid if inside.attach_target is not None else None
+    if pid is None or pid not in _opened or inside.breakpoint_sender is None:
+        return None
+    _opened.discard(pid)
+    try:
+        async with asyncio.timeout(_CLOSED_S):
+            await inside.breakpoint_sender.clear_all()
+            await inside.evaluate(_CLOSE, None, EvaluationPurpose.PRINT)
+            with suppress(DebuggerError):  # it runs
+                await inside.send_request("continue", ask.ThreadArguments(0), dap.DapBody)
+            await terminated.wait()
+    except TimeoutError:
+        inside.post_request("evaluate", ask.EvaluateArguments(_KEEP_OPEN, "watch"))
+        return _note_left_open(pid, ", for the program does not come back to its event loop")
+    except DebuggerError:
+        return _note_left_open(pid)
+    return None
+
+
+def _note_left_open(pid: int, why: str = "") -> str | None:
+    """Say where an inspector still listens; the next detach tries again to close it."""
+    port = _requested_port(pid)
+    if port not in _listening_ports(pid):
+        return None
+    _opened.add(pid)
+    return (
+        f"its inspector, which attach opened, could not be closed{why}: it still listens at "
+        f"127.0.0.1:{port}, for anybody on this machine"
+    )
+
+
+def end_process(inside: AdapterAccess) -> None:
+    """End the process: js-debug 1.112 only disconnects from one that it did not start."""
+    pid = inside.attach_target.pid if inside.attach_target is not None else None
+    if pid is None:
+        inside.post_request("evaluate", ask.EvaluateArguments(_KILL, "watch"))
+        return
+    _opened.discard(pid)
+    with suppress(OSError):  # it has ended
+        os.kill(pid, signal.SIGKILL)
+
+
+async def wait_for_start(inside: AdapterAccess, held: PendingLaunch, *, within_s: float) -> None:
+    """See which process was reached, and wait for the stop of one that was told to wait for us."""
+    try:
+        told = await inside.evaluate(_WHO, None, EvaluationPurpose.PRINT)
+        pid, options = json.loads(told.value.strip("'").replace("\\\\", "\\"))
+    except (DebuggerError, ValueError):
+        return
+    inside.report_event(ProcessStarted(pid))
+    if _program_name(pid).startswith("node"):  # else it is a process of another machine
+        tcp_nodelay.disable_nagle(pid)
+    if "--inspect-brk" in options and await held.wait_first_stop(within_s) is not None:
+        held.report_first_stop()

@@ -1,0 +1,316 @@
+"""Writes breakpoints for js-debug, whose own kinds of conditions exclude each other.
+
+Of a condition, a hit count and a logpoint js-debug 1.112 takes only the first; what a logpoint
+writes, and why a condition fails, it lets the program itself print. So all three become one
+condition, which speaks to the debugger alone: by the inspector's own console.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from debugger.backends.adapters.js_debug.js_functions import SIZE_MAX
+from debugger.backends.adapters.js_debug.js_pause import JsPause
+from debugger.backends.adapters.js_debug.js_step_out import JsStepOut
+from debugger.backends.base import (
+    BackendEvent,
+    BreakpointChanged,
+    ConditionError,
+    LogpointPassed,
+    OutputPrinted,
+)
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.backends.dap.event_dispatcher import mark_log_message
+from debugger.errors import DebuggerError
+from debugger.model.breakpoints import Breakpoint
+from debugger.model.log_template import split_template
+from debugger.model.program import EvaluationPurpose, Stopped, StopReason, Variable
+from debugger.sources import javascript_outline as source
+
+FAILED = "[[failed "
+UNBOUND = "Unbound breakpoint"
+# Beside the program's own names, which expressions of the user's read: none of them is called so.
+_OWN = "debuggerCliShared"
+_KEY = 'Symbol.for("debugger-cli")'
+# What the conditions share in a program: counters, and the way to speak. `getBuiltinModule` came
+# with Node 20.16; `process.binding` goes away some day.
+#
+# V8 evaluates a condition once more where the line throws, and where all are false it does not stop
+# at the exception (`Debug::IsMutedAtCurrentLocation`). `thrown` tells this by the place that V8
+# gives the condition's code: 1:1 at a breakpoint, where it throws at an exception. The first
+# evaluation is always a breakpoint's; where that has another place (V8 11.3 has not), none is
+# taken for an exception's.
+_THROWN = (
+    "thrown(key){const E=globalThis.Error,{prepareStackTrace:own,stackTraceLimit:most}=E,"
+    "had='prepareStackTrace'in E;let at='';"
+    "try{E.stackTraceLimit=2;E.prepareStackTrace=(_,calls)=>calls[1].getEvalOrigin();"
+    "at=String(new E().stack)}catch{}"
+    "try{E.stackTraceLimit=most;if(had)E.prepareStackTrace=own;else delete E.prepareStackTrace}"
+    "catch{}return(this.n[key]??=at).endsWith(':1:1)')&&!at.endsWith(':1:1)')}"
+)
+SHARED = (
+    f"(globalThis[{_KEY}]??Object.defineProperty(globalThis,{_KEY},{{value:{{n:{{}},{_THROWN},"
+    "say:(globalThis.process.getBuiltinModule?.('inspector')"
+    f"??globalThis.process.binding('inspector')).console.log}}}})[{_KEY}])"
+)
+_ENTRY = f"(()=>{{const s={SHARED};return(s.n.entry=(s.n.entry??0)+1)===1}})()"
+_NO_FILE = 0x7FFFFFFE  # a reference to a source that nothing has
+
+
+def stop_condition(wanted: Breakpoint) -> str | None:
+    """Write what a breakpoint stops for; None for one that always stops."""
+    spec = wanted.spec
+    if not (spec.condition or spec.hit_count or spec.log):
+        return None
+    key = json.dumps(f"{wanted.id}:place")
+    # An exception stops here or not as it would without the breakpoint, which it is no hit of.
+    steps = [f"const {_OWN}={SHARED};if({_OWN}.thrown({key}))return true;"]
+    if spec.condition:
+        failed = json.dumps(f"{FAILED}{wanted.id}]] %s")
+        told = json.dumps(f"{spec.condition}: ")
+        # On lines of its own, so that a comment in it ends with it.
+        steps.append(
+            f"try{{if(!(\n{spec.condition}\n))return false}}"
+            f"catch(e){{{_OWN}.say({failed},{told}+(e?.message??e));return false}}"
+        )
+    if spec.hit_count:
+        key = json.dumps(f"{wanted.id}:{spec.hit_count}:{spec.condition or ''}")
+        steps.append(f"if(({_OWN}.n[{key}]=({_OWN}.n[{key}]??0)+1)<{spec.hit_count})return false;")
+    if spec.log:
+        text, values = log_template(mark_log_message(wanted.id, spec.log))
+        steps.append(f"{_OWN}.say({','.join([json.dumps(text), *values])});return false")
+    else:
+        steps.append("return true")
+    return f"(()=>{{{''.join(steps)}}})()"
+
+
+def log_template(text: str) -> tuple[str, list[str]]:
+    """Write a logpoint's text as what console.log takes: a format, and an expression for each {}.
+
+    An expression that fails is written as why, in <>.
+    """
+    said: list[str] = []
+    values: list[str] = []
+    for part, is_expression in split_template(text):
+        if is_expression:
+            said.append("%O")
+            values.append(f"(()=>{{try{{return(\n{part}\n)}}catch(e){{return`<${{e}}>`}}}})()")
+        else:
+            said.append(part.replace("%", "%%"))
+    return "".join(said), values
+
+
+class JsBreakpointSender:
+    """The breakpoints of one program, as js-debug 1.112 has to be sent them."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+        self._sent: dict[str, tuple[list[dict[str, Any]], list[int]]] = {}
+        self._known: dict[int, dap.DapBreakpoint] = {}
+        self._checked: dict[str, str | None] = {}
+        self._most = 0
+        self._ours: dict[str, list[dict[str, Any]]] = {}
+        self._finish: JsStepOut | None = None
+        self._pause = JsPause(inside)
+        self.is_live = False
+        self.is_changed = False
+        self.is_replaying = False
+        self._replay_end = f"[[attached {secrets.token_hex(4)}]]"
+        self.returned: Variable | None = None
+
+    async def clear_all(self) -> None:
+        """Remove all breakpoints."""
+        for file in tuple(self._sent):
+            await self._send_file(file, [])
+        await self._inside.send_request("setExceptionBreakpoints", {"filters": []}, dap.DapBody)
+
+    async def send_file(
+        self, file: str, wanted: Sequence[Breakpoint]
+    ) -> Sequence[dap.DapBreakpoint]:
+        """Replace a file's breakpoints; the answers come in the same order."""
+        length = _count_lines(file)
+        refused: dict[int, str] = {}
+        for one in wanted:
+            # V8 takes a line past the end for the end, and never comes there.
+            is_past = length is not None and ((one.at or one.spec).line or 1) > length
+            why = UNBOUND if is_past else await self._condition_problem(one)
+            if why is not None:
+                refused[one.id] = why
+        kept = [one for one in wanted if one.id not in refused]
+        written = [_breakpoint_arguments(one) for one in kept]
+        answers = await self._send_file(file, [*written, *self._ours.get(file, [])])
+        told = dict(zip((one.id for one in kept), answers, strict=False))
+        return [
+            dap.DapBreakpoint(message=refused[one.id])
+            if one.id in refused
+            else told.get(one.id, dap.DapBreakpoint())
+            for one in wanted
+        ]
+
+    async def _send_file(
+        self, file: str, asked: list[dict[str, Any]]
+    ) -> Sequence[dap.DapBreakpoint]:
+        before, ids = self._sent.get(file, ([], []))
+        if asked != before:
+            # js-debug answers a list that is the same as before with an empty one.
+            arguments = {"source": {"path": file}, "breakpoints": asked}
+            body = await self._inside.send_request("setBreakpoints", arguments, dap.BreakpointsBody)
+            ids = [one.id for one in body.breakpoints if one.id is not None]
+            self._known |= {one.id: one for one in body.breakpoints if one.id is not None}
+            self._sent[file] = (asked, ids)
+            self._most = max(self._most, *ids, 0)
+        return [self._known[one] for one in ids]
+
+    async def _condition_problem(self, wanted: Breakpoint) -> str | None:
+        """Say what is wrong with a condition's grammar; js-debug would only print it."""
+        text = wanted.spec.condition
+        if text is None or not self.is_live:
+            return None
+        if text not in self._checked:
+            self._checked[text] = None
+            try:
+                await self._inside.evaluate(
+                    f"(()=>{{return(\n{text}\n)}},0)", None, EvaluationPurpose.PRINT
+                )
+            except DebuggerError as error:
+                if "SyntaxError" in error.message:
+                    self._checked[text] = f"the condition {text}: {error.message}"
+        return self._checked[text]
+
+    def note_event(self, event: BackendEvent) -> None:
+        """Take what the adapter came to know of a breakpoint, and that the program stopped."""
+        if isinstance(event, Stopped):
+            self._pause.note_stop()
+            finish, self._finish = self._finish, None
+            self.is_changed = False
+            self.returned = finish.value if finish is not None else None
+        elif isinstance(event, BreakpointChanged) and event.bound.backend_id in self._known:
+            told = event.bound
+            self._known[event.bound.backend_id] = dap.DapBreakpoint(
+                id=told.backend_id, verified=told.verified, line=told.line
+            )
+
+    def is_replayed(self, event: BackendEvent) -> bool:
+        """Decide whether an event repeats what was logged before the attach.
+
+        V8 keeps a thousand messages, and tells them to whoever attaches.
+        """
+        if not self.is_replaying or not isinstance(
+            event, OutputPrinted | LogpointPassed | ConditionError
+        ):
+            return False
+        if isinstance(event, OutputPrinted) and event.text.strip() == self._replay_end:
+            self.is_replaying = False
+        return True
+
+    async def end_replay(self) -> None:
+        """Have the program log what marks the end of what was logged before the attach."""
+        say = f"{SHARED}.say({json.dumps(self._replay_end)})"
+        try:
+            await self._inside.evaluate(say, None, EvaluationPurpose.PRINT)
+        except DebuggerError:
+            self.is_replaying = False
+
+    async def step_out(self, thread: int) -> None:
+        """Leave a function, and see what it returns."""
+        self._finish = JsStepOut(self._inside, thread, self._set_ours)
+        self._inside.stop_checks.append(_ignore_stop)
+        await self._finish.begin()
+
+    async def pause_program(self, thread: int) -> None:
+        """Ask a running program to stop, whether or not any of its code runs."""
+        await self._pause.pause(thread)
+
+    async def is_user_stop(self, stop: Stopped) -> bool:
+        """Tell whether a stop is for the user, or part of a step of ours."""
+        if not await self._pause.is_reported(stop):
+            return False
+        finish = self._finish
+        if finish is None or finish.is_over:
+            return True
+        try:
+            is_told = await finish.stands(stop)
+        except DebuggerError:
+            is_told = True
+        if is_told:
+            self._inside.stop_checks.remove(_ignore_stop)
+            if stop.reason is not StopReason.STEP:
+                self._finish = None
+        return is_told
+
+    async def _set_ours(self, file: str, places: Sequence[dict[str, Any]]) -> set[int]:
+        """Set breakpoints of ours after the user's, or take them away; return their numbers."""
+        before = self._ours.pop(file, [])
+        asked, _ = self._sent.get(file, ([], []))
+        theirs = asked[: len(asked) - len(before)]
+        if places:
+            self._ours[file] = list(places)
+        answers = await self._send_file(file, [*theirs, *places])
+        return {one.id for one in answers[len(theirs) :] if one.id is not None}
+
+    async def set_entry(self) -> None:
+        """Set what --stop-on-entry stops at: the first statement of the program's file."""
+        launched = self._inside.launch_target
+        if launched is None or not launched.stop_on_entry or launched.program is None:
+            return
+        file = os.path.realpath(launched.program)
+        found = source.outline_file(file)
+        if found is not None and found.start is not None:
+            line, column = found.start
+            entry = {"line": line, "column": column, "condition": _ENTRY}
+            await self._send_file(file, [*self._sent.get(file, ([], []))[0], entry])
+
+    async def keep_numbers(self) -> None:
+        """Keep later breakpoints from the numbers that were given before the launch.
+
+        Before a session's launch js-debug numbers them from 1 on, after it from 0 on.
+        """
+        if not self._known:
+            return
+        nowhere: dict[str, Any] = {"source": {"sourceReference": _NO_FILE, "name": "-"}}
+        lines = [{"line": line} for line in range(1, self._most + 2)]
+        for some in (lines, []):
+            arguments = nowhere | {"breakpoints": some}
+            await self._inside.send_request("setBreakpoints", arguments, dap.BreakpointsBody)
+
+
+async def _ignore_stop(stop: Stopped) -> None:
+    """Make each stop be looked at before it is told, while it is listed as a check."""
+    del stop
+
+
+def _count_lines(file: str) -> int | None:
+    """Count the lines of a file; None if it cannot be read."""
+    try:
+        return len(Path(file).read_bytes().splitlines())
+    except OSError:
+        return None
+
+
+def column_of(wanted: Breakpoint) -> int | None:
+    """Return the column where a function's code begins; None for a breakpoint at a line."""
+    at = wanted.at or wanted.spec
+    if wanted.spec.function is None or at.file is None:
+        return None
+    outline = source.outline_file(at.file, size_max=SIZE_MAX)
+    name, line = wanted.spec.function, wanted.spec.line
+    function = outline.find_function(name, line) if outline is not None else None
+    return function.column if function is not None else None
+
+
+def _breakpoint_arguments(wanted: Breakpoint) -> dict[str, Any]:
+    at = wanted.at or wanted.spec
+    found: dict[str, Any] = {"line": at.line or 1}
+    column = column_of(wanted)
+    if column is not None:
+        found["column"] = column
+    text = stop_condition(wanted)
+    if text is not None:
+        found["condition"] = text
+    return found

@@ -1,0 +1,378 @@
+"""js-debug: programs of Node's. Facts are of js-debug 1.112 with Node 20.20."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from debugger.backends import abilities
+from debugger.backends.adapters.js_debug import js_attach, js_functions, js_values, node_options
+from debugger.backends.adapters.js_debug.js_breakpoints import (
+    FAILED,
+    UNBOUND,
+    JsBreakpointSender,
+    column_of,
+)
+from debugger.backends.base import ConditionError, LaunchTarget, LogpointPassed, OutputPrinted
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap.adapter_profile import (
+    AdapterAccess,
+    AdapterLocation,
+    AdapterProfile,
+    AdapterSearch,
+    StreamFiles,
+)
+from debugger.backends.dap.two_connection_launch import DelegatedLaunch, PendingLaunch
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.location import nearest_lines
+from debugger.model.program import EvaluationPurpose
+from debugger.paths import data_dir
+from debugger.sources import javascript_outline as source
+from debugger.system.process_info import command_line
+
+_BEGIN = Path(__file__).with_name("begin.cjs")
+_LISTENS = r"listening at .*:(?P<port>\d+)"
+_SERVERS = ("vsDebugServer.cjs", "src/dapDebugServer.js", "js-debug/src/dapDebugServer.js")
+_TYPESCRIPT = {".ts", ".cts", ".mts", ".tsx"}
+_JAVASCRIPT = (".js", ".cjs", ".mjs")
+_LOADER = re.compile(r"(?:\A|\s)(?:-r|--require|--import|--(?:experimental-)?loader)\b")
+_NODE_S = 5.0
+_BEGIN_S = 30.0
+_ATTACHED_S = 1.0
+_SOCKET_MAX = 107 - len("/node-cdp.4194304-01234567-99.sock")
+_WORKER = re.compile(r"-\d+\Z")
+_PID = re.compile(r"\[(\d+)\]\Z")
+_FAILED = re.compile(re.escape(FAILED) + r"(\d{1,9})\]\] ")
+# What a debugger's presence makes Node write to standard error.
+_PRESENCE = ("Debugger attached.\n", "Waiting for the debugger to disconnect...\n")
+# js-debug's own words come by the way of the program's.
+_OWN_WORDS = re.compile(r"Syntax error setting breakpoint|WARNING: Processing source-maps")
+# What may be before a function's code on its line without being code itself.
+_DECLARES = re.compile(
+    r"\s*(?:export\s+)?(?:default\s+)?(?:static\s+|async\s+|get\s+|set\s+)*(?:function\b[^={]*|[\w$#]+\s*"
+    r"\([^=]*\)\s*)\{\s*\Z"
+)
+_INTERNAL = re.compile(r"\A(?:<node_internals>|node:)")
+_ROOTS = ("package.json", "tsconfig.json")
+
+
+def _find_js_debug(search: AdapterSearch) -> AdapterLocation | None:
+    path = search.env.get("PATH", os.defpath)
+    node = shutil.which("node", path=path)
+    for server in _server_paths(search):
+        if node is not None and server.is_file():
+            words = (node, str(server), "0", "127.0.0.1", *search.args)
+            return AdapterLocation(words, _server_version(server), listens=_LISTENS)
+    own = shutil.which("js-debug-adapter", path=path) if search.path is None else None
+    if own is None:
+        return None
+    return AdapterLocation((own, "0", "127.0.0.1", *search.args), listens=_LISTENS)
+
+
+def _server_paths(search: AdapterSearch) -> Iterator[Path]:
+    """Look where it is configured, where setup puts it, and where editors do."""
+    if search.path is not None:
+        own = Path(search.path)
+        yield own
+        yield from (own / name for name in _SERVERS)
+        return
+    ours = Path(data_dir(search.env), "adapters", "js-debug")
+    yield from (ours / name for name in _SERVERS)
+    home = Path(search.env.get("HOME") or Path.home())
+    editors = sorted(home.glob(".vscode*/extensions/ms-vscode.js-debug*"), reverse=True)
+    mason = home / ".local/share/nvim/mason/packages/js-debug-adapter"
+    for folder in (*editors, mason):
+        yield from (folder / name for name in _SERVERS)
+
+
+def _server_version(server: Path) -> str | None:
+    for file in (server.parent / "manifest.json", server.parent.parent / "package.json"):
+        try:
+            told = json.loads(file.read_text(encoding="utf-8")).get("version")
+        except (OSError, ValueError, AttributeError):
+            continue
+        if isinstance(told, str):
+            return told.removeprefix("v")
+    return None
+
+
+def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
+    del files  # the program is run by us, on request (runInTerminal)
+    node = shutil.which("node", path=launch.env.get("PATH", os.defpath))
+    own, others = node_options.split_options(launch.env.get("NODE_OPTIONS") or "", node, launch.env)
+    return {
+        "type": "pwa-node",
+        "request": "launch",
+        "name": Path(launch.program or "node").name,
+        **_words_to_run(launch),
+        "cwd": launch.cwd,
+        # js-debug adds its own to these.
+        "env": {"NODE_OPTIONS": own} if own else {},
+        "runtimeExecutable": node or "node",
+        "runtimeArgs": others,
+        # Else js-debug runs it once more, to ask; from 12.8 on it makes no difference.
+        "nodeVersionHint": 20,
+        "console": "integratedTerminal",
+        # Its script for this may be missing, and the guard is surer.
+        "killBehavior": "none",
+        "__workspaceFolder": _project_root(launch.program, launch.cwd),
+    }
+
+
+def _words_to_run(launch: LaunchTarget) -> dict[str, Any]:
+    """Have just the program run that was requested.
+
+    js-debug runs instead of a `program` any file whose source map names it as a source. This is
+    right only for TypeScript that Node does not load by itself.
+    """
+    options = launch.env.get("NODE_OPTIONS", "")
+    is_compiled = Path(launch.program or "").suffix in _TYPESCRIPT and not _LOADER.search(options)
+    if launch.program is None or (is_compiled and not _strips_types(launch)):
+        return {"program": launch.program, "args": list(launch.args)}
+    return {"args": [launch.program, *launch.args]}
+
+
+def _strips_types(launch: LaunchTarget) -> bool:
+    """Ask Node whether it runs TypeScript, as it does from 22.18 on unless it is told not to."""
+    node = shutil.which("node", path=launch.env.get("PATH", os.defpath))
+    words = (node or "node", "-p", "process.features.typescript")
+    try:
+        done = subprocess.run(
+            words, check=False, env=launch.env, capture_output=True, timeout=_NODE_S, text=True
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.stdout.strip() in {"strip", "transform"}
+
+
+def _replacement_note(launch: LaunchTarget, words: Sequence[str]) -> str | None:
+    """Say which file runs in place of the program that was requested."""
+    program = launch.program
+    if program is None or program in words:
+        return None
+    file = next((one for one in words if one.endswith(_JAVASCRIPT)), None)
+    if file is None:
+        return None
+    file = str(Path(launch.cwd, file))
+    shown = os.path.relpath(file, launch.cwd)
+    text = (
+        f"{shown} runs: its source map names {Path(program).name}, which Node does not run itself"
+    )
+    try:
+        is_stale = Path(file).stat().st_mtime < Path(program).stat().st_mtime
+    except OSError:
+        is_stale = False
+    return f"{text}; it is older than {Path(program).name}: compile it again" if is_stale else text
+
+
+def _project_root(program: str | None, cwd: str) -> str:
+    """Return the folder of a program's project, whose source maps are looked through."""
+    folder = Path(program).parent if program else Path(cwd)
+    for one in (folder, *folder.parents):
+        if any((one / name).is_file() for name in _ROOTS):
+            return str(one)
+    return str(folder)
+
+
+def _scratch_environment(scratch: Path) -> dict[str, str]:
+    """Let js-debug leave its files where they are removed, unless its socket's name gets long."""
+    return {"TMPDIR": str(scratch)} if len(os.fsencode(scratch)) <= _SOCKET_MAX else {}
+
+
+def _child_environment(asked: Mapping[str, str | None]) -> Mapping[str, str | None]:
+    """Let each process wait for its breakpoints, after js-debug has taken hold of it."""
+    options = asked.get("NODE_OPTIONS") or ""
+    ours = f'--require "{_BEGIN}"'
+    loader, found, rest = options.partition("bootloader.js")
+    quote = '"' if rest.startswith('"') else ""
+    if not found:
+        return {**asked, "NODE_OPTIONS": f"{options} {ours}"}
+    return {**asked, "NODE_OPTIONS": f"{loader}{found}{quote} {ours} {rest.removeprefix(quote)}"}
+
+
+def _written_text(stream: OutputStream, text: str) -> str:
+    if stream is OutputStream.STDERR:
+        for line in _PRESENCE:
+            text = text.replace(line, "")
+    return text
+
+
+def _child_pid(configuration: Mapping[str, Any]) -> int | None:
+    """Read the process from a session's name; a worker is none of its own."""
+    if _WORKER.search(str(configuration.get("__pendingTargetId", ""))):
+        return None
+    found = _PID.search(str(configuration.get("name", "")))
+    return int(found[1]) or None if found is not None else None
+
+
+def _child_words(pid: int) -> tuple[str, ...]:
+    words = list(command_line(pid)[1:])
+    while words and words[0].startswith("-") and words[0] not in {"-e", "-p"}:
+        words.pop(0)
+    return tuple(words)
+
+
+async def _begin_child(inside: AdapterAccess, held: PendingLaunch) -> None:
+    """Let a process begin up to our own line in it; a worker begins with its breakpoints set."""
+    if _WORKER.search(str(held.configuration.get("__pendingTargetId", ""))):
+        return
+    if inside.launch_target is None:
+        await held.begin_program()
+        if inside.breakpoint_sender is not None:
+            await inside.breakpoint_sender.end_replay()
+        await js_attach.wait_for_start(inside, held, within_s=_ATTACHED_S)
+        return
+    await held.begin_program()
+    if await held.wait_first_stop(_BEGIN_S) is None:
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED,
+            "the program did not come to its beginning",
+            hint="debugger start runs it again; debugger doctor tries each adapter",
+        )
+
+
+def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | ConditionError | None:
+    if body.category == "telemetry":
+        return None
+    failed = _FAILED.match(body.output)
+    if failed:
+        return ConditionError(int(failed[1]), body.output[failed.end() :].rstrip("\n"))
+    if _OWN_WORDS.match(body.output):
+        return OutputPrinted(OutputStream.CONSOLE, body.output)
+    streams = {"stdout": OutputStream.STDOUT, "stderr": OutputStream.STDERR}
+    return OutputPrinted(streams.get(body.category or "console", OutputStream.CONSOLE), body.output)
+
+
+def _is_outside(frame: dap.DapStackFrame) -> bool:
+    """Tell Node's own frames, and the marks between the parts of an asynchronous stack."""
+    path = (frame.source and frame.source.path) or ""
+    return frame.presentation_hint == "label" or bool(_INTERNAL.match(path))
+
+
+def _correct_breakpoint(
+    inside: AdapterAccess, spec: BreakpointSpec
+) -> BreakpointSpec | BoundBreakpoint:
+    """Find a function's first line: js-debug has no function breakpoints."""
+    if spec.file is not None and not Path(spec.file).is_file():
+        why = f"no such file: {spec.file}"
+        return BoundBreakpoint(verified=False, file=spec.file, line=spec.line, why=why)
+    if spec.kind is BreakpointKind.LINE:
+        return spec
+    return js_functions.find_function(inside.launch_target, inside.attach_target, spec)
+
+
+async def _explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
+    """Tell a line without code from a file that is not loaded."""
+    corrected = _correct_breakpoint(inside, spec)
+    if isinstance(corrected, BoundBreakpoint) or spec.file is None or spec.line is None:
+        return (
+            corrected if isinstance(corrected, BoundBreakpoint) else BoundBreakpoint(verified=False)
+        )
+    name = Path(spec.file).name
+    # Before a session's launch is done js-debug answers nothing but breakpoints.
+    is_live = inside.breakpoint_sender is None or inside.breakpoint_sender.is_live
+    lines = await _code_lines(inside, spec.file) if is_live else []
+    if not lines:
+        return BoundBreakpoint(verified=False, why=f"the program has not loaded {name} yet")
+    return BoundBreakpoint(
+        verified=False,
+        why=f"no code at {name}:{spec.line}",
+        nearest_lines=nearest_lines(spec.line, lines),
+    )
+
+
+async def _code_lines(inside: AdapterAccess, file: str) -> list[int]:
+    """Return the lines of a loaded file that have code."""
+    last = len(Path(file).read_bytes().splitlines()) + 1
+    arguments = {"source": {"path": file}, "line": 1, "endLine": last}
+    body = await inside.send_request("breakpointLocations", arguments, dap.LocationsBody)
+    return sorted({one.line for one in body.breakpoints if one.line})
+
+
+def _site_key(one: Breakpoint) -> object:
+    """Return what js-debug tells breakpoints apart by: a line, or a column after other code."""
+    at = one.at or one.spec
+    return (at.line, column_of(one) if _is_after_code(one) else None)
+
+
+def _is_after_code(one: Breakpoint) -> bool:
+    at, column = one.at or one.spec, column_of(one)
+    if column is None or at.file is None or at.line is None:
+        return False
+    before = source.line_of(at.file, at.line)[: column - 1]
+    return bool(before.strip()) and not _DECLARES.match(before)
+
+
+PROFILE = AdapterProfile(
+    name="js-debug",
+    languages=("javascript",),
+    install="debugger setup js-debug --yes, and node",
+    find=_find_js_debug,
+    launch=_launch_arguments,
+    attach=js_attach.attach_arguments,
+    pauses_on_attach=False,
+    delegating=DelegatedLaunch(
+        child_pid=_child_pid,
+        own=_scratch_environment,
+        environment=_child_environment,
+        replaced=_replacement_note,
+        written=_written_text,
+        begin=_begin_child,
+        lines=JsBreakpointSender,
+        leave=js_attach.close_inspector,
+        end=js_attach.end_process,
+    ),
+    detach_s=1.0,
+    exception_filters=("uncaught",),
+    catches={"throw": "all", "catch": "all", "raised": "all", "uncaught": "uncaught"},
+    has=frozenset(
+        {
+            abilities.ExceptionAbility,
+            abilities.RawCommandAbility,
+            abilities.ReturnValueAbility,
+            abilities.StepTargetAbility,
+        }
+    ),
+    # It reads the bytes of a Buffer or a typed array, by a reference and not by an address.
+    lacks=frozenset({abilities.MemoryAbility}),
+    # In a REPL js-debug makes a promise of an await, which nothing fulfils at a stop.
+    contexts={
+        EvaluationPurpose.PRINT: ("watch",),
+        EvaluationPurpose.EVALUATE: ("watch",),
+        EvaluationPurpose.RAW: ("repl",),
+    },
+    instead={
+        abilities.MemoryAbility: "debugger print BUFFER shows the bytes of a Buffer or a typed array",
+        abilities.WatchpointAbility: "debugger break LINE --condition EXPR stops where a value is so; "
+        "with --log TEXT it is told at each pass",
+        abilities.JumpAbility: "debugger set NAME VALUE changes what comes next",
+    },
+    refusal=lambda why: None if why.startswith((UNBOUND, "breakpoint.")) else why,
+    printed=_parse_output,
+    is_outside=_is_outside,
+    words=_child_words,
+    details=js_values.exception_details,
+    exception=js_values.own_exception,
+    type_condition=js_values.type_condition,
+    problem=js_values.error_text,
+    shown=js_values.shown_result,
+    correct=_correct_breakpoint,
+    site=_site_key,
+    truth=lambda condition: f"!!(\n{condition}\n)",
+    explain=_explain_unbound,
+    scopes=js_values.convert_scopes,
+    arguments=js_values.argument_names,
+    complete=js_values.complete_variables,
+    page=js_values.read_page,
+    assign=js_values.refuse_new_name,
+    evaluate=js_values.note_evaluation,
+    returned=js_values.returned_value,
+)

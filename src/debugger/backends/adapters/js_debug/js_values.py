@@ -1,0 +1,382 @@
+"""Formats JavaScript's values, scopes and exceptions for an answer.
+
+Facts are of js-debug 1.112 with Node 20.20.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+
+import msgspec
+
+from debugger.backends.adapters.js_debug import v8_previews
+from debugger.backends.adapters.js_debug.js_step_out import RETURNED
+from debugger.backends.dap import dap_convert
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.errors import DebuggerError
+from debugger.model.program import (
+    EvaluationPurpose,
+    ExceptionDetails,
+    Frame,
+    Scope,
+    ScopeKind,
+    Stopped,
+    StopReason,
+    Variable,
+)
+from debugger.sources import javascript_outline as source
+
+_LOCAL = "Local"
+_CLOSURE = "Closure"
+_EVERYWHERE = {"[[Prototype]]", "[[Scopes]]"}
+_NOBODY = {"undefined", "global"}
+_WRAPPER = {"__dirname", "__filename", "exports", "module", "require"}
+_SHORT = 100
+_COLLECTIONS = {"Map": "entries", "Set": "values"}
+_LEVEL_WITH_WORDS = re.compile(r"Uncaught (?:\(in promise\) ?)?")
+_ELEMENTS = 4  # of an array, a Map or a Set so many are shown with what they hold
+_LISTED_MAX = 100  # of a Map or a Set js-debug lists all
+_ABBREVIATED_MAX = 8  # so many values of one list are completed
+_IDENTIFIER = re.compile(r"[^\W\d][\w$]*\Z|\$[\w$]*\Z")
+_PATH = re.compile(r"[\w$.\[\]'\"# ]*\Z")
+_TITLE = re.compile(r"([\w$.]+)(?: \[\w+\])?(?:: (.*))?\Z", re.DOTALL)
+_UNREADABLE = re.compile(r"\n *(\^+)\n+(?=\w*Error: )")
+_RETHROWN = "internal/event_target"  # where Node throws what nobody has taken care of
+_INTERNAL = re.compile(r"[( ]node:")
+_ASYNC_IDS = {"Symbol(async_id_symbol)", "Symbol(trigger_async_id_symbol)"}
+
+
+def convert_scopes(bodies: Sequence[dap.DapScope]) -> list[Scope]:
+    """Convert scopes: what a function sees of the functions around it is local to it.
+
+    js-debug calls a closure `argument_names`. The module's is none of those: it holds what the file
+    declares for all its functions. It is the outermost where that has no function's name, and so
+    are all that the source has no function for, or that begin in another file, as those that a
+    bundler made.
+    """
+    closures = [at for at, one in enumerate(bodies) if one.name.startswith(_CLOSURE)]
+    local = next((one for one in bodies if one.name.startswith(_LOCAL)), None)
+    depth = _scope_depth(local) if local is not None else None
+    most = len(closures) if depth is None else max(depth - 1, 0)
+    found: list[Scope] = []
+    for at, body in enumerate(bodies):
+        one = dap_convert.to_scope(body)
+        if at in closures:
+            is_last = at == closures[-1] and body.name == _CLOSURE
+            own = _scope_depth(body)
+            is_own = own > 0 if own is not None else closures.index(at) < most and not is_last
+            is_own = is_own and _is_of_file(body, local)
+            kind = ScopeKind.LOCALS if is_own and most else ScopeKind.GLOBALS
+            one = msgspec.structs.replace(one, kind=kind)
+        found.append(one)
+    return found
+
+
+def _is_of_file(body: dap.DapScope, local: dap.DapScope | None) -> bool:
+    """Tell whether a scope begins in the file of the frame; what a bundler made does not."""
+    places = [one.source.path for one in (body, local) if one is not None and one.source]
+    return len(set(filter(None, places))) < 2  # noqa: PLR2004 - both, and they differ
+
+
+def _scope_depth(body: dap.DapScope) -> int | None:
+    """Count the functions that a scope begins in, its own too; None if that is not known."""
+    if body.source is None or body.source.path is None or body.source.source_reference:
+        return None
+    found = source.outline_file(body.source.path)
+    if found is None or not (body.line and body.column):
+        return None
+    # What begins with the file is Node's function around it.
+    is_whole = (body.line, body.column) == (1, 1)
+    return 0 if is_whole else found.nesting_depth(body.line, body.column)
+
+
+async def complete_variables(
+    inside: AdapterAccess, variables: Sequence[Variable]
+) -> list[Variable]:
+    """Leave out what every object has, name the elements and what is returned."""
+    found = [one for one in variables if not _is_noise(one)]
+    if {one.name for one in found} >= _WRAPPER:
+        # What Node gives every module: it says nothing of this one.
+        found = [one for one in found if one.name not in _WRAPPER and one.name != "this"]
+    if inside.breakpoint_sender is not None and inside.breakpoint_sender.is_changed:
+        found = await _read_again(inside, found)
+    found = [one for one in found if not is_native_accessor(one)]
+    found = [_named_property(inside, one) for one in found]
+    return await _complete_elements(inside, found)
+
+
+def is_native_accessor(one: Variable) -> bool:
+    """Tell what a prototype of V8's own computes, such as the length of a typed array."""
+    return one.type == dap_convert.LAZY and "{" not in one.value
+
+
+async def _complete_elements(inside: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+    """Show what the first elements and fields hold, which V8 abbreviates to `{…}`."""
+    found: dict[int, str] = {}
+
+    async def read(one: Variable) -> None:
+        with suppress(DebuggerError):
+            if one.type in _COLLECTIONS:
+                entries = await _read_entries(inside, one, 0, _ELEMENTS)
+                shown = [text for text, _ in entries or await _listed_entries(inside, one)]
+                found[one.handle] = v8_previews.collection_preview(one.value, shown)
+            elif one.type == "Array":
+                elements = await _read_elements(inside, one.handle, 0, _ELEMENTS)
+                found[one.handle] = v8_previews.array_preview(
+                    one.value, [_brief_value(each) for each in elements], _ELEMENTS
+                )
+            else:
+                fields = await _read_fields(inside, one.handle)
+                found[one.handle] = v8_previews.object_preview(
+                    one.value, [_brief_value(each) for each in fields]
+                )
+
+    short = [
+        one
+        for one in variables
+        if one.handle and (one.type in _COLLECTIONS or v8_previews.is_abbreviated(one.value))
+    ]
+    async with asyncio.TaskGroup() as reading:
+        for one in short[:_ABBREVIATED_MAX]:
+            reading.create_task(read(one))
+    return [
+        msgspec.structs.replace(one, value=found[one.handle]) if one.handle in found else one
+        for one in variables
+    ]
+
+
+def _plain_variable(one: Variable) -> Variable:
+    return (
+        msgspec.structs.replace(one, value=v8_previews.plain_preview(one.value))
+        if one.handle
+        else one
+    )
+
+
+def _brief_value(one: Variable) -> Variable:
+    """Write what a value holds that is not completed itself."""
+    one = _plain_variable(one)
+    if one.type in _COLLECTIONS:
+        return msgspec.structs.replace(one, value=v8_previews.collection_preview(one.value, []))
+    return one
+
+
+async def shown_result(inside: AdapterAccess, one: Variable) -> Variable:
+    """Write what an expression evaluates to as variables are."""
+    return (await _complete_elements(inside, [_plain_variable(one)]))[0]
+
+
+async def _read_again(inside: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+    """Evaluate the names of a scope: V8 shows a scope as it was when the program stopped."""
+    names = [one.name for one in variables if one.expression == one.name != "this"]
+    names = [one for one in names if _IDENTIFIER.match(one)]
+    if not names:
+        return variables
+    # A name that is declared further down cannot be read yet.
+    parts = ",".join(f"(()=>{{try{{return {one}}}catch{{}}}})()" for one in names)
+    try:
+        whole = await _evaluate_handle(inside, f"[{parts}]")
+        values = await _read_elements(inside, whole, 0, len(names))
+    except DebuggerError:
+        return variables
+    fresh = {
+        name: msgspec.structs.replace(value, name=name, expression=name)
+        for name, value in zip(names, values, strict=False)
+    }
+    return [fresh.get(one.name, one) for one in variables]
+
+
+async def _evaluate_handle(inside: AdapterAccess, expression: str) -> int:
+    """Evaluate an expression of ours in the selected frame; return the handle of its value."""
+    frame = inside.inspected_frame.handle if inside.inspected_frame else 0
+    body = await inside.send_request(
+        "evaluate", ask.EvaluateArguments(expression, "watch", frame), dap.EvaluateBody
+    )
+    return body.variables_reference or 0
+
+
+async def note_evaluation(
+    inside: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+) -> Variable | None:
+    """Note that an expression may change variables; its evaluation is left to the protocol."""
+    del frame
+    is_harmless = purpose is EvaluationPurpose.PRINT and _PATH.match(expression)
+    if inside.breakpoint_sender is not None and not is_harmless:
+        inside.breakpoint_sender.is_changed = True
+    return None
+
+
+async def returned_value(inside: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
+    """Return what the function returned that was just left."""
+    del stop, frame
+    return inside.breakpoint_sender.returned if inside.breakpoint_sender is not None else None
+
+
+async def refuse_new_name(inside: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
+    """Refuse a name that is not there: an assignment would make a global variable of it."""
+    del value
+    if _IDENTIFIER.match(target):
+        await inside.evaluate(target, frame, EvaluationPurpose.PRINT)
+    if inside.breakpoint_sender is not None:
+        inside.breakpoint_sender.is_changed = True
+    return False
+
+
+def _is_noise(one: Variable) -> bool:
+    is_this = one.name == "this" and (one.value in _NOBODY or one.type in _NOBODY)
+    return one.name in _EVERYWHERE or one.name in _ASYNC_IDS or is_this
+
+
+def _named_property(inside: AdapterAccess, one: Variable) -> Variable:
+    if one.name == RETURNED:
+        function = inside.inspected_frame.function if inside.inspected_frame is not None else ""
+        return msgspec.structs.replace(one, name=f"(return) {function}", expression=None)
+    if one.name.isdecimal():
+        one = msgspec.structs.replace(one, name=f"[{one.name}]")
+    if one.type.endswith("Function") and ("\n" in one.value or len(one.value) > _SHORT):
+        head = one.value.partition("{")[0].strip()[:_SHORT]
+        return msgspec.structs.replace(one, value=f"{head} {{…}}")
+    if one.type == dap_convert.LAZY:
+        return msgspec.structs.replace(one, value="<accessor>")
+    one = _plain_variable(one)
+    if one.type in _COLLECTIONS and _PATH.match(one.expression or "("):
+        return msgspec.structs.replace(one, indexed=v8_previews.entry_count(one.value))
+    return one
+
+
+async def read_page(
+    inside: AdapterAccess, value: Variable, start: int, count: int
+) -> list[Variable] | None:
+    """Read a part of an array, which js-debug gives only if its elements alone are asked for."""
+    if value.indexed is None:
+        return None
+    if value.type in _COLLECTIONS:
+        entries = await _read_entries(inside, value, start, count)
+        if entries is None:
+            return None
+        return [
+            msgspec.structs.replace(one, name=f"[{start + at}]", value=text, expression=None)
+            for at, (text, one) in enumerate(entries)
+        ]
+    found = await _read_elements(inside, value.handle, start, count)
+    return await _complete_elements(inside, [_named_property(inside, one) for one in found])
+
+
+async def _read_elements(
+    inside: AdapterAccess, handle: int, start: int, count: int
+) -> list[Variable]:
+    """Read elements of an array; a hole in it has none."""
+    arguments = {"variablesReference": handle, "filter": "indexed", "start": start, "count": count}
+    body = await inside.send_request("variables", arguments, dap.VariablesBody)
+    found = [dap_convert.to_variable(one) for one in body.variables]
+    return [one for one in found if one.name.isdecimal()]
+
+
+async def _read_fields(inside: AdapterAccess, handle: int) -> list[Variable]:
+    body = await inside.send_request("variables", ask.VariablesArguments(handle), dap.VariablesBody)
+    return [dap_convert.to_variable(one) for one in body.variables]
+
+
+async def _read_entries(
+    inside: AdapterAccess, value: Variable, start: int, count: int
+) -> list[tuple[str, Variable]] | None:
+    """Read entries of a Map or a Set, each with its text; js-debug itself gives all or none.
+
+    An expression that may do something is not evaluated again for it.
+    """
+    if value.expression is None or not _PATH.match(value.expression):
+        return None
+    walk = f"{value.type}.prototype.{_COLLECTIONS[value.type]}.call({value.expression})"
+    is_map = value.type == "Map"
+    # Keys and values one after the other; of what they are nothing is flattened.
+    flat = ".flatMap(e=>e)" if is_map else ""
+    part = f"Array.from({walk}).slice({start},{start + count}){flat}"
+    whole = await _evaluate_handle(inside, part)
+    found = await _read_elements(inside, whole, 0, 2 * count if is_map else count)
+    found = [_brief_value(one) for one in found]
+    if not is_map:
+        return [(one.value, one) for one in found]
+    pairs = zip(found[::2], found[1::2], strict=False)
+    return [(f"{key.value} => {held.value}", held if held.handle else key) for key, held in pairs]
+
+
+async def _listed_entries(inside: AdapterAccess, value: Variable) -> list[tuple[str, Variable]]:
+    """Read the entries of a small Map or Set as js-debug lists them: `{"a" => Object}`."""
+    size = v8_previews.entry_count(value.value)
+    if size is None or size > _LISTED_MAX:
+        return []
+    found = [one for one in await _read_fields(inside, value.handle) if one.name.isdecimal()]
+    is_map = value.type == "Map"
+    return [(one.value[1:-1] if is_map else one.value, one) for one in found[:_ELEMENTS]]
+
+
+async def argument_names(inside: AdapterAccess, frame: Frame) -> list[str] | None:
+    """Return the names of a function's arguments, as its text has them."""
+    del inside
+    found = source.outline_file(frame.file) if frame.file is not None else None
+    if found is None or frame.line is None:
+        return None
+    function = found.innermost_function(frame.line, frame.column)
+    return list(function.arguments) if function is not None else []
+
+
+def exception_details(told: ExceptionDetails) -> ExceptionDetails:
+    """Split what js-debug says of an exception: its type and its message are one text."""
+    text = _LEVEL_WITH_WORDS.sub("", told.type, count=1)
+    # A file that cannot be compiled is said before the error's title, with its line.
+    place, marks, title = (*_UNREADABLE.split(text, maxsplit=1), "", "")[:3]
+    if marks and _TITLE.match(title):
+        text = f"{title} ({place.partition(chr(10))[0]})"
+    found = _TITLE.match(text) if told.trace or marks else None
+    if found is None:
+        # An Error knows where it was made; anything else can be thrown, too.
+        return msgspec.structs.replace(told, type="thrown value", message=text)
+    lines = [line.strip() for line in told.trace.splitlines()]
+    while lines and _INTERNAL.search(lines[-1]):
+        lines.pop()
+    trace = "\n".join(f"  {line}" for line in lines)
+    return msgspec.structs.replace(told, type=found[1], message=found[2] or "", trace=trace)
+
+
+async def own_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+    """Return what js-debug knows nothing of: a heap that is full, and what a worker has thrown.
+
+    Node throws a copy of that in the worker's parent, whose stack is still the worker's.
+    """
+    if "Out Of Memory" in (stop.description or ""):
+        return ExceptionDetails("OutOfMemory", "JavaScript heap out of memory")
+    if stop.reason is not StopReason.EXCEPTION or stop.thread is None:
+        return None
+    frames = (await inside.read_stack(stop.thread, levels=1)).frames
+    if not frames or _RETHROWN not in (frames[0].file or ""):
+        return None
+    asked = ask.EvaluateArguments("err.stack", "clipboard", frames[0].handle)
+    try:
+        body = await inside.send_request("evaluate", asked, dap.EvaluateBody)
+    except DebuggerError:
+        return None
+    stack = (body.result or "").strip("`'\"")
+    return exception_details(ExceptionDetails(stack.partition("\n    at ")[0], "", trace=stack))
+
+
+def type_condition(types: Sequence[str]) -> str:
+    """Write what holds of an error of one of these types."""
+    return f"{json.dumps(list(types))}.some(n=>n===error?.name||n===error?.constructor?.name)"
+
+
+def error_text(text: str) -> str:
+    """Leave out that it is uncaught, and where in the expression."""
+    first = v8_previews.FRAME.split(text.strip())[0]
+    plain = _LEVEL_WITH_WORDS.sub("", first, count=1)
+    # In a REPL js-debug says the type twice.
+    kind, _, rest = plain.partition(" ")
+    plain = rest if rest.startswith(f"{kind}:") else plain
+    if "await can not be used" in plain or "await is only valid" in plain:
+        return "await cannot be used while the program stands still: nothing would fulfil it"
+    return plain

@@ -1,0 +1,398 @@
+"""Describes CodeLLDB, for C, C++ and Rust programs. Facts are of CodeLLDB 1.11.8 with LLDB 20."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from debugger import paths
+from debugger.backends import abilities
+from debugger.backends.adapters.lldb import lldb_dap_abilities as own
+from debugger.backends.base import (
+    AttachTarget,
+    LaunchTarget,
+    LogpointPassed,
+    OutputPrinted,
+    ProcessStarted,
+)
+from debugger.backends.dap import adapter_profile as generic
+from debugger.backends.dap import dap_convert
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapter_profile import (
+    AdapterAccess,
+    AdapterLocation,
+    AdapterProfile,
+    AdapterSearch,
+    StreamFiles,
+)
+from debugger.backends.lldb import lldb_common, lldb_exceptions, lldb_values
+from debugger.backends.lldb_text import quote_word
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.events import OutputStream
+from debugger.model.program import (
+    EvaluationPurpose,
+    Frame,
+    LoadedModule,
+    Stopped,
+    StopReason,
+    Variable,
+)
+from debugger.model.raw_effects import lldb_effect
+
+_RUNS = ("Invalid thread_id.", "while the process is running.")
+_WATCHPOINTS_FROM = 1_000_000  # the number of a watchpoint is added to it
+_PIECE = 16_000  # characters; a longer text is cut (target.max-string-summary-length)
+_TEXT_MAX = 1 << 17  # characters, two for each byte
+_LAUNCHED = re.compile(r"(?:Launched|Attached to) process (\d+)")
+_NOISE = ("Console is in ", "Executing script: ", "Launching: ", "Stop reason: ")
+_FAILED_CONDITION = "Could not evaluate breakpoint condition"
+_SAID = re.compile(r"(?:^|\n)(?:[\w.]+: )?(error: .*)\Z", re.DOTALL)
+_THREAD = re.compile(r'\d+: tid=\d+ "(.*)"\Z')
+_SIZE = re.compile(r"size=(\d+)\b")
+_SCALAR = re.compile(r"-?\d[\d.e+-]*|true|false|'.*'")
+_ARRAY = re.compile(r"\[(\d+)\]\Z")
+_PAGE_MAX = 200
+_MODULES_MAX = 1000
+_RETURN_VALUE = "[return value]"
+_ADAPTER_SETTINGS = {
+    "consoleMode": "commands",
+    "dereferencePointers": False,  # a pointer's value is an address
+    "evaluationTimeout": 5,
+    "showDisassembly": "never",
+}
+
+
+def _find_codelldb(search: AdapterSearch) -> AdapterLocation | None:
+    if search.path is not None:
+        return _found_codelldb(Path(search.path), search)
+    # Our own installation comes before those of Visual Studio Code, newest first.
+    folders = [Path(paths.data_dir(search.env)) / "adapters" / "codelldb"]
+    home = search.env.get("HOME")
+    if home is not None:
+        extensions = Path(home, ".vscode", "extensions").glob("vadimcn.vscode-lldb-*")
+        folders += sorted(extensions, key=_folder_version, reverse=True)
+    for place in folders:
+        file = place / "adapter" / "codelldb"
+        if file.is_file():
+            return _found_codelldb(file, search)
+    file_on_path = shutil.which("codelldb", path=search.env.get("PATH"))
+    return _found_codelldb(Path(file_on_path), search) if file_on_path is not None else None
+
+
+def _folder_version(folder: Path) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", folder.name))
+
+
+def _found_codelldb(file: Path, search: AdapterSearch) -> AdapterLocation:
+    """Return the command, with the LLDB in the adapter's own folder, where there is one."""
+    root = file.resolve().parent.parent
+    # CodeLLDB carries an LLDB of its own (20, in 1.11.8).
+    libraries = (root / "lldb" / "lib" / f"liblldb.{kind}" for kind in ("so", "dylib"))
+    own = next((library for library in libraries if library.is_file()), None)
+    words = ("--liblldb", str(own)) if own is not None else ()
+    return AdapterLocation((str(file), *words, *search.args), _reported_version(root))
+
+
+def _reported_version(root: Path) -> str | None:
+    for name in ("version.json", "package.json"):
+        try:
+            metadata = json.loads((root / name).read_text())
+        except (OSError, ValueError):
+            continue
+        version = metadata.get("version") if isinstance(metadata, dict) else None
+        if isinstance(version, str):
+            return version
+    return None
+
+
+def _common_arguments(target: LaunchTarget | AttachTarget, *more: str) -> dict[str, Any]:
+    is_rust = lldb_common.is_rust_program(target)
+    return {
+        "type": "lldb",
+        "initCommands": [*lldb_common.build_init_commands(target), *more],
+        # Its own formatters are loaded behind those.
+        "preRunCommands": [
+            *lldb_common.CATEGORY_FIRST,
+            *([lldb_common.RUST_FIRST] if is_rust else []),
+        ],
+        "expressions": "native",
+        # No terminal: the program's files are ours, by the settings in initCommands.
+        "terminal": "console",
+        "sourceLanguages": ["rust"] if is_rust else [],
+        "_adapterSettings": _ADAPTER_SETTINGS,
+    }
+
+
+def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
+    assert launch.program is not None
+    streams = (("input", files.stdin), ("output", files.stdout), ("error", files.stderr))
+    paths = (f"settings set target.{name}-path {quote_word(path)}" for name, path in streams)
+    return _common_arguments(launch, *paths) | {
+        "request": "launch",
+        "program": launch.program,
+        "args": list(launch.args),
+        "cwd": launch.cwd,
+        "env": lldb_common.sendable_environment(launch.env),
+        "stopOnEntry": launch.stop_on_entry,
+    }
+
+
+def _attach_arguments(target: AttachTarget) -> dict[str, Any]:
+    arguments = _common_arguments(target) | {"request": "attach", "stopOnEntry": target.pause}
+    program = quote_word(target.program) if target.program is not None else ""
+    if target.core is not None:
+        create = f"target create --core {quote_word(target.core)} {program}".strip()
+        return arguments | {
+            "request": "launch",
+            "targetCreateCommands": [create],
+            "processCreateCommands": [],
+        }
+    if target.connect is not None:
+        # The server's program stays stopped: with stopOnEntry false, too.
+        return arguments | {
+            "request": "launch",
+            "targetCreateCommands": [f"target create {program}"] if program else [],
+            "processCreateCommands": lldb_common.build_connect_commands(target),
+        }
+    if target.program is not None:
+        arguments["program"] = target.program
+    return arguments | {"pid": target.pid}
+
+
+def _parse_stopped(body: dap.StoppedBody) -> Stopped:
+    plain = generic.parse_stopped(body)
+    if plain.reason is StopReason.WATCHPOINT:
+        hits = tuple(_WATCHPOINTS_FROM - hit for hit in plain.hits)
+        return msgspec.structs.replace(plain, hits=hits)
+    signal = lldb_common.find_signal_name(plain.description)
+    if body.reason == "exception" and signal is not None:
+        # A pause and the entry are reported as the SIGSTOP that caused them.
+        if signal == "SIGSTOP":
+            return msgspec.structs.replace(plain, reason=StopReason.PAUSE, signal=signal)
+        return msgspec.structs.replace(plain, reason=StopReason.SIGNAL, signal=signal)
+    return plain
+
+
+async def _settle_stop(inside: AdapterAccess, stop: Stopped) -> Stopped | None:
+    """Distinguish an exception's stop from a breakpoint's, whose number is never reported.
+
+    A pause right after a continue may be answered with a stop while the program runs on.
+    """
+    if stop.reason is StopReason.PAUSE and stop.thread is not None:
+        try:
+            await inside.read_stack(stop.thread, levels=1)
+        except DebuggerError as error:
+            if not error.message.endswith(_RUNS):
+                raise
+            await inside.send_request("pause", ask.ThreadArguments(stop.thread), dap.DapBody)
+            return None
+    if stop.reason is StopReason.BREAKPOINT and stop.thread is not None:
+        frames = (await inside.read_stack(stop.thread, levels=1)).frames
+        if frames and frames[0].function in lldb_exceptions.RUNTIME:
+            return msgspec.structs.replace(stop, reason=StopReason.EXCEPTION)
+    return stop
+
+
+def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | ProcessStarted | None:
+    # A program that is launched writes to files of ours.
+    if body.category == "stdout":
+        return OutputPrinted(OutputStream.STDOUT, body.output.replace("\r\n", "\n"))
+    launched = _LAUNCHED.match(body.output)
+    if launched:  # there is no event for it
+        return ProcessStarted(int(launched[1]))
+    is_noise = body.output.startswith((*_NOISE, _FAILED_CONDITION))
+    if body.category == "telemetry" or is_noise:
+        return None
+    return OutputPrinted(OutputStream.CONSOLE, body.output)
+
+
+def _error_text(text: str) -> str:
+    """Remove Python's traceback: the last line contains the message."""
+    said = _SAID.search(text)
+    if said is None and text.startswith("Traceback "):
+        return text.strip().splitlines()[-1]
+    return lldb_common.error_text(said[1] if said else text)
+
+
+def _refusal_text(why: str) -> str | None:
+    return None if why.startswith("Resolved locations: ") else why
+
+
+def _clean_thread(body: dap.DapThread) -> dap.DapThread:
+    match = _THREAD.match(body.name or "")
+    return msgspec.structs.replace(body, name=match[1]) if match else body
+
+
+async def _evaluate_python(
+    inside: AdapterAccess, words: str, frame: Frame | None, name: str
+) -> Variable:
+    """Evaluate an expression of CodeLLDB's own Python."""
+    arguments = ask.EvaluateArguments(f"/py {words}", "watch", frame.handle if frame else None)
+    try:
+        body = await inside.send_request(
+            "evaluate", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
+        )
+    except DebuggerError as error:
+        raise DebuggerError(error.code, _error_text(error.message), hint=error.hint) from error
+    return dap_convert.to_evaluated(name, body)
+
+
+async def _evaluate_expression(
+    inside: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+) -> Variable | None:
+    """Evaluate as LLDB does: a path needs no compiler, and may name synthetic children."""
+    if purpose is EvaluationPurpose.RAW or frame is None:
+        return None
+    await lldb_values.refuse_misread_expression(inside, expression, frame)
+    return lldb_values.require_readable(
+        await _evaluate_python(inside, f"__eval({expression!r})", frame, expression)
+    )
+
+
+async def _run_raw(inside: AdapterAccess, command: str, frame: Frame | None) -> str:
+    """Run a command by CodeLLDB's Python, and return its output.
+
+    A command in the console prints to the output events, unmarked. The text is read in pieces and
+    in hexadecimal, because long values are cut and all are escaped.
+    """
+    place = "lldb.SBExecutionContext(lldb.frame), " if frame is not None else ""
+    run = f"lldb.debugger.GetCommandInterpreter().HandleCommand({command!r}, {place}told, False)"
+    words = '((told.GetOutput() or "") + (told.GetError() or "")).encode().hex()'
+    first_expression = (
+        f"(lambda told: ({run}, setattr(lldb, 'told', {words}), "
+        f"lldb.told[:{_PIECE}])[-1])(lldb.SBCommandReturnObject())"
+    )
+    text = piece = _decode_hexadecimal(
+        await _evaluate_python(inside, first_expression, frame, command)
+    )
+    while len(piece) == _PIECE and len(text) < _TEXT_MAX:
+        more = f"lldb.told[{len(text)}:{len(text) + _PIECE}]"
+        piece = _decode_hexadecimal(await _evaluate_python(inside, more, frame, command))
+        text += piece
+    return bytes.fromhex(text).decode(errors="replace").strip("\n")
+
+
+def _decode_hexadecimal(told: Variable) -> str:
+    """Remove the quotes of a text; a command that let the program run returns none."""
+    text = told.value.strip('"')
+    return text if re.fullmatch("(?:[0-9a-f]{2})*", text) else ""
+
+
+async def _complete_variables(
+    inside: AdapterAccess, variables: Sequence[Variable]
+) -> list[Variable]:
+    """Remove children that are shown elsewhere, and add the number of a container's elements."""
+    hidden = {_RETURN_VALUE, lldb_values.RAW}
+    visible = [one for one in variables if one.name not in hidden]
+    shown = await lldb_values.complete_variables(inside, visible, is_doubtful=_omits_members)
+    return [_add_size(one) for one in shown]
+
+
+def _omits_members(one: Variable) -> bool:
+    """Return whether a value is a struct's: CodeLLDB omits members that are structs themselves."""
+    return one.value.startswith("{")
+
+
+def _add_size(one: Variable) -> Variable:
+    if _SCALAR.fullmatch(one.value):  # Rust's too have a child: themselves, as they are in memory
+        return msgspec.structs.replace(one, handle=0)
+    match = _SIZE.match(one.value) or _ARRAY.search(one.type)
+    if match is None or not one.handle:
+        return one
+    return msgspec.structs.replace(one, indexed=int(match[1]))
+
+
+async def _read_page(
+    inside: AdapterAccess, value: Variable, start: int, count: int
+) -> list[Variable] | None:
+    """Read some elements one by one: the request returns all, 20,000 in more than a second."""
+    if value.indexed is None or value.expression is None or count > _PAGE_MAX:
+        return None
+    container = f"__import__('codelldb').unwrap(__eval({value.expression!r}))"
+    elements = []
+    for index in range(start, min(start + count, value.indexed)):
+        element = f"{container}.GetChildAtIndex({index})"
+        one = await _evaluate_python(inside, element, inside.inspected_frame, f"[{index}]")
+        elements.append(msgspec.structs.replace(one, expression=f"{value.expression}[{index}]"))
+    return await _complete_variables(inside, elements)
+
+
+async def _returned_value(inside: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
+    """Read a function's return value; the stop does not report a step out."""
+    if stop.reason is not StopReason.STEP:
+        return None
+    return await lldb_values.read_return_value(inside, frame)
+
+
+class CodeLldbModules:
+    """The modules request, whose addresses are hexadecimal without saying so."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def list_modules(self) -> list[LoadedModule]:
+        """Return the loaded modules."""
+        body = await self._inside.send_request(
+            "modules",
+            ask.ModulesArguments(start_module=0, module_count=_MODULES_MAX),
+            dap.ModulesBody,
+        )
+        return [
+            dap_convert.to_module(
+                msgspec.structs.replace(one, address_range=f"0x{one.address_range}")
+            )
+            for one in body.modules[:_MODULES_MAX]
+        ]
+
+
+PROFILE = AdapterProfile(
+    name="codelldb",
+    languages=lldb_common.LANGUAGES,
+    install="debugger setup codelldb --yes",
+    find=_find_codelldb,
+    launch=_launch_arguments,
+    attach=_attach_arguments,
+    is_terminal=True,
+    # LLDB's own detach may leave a trap in the code: see `dap.leaving`.
+    clears=True,
+    raw=_run_raw,
+    raw_effect=lldb_effect,
+    evaluate=_evaluate_expression,
+    assigns_by_expression=True,
+    catches=lldb_common.CATCHES,
+    catch_functions=lldb_common.CATCH_FUNCTIONS,
+    abilities={
+        kind: make
+        for kind, make in own.ABILITIES.items()
+        if kind is not abilities.InstructionStepAbility
+    }
+    | {abilities.ModuleAbility: CodeLldbModules},
+    has=own.HAS - {abilities.ModuleAbility} | {abilities.InstructionStepAbility},
+    failed_conditions_stop=True,
+    keeps_steps=True,
+    steps=functools.partial(own.make_steps, counts_alone=True, misplaces=True),
+    settle=_settle_stop,
+    settled=frozenset({StopReason.BREAKPOINT, StopReason.PAUSE, StopReason.SIGNAL}),
+    hit_condition=lambda count: f">={count}",
+    thread=_clean_thread,
+    refusal=_refusal_text,
+    stopped=_parse_stopped,
+    printed=_parse_output,
+    exited=lldb_common.to_exited,
+    exception=lldb_exceptions.read_exception,
+    details=lldb_common.signal_details,
+    problem=_error_text,
+    explain=lldb_common.explain_unbound,
+    arguments=lldb_common.argument_names,
+    complete=_complete_variables,
+    page=_read_page,
+    returned=_returned_value,
+)

@@ -1,0 +1,272 @@
+"""Connects to an adapter that listens on a port, or that is part of the program."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import re
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from debugger.backends.base import LaunchTarget
+from debugger.backends.dap.adapter_profile import (
+    AdapterLocation,
+    AdapterProfile,
+    AdapterServer,
+    StreamFiles,
+)
+from debugger.backends.dap.dap_transport import TcpConnection
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.events import OutputStream
+from debugger.model.program import ExitedProgram
+from debugger.model.signals import signal_name
+from debugger.system.supervised_process import SupervisedEnd, SupervisedProcess
+
+_SAID_MAX = 1 << 14
+_AGAIN_S = 0.02
+_LOOPBACK = "127.0.0.1"
+# These would change how the adapter itself runs; the program gets them all the same.
+_NOT_FOR_ADAPTERS = (
+    *("LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP"),
+    *("NODE_OPTIONS", "VSCODE_INSPECTOR_OPTIONS"),
+)
+# The guard wants an adapter to be parent to; here the program is one, and has files of its own.
+STAND_IN = ("cat",)
+
+Ended = asyncio.Future[tuple[int | None, int | None]]
+
+
+def foreign_killed(
+    ending: SupervisedEnd, guard: SupervisedProcess, profile: AdapterProfile
+) -> tuple[str, ...]:
+    """Return the processes that had to be killed at the end, without our stand-in."""
+    is_ours = profile.serving is not None and profile.serving.is_program
+    own = f"{guard.pid} " if is_ours else None
+    return tuple(one for one in ending.killed if own is None or not one.startswith(own))
+
+
+def find_free_port() -> int:
+    """Return a port of this machine that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind((_LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def make_trial_program(scratch: Path, serving: AdapterServer) -> str:
+    """Write a program of one line, for a trial of an adapter that is part of the program."""
+    file = scratch / f"nothing{serving.suffix}"
+    file.write_text("0\n", encoding="utf-8")  # without a line to stop at rdbg 1.4 waits for nobody
+    return str(file)
+
+
+def to_exited(result: tuple[int | None, int | None]) -> ExitedProgram:
+    """Convert the guard's report of a program's end."""
+    code, number = result
+    return ExitedProgram(signal=signal_name(number)) if number else ExitedProgram(code=code)
+
+
+async def start_supervised(
+    profile: AdapterProfile,
+    found: AdapterLocation,
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    scratch: Path,
+    tasks: asyncio.TaskGroup,
+) -> tuple[SupervisedProcess, int]:
+    """Start an adapter; return the port that it was given, or 0.
+
+    An adapter that is part of the program is started later, by `run_as_adapter`.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED.
+    """
+    own = {key: value for key, value in env.items() if key not in _NOT_FOR_ADAPTERS}
+    if profile.delegating is not None:
+        own |= profile.delegating.own(scratch)
+    serving = profile.serving
+    argv: Sequence[str] = found.argv
+    port = 0
+    if serving is not None:
+        port = find_free_port()
+        argv = STAND_IN if serving.is_program else serving.words(found, None, port)
+    return await SupervisedProcess.start(argv, cwd=cwd, env=own, scratch=scratch, tasks=tasks), port
+
+
+async def connect_started(
+    guard: SupervisedProcess,
+    profile: AdapterProfile,
+    found: AdapterLocation,
+    *,
+    port: int,
+    within_s: float,
+) -> tuple[SupervisedProcess | TcpConnection, tuple[str, int] | None]:
+    """Return the link to a started adapter, and the adapter's address if it listens.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED.
+    """
+    serving = profile.serving
+    if serving is not None and serving.connect is not None:
+        link = await connect_retrying(serving.connect, port, name=profile.name, within_s=within_s)
+        return link, _connect_address(serving.connect, port)
+    if found.listens is None:
+        return guard, None
+    port_number = await wait_for_port(guard, found.listens, name=profile.name, within_s=within_s)
+    return await TcpConnection.open_connection(_LOOPBACK, port_number), (_LOOPBACK, port_number)
+
+
+async def forward_output(guard: SupervisedProcess, tell: Callable[[str], None]) -> None:
+    """Forward the standard output of an adapter on TCP, to its end."""
+    decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+
+    def decode_chunk(chunk: bytes) -> None:
+        if text := decoder.decode(chunk):
+            tell(text)
+
+    await guard.forward_output(decode_chunk)
+
+
+async def wait_for_port(
+    guard: SupervisedProcess, pattern: str, *, name: str, within_s: float
+) -> int:
+    """Wait for an adapter to print the port on which it listens.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED, with the output instead.
+    """
+    output = b""
+    try:
+        async with asyncio.timeout(within_s):
+            while chunk := await guard.read_output():
+                output = (output + chunk)[-_SAID_MAX:]
+                match = re.search(pattern, output.decode(errors="replace"))
+                if match:
+                    return int(match["port"])
+    except TimeoutError:
+        pass
+    raise _no_port_error(name, output.decode(errors="replace") or guard.stderr_tail())
+
+
+def _no_port_error(name: str, said: str) -> DebuggerError:
+    tail = said[-2000:].strip()
+    return DebuggerError(
+        ErrorCode.ADAPTER_FAILED,
+        f"{name} did not say where it listens" + (f"; it said: {tail}" * bool(tail)),
+        hint="debugger doctor tries each adapter",
+    )
+
+
+def _connect_address(connect: str, port: int) -> tuple[str, int]:
+    host, _, number = connect.partition(":")
+    return host, port if number == "{port}" else int(number)
+
+
+async def connect_retrying(connect: str, port: int, *, name: str, within_s: float) -> TcpConnection:
+    """Connect to an adapter that does not report when it listens.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED.
+    """
+    address = _connect_address(connect, port)
+    limit = asyncio.get_running_loop().time() + within_s
+    while True:
+        try:
+            return await TcpConnection.open_connection(*address)
+        except DebuggerError as error:
+            if asyncio.get_running_loop().time() >= limit:
+                raise DebuggerError(
+                    ErrorCode.ADAPTER_FAILED,
+                    f"{name} does not listen at {address[0]}:{address[1]} after {within_s:g} s",
+                    hint="debugger doctor tries each adapter",
+                ) from error
+        # There is no event for the start of another process's listening: only trying.
+        await asyncio.sleep(_AGAIN_S)
+
+
+class ProgramOutput:
+    """Splits the output of a program that is its own adapter: program, adapter, port."""
+
+    def __init__(
+        self,
+        serving: AdapterServer | None,
+        listens: str | None,
+        tell: Callable[[OutputStream, str], None],
+    ) -> None:
+        self._own = serving.own_output if serving is not None else None
+        self._listens = re.compile(listens) if listens is not None else None
+        self._tell = tell
+        self._line = ""
+        self._said = ""
+        self.port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    @property
+    def first_output(self) -> str:
+        """The first part of the output."""
+        return self._said
+
+    def take_output(self, stream: OutputStream, text: str) -> None:
+        """Read output; the adapter's own lines go to the console stream."""
+        if not self.port.done():
+            self._said = (self._said + text)[-_SAID_MAX:]
+            match = self._listens.search(self._said) if self._listens is not None else None
+            if match:
+                self.port.set_result(int(match["port"]))
+        if stream is not OutputStream.STDERR or self._own is None:
+            self._tell(stream, text)
+            return
+        *lines, self._line = (self._line + text).split("\n")
+        for line in lines:
+            own = line.startswith(self._own)
+            self._tell(OutputStream.CONSOLE if own else stream, f"{line}\n")
+        # An unfinished line is held back only as long as it may begin with the adapter's prefix.
+        if not (self._own.startswith(self._line) or self._line.startswith(self._own)):
+            self._tell(stream, self._line)
+            self._line = ""
+
+
+async def run_as_adapter(
+    profile: AdapterProfile,
+    found: AdapterLocation,
+    launch: LaunchTarget,
+    *,
+    guard: SupervisedProcess,
+    files: StreamFiles,
+    heard: ProgramOutput,
+    within_s: float,
+) -> tuple[TcpConnection, int, Ended]:
+    """Run a program that is its own adapter, on our files; return the link to it.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED.
+    """
+    serving, name = profile.serving, profile.name
+    assert serving is not None
+    port = find_free_port()
+    words = serving.words(found, launch, port)
+    stdio = (files.stdin, files.stdout, files.stderr)
+    pid, ended = await guard.spawn_program(words, cwd=launch.cwd, env=launch.env, stdio=stdio)
+    if serving.connect is not None:
+        return (
+            await connect_retrying(serving.connect, port, name=name, within_s=within_s),
+            pid,
+            ended,
+        )
+    exit_or_port: set[asyncio.Future[Any]] = {heard.port, ended}
+    await asyncio.wait(exit_or_port, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+    if not heard.port.done():
+        if ended.done():
+            how = to_exited(ended.result())
+            what = f"signal {how.signal}" if how.signal else f"status {how.code}"
+            problem = f"{Path(words[0]).name} ended with {what} before it listened"
+            early_output = heard.first_output.strip()
+            raise DebuggerError(
+                ErrorCode.LAUNCH_FAILED,
+                f"{problem}; it said: {early_output[-2000:]}" if early_output else problem,
+                hint="debugger doctor tries each adapter",
+            )
+        raise _no_port_error(name, heard.first_output)
+    return await TcpConnection.open_connection(_LOOPBACK, heard.port.result()), pid, ended

@@ -1,0 +1,325 @@
+"""Implements abilities by the protocol's optional requests, for adapters that advertise them.
+
+An adapter's own implementation (`AdapterProfile.abilities`), by its command line for instance, goes first.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from debugger.backends import abilities
+from debugger.backends.dap import dap_convert
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, WatchAccess
+from debugger.model.program import (
+    Frame,
+    Instruction,
+    LoadedModule,
+    Register,
+    RegisterGroup,
+    ResumeKind,
+    ScopeKind,
+    StepTarget,
+)
+
+_PAGE = 1 << 20
+_MODULES_MAX = 1000
+_SLOTS = 4
+
+
+class DapMemory:
+    """readMemory and writeMemory."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def read_memory(self, address: int, count: int) -> bytes:
+        """Return the mapped bytes of a range (DAP: ReadMemoryRequest)."""
+        arguments = ask.ReadMemoryArguments(hex(address), count=min(count, _PAGE))
+        body = await self._inside.send_request(
+            "readMemory", arguments, dap.MemoryBody, failure=ErrorCode.EVALUATION_FAILED
+        )
+        try:
+            data = base64.b64decode(body.data or "")
+        except binascii.Error as error:
+            raise DebuggerError(
+                ErrorCode.PROTOCOL, f"the memory at {address:#x} is not base64: {error}"
+            ) from error
+        if not data and count:
+            raise unmapped_error(address)
+        return data[:count]
+
+    async def write_memory(self, address: int, data: bytes) -> None:
+        """Write all of the data (DAP: WriteMemoryRequest)."""
+        arguments = ask.WriteMemoryArguments(hex(address), base64.b64encode(data).decode())
+        await self._inside.send_request(
+            "writeMemory", arguments, dap.DapBody, failure=ErrorCode.EVALUATION_FAILED
+        )
+
+
+def unmapped_error(address: int) -> DebuggerError:
+    """Build the error for memory that is not mapped."""
+    return DebuggerError(
+        ErrorCode.EVALUATION_FAILED,
+        f"no memory is mapped at {address:#x}",
+        hint="debugger print shows a pointer's value; debugger modules what is loaded",
+    )
+
+
+class DapRegisters:
+    """The scope of registers that an adapter may have."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
+        """Return the groups of the frame's registers (DAP: Scope, presentationHint registers)."""
+        scopes = await self._inside.read_scopes(frame)
+        register_scopes = [one for one in scopes if one.kind is ScopeKind.REGISTERS]
+        if not register_scopes:
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED, "the adapter shows no registers", hint="debugger locals"
+            )
+        groups: list[RegisterGroup] = []
+        for scope in register_scopes:
+            plain: list[Register] = []
+            for one in await self._inside.fetch_variables(scope.handle, start=None, count=None):
+                if one.handle and not one.value.startswith("0x"):
+                    inner = await self._inside.fetch_variables(one.handle, start=None, count=None)
+                    group_registers = tuple(Register(each.name, each.value) for each in inner)
+                    groups.append(RegisterGroup(one.name, group_registers))
+                else:
+                    plain.append(Register(one.name, one.value))
+            if plain:
+                groups.append(RegisterGroup(scope.name, tuple(plain)))
+        return groups
+
+
+class DapDisassembly:
+    """The disassemble request."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def read_instructions(self, address: int, count: int) -> list[Instruction]:
+        """Return `count` instructions (DAP: DisassembleRequest)."""
+        arguments = ask.DisassembleArguments(hex(address), count)
+        body = await self._inside.send_request(
+            "disassemble", arguments, dap.DisassembleBody, failure=ErrorCode.EVALUATION_FAILED
+        )
+        instructions = dap_convert.to_instructions(body.instructions)
+        if not instructions:
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED, f"no code at {address:#x}", hint="debugger disassemble"
+            )
+        return instructions
+
+
+class DapInstructionBreakpoints:
+    """The setInstructionBreakpoints request."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def set_instruction_breakpoints(
+        self, wanted: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
+        """Replace the breakpoints at addresses (DAP: SetInstructionBreakpointsRequest)."""
+        arguments = ask.SetInstructionBreakpointsArguments(
+            tuple(
+                ask.InstructionBreakpointArgument(
+                    (one.at or one.spec).address or "0x0", condition=one.spec.condition
+                )
+                for one in wanted
+            )
+        )
+        body = await self._inside.send_request(
+            "setInstructionBreakpoints", arguments, dap.BreakpointsBody
+        )
+        return [
+            dap_convert.to_bound(answer, one)
+            for one, answer in zip(wanted, body.breakpoints, strict=False)
+        ]
+
+
+class DapInstructionSteps:
+    """Steps with the granularity of an instruction."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def step_instruction(self, how: ResumeKind, thread: int) -> None:
+        """Step into, or over calls (DAP: SteppingGranularity)."""
+        command = "next" if how is ResumeKind.NEXT else "stepIn"
+        arguments = ask.StepArguments(thread, granularity="instruction")
+        if self._inside.step_keeper is not None:
+            await self._inside.step_keeper.begin_step(how, thread, by_instruction=True)
+        await self._inside.send_request(command, arguments, dap.DapBody)
+
+
+class DapModules:
+    """The modules request."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def list_modules(self) -> list[LoadedModule]:
+        """Return the loaded modules (DAP: ModulesRequest)."""
+        arguments = ask.ModulesArguments(start_module=0, module_count=_MODULES_MAX)
+        body = await self._inside.send_request("modules", arguments, dap.ModulesBody)
+        return [dap_convert.to_module(one) for one in body.modules[:_MODULES_MAX]]
+
+
+class DapJump:
+    """The gotoTargets and goto requests."""
+
+    is_stop_reported = True
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def jump_to(self, file: str, line: int, thread: int) -> None:
+        """Move a thread's program counter (DAP: GotoRequest)."""
+        where = ask.GotoTargetsArguments(ask.SourceReferenceArgument(path=file), line)
+        body = await self._inside.send_request(
+            "gotoTargets", where, dap.TargetsBody, failure=ErrorCode.EVALUATION_FAILED
+        )
+        if not body.targets:
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED,
+                f"no code to jump to at line {line}",
+                hint="debugger source",
+            )
+        arguments = ask.GotoArguments(thread, body.targets[0].id)
+        await self._inside.send_request(
+            "goto", arguments, dap.DapBody, failure=ErrorCode.EVALUATION_FAILED
+        )
+
+
+class DapStepTargets:
+    """The stepInTargets request."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def list_step_targets(self, frame: Frame) -> list[StepTarget]:
+        """Return the calls that can be stepped into (DAP: StepInTargetsRequest)."""
+        body = await self._inside.send_request(
+            "stepInTargets", ask.FrameArguments(frame.handle), dap.TargetsBody
+        )
+        return [StepTarget(one.id, one.label) for one in body.targets]
+
+    async def step_into_target(self, target: StepTarget, thread: int) -> None:
+        """Step into one of the calls (DAP: StepInArguments.targetId)."""
+        if self._inside.step_keeper is not None:
+            await self._inside.step_keeper.begin_step(ResumeKind.STEP, thread)
+        await self._inside.send_request(
+            "stepIn", ask.StepArguments(thread, target_id=target.id), dap.DapBody
+        )
+
+
+class DapSingleThread:
+    """Requests with singleThread."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def resume_single_thread(self, how: ResumeKind, thread: int) -> None:
+        """Let only this thread run (DAP: ContinueArguments.singleThread)."""
+        command = {ResumeKind.NEXT: "next", ResumeKind.STEP: "stepIn", ResumeKind.FINISH: "stepOut"}
+        arguments = ask.StepArguments(thread, single_thread=True)
+        await self._inside.send_request(command.get(how, "continue"), arguments, dap.DapBody)
+
+
+class DapWatchpoints:
+    """Data breakpoints; the request replaces the whole list."""
+
+    slot_count = _SLOTS
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+        self._set: list[tuple[ask.DataBreakpointArgument, int | None]] = []
+
+    async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+        """Set a data breakpoint (DAP: DataBreakpointInfoRequest, SetDataBreakpointsRequest)."""
+        expression = wanted.spec.watch or ""
+        info = await self._inside.send_request(
+            "dataBreakpointInfo",
+            ask.DataBreakpointInfoArguments(expression, frame_id=frame.handle if frame else None),
+            dap.DataBreakpointInfoBody,
+            failure=ErrorCode.EVALUATION_FAILED,
+        )
+        if not info.data_id:
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED,
+                f"cannot watch {expression}: {info.description}",
+                hint="debugger locals",
+            )
+        access = _ACCESS[wanted.spec.access]
+        one = ask.DataBreakpointArgument(info.data_id, access, wanted.spec.condition)
+        bound = (await self._send_watchpoints([*(known for known, _ in self._set), one]))[-1]
+        if not bound.verified:
+            # The refused one is taken out of the adapter's list again.
+            await self._send_watchpoints([known for known, _ in self._set])
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED, bound.message or f"cannot watch {expression}"
+            )
+        self._set.append((one, bound.id))
+        return BoundBreakpoint(verified=True, backend_id=bound.id, again=expression)
+
+    async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
+        """Remove a data breakpoint."""
+        self._set = [one for one in self._set if one[1] != bound.backend_id]
+        await self._send_watchpoints([one for one, _ in self._set])
+
+    async def _send_watchpoints(
+        self, wanted: Sequence[ask.DataBreakpointArgument]
+    ) -> Sequence[dap.DapBreakpoint]:
+        body = await self._inside.send_request(
+            "setDataBreakpoints",
+            ask.SetDataBreakpointsArguments(tuple(wanted)),
+            dap.BreakpointsBody,
+        )
+        missing = [dap.DapBreakpoint()] * (len(wanted) - len(body.breakpoints))
+        return [*body.breakpoints, *missing]
+
+
+_ACCESS = {WatchAccess.WRITE: "write", WatchAccess.READ: "read", WatchAccess.ANY: "readWrite"}
+
+
+# The request, or the capability, that an adapter has to advertise.
+GENERIC: Mapping[type[Any], tuple[str, Callable[[AdapterAccess], Any]]] = {
+    abilities.RawCommandAbility: ("evaluate", lambda inside: inside),
+    abilities.ReturnValueAbility: ("evaluate", lambda inside: inside),
+    abilities.MemoryAbility: ("readMemory", DapMemory),
+    abilities.DisassemblyAbility: ("disassemble", DapDisassembly),
+    abilities.InstructionBreakpointAbility: (
+        "setInstructionBreakpoints",
+        DapInstructionBreakpoints,
+    ),
+    abilities.InstructionStepAbility: ("stepping granularity", DapInstructionSteps),
+    abilities.ModuleAbility: ("modules", DapModules),
+    abilities.JumpAbility: ("goto", DapJump),
+    abilities.StepTargetAbility: ("stepInTargets", DapStepTargets),
+    abilities.SingleThreadAbility: ("single threads", DapSingleThread),
+    abilities.WatchpointAbility: ("setDataBreakpoints", DapWatchpoints),
+}
+
+
+def find_ability(kind: type[Any], profile: AdapterProfile, inside: AdapterAccess) -> Any | None:
+    """Make an ability: the adapter's own, else by the protocol's request; None without either."""
+    own = profile.abilities.get(kind)
+    if own is not None:
+        return own(inside)
+    if kind in profile.lacks:
+        return None
+    need = GENERIC.get(kind)
+    if need is not None and inside.supports_request(need[0]):
+        return need[1](inside)
+    return None

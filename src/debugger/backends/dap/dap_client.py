@@ -1,0 +1,358 @@
+"""Sends requests and matches their responses, within time limits and capabilities."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from debugger.backends.dap import messages as dap
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.expression_hints import LOCALS
+
+Body = TypeVar("Body", bound=dap.DapBody)
+
+_log = logging.getLogger(__name__)
+_LOGGED_MAX = 4000
+# Seconds for a request to an adapter that is busy with an earlier, abandoned request.
+_BUSY_S = 3.0
+
+# lldb-dap 19 aborts on readMemory or setExpression; debugpy hangs on cancel or restart.
+# A request that an adapter did not advertise can kill or wedge it: it is never sent.
+_NEEDS = {
+    "configurationDone": "supports_configuration_done_request",
+    "setFunctionBreakpoints": "supports_function_breakpoints",
+    "setVariable": "supports_set_variable",
+    "setExpression": "supports_set_expression",
+    "exceptionInfo": "supports_exception_info_request",
+    "terminate": "supports_terminate_request",
+    "restart": "supports_restart_request",
+    "stepInTargets": "supports_step_in_targets_request",
+    "gotoTargets": "supports_goto_targets_request",
+    "goto": "supports_goto_targets_request",
+    "dataBreakpointInfo": "supports_data_breakpoints",
+    "setDataBreakpoints": "supports_data_breakpoints",
+    "setInstructionBreakpoints": "supports_instruction_breakpoints",
+    "stepping granularity": "supports_stepping_granularity",
+    "single threads": "supports_single_thread_execution_requests",
+    "readMemory": "supports_read_memory_request",
+    "writeMemory": "supports_write_memory_request",
+    "disassemble": "supports_disassemble_request",
+    "modules": "supports_modules_request",
+    "loadedSources": "supports_loaded_sources_request",
+    "breakpointLocations": "supports_breakpoint_locations_request",
+    "cancel": "supports_cancel_request",
+    "completions": "supports_completions_request",
+    "stepBack": "supports_step_back",
+    "reverseContinue": "supports_step_back",
+    "restartFrame": "supports_restart_frame",
+    "terminateThreads": "supports_terminate_threads_request",
+}
+
+OnEvent = Callable[[str, msgspec.Raw], None]
+OnRequest = Callable[[str, msgspec.Raw], Awaitable[dict[str, Any]]]
+
+
+class DapClient:
+    """One end of a DAP connection: whole message bodies in and out, without I/O.
+
+    `write` is given the body of each message to send. Events are passed to `on_event` in order,
+    from within `receive_message`. A reverse request is answered with the result of `on_request`.
+    """
+
+    def __init__(
+        self,
+        adapter: str,
+        *,
+        write: Callable[[bytes], None],
+        on_event: OnEvent,
+        on_request: OnRequest,
+        tasks: asyncio.TaskGroup,
+        logs_messages: bool = False,
+    ) -> None:
+        self._adapter = adapter
+        self._logs_messages = logs_messages
+        self._write_bytes = write
+        self._on_event = on_event
+        self._on_request = on_request
+        self._tasks = tasks
+        self._seq = 0
+        self._pending: dict[int, asyncio.Future[dap.DapMessage]] = {}
+        self._lost: DebuggerError | None = None
+        # The first request that was given up, as long as nothing has been answered since.
+        self._overdue: str | None = None
+        self._advertised: dict[str, Any] = {}
+        self.capabilities = dap.AdapterCapabilities()
+
+    def _write_message(self, body: bytes) -> None:
+        self._log_message("to", body)
+        self._write_bytes(body)
+
+    def _log_message(self, direction: str, body: bytes) -> None:
+        if self._logs_messages:
+            text = body[:_LOGGED_MAX].decode(errors="backslashreplace")
+            cut = f" … of {len(body)} bytes" if len(body) > _LOGGED_MAX else ""
+            _log.info("dap %s %s: %s%s", direction, self._adapter, text, cut)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request was given up, and the adapter has answered nothing since."""
+        return self._overdue is not None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the adapter is gone."""
+        return self._lost is not None
+
+    def merge_capabilities(self, more: dict[str, Any]) -> None:
+        """Add capabilities, also those of a late event (DAP: CapabilitiesEvent).
+
+        Raises:
+            DebuggerError: PROTOCOL.
+        """
+        # An adapter may send null for a capability that it lacks.
+        self._advertised |= {key: value for key, value in more.items() if value is not None}
+        try:
+            self.capabilities = msgspec.convert(self._advertised, dap.AdapterCapabilities)
+        except msgspec.ValidationError as error:
+            raise DebuggerError(
+                ErrorCode.PROTOCOL, f"{self._adapter} sent malformed capabilities: {error}"
+            ) from error
+
+    def supports_request(self, command: str) -> bool:
+        """Return whether the adapter supports a request."""
+        need = _NEEDS.get(command)
+        return need is None or bool(getattr(self.capabilities, need))
+
+    async def send_request(
+        self,
+        command: str,
+        arguments: msgspec.Struct | dict[str, Any],
+        body: type[Body],
+        *,
+        within: float,
+        failure: ErrorCode = ErrorCode.ADAPTER_FAILED,
+        sent: asyncio.Future[dap.DapMessage] | None = None,
+    ) -> Body:
+        """Send a request and return its response's body; `within` is in seconds.
+
+        A request that was already `sent` is not sent again.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED without sending, TIMEOUT, ADAPTER_DIED, or `failure` with
+                the adapter's own message.
+        """
+        response = sent if sent is not None else self.post_request(command, arguments)
+        return self.decode_body(
+            await self.wait_for_response(response, command, within=within), body, failure
+        )
+
+    async def send_and_wait(
+        self, command: str, arguments: msgspec.Struct | dict[str, Any], *, within: float
+    ) -> dap.DapMessage:
+        """Send a request and return the response, whether it succeeded or not.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED without sending, TIMEOUT, ADAPTER_DIED.
+        """
+        return await self.wait_for_response(
+            self.post_request(command, arguments), command, within=within
+        )
+
+    async def wait_for_response(
+        self, response: asyncio.Future[dap.DapMessage], command: str, *, within: float
+    ) -> dap.DapMessage:
+        """Return the response to a request that was sent.
+
+        Raises:
+            DebuggerError: TIMEOUT, ADAPTER_DIED.
+        """
+        if self._overdue is not None:
+            # The adapter works through its requests in order, and is still at the overdue one.
+            within = min(within, _BUSY_S)
+        # asyncio.timeout would cost each request more than its sending.
+        limit = asyncio.get_running_loop().call_later(within, _expire_response, response)
+        try:
+            return await response
+        except TimeoutError:
+            raise self._build_timeout_error(command, within) from None
+        except asyncio.CancelledError:
+            self._overdue = self._overdue or command
+            raise
+        finally:
+            limit.cancel()
+
+    def _build_timeout_error(self, command: str, within: float) -> DebuggerError:
+        message = f"{self._adapter} did not answer {command} within {within:g} s"
+        if self._overdue is not None:
+            message += f": since {self._overdue}, which took too long, it has answered nothing"
+        self._overdue = self._overdue or command
+        hint = "debugger stop ends the session; debugger status shows it"
+        return DebuggerError(ErrorCode.TIMEOUT, message, hint=hint)
+
+    def post_request(
+        self, command: str, arguments: msgspec.Struct | dict[str, Any]
+    ) -> asyncio.Future[dap.DapMessage]:
+        """Send a request; the future is its response, or fails once the adapter is gone.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED, ADAPTER_DIED or USAGE, without sending.
+        """
+        if not self.supports_request(command):
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED,
+                f"{self._adapter} cannot do this: it does not take the request {command!r}",
+                hint="debugger doctor lists the adapters",
+            )
+        if self._lost is not None:
+            raise self._lost
+        seq = self._seq + 1
+        body = _encode_message(
+            {"seq": seq, "type": "request", "command": command, "arguments": arguments}
+        )
+        self._seq = seq
+        response: asyncio.Future[dap.DapMessage] = asyncio.get_running_loop().create_future()
+        self._pending[seq] = response
+        # However the wait ends, a late response finds nothing to wake.
+        response.add_done_callback(lambda _: self._pending.pop(seq, None))
+        self._write_message(body)
+        return response
+
+    def decode_body(self, response: dap.DapMessage, kind: type[Body], failure: ErrorCode) -> Body:
+        """Return a response's typed body.
+
+        Raises:
+            DebuggerError: `failure` if it did not succeed, PROTOCOL if the body is malformed.
+        """
+        if not response.success:
+            raise DebuggerError(failure, response_error_text(response), hint=_HINTS.get(failure))
+        return decode_body(response.body, kind)
+
+    def receive_message(self, body: bytes) -> None:
+        """Handle one message.
+
+        Raises:
+            DebuggerError: PROTOCOL if it is malformed.
+        """
+        self._log_message("from", body)
+        try:
+            message = _decode_as(body, dap.DapMessage)
+        except _UNREADABLE as error:
+            raise DebuggerError(
+                ErrorCode.PROTOCOL, f"{self._adapter} sent a broken message: {error}"
+            ) from error
+        if message.type == "response":
+            self._overdue = None
+            waiter = self._pending.get(message.request_seq)
+            if waiter is not None and not waiter.done():
+                waiter.set_result(message)
+        elif message.type == "event":
+            if message.event == "capabilities":
+                self.merge_capabilities(
+                    decode_body(message.body, dap.CapabilitiesBody).capabilities
+                )
+            else:
+                self._on_event(message.event, message.body)
+        elif message.type == "request":
+            self._tasks.create_task(self._answer_reverse(message))
+
+    async def _answer_reverse(self, request: dap.DapMessage) -> None:
+        reply: dict[str, Any] = {
+            "type": "response",
+            "request_seq": request.seq,
+            "command": request.command,
+            "success": True,
+        }
+        try:
+            reply["body"] = await self._on_request(request.command, request.arguments)
+        except DebuggerError as error:
+            reply |= {"success": False, "message": error.message}
+        except (msgspec.MsgspecError, RecursionError) as error:
+            reply |= {"success": False, "message": f"malformed arguments: {error}"}
+        if self._lost is None:
+            self._seq += 1
+            self._write_message(_encode_message({"seq": self._seq, **reply}))
+
+    def fail_all(self, error: DebuggerError) -> None:
+        """Fail all pending and all later requests: the adapter is gone."""
+        if self._lost is None:
+            self._lost = error
+            for waiter in list(self._pending.values()):
+                if not waiter.done():
+                    waiter.set_exception(error)
+                    waiter.exception()  # whoever posted may not be waiting yet
+
+
+def _expire_response(response: asyncio.Future[dap.DapMessage]) -> None:
+    if not response.done():
+        response.set_exception(TimeoutError())
+
+
+_HINTS = {
+    ErrorCode.ADAPTER_FAILED: "debugger daemon logs shows what the adapter said",
+    ErrorCode.EVALUATION_FAILED: LOCALS,
+}
+
+
+def _encode_message(message: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(message)
+    except UnicodeEncodeError as error:
+        wrong = ascii(error.object[max(0, error.start - 20) : error.end + 20])
+        raise DebuggerError(
+            ErrorCode.USAGE, f"debug adapters take only UTF-8, and this is none: {wrong}"
+        ) from error
+
+
+# ValueError: msgspec's own, and numbers of thousands of digits.
+_UNREADABLE = (ValueError, RecursionError)
+Read = TypeVar("Read", bound=msgspec.Struct)
+
+
+def _decode_as(data: bytes, kind: type[Read]) -> Read:
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except ValueError:
+        # A Python program's text may hold half a surrogate pair: JSON can, UTF-8 cannot.
+        text = json.dumps(json.loads(data.decode(errors="replace")), ensure_ascii=False)
+        return msgspec.json.decode(text.encode(errors="replace"), type=kind)
+
+
+def decode_body(raw: msgspec.Raw, kind: type[Body]) -> Body:
+    """Decode a body; a missing or null one counts as empty.
+
+    Raises:
+        DebuggerError: PROTOCOL.
+    """
+    data = bytes(raw)
+    try:
+        return _decode_as(data if data not in {b"", b"null"} else b"{}", kind)
+    except _UNREADABLE as error:
+        raise DebuggerError(
+            ErrorCode.PROTOCOL, f"the adapter sent a malformed {kind.__name__}: {error}"
+        ) from error
+
+
+def response_error_text(response: dap.DapMessage) -> str:
+    """Return the message of an unsuccessful response, from either of its two places."""
+    detail = ""
+    try:
+        error = decode_body(response.body, dap.ErrorBody).error
+    except DebuggerError:
+        error = None
+    if isinstance(error, str):
+        detail = error
+    elif error is not None:
+        detail = error.format
+        for name, value in (error.variables or {}).items():
+            detail = detail.replace("{" + name + "}", value)
+    message = response.message or ""
+    # `message` may be a key ("notStopped") beside a sentence in the body (DAP: ErrorResponse).
+    text = detail if len(detail) > len(message) else message
+    return text.strip() or f"the adapter refused {response.command!r} without saying why"

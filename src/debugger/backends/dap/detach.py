@@ -1,0 +1,120 @@
+"""Detaches from a running program without leaving traps or signals in it.
+
+A detach of LLDB 19 at the moment when a breakpoint is hit, or stepped over, leaves its trap in the
+code: the program dies of SIGTRAP. A thread that was requested to stop, but had hit a breakpoint
+first, still has the SIGSTOP pending: it would stop for good. Delve stops a program by a SIGTRAP,
+which stays pending where a breakpoint was hit first, and would end the program.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import msgspec
+
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile, LetGo
+from debugger.backends.dap.conversation import AdapterConversation
+from debugger.backends.lldb import lldb_detach as lldb
+from debugger.errors import DebuggerError
+from debugger.system.thread_states import go_on, has_pending
+
+_HALT_S = 2.0
+_AGAIN = 3
+
+
+@asynccontextmanager
+async def detaching(
+    inside: AdapterAccess, talk: AdapterConversation, profile: AdapterProfile, *, kill: bool
+) -> AsyncIterator[None]:
+    """Pause a program that is not ended, and remove all breakpoints, around its detach.
+
+    Failures are left to the detach itself. Afterwards no stop signal of the debugger's is pending.
+    """
+    await _detach_program(inside, talk, profile, kill=kill)
+    yield
+    pid = _local_pid(inside, talk)
+    if profile.clears and not kill and pid is not None:
+        go_on(pid)
+
+
+def _local_pid(inside: AdapterAccess, talk: AdapterConversation) -> int | None:
+    """Return the process, if it runs on this machine: neither a core file's nor a server's."""
+    is_here = inside.attach_target is None or inside.attach_target.pid is not None
+    return talk.events.pid if is_here else None
+
+
+async def _detach_program(
+    inside: AdapterAccess, talk: AdapterConversation, profile: AdapterProfile, *, kill: bool
+) -> None:
+    attached = inside.attach_target
+    is_core_file = attached is not None and attached.core is not None
+    # A server that goes on for others would leave it standing.
+    is_server = attached is not None and attached.connect is not None
+    release_target = profile.let_go if not is_server else None
+    if (
+        kill
+        or not (profile.clears or release_target)
+        or is_core_file
+        or talk.client.is_lost
+        or talk.client.is_busy
+    ):
+        return
+    talk.events.stop_reporting()
+    with suppress(DebuggerError, TimeoutError):
+        async with asyncio.timeout(profile.detach_s):
+            await (
+                _clear_breakpoints(inside, talk)
+                if release_target is None
+                else _run_until_clean(inside, talk, release_target)
+            )
+
+
+async def _clear_breakpoints(inside: AdapterAccess, talk: AdapterConversation) -> None:
+    addresses = lldb.trap_addresses(await inside.run_raw(lldb.LIST, None))
+    # Before it is stopped: LLDB may not come to that while breakpoints are hit again and again.
+    await _send_empty_lists(inside, tuple(talk.sent))
+    pid = _local_pid(inside, talk)
+    for _ in range(_AGAIN):
+        await _stop_program(talk)
+        for address in addresses:
+            for _ in range(lldb.TIMES):
+                if not lldb.is_removed(await inside.run_raw(lldb.removal_command(address), None)):
+                    break
+        if pid is None or not has_pending(pid):
+            return
+        await talk.send_request("continue", ask.ThreadArguments(0), dap.DapBody)
+
+
+async def _run_until_clean(inside: AdapterAccess, talk: AdapterConversation, let_go: LetGo) -> None:
+    """Run without breakpoints until no signal of the debugger's is pending, then pause."""
+    for _ in range(_AGAIN):
+        await let_go(inside.send_request, talk.events.halted, tuple(talk.sent))
+        await _stop_program(talk)
+        if talk.events.pid is None or not has_pending(talk.events.pid):
+            return
+
+
+async def _send_empty_lists(inside: AdapterAccess, files: tuple[str, ...]) -> None:
+    lists: list[tuple[str, msgspec.Struct]] = [
+        ("setBreakpoints", ask.SetBreakpointsArguments(ask.SourceReferenceArgument(path=one), ()))
+        for one in files
+    ]
+    lists.append(("setFunctionBreakpoints", ask.SetFunctionBreakpointsArguments(())))
+    lists.append(("setInstructionBreakpoints", ask.SetInstructionBreakpointsArguments(())))
+    lists.append(("setExceptionBreakpoints", ask.SetExceptionBreakpointsArguments(())))
+    for command, arguments in lists:
+        with suppress(DebuggerError):  # of a kind that the adapter does not support none was set
+            await inside.send_request(command, arguments, dap.BreakpointsBody)
+
+
+async def _stop_program(talk: AdapterConversation) -> None:
+    if talk.events.halted.is_set():
+        return
+    await talk.send_request("pause", ask.ThreadArguments(0), dap.DapBody)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_HALT_S):
+            await talk.events.halted.wait()

@@ -1,0 +1,201 @@
+"""Filters stops of an adapter, and continues after those that no request of the user's explains."""
+
+from __future__ import annotations
+
+import msgspec
+
+from debugger.backends.base import Backend, ConditionError, LogpointPassed, Sink
+from debugger.backends.dap import dap_breakpoints
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile
+from debugger.backends.dap.event_dispatcher import EventDispatcher
+from debugger.backends.dap.exception_filters import DapExceptions
+from debugger.backends.dap.lost_steps import LostStepRecovery
+from debugger.backends.dap.shared_sites import SharedSites
+from debugger.errors import DebuggerError
+from debugger.model.log_template import split_template
+from debugger.model.program import EvaluationPurpose, Frame, Stopped, StopReason
+
+
+class StopFilter:
+    """Filters the doubtful stops of one program.
+
+    In order: complete the thread; settle a stop whose event says too little; ask the step keeper
+    which breakpoints really stopped; leave a frame that an exception only passes through; apply
+    conditions, hit counts and logs of shared sites; drop hits whose condition cannot be evaluated,
+    and report the failure; drop exceptions of other types; write logpoints. A stop without a reason
+    left is not reported: the program continues, or the step that it interrupted goes on.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        inside: AdapterAccess,
+        profile: AdapterProfile,
+        exceptions: DapExceptions,
+        *,
+        sites: SharedSites,
+        lost_steps: LostStepRecovery,
+        sink: Sink,
+    ) -> None:
+        self._backend = backend
+        self._inside = inside
+        self._profile = profile
+        self._exceptions = exceptions
+        self._sites = sites
+        self._lost_steps = lost_steps
+        self._sink = sink
+
+    async def filter_stop(
+        self, stop: Stopped, events: EventDispatcher, before: int | None
+    ) -> Stopped | None:
+        """Return a stop that is to be reported, with its thread; None where the program goes on.
+
+        `before` is the thread of the previous stop.
+        """
+        filtered = await self._filter_doubtful(stop, events, before)
+        if (
+            filtered is not None
+            and self._lost_steps.is_continuing_step
+            and filtered.reason is StopReason.STEP
+        ):
+            filtered = await self._lost_steps.continue_step(filtered)
+        elif filtered is not None:
+            self._lost_steps.forget_step()
+        steps = self._inside.step_keeper
+        return (
+            await steps.enter_body(filtered)
+            if filtered is not None and steps is not None
+            else filtered
+        )
+
+    async def _filter_doubtful(
+        self, stop: Stopped, events: EventDispatcher, before: int | None
+    ) -> Stopped | None:
+        if stop.thread is None:  # delve may leave it out
+            thread_ids = [one.id for one in await self._backend.list_threads()]
+            thread = before if before in thread_ids else next(iter(thread_ids), None)
+            stop = msgspec.structs.replace(stop, thread=thread)
+        if self._profile.settle is not None:
+            settled = await self._profile.settle(self._inside, stop)
+            if settled is None:
+                return None
+            stop = settled
+        steps = self._inside.step_keeper
+        filtered = await steps.attribute_stop(stop) if steps is not None else stop
+        if filtered is None:
+            return await self._continue_past(stop)
+        stop = filtered
+        step_ended = self._profile.step_ended
+        if stop.reason is StopReason.STEP and step_ended is not None:
+            ended = await step_ended(self._inside, stop)
+            if ended is None:
+                await self._inside.send_request(
+                    "next", ask.ThreadArguments(stop.thread or 0), dap.DapBody
+                )
+                return None
+            stop = ended
+        due_stop = await self._sites.filter_stop(stop, self._fill_log)
+        if due_stop is None:
+            return await self._continue_or_resume_step(stop, events)
+        stop = due_stop
+        failures = await self._condition_failures(stop, events)
+        for failure in failures.values():
+            self._sink(failure)
+        hits = tuple(hit for hit in stop.hits if hit not in failures)
+        is_failed = bool(failures) and not hits
+        stop = msgspec.structs.replace(stop, hits=hits)
+        if is_failed or not await self._is_requested(stop, events):
+            return await self._continue_past(stop)
+        return (
+            await self._continue_or_resume_step(stop, events)
+            if await self._write_logpoints(stop, events)
+            else stop
+        )
+
+    async def _continue_past(self, stop: Stopped) -> Stopped | None:
+        """Continue the program, unless a step has ended here; return the stop of that step.
+
+        A step that has not ended goes on by itself: LLDB keeps its plan until it is done.
+        """
+        steps = self._inside.step_keeper
+        ended = await steps.ended_step() if steps is not None else None
+        if ended is None:
+            await self._inside.send_request(
+                "continue", ask.ThreadArguments(stop.thread or 0), dap.DapBody
+            )
+        return ended
+
+    async def _continue_or_resume_step(
+        self, stop: Stopped, events: EventDispatcher
+    ) -> Stopped | None:
+        """Continue after breakpoints none of which stops, and go on with the interrupted step."""
+        if events.is_stepping and not self._profile.keeps_steps:
+            ended = msgspec.structs.replace(
+                stop, reason=StopReason.STEP, raw_reason="step", hits=()
+            )
+            return await self._lost_steps.continue_step(ended)
+        return await self._continue_past(stop)
+
+    async def _write_logpoints(self, stop: Stopped, events: EventDispatcher) -> bool:
+        """Write the logpoints' texts; return whether the stop has no other reason."""
+        passed_logpoints = [events.logs[hit] for hit in stop.hits if hit in events.logs]
+        if not passed_logpoints or stop.thread is None:
+            return False
+        frame = (await self._backend.read_stack(stop.thread, levels=1)).frames[0]
+        for number, text in passed_logpoints:
+            self._sink(LogpointPassed(number, await self._fill_log(text, frame)))
+        return len(passed_logpoints) == len(stop.hits)
+
+    async def _fill_log(self, text: str, frame: Frame) -> str:
+        text_so_far = ""
+        for part, is_expression in split_template(text):
+            if not is_expression:
+                text_so_far += part
+                continue
+            try:
+                text_so_far += (
+                    await self._backend.evaluate(part, frame, EvaluationPurpose.PRINT)
+                ).value
+            except DebuggerError as error:
+                text_so_far += f"<{error.message}>"
+        return text_so_far
+
+    async def _is_requested(self, stop: Stopped, events: EventDispatcher) -> bool:
+        if stop.reason is StopReason.ENTRY and self._profile.stops_first:
+            launched = self._inside.launch_target
+            return events.wants_entry or (launched is not None and launched.stop_on_entry)
+        if stop.reason is not StopReason.EXCEPTION:
+            return True
+        caught_types = {kind for hit in stop.hits for kind in events.thrown.get(hit, ())}
+        if caught_types:
+            types = [one for one in caught_types if one is not None]
+            return None in caught_types or await self._exceptions.is_of_type(stop, types)
+        return await self._exceptions.is_requested(stop)
+
+    async def _condition_failures(
+        self, stop: Stopped, events: EventDispatcher
+    ) -> dict[int, ConditionError]:
+        """Return the conditions that could not be evaluated, by the adapter's number."""
+        if stop.thread is None:
+            return {}
+        problem = self._profile.failed_condition(stop)
+        if problem is None:
+            return await dap_breakpoints.find_failed_conditions(
+                self._backend, stop, events.conditions
+            )
+        frames = (await self._backend.read_stack(stop.thread, levels=1)).frames
+        for number, condition in dict.fromkeys(events.conditions.values()):
+            if frames and await self._condition_fails(condition, frames[0], problem):
+                return dict.fromkeys(
+                    stop.hits or (0,), ConditionError(number, f"{condition}: {problem}")
+                )
+        return dict.fromkeys(stop.hits or (0,), ConditionError(None, problem))
+
+    async def _condition_fails(self, condition: str, frame: Frame, problem: str) -> bool:
+        try:
+            await self._backend.evaluate(condition, frame, EvaluationPurpose.PRINT)
+        except DebuggerError as error:
+            return error.message in problem or problem in error.message
+        return False

@@ -1,0 +1,283 @@
+"""Launches a program by an adapter that launches on one connection and debugs on another.
+
+js-debug answers a launch with the reverse request to start a debug session for the program: that
+session does the debugging. The launching connection stays open beside it and reports nothing
+relevant any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from debugger.backends.base import BackendEvent, LaunchTarget
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile
+from debugger.backends.dap.dap_client import DapClient, OnRequest, decode_body
+from debugger.backends.dap.dap_transport import TcpConnection
+from debugger.backends.dap.event_dispatcher import EventDispatcher
+from debugger.backends.dap.wire import MessageDecoder, encode_message
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import Breakpoint
+from debugger.model.events import OutputStream
+from debugger.model.program import ExitedProgram, Stopped, Variable
+
+_SAID_MAX = 2000
+
+
+class BreakpointSender(Protocol):
+    """Sends a file's breakpoints to an adapter that needs more than the protocol's request."""
+
+    is_live: bool  # the launch is done: more than breakpoints can be requested
+    is_changed: bool  # the user may have changed variables at this stop
+    returned: Variable | None  # by the function that was just left
+    is_replaying: bool  # the adapter repeats what an attached program logged before
+
+    async def clear_all(self) -> None:
+        """Remove all breakpoints."""
+
+    async def send_file(
+        self, file: str, wanted: Sequence[Breakpoint]
+    ) -> Sequence[dap.DapBreakpoint]:
+        """Replace a file's breakpoints; the answers come in the same order."""
+
+    async def set_entry(self) -> None:
+        """Set the entry breakpoint, if the user requested a stop there."""
+
+    async def keep_numbers(self) -> None:
+        """Update breakpoints that were set before the launch was done."""
+
+    async def step_out(self, thread: int) -> None:
+        """Step out of a function."""
+
+    async def pause_program(self, thread: int) -> None:
+        """Pause a running program, whether or not any of its code runs."""
+
+    async def is_user_stop(self, stop: Stopped) -> bool:
+        """Return whether a stop is for the user; False for a part of a step of ours."""
+
+    def note_event(self, event: BackendEvent) -> None:
+        """Note an event that is reported to the session."""
+
+    def is_replayed(self, event: BackendEvent) -> bool:
+        """Return whether an event repeats output from before the attach."""
+
+    async def end_replay(self) -> None:
+        """Find the end of the output that is repeated from before the attach."""
+
+
+class PendingLaunch:
+    """A program between its beginning and the setting of its breakpoints."""
+
+    def __init__(
+        self,
+        events: EventDispatcher,
+        run: Callable[[], Awaitable[None]],
+        configuration: Mapping[str, Any] | None,
+        lines: BreakpointSender,
+    ) -> None:
+        self._events = events
+        self._run = run
+        self._lines = lines
+        self.configuration = configuration or {}
+        self._has_begun = False
+        self._stop: Stopped | None = None
+        self._is_told = False
+
+    async def begin_program(self) -> None:
+        """Let the program begin; its first stop is not reported to the session."""
+        self._events.hold = asyncio.get_running_loop().create_future()
+        self._has_begun = self._lines.is_live = True
+        await self._run()
+
+    async def wait_first_stop(self, within_s: float) -> Stopped | None:
+        """Wait for the first stop; None if the program ended or the time passed."""
+        assert self._events.hold is not None
+        done, _ = await asyncio.wait({self._events.hold}, timeout=within_s)
+        self._stop = self._events.hold.result() if done else None
+        return self._stop
+
+    def report_first_stop(self) -> None:
+        """Report the first stop once the session can take it, instead of continuing."""
+        self._is_told = True
+
+    async def run_program(
+        self, inside: AdapterAccess, tell: Callable[[BackendEvent], None]
+    ) -> None:
+        """Let the program run, now that its breakpoints are set."""
+        if not self._has_begun:
+            await self._run()
+            await self._lines.keep_numbers()
+            self._lines.is_live = True
+            return
+        if not self.configuration:
+            await self._lines.set_entry()
+        hold, self._events.hold = self._events.hold, None
+        if self._stop is None and hold is not None and hold.done():
+            # It came while breakpoints were set, and is for the user.
+            self._stop, self._is_told = hold.result(), True
+        if self._stop is not None and self._is_told:
+            tell(self._stop)
+        elif self._stop is not None:
+            await inside.send_request(
+                "continue", ask.ThreadArguments(self._stop.thread or 0), dap.DapBody
+            )
+
+
+@dataclass(frozen=True)
+class DelegatedLaunch:
+    """The hooks of an adapter that launches on one connection and debugs on another."""
+
+    # Reads the process from the configuration of a session that the adapter wants started.
+    child_pid: Callable[[Mapping[str, Any]], int | None]
+    # Changes the environment of the adapter, `environment` that of the program.
+    own: Callable[[Path], Mapping[str, str]]
+    environment: Callable[[Mapping[str, str | None]], Mapping[str, str | None]]
+    # Returns a note if the adapter runs another program than the requested one.
+    replaced: Callable[[LaunchTarget, Sequence[str]], str | None]
+    # Removes from the output what only a debugger's presence makes the program write.
+    written: Callable[[OutputStream, str], str]
+    # May let the program run to where it waits for us, before its breakpoints are set.
+    begin: Callable[[AdapterAccess, PendingLaunch], Awaitable[None]]
+    lines: Callable[[AdapterAccess], BreakpointSender]
+    # Cleans up an attached program before the detach; the event is set when the program is gone.
+    leave: Callable[[AdapterAccess, asyncio.Event], Awaitable[str | None]]
+    end: Callable[[AdapterAccess], None]
+
+
+class LaunchConnection:
+    """The launching connection, on which the program's own session is requested."""
+
+    def __init__(
+        self,
+        profile: AdapterProfile,
+        link: TcpConnection,
+        *,
+        serve: OnRequest,
+        tasks: asyncio.TaskGroup,
+    ) -> None:
+        assert profile.delegating is not None
+        self._name = profile.name
+        self._written = profile.delegating.written
+        self._link = link
+        self._serve = serve
+        self._said = ""
+        self._seen: ExitedProgram | None = None
+        loop = asyncio.get_running_loop()
+        self._program: asyncio.Future[dict[str, Any]] = loop.create_future()
+        self._is_ready = asyncio.Event()
+        self._client = DapClient(
+            profile.name,
+            write=lambda body: link.write_input(encode_message(body)),
+            on_event=self._dispatch_event,
+            on_request=self._answer_request,
+            tasks=tasks,
+        )
+        tasks.create_task(self._receive_messages())
+
+    async def start_program(
+        self, command: str, arguments: dict[str, Any], *, initialize_s: float, within_s: float
+    ) -> dict[str, Any]:
+        """Launch or attach; return the configuration of the program's own session.
+
+        Raises:
+            DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT.
+        """
+        client = self._client
+        initialize = ask.InitializeArguments(adapter_id=self._name)
+        answer = await client.send_and_wait("initialize", initialize, within=initialize_s)
+        client.decode_body(answer, dap.DapBody, ErrorCode.ADAPTER_FAILED)
+        client.merge_capabilities(msgspec.json.decode(answer.body, type=dict[str, Any]))
+        launch_response = client.post_request(command, arguments)
+        try:
+            async with asyncio.timeout(initialize_s):
+                await self._is_ready.wait()
+        except TimeoutError:
+            raise self._timeout_error(command, initialize_s) from None
+        await client.send_request(
+            "configurationDone", ask.NoArguments(), dap.DapBody, within=initialize_s
+        )
+        pending: set[asyncio.Future[Any]] = {self._program, launch_response}
+        limit = asyncio.get_running_loop().time() + within_s
+        while not self._program.done():
+            remaining_s = limit - asyncio.get_running_loop().time()
+            done, pending = await asyncio.wait(
+                pending, timeout=remaining_s, return_when=asyncio.FIRST_COMPLETED
+            )
+            if not done:
+                raise self._timeout_error(command, within_s)
+            if launch_response in done and not self._program.done():
+                client.decode_body(launch_response.result(), dap.DapBody, ErrorCode.LAUNCH_FAILED)
+        return self._program.result()
+
+    def take_output(self, stream: OutputStream, text: str) -> str:
+        """Note the program's output; return the part that is the program's own."""
+        if not self._program.done():
+            self._said = (self._said + text)[-_SAID_MAX:]
+        return self._written(stream, text)
+
+    def note_end(self, seen: ExitedProgram | None = None) -> bool:
+        """Note that the program or adapter has ended; return whether the session never began."""
+        self._seen = seen or self._seen
+        if self._program.done():
+            return self._program.exception() is not None
+        exit_note = ""
+        if self._seen is not None:
+            status = f"status {self._seen.code}" if self._seen.signal is None else self._seen.signal
+            exit_note = f": it ended with {status}"
+        output_note = f"; it said: {self._said.strip()}" if self._said.strip() else ""
+        problem = DebuggerError(
+            ErrorCode.LAUNCH_FAILED, f"the program did not begin{exit_note}{output_note}"
+        )
+        self._program.set_exception(problem)
+        self._program.exception()
+        return True
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._link.close()
+
+    def _timeout_error(self, command: str, seconds: float) -> DebuggerError:
+        return DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{self._name} did not finish {command} within {seconds:g} s",
+            hint="debugger doctor tries each adapter",
+        )
+
+    def _dispatch_event(self, name: str, body: msgspec.Raw) -> None:
+        if name == "initialized":
+            self._is_ready.set()
+        elif name == "terminated":
+            self.note_end()
+        elif name == "output" and not self._program.done():
+            output = decode_body(body, dap.OutputBody)
+            if output.category != "telemetry":
+                self._said = (self._said + output.output)[-_SAID_MAX:]
+
+    async def _answer_request(self, command: str, raw: msgspec.Raw) -> dict[str, Any]:
+        if command == "startDebugging" and not self._program.done():
+            request = msgspec.json.decode(raw, type=dap.StartDebuggingArguments)
+            self._program.set_result({"request": request.request, **request.configuration})
+            return {}
+        return await self._serve(command, raw)
+
+    async def _receive_messages(self) -> None:
+        decoder = MessageDecoder()
+        problem = DebuggerError(ErrorCode.ADAPTER_DIED, f"{self._name} closed its connection")
+
+        def feed_decoder(chunk: bytes) -> None:
+            for body in decoder.add_bytes(chunk):
+                self._client.receive_message(body)
+
+        try:
+            await self._link.forward_output(feed_decoder)
+        except DebuggerError as error:
+            problem = error
+        self._client.fail_all(problem)
+        self.note_end()

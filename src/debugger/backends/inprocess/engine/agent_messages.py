@@ -1,0 +1,159 @@
+"""Parses one message of the agent into events."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from debugger.backends.inprocess.engine import log_records
+from debugger.backends.inprocess.engine.call_records import RECORD
+from debugger.backends.inprocess.engine.engine_events import (
+    CallsRecorded,
+    EngineChildAppeared,
+    EngineConditionFailed,
+    EngineEvent,
+    EngineModule,
+    HitTally,
+    ModuleLoaded,
+    ModuleUnloaded,
+    RecordLogged,
+    RecordsDropped,
+    ThreadPaused,
+)
+
+_FULL = 4096 * RECORD.size  # DRAIN_MAX in agent/60_trace.js
+_TIME = 4  # of the fields of calls.RECORD
+_Row = RecordLogged | EngineConditionFailed
+
+
+def read_events(
+    payload: Mapping[str, Any], data: bytes | None, names: Sequence[str] = ()
+) -> Iterator[EngineEvent]:
+    """Yield what a message tells, in order; `names` are those of `log_records.unpack_records`."""
+    match payload:
+        case {"type": "records", "records": [*records], "lost": int(lost)}:
+            rows = [_parse_record(row) for row in records]
+            if data:
+                rows = _merge_rows(
+                    rows, [*log_records.unpack_records(data, names, payload["first"])]
+                )
+            yield from rows
+            if lost:
+                yield RecordsDropped(records=lost)
+        case {"type": "calls", "lost": int(lost)}:
+            yield CallsRecorded(data=data or b"", lost=lost)
+        case {"type": "paused"}:
+            yield _parse_paused(payload)
+        case {"type": "forked", "pid": int(pid), "parent": int(parent)}:
+            yield EngineChildAppeared(pid=pid, parent=parent)
+        case {"type": "module"}:
+            yield ModuleLoaded(module=read_module(payload))
+        case {"type": "unmapped", "base": str(base), "size": int(size)}:
+            yield ModuleUnloaded(base=int(base, 16), size=size)
+        case _:
+            return
+
+
+def _merge_rows(rows: Sequence[_Row], logged: Sequence[RecordLogged]) -> list[_Row]:
+    """Put what JavaScript and what machine code has told in the order of time, numbered so."""
+    both = sorted([*rows, *logged], key=attrgetter("time"))
+    numbers = sorted(one.sequence for one in both)
+    return [
+        one if one.sequence == number else msgspec.structs.replace(one, sequence=number)
+        for one, number in zip(both, numbers, strict=True)
+    ]
+
+
+def split_later(
+    logged: Sequence[EngineEvent], events: Sequence[EngineEvent]
+) -> tuple[Sequence[EngineEvent], list[EngineEvent]]:
+    """Split what was logged where a full batch of calls ends: the rest waits for the next one."""
+    if not events or not isinstance(events[0], CallsRecorded) or len(events[0].data) < _FULL:
+        return logged, []
+    (*_, last) = RECORD.iter_unpack(events[0].data[-RECORD.size :])
+    later: list[EngineEvent] = [
+        one for one in logged if isinstance(one, _Row) and one.time * 1000 > last[_TIME]
+    ]
+    return [one for one in logged if one not in later], later
+
+
+def among_calls(
+    logged: Sequence[EngineEvent], events: Sequence[EngineEvent]
+) -> Iterator[EngineEvent]:
+    """Put what was logged, in its order, among the calls and returns by the times of both."""
+    if not logged or not events or not isinstance(events[0], CallsRecorded):
+        yield from [*logged, *events]
+        return
+    data, lost = events[0].data, events[0].lost
+    times = [one[_TIME] for one in RECORD.iter_unpack(data)]
+    at = 0
+    for one in logged:
+        upto = at
+        if isinstance(one, _Row):
+            upto = bisect(times, int(one.time * 1000), at)
+        if upto > at:
+            yield CallsRecorded(data=data[at * RECORD.size : upto * RECORD.size])
+            at = upto
+        yield one
+    yield CallsRecorded(data=data[at * RECORD.size :], lost=lost)
+    yield from events[1:]
+
+
+def _parse_record(row: Sequence[Any]) -> _Row:
+    point, thread, sequence, time, hits, said = row
+    if hits is None:
+        return EngineConditionFailed(
+            point=point, thread=thread, text=said, time=time, sequence=sequence
+        )
+    return RecordLogged(
+        point=point, thread=thread, hits=hits, values=said, time=time, sequence=sequence
+    )
+
+
+def _parse_paused(payload: Mapping[str, Any]) -> ThreadPaused:
+    return ThreadPaused(
+        thread=payload["thread"],
+        reason=payload["reason"],
+        registers=read_registers(payload["registers"]),
+        time=payload["time"],
+        sequence=payload["sequence"],
+        vectors=_parse_number(payload.get("vectors")),
+        points=tuple(payload.get("ids", ())),
+        hits=payload.get("hits", 0),
+        watches=tuple(
+            (one["id"], bytes.fromhex(one["before"]), bytes.fromhex(one["after"]))
+            for one in payload.get("watches", ())
+        ),
+        signal=payload.get("signal", 0),
+        signal_code=payload.get("code", 0),
+        fault=_parse_number(payload.get("fault")),
+        base=_parse_number(payload.get("base")),
+    )
+
+
+def _parse_number(text: str | None) -> int:
+    return int(text, 16) if text else 0
+
+
+def read_registers(texts: Mapping[str, str]) -> dict[str, int]:
+    """Read registers as the agent writes them."""
+    return {name: int(text, 16) for name, text in texts.items()}
+
+
+def read_module(payload: Mapping[str, Any]) -> EngineModule:
+    """Read a module as the agent writes it."""
+    return EngineModule(
+        name=payload["name"],
+        path=payload["path"],
+        base=int(payload["base"], 16),
+        size=payload["size"],
+    )
+
+
+def read_tally(value: Mapping[str, Any]) -> dict[str, HitTally]:
+    """Read the counts of all points."""
+    return {point: HitTally(hits=hits, dropped=dropped) for point, (hits, dropped) in value.items()}

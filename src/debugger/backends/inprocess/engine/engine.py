@@ -1,0 +1,440 @@
+"""Runs, stops, reads and traces one program from within; the engine's asyncio interface.
+
+One call at a time, except `pause` and `end`. Everything is by address; what an address means is
+for others to say. Events go to the sink in the order in which the agent told them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from debugger.backends.inprocess.engine import child_processes
+from debugger.backends.inprocess.engine.agent_connection import AgentConnection, agent_source
+from debugger.backends.inprocess.engine.agent_messages import (
+    read_module,
+    read_registers,
+    read_tally,
+)
+from debugger.backends.inprocess.engine.engine_breakpoints import EngineBreakpoints
+from debugger.backends.inprocess.engine.engine_events import (
+    EngineBreakpoint,
+    EngineEvent,
+    EngineModule,
+    EngineThread,
+    EngineWatch,
+    HitTally,
+    ModuleLoaded,
+    ModuleUnloaded,
+    ThreadPaused,
+    TracedFunction,
+)
+from debugger.backends.inprocess.engine.host_events import HostEventDispatcher, wait_within
+from debugger.backends.inprocess.engine.host_link import HostLink
+from debugger.backends.inprocess.engine.patch_sites import PatchSites
+from debugger.backends.inprocess.engine.preflight import (
+    check_machine,
+    check_process,
+    check_program,
+)
+from debugger.backends.inprocess.engine.program_launch import EngineFolders, PendingProgram
+from debugger.backends.inprocess.engine.return_trampolines import ReturnTrampolines
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.system.supervised_process import SupervisedEnd, SupervisedProcess
+
+_EXEC_S = 10.0
+_READY_S = 10.0
+
+
+class Engine:
+    """One program with the agent inside."""
+
+    def __init__(self, sink: Callable[[EngineEvent], None], *, holds_modules: bool) -> None:
+        self._source = agent_source(holds_modules=holds_modules)
+        self._sink = sink
+        self._hearing = HostEventDispatcher(self._take_event)
+        self._link: HostLink
+        self._inside: AgentConnection
+        self._sites: PatchSites
+        # `read_memory` puts callers' addresses back itself.
+        self.returns: ReturnTrampolines
+        self._points: EngineBreakpoints
+        self._held = False
+        self._waits_at = self._lets_go_at = 0
+        self.pid = 0
+
+    @classmethod
+    async def start(
+        cls,
+        argv: Sequence[str],
+        *,
+        place: EngineFolders,
+        stdio: tuple[str | None, str | None, str | None],
+        tasks: asyncio.TaskGroup,
+        sink: Callable[[EngineEvent], None],
+        follows_children: bool = False,
+        holds_modules: bool = False,
+    ) -> Engine:
+        """Start a program and hold it before its first instruction of its own; `run_program` lets it go.
+
+        Raises:
+            DebuggerError: LAUNCH_FAILED, NOT_SUPPORTED, ADAPTER_FAILED, TIMEOUT.
+        """
+        check_machine()
+        check_program(argv[0])
+        engine = cls(sink, holds_modules=holds_modules)
+        await engine._open_parts(place, tasks)
+        launching = PendingProgram(place.scratch)
+        try:
+            engine.pid, ended = await launching.spawn(
+                engine._link, argv, cwd=place.cwd, env=place.env, stdio=stdio
+            )
+            engine._hearing.pid = engine.pid
+            await engine._link.send_order("attach", pid=engine.pid, gate=True)
+            launching.run_program()
+            await wait_within(_EXEC_S, engine._hearing.became, f"{argv[0]} did not begin")
+            await engine._inject_agent(follows_children=follows_children)
+            engine._held = True
+        except BaseException:
+            await engine.end_program()
+            raise
+        finally:
+            launching.close()
+        engine._hearing.watch_for_end(ended, tasks)
+        return engine
+
+    @classmethod
+    async def attach(
+        cls,
+        pid: int,
+        *,
+        place: EngineFolders,
+        tasks: asyncio.TaskGroup,
+        sink: Callable[[EngineEvent], None],
+        follows_children: bool = False,
+        holds_modules: bool = False,
+    ) -> Engine:
+        """Enter a process that runs; it goes on running.
+
+        Raises:
+            DebuggerError: NOT_FOUND, DENIED, NOT_SUPPORTED, ADAPTER_FAILED, TIMEOUT.
+        """
+        check_machine()
+        check_process(pid)
+        engine = cls(sink, holds_modules=holds_modules)
+        engine.pid = engine._hearing.pid = pid
+        await engine._open_parts(place, tasks)
+        try:
+            await engine._inject_agent(follows_children=follows_children)
+        except BaseException:
+            await engine.end_program()
+            raise
+        engine._hearing.watch_end(child_processes.ForeignProcess(pid), tasks)
+        return engine
+
+    @classmethod
+    async def follow(
+        cls,
+        known: Engine,
+        child: child_processes.ForeignProcess | None,
+        *,
+        at: int,
+        tasks: asyncio.TaskGroup,
+        sink: Callable[[EngineEvent], None],
+        holds_modules: bool = False,
+    ) -> Engine:
+        """Enter a process that appeared beside one that is known, or what that one itself became.
+
+        It waits at `at` (`ChildAppeared`, `ProgramReplaced`) until `run_program`.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED, NOT_FOUND, TIMEOUT; then it goes on without us.
+        """
+        engine = cls(sink, holds_modules=holds_modules)
+        engine.pid = engine._hearing.pid = pid = child.pid if child is not None else known.pid
+        engine._link, engine._waits_at = known._link, at or known._lets_go_at
+        known.send_child_word(pid, child_processes.WAIT, at)
+        engine._link.add_listener(pid, engine._hearing.handle_event)
+        try:
+            if not at:
+                child_processes.restore_code(pid, known._sites.original_code)
+            await engine._inject_agent(follows_children=True)
+        except BaseException as error:
+            known.send_child_word(pid, child_processes.FREE, at)
+            engine._link.remove_listener(pid)
+            if isinstance(error, OSError | DebuggerError):
+                raise child_processes.not_entered(pid, error) from error
+            raise
+        if not at:
+            engine.returns.inherit_from(known.returns)
+        if child is not None:
+            engine._hearing.watch_end(child, tasks)
+        else:
+            known._hearing.pass_on(engine._hearing, tasks)
+        return engine
+
+    async def _open_parts(self, place: EngineFolders, tasks: asyncio.TaskGroup) -> None:
+        self._link = await HostLink.start(
+            cwd=place.cwd,
+            env=place.env,
+            scratch=place.scratch,
+            tasks=tasks,
+            on_event=self._hearing.handle_event,
+        )
+
+    async def _inject_agent(self, *, follows_children: bool) -> None:
+        self._inside = AgentConnection(self._link, self.pid)
+        self._hearing.set_agent(self._inside)
+        self._sites = PatchSites(self._inside)
+        self._points = EngineBreakpoints(self._inside, self._sites)
+        self.returns = ReturnTrampolines(self._inside)
+        await self._link.send_order("attach", pid=self.pid, gate=False)
+        await self._link.send_order(
+            "load", pid=self.pid, source=f"const HOST = {self.host_pid};\n{self._source}"
+        )
+        abort = await wait_within(_READY_S, self._hearing.ready, "the agent was not ready")
+        if not await self._sites.make_sites([abort]):
+            await self._inside.send_order("aborts", address=hex(abort))
+        if follows_children:
+            at, _ = await self._inside.send_order("follow", on=True)
+            self._lets_go_at = int(at, 16)
+
+    def _take_event(self, event: EngineEvent) -> None:
+        """Pass an event on; the sites in code that was unmapped are no more."""
+        if isinstance(event, ModuleLoaded):
+            module = self._with_file(event.module)
+            event = msgspec.structs.replace(event, module=module)
+        if isinstance(event, ModuleUnloaded):
+            self._sites.forget_range(event.base, event.base + event.size)
+            self._points.forget_range(event.base, event.base + event.size)
+        self._sink(event)
+
+    # --- what is asked for ---
+
+    @property
+    def supervised_host(self) -> SupervisedProcess:
+        """The guard of the host, and of the program that was started."""
+        return self._link.guarded
+
+    @property
+    def host_pid(self) -> int:
+        """The process that holds Frida."""
+        return self._link.guarded.pid
+
+    @property
+    def has_lost_host(self) -> bool:
+        """Whether the process that holds Frida has ended."""
+        return self._link.is_over
+
+    async def run_program(self) -> None:
+        """Let a program that was started begin, or a child go on."""
+        if self._waits_at:
+            at, self._waits_at = self._waits_at, 0
+            child_processes.let_go(self.pid, at, child_processes.FOLLOWED)
+        if self._held:
+            self._held = False
+            await self._link.send_order("resume", pid=self.pid)
+
+    async def add_breakpoints(self, points: Iterable[EngineBreakpoint]) -> dict[str, str]:
+        """Add breakpoints, in one go; return why some could not be, by id."""
+        return await self._points.add_breakpoints(points)
+
+    async def remove_breakpoints(self, ids: Iterable[str], *, is_awaited: bool = True) -> None:
+        """Remove breakpoints; a thread may still pause at one whose end is not awaited."""
+        await self._points.remove_breakpoints(ids, is_awaited=is_awaited)
+
+    async def enable_breakpoints(self, ids: Iterable[str], *, on: bool) -> None:
+        """Take breakpoints out of the program and keep them, or put them back."""
+        await self._points.enable_breakpoints(ids, on=on)
+
+    async def hit_counts(self) -> dict[str, HitTally]:
+        """Return how often each point was hit; after the program's end, what it said last.
+
+        That is exact after an exit and up to a tenth of a second old after a kill: see
+        `has_last_words`.
+        """
+        if self._hearing.gone.done() or self._hearing.has_exited:
+            return self._hearing.last
+        value, _ = await self._inside.send_order("tally")
+        return read_tally(value)
+
+    @property
+    def last_counts(self) -> Mapping[str, HitTally]:
+        """What was counted when the program last said so by itself."""
+        return self._hearing.last
+
+    @property
+    def has_last_words(self) -> bool:
+        """Whether the program, when it ended, said all that it had counted."""
+        return self._hearing.has_last_words
+
+    def resume(self, threads: Iterable[int] | None = None) -> list[int]:
+        """Let paused threads go on, all without `threads`; return those that do."""
+        chosen = list(self._hearing.paused) if threads is None else list(threads)
+        going = [thread for thread in chosen if self._hearing.paused.pop(thread, None) is not None]
+        for thread in going:
+            self._inside.resume_thread(thread)
+        return going
+
+    async def pause(self, threads: Iterable[int] | None = None) -> list[int]:
+        """Ask threads to pause, all without `threads`; return those that will be told of."""
+        if threads is None:
+            threads = [one.id for one in await self.list_threads() if not one.is_paused]
+        value, _ = await self._inside.send_order("pause", threads=list(threads))
+        return list(value)
+
+    @property
+    def paused_threads(self) -> Mapping[int, ThreadPaused]:
+        """The threads that wait, each with what it said."""
+        return self._hearing.paused
+
+    async def list_threads(self) -> list[EngineThread]:
+        """List the program's threads."""
+        value, _ = await self._inside.send_order("threads")
+        return [
+            EngineThread(id=it["thread"], name=it["name"], is_paused=it["paused"]) for it in value
+        ]
+
+    async def read_memory(self, address: int, count: int) -> bytes:
+        """Read memory as the program wrote it; fewer bytes where it ends."""
+        _, code = await self._inside.send_order("read", address=hex(address), count=count)
+        return await self.returns.restore_addresses(
+            address, self._sites.remove_patches(address, code)
+        )
+
+    async def write_memory(self, address: int, data: bytes) -> None:
+        """Write memory.
+
+        Raises:
+            DebuggerError: WRONG_STATE where a breakpoint stands, EVALUATION_FAILED.
+        """
+        if self._sites.remove_patches(address, data) != data:
+            raise DebuggerError(
+                ErrorCode.WRONG_STATE,
+                f"a breakpoint was set in the {len(data)} bytes at {address:#x}, which are code",
+                hint="debugger memory write ADDR BYTES, of another place",
+            )
+        written, _ = await self._inside.send_order("write", address=hex(address), data=data)
+        if written != len(data):
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED, f"{address:#x} cannot be written: no memory is there"
+            )
+
+    async def read_registers(self, thread: int) -> dict[str, int]:
+        """Return the registers of a paused thread."""
+        value, _ = await self._inside.send_order("registers", thread=thread)
+        return read_registers(value)
+
+    async def set_registers(self, thread: int, values: Mapping[str, int]) -> None:
+        """Set registers of a paused thread; at a breakpoint not rsp."""
+        texts = {name: hex(value) for name, value in values.items()}
+        await self._inside.send_order("set", thread=thread, values=texts)
+        self._hearing.note_registers(thread, values)
+
+    async def call_function(
+        self,
+        thread: int,
+        address: int,
+        *,
+        takes: Sequence[str],
+        returns: str,
+        values: Sequence[str],
+        within: float = 10.0,
+    ) -> str:
+        """Call a function on a paused thread; types are those of Frida's NativeFunction.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED when it faults, TIMEOUT.
+        """
+        value = await self._inside.send_thread_order(
+            thread,
+            "call",
+            within=within,
+            address=hex(address),
+            takes=list(takes),
+            returns=returns,
+            values=list(values),
+        )
+        return str(value["value"])
+
+    async def set_watch(self, one: EngineWatch) -> None:
+        """Watch memory, in all threads.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED when all four are in use.
+        """
+        order = msgspec.to_builtins(one) | {"address": hex(one.address)}
+        await self._inside.send_order("watch", watch=order)
+
+    async def remove_watch(self, name: str) -> None:
+        """Watch no longer."""
+        await self._inside.send_order("unwatch", name=name)
+
+    async def trace_functions(
+        self, functions: Iterable[TracedFunction], *, rate: int = 0
+    ) -> dict[int, str]:
+        """Tell of the calls and returns of functions; return why some cannot be, by number.
+
+        `rate` bounds the calls of a second of each function that are told, 0 does not; it is the
+        same for all.
+        """
+        wished = list(functions)
+        roomy = frozenset(one.address for one in wished if one.has_room)
+        refused = await self._sites.make_sites([one.address for one in wished], roomy=roomy)
+        orders = [
+            {"id": one.id, "address": hex(one.address), "texts": one.texts}
+            for one in wished
+            if one.address not in refused
+        ]
+        value, _ = await self._inside.send_order("trace", functions=orders, rate=rate)
+        self.returns.set_trampolines(int(value["ways"], 16), value["size"])
+        return {one.id: refused[one.address] for one in wished if one.address in refused}
+
+    async def skipped_calls(self) -> dict[int, int]:
+        """Count the calls that were beyond the rate, of each function that had such."""
+        value, _ = await self._inside.send_order("skipped")
+        return {int(number): count for number, count in value.items()}
+
+    async def untrace_functions(self, ids: Iterable[int]) -> None:
+        """Tell no longer."""
+        await self._inside.send_order("untrace", ids=list(ids))
+
+    async def list_modules(self) -> list[EngineModule]:
+        """List what is mapped as code."""
+        value, _ = await self._inside.send_order("modules")
+        return [self._with_file(read_module(one)) for one in value]
+
+    def _with_file(self, module: EngineModule) -> EngineModule:
+        """Name the file of a module whose path is what the loader was given."""
+        if not module.path or module.path.startswith("/"):
+            return module
+        path = child_processes.mapped_file(self.pid, module.base)
+        return msgspec.structs.replace(module, path=path or module.path)
+
+    def send_child_word(self, pid: int, word: int = child_processes.FREE, at: int = 0) -> None:
+        """Let a process that appeared go on without us, or wait for longer (`child_processes`)."""
+        child_processes.let_go(
+            pid, at or self._lets_go_at, word, () if at else self._sites.original_code
+        )
+
+    async def detach(self) -> None:
+        """Leave the program as it was; it goes on."""
+        if not self._hearing.gone.done():  # else it becomes another just now
+            await self._inside.send_order("follow", on=False)
+            await self._inside.send_order("leave")
+            self.resume()
+            await self._inside.send_order("idle")
+        await self._link.send_order("detach", pid=self.pid)
+        self._hearing.note_left("detached")
+
+    async def end_program(self) -> SupervisedEnd:
+        """End the program that was started, and the host; a guest goes on."""
+        self.end_child()
+        return await self._link.end()
+
+    def end_child(self) -> None:
+        """Hear no more of a process that has ended, or that was left."""
+        self._link.remove_listener(self.pid)
+        self._hearing.stop_watching()

@@ -1,0 +1,265 @@
+"""Holds a process that becomes another program by exec, where the new program begins.
+
+It waits at its exec until it is traced, and is traced until its loader has done its work; then it
+waits in code of ours (code/arrive.S) to be entered. One thread for each: a tracer is a thread.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import struct
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from debugger.backends.inprocess.engine.child_processes import FREE, write_process
+from debugger.backends.inprocess.engine.machine_code import ARRIVE
+from debugger.backends.inprocess.engine.preflight import check_library, check_program
+from debugger.backends.inprocess.engine.ptrace_tracee import Tracee, TraceeStop
+from debugger.errors import DebuggerError
+
+# Each has a thread here; who finds none runs free.
+AT_ONCE: Final = 64
+_LOST_S: Final = 5.0
+_LEAVE_S: Final = 3.0
+_TOLD: Final = struct.Struct("<iiQQQ")  # the end of ARRIVE
+_AT_ENTRY, _AT_RANDOM = 9, 25
+_STACK_MAX: Final = 1 << 24  # more than the pointers to all words and variables can be
+_STRANGE: Final = "its stack does not begin as the kernel writes it"
+# It makes no other system calls, between the word that it waits for and its exec, than its wait's.
+_CALLS_MAX: Final = 16
+_EXECS: Final = (59, 322)  # execve, execveat
+_ENTERED: Final = (1 << 64) - 38  # what a system call's answer is where it begins: -ENOSYS
+_SCRIPTS_MAX: Final = 5  # as many as the kernel reads
+_HEAD: Final = 256
+_PATH_MAX: Final = 4096
+_GAINS: Final = stat.S_ISUID | stat.S_ISGID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingExec:
+    """A thread that waits at its exec for a word, at an address, in memory of its `parent`'s.
+
+    `path`, an address, and `descriptor` are as execveat(2) has them. The process may be the parent.
+    """
+
+    parent: int
+    pid: int
+    thread: int
+    word: int
+    path: int
+    descriptor: int
+
+
+def read_becoming(parent: int, payload: Mapping[str, Any]) -> PendingExec:
+    """Read one as the agent writes it."""
+    return PendingExec(
+        parent=parent,
+        pid=payload["process"],
+        thread=payload["thread"],
+        word=int(payload["word"], 16),
+        path=int(payload["path"], 16),
+        descriptor=payload["descriptor"],
+    )
+
+
+class ExecTracker:
+    """Those that are about to become another program."""
+
+    def __init__(
+        self, emit: Callable[[dict[str, Any]], None], await_lost: Callable[[int, float], None]
+    ) -> None:
+        self._emit = emit
+        # Until Frida knows that its agent in a process has gone with the program.
+        self._await_lost = await_lost
+        self._under_way: list[PendingExec] = []
+        self._left: set[int] = set()
+        # Guards both: they are the threads' that follow one each, and of who takes and leaves.
+        self._change = threading.Condition()
+
+    def let_go(self, one: PendingExec) -> None:
+        """Let one go on, to be held where the other program begins; what becomes of it is told."""
+        with self._change:
+            has_room = len(self._under_way) < AT_ONCE
+            if has_room:
+                self._under_way.append(one)
+        if has_room:
+            threading.Thread(target=self._follow_exec, args=(one,), daemon=True).start()
+        else:
+            _let_go(one)
+            self._report_replaced(one, 0, f"more than {AT_ONCE} processes become others at once")
+
+    def follow_process(self, parent: int) -> None:
+        """Follow again what becomes of a process's own, which was entered."""
+        with self._change:
+            self._left.discard(parent)
+
+    def leave_process(self, parent: int) -> None:
+        """Hold no more of a process's own; wait until nobody traces one (bounded)."""
+        with self._change:
+            self._left.add(parent)
+            self._change.wait_for(
+                lambda: all(one.parent != parent for one in self._under_way), _LEAVE_S
+            )
+
+    def _follow_exec(self, one: PendingExec) -> None:
+        at = 0
+        why: str | None = "it could not be traced"
+        try:
+            at, why = self._hold_at_start(one)
+        except OSError as error:
+            why = error.strerror or str(error)
+        finally:
+            with self._change:
+                self._under_way.remove(one)
+                self._change.notify_all()
+                is_left = one.parent in self._left
+            if is_left and at:
+                _send_word(one.pid, at)
+            elif not is_left:
+                self._report_replaced(one, at, why)
+
+    def _hold_at_start(self, one: PendingExec) -> tuple[int, str | None]:
+        # Before its exec, which ends what Frida has in it.
+        self._emit({"event": "becoming", "pid": one.parent, "child": one.pid})
+        try:
+            gains = _privileged_file(one)
+            if gains is not None:
+                return 0, f"{gains} gives rights to who runs it, and gives none to who is debugged"
+            tracee = Tracee(one.thread)
+            stop = tracee.stop_thread()
+        finally:
+            _let_go(one)  # from its exec on, what is there is another's
+        try:
+            if stop is TraceeStop.END or not _has_become(tracee):
+                return 0, None
+            at, why = _wait_at_start(tracee)
+        finally:
+            tracee.detach_thread()
+        if one.pid == one.parent:
+            self._await_lost(one.pid, _LOST_S)
+        return at, why
+
+    def _report_replaced(self, one: PendingExec, at: int, why: str | None) -> None:
+        told = {"pid": one.parent, "child": one.pid, "at": at, "why": why}
+        self._emit({"event": "became", **told})
+
+
+def _let_go(one: PendingExec) -> None:
+    _send_word(one.pid, one.word)
+
+
+def _send_word(pid: int, at: int) -> None:
+    with suppress(OSError):  # it has gone
+        write_process(pid, [(at, struct.pack("<i", FREE))])
+
+
+def _has_become(tracee: Tracee) -> bool:
+    """Let it go to its exec; tell whether that succeeded."""
+    for _ in range(_CALLS_MAX):
+        stop = tracee.continue_thread(to_call=True)
+        if stop in {TraceeStop.EXEC, TraceeStop.END}:
+            return stop is TraceeStop.EXEC
+        if stop is TraceeStop.CALL:
+            registers = tracee.read_registers()
+            if registers["orig_rax"] in _EXECS and registers["rax"] != _ENTERED:
+                return False
+    return False
+
+
+def _wait_at_start(tracee: Tracee) -> tuple[int, str | None]:
+    """Have it wait where it begins, if it may be entered; return as `_arrive_at_entry`, or why not."""
+    exe = Path(f"/proc/{tracee.pid}/exe")
+    program, at = str(exe.readlink()), 0
+    try:
+        check_program(str(exe))
+        at = _arrive_at_entry(tracee)
+        if at:
+            check_library(tracee.pid, exe.with_name("maps").read_text(errors="replace"), program)
+    except DebuggerError as error:
+        if at:
+            _send_word(tracee.pid, at)
+        return 0, error.message.replace(str(exe), program)
+    return at, None
+
+
+def _arrive_at_entry(tracee: Tracee) -> int:
+    """Have it wait where it begins; return where its word is, or 0 at its end."""
+    page = _prepare_entry(tracee)
+    while page:
+        stop = tracee.continue_thread()
+        if stop is TraceeStop.END:
+            return 0
+        if stop is TraceeStop.EXEC:  # by a library, when it was loaded
+            page = _prepare_entry(tracee)
+        elif tracee.signal == signal.SIGURG and page <= tracee.read_registers()["rip"] < page + len(
+            ARRIVE
+        ):
+            tracee.signal = 0  # it was for us
+            return page + len(ARRIVE) - _TOLD.size
+    return 0
+
+
+def _prepare_entry(tracee: Tracee) -> int:
+    """Lead AT_ENTRY to code of ours; return where that is, or 0 at its end."""
+    while (stop := tracee.continue_thread(to_call=True)) is not TraceeStop.CALL:
+        if stop is TraceeStop.END:
+            return 0
+    page = tracee.map_page()
+    if page:
+        at, entry = _find_at_entry(tracee)
+        told = _TOLD.pack(0, tracee.pid, entry, at, os.getpid())
+        tracee.write_memory(page, ARRIVE[: -_TOLD.size] + told)
+        tracee.write_memory(at, struct.pack("<Q", page))
+    return page
+
+
+def _find_at_entry(tracee: Tracee) -> tuple[int, int]:
+    """Find where AT_ENTRY is on the stack, which has what /proc tells, and what it is."""
+    raw = Path(f"/proc/{tracee.pid}/auxv").read_bytes()
+    known = dict(struct.iter_unpack("<QQ", raw))
+    if not known.keys() >= {_AT_ENTRY, _AT_RANDOM}:
+        raise OSError(_STRANGE)
+    entry, low = struct.pack("<QQ", _AT_ENTRY, known[_AT_ENTRY]), tracee.read_registers()["rsp"]
+    at = tracee.read_memory(low, min(known[_AT_RANDOM] - low, _STACK_MAX)).find(raw.rstrip(b"\0"))
+    if at < 0:
+        raise OSError(_STRANGE)
+    return low + at + raw.index(entry) + 8, known[_AT_ENTRY]
+
+
+def _privileged_file(one: PendingExec) -> str | None:
+    """Return the file that gives rights, if the program's does, or its interpreter's."""
+    root = Path(f"/proc/{one.pid}/root")
+    where = f"/proc/{one.pid}/cwd" if one.descriptor < 0 else f"/proc/{one.pid}/fd/{one.descriptor}"
+    name = _read_text(one.pid, one.path)
+    path = root / name.lstrip("/") if name.startswith("/") else Path(where) / name
+    for _ in range(_SCRIPTS_MAX):
+        try:
+            mode = path.stat().st_mode
+            if not stat.S_ISREG(mode):
+                return None
+            if mode & _GAINS or "security.capability" in os.listxattr(path):
+                return name or str(path)
+            with path.open("rb") as file:
+                head = file.read(_HEAD)
+        except OSError:
+            return None
+        words = head[2:].partition(b"\n")[0].split()
+        if not head.startswith(b"#!") or not words:
+            return None
+        name = os.fsdecode(words[0])
+        path = root / name.lstrip("/")
+    return None
+
+
+def _read_text(pid: int, address: int) -> str:
+    memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.fsdecode(os.pread(memory, _PATH_MAX, address).partition(b"\0")[0])
+    finally:
+        os.close(memory)

@@ -1,0 +1,137 @@
+"""Connects the engine with Frida, which runs in a process of its own under the guard."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from debugger.backends.inprocess.engine.message_frames import MessageUnpacker, pack_message
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.system.supervised_process import SupervisedEnd, SupervisedProcess
+
+_ROOT = str(Path(__file__).parents[4])
+_BOOT = (
+    "import sys; sys.path.insert(0, sys.argv[1]); import runpy;"
+    " runpy.run_module('debugger.backends.inprocess.engine.frida_host', run_name='__main__')"
+)
+_REPLY_S = 20.0
+
+HOST_ENDED = "the process that holds Frida has ended"
+
+
+class HostLink:
+    """Orders to the host, each answered or failed in time, and its events as they come."""
+
+    def __init__(
+        self, guarded: SupervisedProcess, on_event: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self.guarded = guarded
+        self._on_event = on_event
+        self._hearers: dict[int, Callable[[dict[str, Any]], None]] = {}
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._next = 1
+        self.is_over = False
+
+    @classmethod
+    async def start(
+        cls,
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        scratch: Path,
+        tasks: asyncio.TaskGroup,
+        on_event: Callable[[dict[str, Any]], None],
+    ) -> HostLink:
+        """Start the host; what Frida leaves in the file system is in `scratch`, and goes with it.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED.
+        """
+        guarded = await SupervisedProcess.start(
+            (sys.executable, "-I", "-c", _BOOT, _ROOT),
+            cwd=cwd,
+            env={**env, "TMPDIR": str(scratch)},
+            scratch=scratch,
+            tasks=tasks,
+        )
+        link = cls(guarded, on_event)
+        tasks.create_task(link._read_messages())
+        return link
+
+    async def send_order(self, op: str, *, within: float = _REPLY_S, **arguments: Any) -> None:
+        """Give one order, and wait until it is done.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED with Frida's words, ADAPTER_DIED, TIMEOUT.
+        """
+        if self.is_over:
+            raise self._died_error()
+        number, self._next = self._next, self._next + 1
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting[number] = waiting
+        self.guarded.write_input(pack_message({"id": number, "op": op, **arguments}))
+        try:
+            async with asyncio.timeout(within):
+                reply = await waiting
+        except TimeoutError:
+            raise DebuggerError(
+                ErrorCode.TIMEOUT,
+                f"Frida did not {op} within {within:g} s",
+                hint="debugger stop ends the session",
+            ) from None
+        finally:
+            del self._waiting[number]
+        if "error" in reply:
+            raise DebuggerError(ErrorCode.ADAPTER_FAILED, f"Frida cannot {op}: {reply['error']}")
+
+    def add_listener(self, pid: int, on_event: Callable[[dict[str, Any]], None]) -> None:
+        """Give what is told of one process to who has entered it."""
+        self._hearers[pid] = on_event
+
+    def remove_listener(self, pid: int) -> None:
+        """Tell of a process no longer."""
+        self._hearers.pop(pid, None)
+
+    def post_message(self, pid: int, message: dict[str, Any], data: bytes | None = None) -> None:
+        """Hand a message to the agent in a process; whether it is taken is not waited for."""
+        self.guarded.write_input(
+            pack_message({"id": 0, "op": "post", "pid": pid, "message": message, "data": data})
+        )
+
+    async def end(self) -> SupervisedEnd:
+        """End the host, and all that is below the guard."""
+        return await self.guarded.end_processes()
+
+    def _died_error(self) -> DebuggerError:
+        tail = self.guarded.stderr_tail()
+        return DebuggerError(
+            ErrorCode.ADAPTER_DIED,
+            HOST_ENDED + (f":\n{tail}" if tail else ""),
+            hint="debugger restart begins anew",
+        )
+
+    async def _read_messages(self) -> None:
+        unpacker = MessageUnpacker()
+
+        def take(chunk: bytes) -> None:
+            for message in unpacker.add_bytes(chunk):
+                self._take_message(message)
+
+        await self.guarded.forward_output(take)
+        self.is_over = True
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(self._died_error())
+        for on_event in [self._on_event, *self._hearers.values()]:
+            on_event({"event": "over"})
+
+    def _take_message(self, message: dict[str, Any]) -> None:
+        if message["event"] != "done":
+            self._hearers.get(message["pid"], self._on_event)(message)
+            return
+        waiting = self._waiting.get(message["id"])
+        if waiting is not None and not waiting.done():
+            waiting.set_result(message)

@@ -1,0 +1,232 @@
+"""Handles the engine's events one after another, in their order."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import suppress
+from typing import Protocol
+
+from debugger.backends.base import BackendEnded, LogpointPassed, OutputPrinted
+from debugger.backends.base import BackendEvent as Told
+from debugger.backends.inprocess import stop_reasons
+from debugger.backends.inprocess.engine import engine_events as of
+from debugger.backends.inprocess.engine.host_events import BECOMING
+from debugger.backends.inprocess.engine.host_link import HOST_ENDED
+from debugger.backends.inprocess.inspection.inspector import ThreadInspector
+from debugger.backends.inprocess.site_breakpoints import ProgramAccess, SiteBreakpoints
+from debugger.backends.inprocess.step_turns import StepTurns
+from debugger.backends.inprocess.stepping.thread_steps import StepVerdict
+from debugger.backends.inprocess.stop_queue import StopQueue
+from debugger.backends.inprocess.tracing_ability import InProcessTracing
+from debugger.backends.inprocess.watch_filter import WatchFilter
+from debugger.errors import DebuggerError
+from debugger.model.events import OutputStream
+from debugger.model.program import Stopped, StopReason
+
+# Frida's words for an exec that was not seen coming, and for an end.
+_REPLACED, _ENDED = "process-replaced", "process-terminated"
+_HOW_S = 2.0
+_UNSEEN = "it does so by a system call of its own"
+
+
+class BackendParts(ProgramAccess, Protocol):
+    """The parts of the backend that events go to."""
+
+    breakpoints: SiteBreakpoints
+    looking: ThreadInspector
+    stops: StopQueue
+    steps: StepTurns
+    tracing: InProcessTracing
+    watched: WatchFilter
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether the program was there before us."""
+
+    def enter_or_release_child(self, pid: int, at: int) -> None:
+        """Have a process that was started debugged, or let it run free."""
+
+    async def enter_new_program(self, at: int) -> None:
+        """Enter what the program has become.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED; then it runs free.
+        """
+
+    async def report_remaining_output(self) -> None:
+        """Tell what the program has written to its end."""
+
+
+class EngineEventQueue:
+    """The events of one engine; those that need an answer of it wait in the same line."""
+
+    def __init__(self, around: BackendParts, tasks: asyncio.TaskGroup) -> None:
+        self._around = around
+        self._tasks = tasks
+        self._queue: asyncio.Queue[of.EngineEvent | None] = asyncio.Queue()
+        self._is_over = False
+        self._aborting: set[int] = set()
+        self.is_muted = False
+
+    def queue_event(self, event: of.EngineEvent) -> None:
+        """Take an event of the engine; it is read when its turn comes."""
+        if self.is_muted:
+            self._let_go(event)
+        else:
+            self._queue.put_nowait(event)
+
+    def start_reading(self) -> None:
+        """Begin to read."""
+        self._tasks.create_task(self._read_events())
+
+    def stop_reporting(self) -> None:
+        """Tell nothing any more."""
+        self.is_muted = True
+        self._queue.put_nowait(None)
+
+    async def _read_events(self) -> None:
+        while not self._is_over and (event := await self._queue.get()) is not None:
+            if self.is_muted:
+                self._let_go(event)
+                continue
+            try:
+                await self._handle_event(event)
+            except DebuggerError as error:
+                # The program may have ended meanwhile, which is told next.
+                self._report_note(error.message)
+
+    def _let_go(self, event: of.EngineEvent) -> None:
+        """Let who waits to be entered go on: nobody is there to do so."""
+        match event:
+            case of.EngineChildAppeared(pid=pid, at=at, why=None):
+                self._around.engine.send_child_word(pid, at=at)
+            case of.ProgramReplaced(at=at, why=None):
+                engine = self._around.engine
+                engine.send_child_word(engine.pid, at=at)
+
+    async def _handle_event(self, event: of.EngineEvent) -> None:
+        around = self._around
+        match event:
+            case of.ThreadPaused():
+                await self._on_paused(event)
+            case of.RecordLogged():
+                around.breakpoints.report_logged(event)
+            case of.EngineConditionFailed():
+                around.breakpoints.report_failed_condition(event)
+            case (
+                of.CallsRecorded()
+                | of.FunctionCalled()
+                | of.FunctionReturned()
+                | of.RecordsDropped()
+            ):
+                around.tracing.report_calls(event)
+            case of.ModuleLoaded(module=module):
+                new = around.program.load_modules([module])
+                await around.breakpoints.on_loaded(new)
+                await around.tracing.on_loaded(new)
+            case of.ModuleUnloaded():
+                self._on_unloaded(event)
+            case of.EngineChildAppeared() | of.ProgramReplaced():
+                await self._on_pending(event)
+            case of.AgentFailed(text=text):
+                self._report_note(text)
+            case of.EngineExited() | of.EngineLost():
+                await self._on_gone(event)
+
+    def _on_unloaded(self, event: of.ModuleUnloaded) -> None:
+        low, high = event.base, event.base + event.size
+        self._around.program.unload_module(low)
+        self._around.breakpoints.on_unloaded(low, high)
+        self._around.tracing.on_unloaded(low, high)
+
+    def _report_note(self, text: str) -> None:
+        self._around.report_event(OutputPrinted(OutputStream.CONSOLE, f"{text}\n"))
+
+    async def _on_paused(self, paused: of.ThreadPaused) -> None:
+        around = self._around
+        if paused.reason == "module":
+            # Its breakpoints have been set by now: that it was loaded was told before.
+            around.engine.resume([paused.thread])
+            return
+        if not await around.looking.pause_counts(paused):
+            around.engine.resume([paused.thread])
+            return
+        stop = stop_reasons.to_stopped(paused, around.breakpoints) if self._is_new(paused) else None
+        judged = await around.steps.decide_pause(paused)
+        if stop is None and judged is StepVerdict.ENDED:
+            stop = Stopped(StopReason.STEP, "step", paused.thread)
+        if stop is not None and stop.reason is StopReason.WATCHPOINT:
+            stop = await around.watched.filter_stop(stop)
+        if stop is None:
+            around.engine.resume([paused.thread])
+        else:
+            around.stops.add_stop(stop)
+
+    def _is_new(self, paused: of.ThreadPaused) -> bool:
+        """Tell whether it was not told already: the signal of a call of `abort` comes after it."""
+        if paused.reason != "crash" or paused.signal != signal.SIGABRT:
+            self._aborting.discard(paused.thread)
+            return True
+        is_known = paused.thread in self._aborting
+        self._aborting.add(paused.thread)
+        return not is_known
+
+    async def _on_gone(self, event: of.EngineExited | of.EngineLost) -> None:
+        guarded = self._around.engine.supervised_host
+        if isinstance(event, of.EngineExited) and not guarded.is_lost:
+            is_guest = self._around.is_guest
+            await self._report_end(
+                stop_reasons.to_exited(event.status, event.signal, is_guest=is_guest)
+            )
+            return
+        reason = event.reason if isinstance(event, of.EngineLost) else HOST_ENDED
+        if reason == HOST_ENDED:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_HOW_S):
+                    how = await asyncio.shield(guarded.exited)
+                    reason = f"the process that holds Frida {how.rstrip(',')}"
+            if self._around.is_guest:
+                reason += f": process {self._around.engine.pid} runs on, without the debugger"
+            await self._report_end(None, error=reason)
+        elif reason == _REPLACED:
+            self._report_free(_UNSEEN)
+        elif reason not in {_ENDED, BECOMING} and self._around.is_guest:
+            await self._report_end(stop_reasons.to_exited(None, None, is_guest=True))
+        # Else how a program ended is told by who waits for it.
+
+    async def _on_pending(self, event: of.EngineChildAppeared | of.ProgramReplaced) -> None:
+        why = event.why
+        if isinstance(event, of.EngineChildAppeared):
+            if why is None:
+                self._around.enter_or_release_child(event.pid, event.at)
+            else:
+                self._report_note(f"the child process {event.pid} runs free: {why}")
+            return
+        if why is None:
+            try:
+                await self._around.enter_new_program(event.at)
+            except DebuggerError as error:
+                why = error.message
+        if why is not None:
+            self._report_free(why)
+
+    def _report_free(self, why: str) -> None:
+        around = self._around
+        around.stops.clear_stops()
+        free = f"the program became another by exec, and the debugger is not inside that one: {why}"
+        self._report_note(f"{free}; its end is told")
+        around.breakpoints.on_program_replaced(free)
+
+    async def _report_end(self, exited: Told | None, *, error: str | None = None) -> None:
+        self._is_over = True
+        around = self._around
+        around.stops.clear_stops()
+        await around.report_remaining_output()
+        for number, (count, hits) in (await around.breakpoints.uncounted_records()).items():
+            if count:
+                more = f"({count} more hits, too many a second to be logged)"
+                around.report_event(LogpointPassed(number, more, hit=hits))
+        if exited is not None:
+            around.report_event(exited)
+        around.report_event(BackendEnded(error=error))

@@ -1,0 +1,204 @@
+"""Injects the engine into a started, attached or forked program, and takes it out again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from debugger.backends.base import AttachTarget, ClosedBackend, LaunchTarget
+from debugger.backends.inprocess import backend_abilities
+from debugger.backends.inprocess.engine.engine import Engine
+from debugger.backends.inprocess.engine.engine_events import EngineEvent
+from debugger.backends.inprocess.engine.program_launch import EngineFolders
+from debugger.backends.inprocess.injected_children import PendingChild
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.events import OutputStream
+from debugger.system.program_streams import ProgramStreams
+
+_DETACH_S = 8.0
+
+Hear = Callable[[EngineEvent], None]
+
+
+class EngineLifecycle:
+    """One program's engine and its streams, which a child shares with its parent."""
+
+    def __init__(
+        self, scratch: Path, tasks: asyncio.TaskGroup, *, held: PendingChild | None
+    ) -> None:
+        self._scratch = scratch
+        self._tasks = tasks
+        self.held = held
+        self.inside: Engine | None = None
+        self._is_entering = False
+        # Who lets the program go has to know which engine is inside.
+        self._change = asyncio.Lock()
+        self.stdio: ProgramStreams | None = held.parent.stdio if held is not None else None
+        self.is_guest = held is not None and held.parent.is_guest
+        self.env: Mapping[str, str] = held.parent.env if held is not None else {}
+
+    @property
+    def engine(self) -> Engine:
+        """The engine inside the program.
+
+        Raises:
+            DebuggerError: WRONG_STATE before there is one.
+        """
+        if self.inside is None:
+            raise DebuggerError(
+                ErrorCode.WRONG_STATE, "the program has not begun", hint="debugger start PROGRAM"
+            )
+        return self.inside
+
+    async def start_program(
+        self, launch: LaunchTarget, hear: Hear, on_output: Callable[[OutputStream, str], None]
+    ) -> None:
+        """Start a program, and hold it where breakpoints can be set."""
+        assert launch.program is not None
+        self.env = launch.env
+        self.stdio = stdio = ProgramStreams(self._scratch, as_terminal=True, on_output=on_output)
+        if launch.stdin is not None:
+            stdio.end_input()
+        self.inside = await Engine.start(
+            [launch.program, *launch.args],
+            place=EngineFolders(cwd=launch.cwd, env=launch.env, scratch=self._scratch),
+            stdio=(launch.stdin or stdio.stdin, stdio.stdout, stdio.stderr),
+            tasks=self._tasks,
+            sink=hear,
+            follows_children=True,
+            holds_modules=True,
+        )
+        stdio.note_opened()
+
+    async def attach_process(self, target: AttachTarget, hear: Hear) -> None:
+        """Enter a process that runs.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED for a core file or a debug server.
+        """
+        if target.pid is None:
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED,
+                f"{backend_abilities.KIND} goes inside a process that runs here, and this is none",
+                hint="--backend dap, or none, takes what can",
+            )
+        self.is_guest, self.env = True, target.env
+        self.inside = await Engine.attach(
+            target.pid,
+            place=EngineFolders(cwd=target.cwd, env=target.env, scratch=self._scratch),
+            tasks=self._tasks,
+            sink=hear,
+            follows_children=True,
+            holds_modules=True,
+        )
+
+    async def follow_child(self, hear: Hear) -> None:
+        """Enter a child, which waits.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED; then it runs free.
+        """
+        held = self.held
+        assert held is not None
+        async with held.family.turn:
+            if held.process.is_closed():
+                raise _remaining_error(held)
+            self._is_entering = True
+            engine = await Engine.follow(
+                held.parent.engine,
+                held.process,
+                at=held.at,
+                tasks=self._tasks,
+                sink=hear,
+                holds_modules=True,
+            )
+        self.inside = engine
+        if held.process.is_closed():
+            await self._let_go()
+            engine.end_child()
+            raise _remaining_error(held)
+
+    async def follow_exec(self, at: int, hear: Hear) -> None:
+        """Enter what the program has become by exec, which waits.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED; then it runs free.
+        """
+        async with self._change:
+            self.inside = await Engine.follow(
+                self.engine, None, at=at, tasks=self._tasks, sink=hear, holds_modules=True
+            )
+
+    async def report_remaining_output(self) -> None:
+        """Have told what the program has written to its end."""
+        if self.stdio is not None:
+            await self.stdio.read_to_end()
+
+    async def end_engine(self, *, kill: bool) -> ClosedBackend:
+        """End the engine, and the program with it if `kill`."""
+        if self.is_guest and self.inside is not None and self.inside.has_lost_host:
+            kill = False  # it was there before us, and the agent leaves it by itself
+        if self.held is not None:
+            return await self._end_child(self.held, kill=kill)
+        engine, stdio = self.inside, self.stdio
+        killed: tuple[str, ...] = ()
+        if engine is not None:
+            if kill and self.is_guest:
+                with suppress(OSError):
+                    os.kill(engine.pid, signal.SIGKILL)
+            elif not kill:
+                await self._let_go()
+            helpers = _frida_helpers(self._scratch)
+            ended = (await self.engine.end_program()).killed
+            killed = tuple(one for one in ended if one.partition(" ")[0] not in helpers)
+        if stdio is not None:
+            await stdio.read_to_end()
+            stdio.close()
+        return ClosedBackend(killed=killed)
+
+    async def _end_child(self, held: PendingChild, *, kill: bool) -> ClosedBackend:
+        engine = self.inside
+        if engine is not None:
+            if kill:
+                held.process.kill_process()
+            else:
+                await self._let_go()
+            self.engine.end_child()
+        elif kill:
+            held.process.kill_process()
+        elif not self._is_entering:  # else it is left once it was entered
+            held.parent.engine.send_child_word(held.process.pid, at=held.at)
+        held.process.close()
+        held.family.release_child(held)
+        return ClosedBackend()
+
+    async def _let_go(self) -> None:
+        if not self.is_guest:
+            outputs = self.stdio.output_descriptors if self.stdio is not None else []
+            await self.engine.supervised_host.release_processes([self.engine.pid], outputs)
+        with suppress(DebuggerError, TimeoutError):
+            async with asyncio.timeout(_DETACH_S), self._change:
+                await self.engine.run_program()  # it may never have begun
+                await self.engine.detach()
+
+
+def _remaining_error(held: PendingChild) -> DebuggerError:
+    return DebuggerError(
+        ErrorCode.ADAPTER_FAILED,
+        f"the child process {held.process.pid} was left before it was entered, and runs free",
+        hint="debugger sessions lists those that are debugged",
+    )
+
+
+def _frida_helpers(scratch: Path) -> list[str]:
+    """List the processes that Frida has started for itself, out of its own files there."""
+    found = []
+    for one in Path("/proc").glob("[0-9]*/exe"):
+        with suppress(OSError):
+            if str(one.readlink()).startswith(f"{scratch}/"):
+                found.append(one.parent.name)
+    return found

@@ -1,0 +1,402 @@
+"""Parses an expression's text into a tree. Pure.
+
+One grammar for C, C++ and Rust, with C's precedences. Where the languages, or what people expect,
+differ (`a & 1 == 0`, `a < b < c`, `not a == b`, `010`), the text is refused and brackets are asked
+for: a condition must not mean something else than its writer thought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from debugger.backends.inprocess.expressions import syntax_tree
+from debugger.backends.inprocess.expressions.literals import parse_literal
+from debugger.backends.inprocess.expressions.syntax_tree import Tree, TypeName, fault_at
+from debugger.backends.inprocess.expressions.tokens import Token, TokenKind, split_tokens
+
+DEPTH_MAX = 64  # levels; what walks a tree calls itself about three times for each
+
+_BINDS = {
+    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7,
+    "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
+}  # fmt: skip
+_AS = 11
+_UNARY = 12
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_BITWISE = frozenset({"&", "|", "^"})
+_OTHER_NAMES = {"and": "&&", "or": "||", "not": "!", "===": "==", "!==": "!="}
+_WORDS = frozenset({"and", "or", "not", "as"})
+_NULLS = frozenset({"null", "nullptr", "NULL", "None"})
+_TRUTHS = {"true": True, "false": False, "True": True, "False": False}
+_CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast"})
+ASKED = {"len": "len", "size": "len", "length": "len", "empty": "empty", "is_empty": "empty"}
+_QUALIFIERS = frozenset(
+    {"const", "volatile", "struct", "class", "union", "enum", "mut", "typename"}
+)
+_BASIC = frozenset({
+    "void", "bool", "_Bool", "char", "short", "int", "long", "float", "double", "signed",
+    "unsigned", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f32",
+    "f64",
+})  # fmt: skip
+# A name in brackets before one of these is a value, unless it is known as a type.
+_AFTER_A_VALUE = frozenset({"-", "+", "*", "&", "(", "["})
+_IN_TEMPLATES = frozenset({"<", ">", ">>", ",", "*", "&"})
+
+
+def parse_expression(text: str, is_type: Callable[[str], bool] = lambda _: False) -> Tree:
+    """Read an expression; `is_type` tells whether a name is a type, for `(name) * x`.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED, saying where and what was expected.
+    """
+    reader = _ExpressionParser(text, is_type)
+    found = reader.parse_binding(0)
+    reader.expect_end()
+    return found
+
+
+class _ExpressionParser:
+    """A Pratt parser over the tokens of one expression."""
+
+    def __init__(self, text: str, is_type: Callable[[str], bool]) -> None:
+        self._text = text
+        self._tokens = split_tokens(text)
+        self._next = 0
+        self._is_type = is_type
+        self._depth = 0
+        self._closed: set[int] = set()  # which trees stood in brackets
+        # How deep each tree is; the trees are kept, so that an id stays its tree's.
+        self._deep: dict[int, tuple[int, Tree]] = {}
+
+    @property
+    def _current_token(self) -> Token:
+        return self._tokens[self._next]
+
+    def _take_token(self) -> Token:
+        token = self._current_token
+        self._next += token.sort is not TokenKind.END
+        return token
+
+    def _token_ahead(self, count: int) -> Token:
+        return self._tokens[min(self._next + count, len(self._tokens) - 1)]
+
+    def _operator_mark(self) -> str:
+        """Return the operator that the next token is, by its name in C."""
+        token = self._current_token
+        if token.sort is TokenKind.MARK or (
+            token.sort is TokenKind.NAME and token.text in _OTHER_NAMES
+        ):
+            return _OTHER_NAMES.get(token.text, token.text)
+        return ""
+
+    def _syntax_error(self, message: str, token: Token | None = None) -> Exception:
+        return fault_at(self._text, (token or self._current_token).at, message)
+
+    def _expect_mark(self, mark: str) -> None:
+        if self._operator_mark() != mark:
+            raise self._syntax_error(f"expected {mark!r}")
+        self._take_token()
+
+    def expect_end(self) -> None:
+        """Refuse what follows a whole expression."""
+        token = self._current_token
+        if token.sort is TokenKind.END:
+            return
+        if token.text in {"=", "++", "--"} or (
+            token.text.endswith("=") and token.text[0] in "+-*/%&|^<>"
+        ):
+            raise self._syntax_error(
+                f"{token.text!r} would change the program; compare with '==', change with "
+                "`debugger set`"
+            )
+        raise self._syntax_error("expected an operator or the end")
+
+    def _check_depth(self, made: Tree, *parts: Tree) -> Tree:
+        """Refuse a tree that is too deep, by the depth of its parts."""
+        depth = 1 + max(self._deep.get(id(part), (0, part))[0] for part in parts)
+        if depth > DEPTH_MAX:
+            raise fault_at(self._text, made.at, f"more than {DEPTH_MAX} operators deep")
+        self._deep[id(made)] = depth, made
+        return made
+
+    # --- operators ---
+
+    def parse_binding(self, least: int) -> Tree:
+        """Read what binds at least as strongly as `least`."""
+        self._depth += 1
+        if self._depth > DEPTH_MAX:
+            raise self._syntax_error(f"nested more than {DEPTH_MAX} levels deep")
+        left = self._parse_unary()
+        while (found := self._parse_infix(left, least)) is not left:
+            left = found
+        self._depth -= 1
+        return left
+
+    def _parse_infix(self, left: Tree, least: int) -> Tree:
+        token, mark = self._current_token, self._operator_mark()
+        if token.sort is TokenKind.NAME and token.text == "as" and least <= _AS:
+            self._take_token()
+            return self._check_depth(
+                syntax_tree.CastTree(self._parse_type(is_last=False), left, token.at), left
+            )
+        if mark == "?" and least <= 0:
+            self._take_token()
+            yes = self.parse_binding(0)
+            self._expect_mark(":")
+            no = self.parse_binding(0)
+            return self._check_depth(
+                syntax_tree.ConditionalTree(left, yes, no, token.at), left, yes, no
+            )
+        binds = _BINDS.get(mark)
+        if binds is None or binds < least:
+            return left
+        self._take_token()
+        right = self.parse_binding(binds + 1)
+        made = syntax_tree.BinaryTree(mark, left, right, token.at)
+        self._refuse_ambiguous(made, token)
+        return self._check_depth(made, left, right)
+
+    def _refuse_ambiguous(self, made: syntax_tree.BinaryTree, token: Token) -> None:
+        """Refuse what C, Rust and Python read differently."""
+        for side in (made.left, made.right):
+            if id(side) in self._closed or not isinstance(side, syntax_tree.BinaryTree):
+                continue
+            if made.op in _COMPARISONS and side.op in _COMPARISONS:
+                raise self._syntax_error(
+                    "comparisons in a row: write a < b && b < c, or brackets", token
+                )
+            if made.op in _BITWISE and side.op in _COMPARISONS:
+                raise self._syntax_error(
+                    f"{made.op!r} beside {side.op!r}: C and Rust differ here, put brackets", token
+                )
+
+    def _parse_unary(self) -> Tree:
+        token, mark = self._current_token, self._operator_mark()
+        if mark == "&&":  # in Rust two borrows; here it is an operand that is missing
+            raise self._syntax_error("expected an operand")
+        if mark in {"-", "+", "~", "!", "*", "&"}:
+            self._take_token()
+            if mark == "&" and self._current_token.text == "mut":
+                self._take_token()
+            inner = self.parse_binding(_UNARY)
+            if token.text == "not" and self._operator_mark() in _BINDS.keys() - {"&&", "||"}:
+                raise self._syntax_error("'not' before an operator: put brackets", token)
+            return self._check_depth(syntax_tree.UnaryTree(mark, inner, token.at), inner)
+        if token.sort is TokenKind.NAME and token.text == "sizeof":
+            return self._parse_sizeof()
+        if mark == "(" and self._is_cast():
+            self._take_token()
+            kind = self._parse_type()
+            self._expect_mark(")")
+            inner = self.parse_binding(_UNARY)
+            return self._check_depth(syntax_tree.CastTree(kind, inner, token.at), inner)
+        return self._parse_postfix(self._parse_primary())
+
+    def _parse_sizeof(self) -> Tree:
+        token = self._take_token()
+        if self._operator_mark() == "(" and self._begins_type(1, is_sure=True):
+            self._take_token()
+            kind = self._parse_type()
+            self._expect_mark(")")
+            return syntax_tree.SizeOfTree(kind, token.at)
+        inner = self.parse_binding(_UNARY)
+        return self._check_depth(syntax_tree.SizeOfTree(inner, token.at), inner)
+
+    def _parse_postfix(self, left: Tree) -> Tree:
+        while True:
+            token, mark = self._current_token, self._operator_mark()
+            if mark in {".", "->"}:
+                self._take_token()
+                left = self._parse_member(left, token)
+            elif mark == "[":
+                self._take_token()
+                left = self._parse_index(left, token)
+            elif mark == "(":
+                self._take_token()
+                left = self._parse_call(left, token)
+            else:
+                return left
+
+    def _parse_member(self, left: Tree, token: Token) -> Tree:
+        name = self._take_token()
+        if name.sort is TokenKind.INTEGER and name.text.isdecimal():
+            return self._check_depth(syntax_tree.MemberTree(left, f"__{name.text}", token.at), left)
+        if name.sort is TokenKind.REAL and name.text.replace(".", "").isdecimal():  # `pair.0.1`
+            for field in name.text.split("."):
+                left = self._check_depth(syntax_tree.MemberTree(left, f"__{field}", token.at), left)
+            return left
+        if name.sort is not TokenKind.NAME:
+            raise self._syntax_error("expected a member's name", name)
+        if self._operator_mark() != "(":
+            return self._check_depth(syntax_tree.MemberTree(left, name.text, token.at), left)
+        self._take_token()
+        if name.text not in ASKED or self._operator_mark() != ")":
+            return self._parse_call(
+                self._check_depth(syntax_tree.MemberTree(left, name.text, name.at), left), name
+            )
+        self._take_token()
+        return self._check_depth(syntax_tree.LengthTree(ASKED[name.text], left, token.at), left)
+
+    def _parse_call(self, of: Tree, token: Token) -> Tree:
+        arguments: list[Tree] = []
+        while self._operator_mark() != ")":
+            arguments.append(self.parse_binding(0))
+            if self._operator_mark() != ",":
+                break
+            self._take_token()
+        self._expect_mark(")")
+        return self._check_depth(
+            syntax_tree.CallTree(of, tuple(arguments), token.at), of, *arguments
+        )
+
+    def _parse_index(self, left: Tree, token: Token) -> Tree:
+        index = self.parse_binding(0)
+        self._expect_mark("]")
+        if (
+            isinstance(left, syntax_tree.NameTree)
+            and left.text == "args"
+            and isinstance(index, syntax_tree.IntegerTree)
+        ):
+            return syntax_tree.ArgumentTree(index.value, left.at)
+        return self._check_depth(syntax_tree.IndexTree(left, index, token.at), left, index)
+
+    # --- operands ---
+
+    def _parse_primary(self) -> Tree:
+        token = self._take_token()
+        if token.sort is TokenKind.NAME:
+            return self._parse_named(token)
+        found = parse_literal(self._text, token)
+        if found is not None:
+            return found
+        if token.text == "(":
+            inner = self.parse_binding(0)
+            self._expect_mark(")")
+            self._closed.add(id(inner))
+            self._deep.setdefault(id(inner), (0, inner))
+            return inner
+        raise self._syntax_error("expected an operand", token)
+
+    def _parse_named(self, token: Token) -> Tree:
+        name = token.text
+        if name in _OTHER_NAMES or name == "as":
+            raise self._syntax_error("expected an operand", token)
+        if name in _TRUTHS:
+            return syntax_tree.TruthTree(_TRUTHS[name], token.at)
+        if name in _NULLS:
+            return syntax_tree.NullTree(name, token.at)
+        if name in _CASTS and self._current_token.text == "<":
+            self._take_token()
+            kind = self._parse_type()
+            self._expect_mark(">")
+            self._expect_mark("(")
+            inner = self.parse_binding(0)
+            self._expect_mark(")")
+            return self._check_depth(syntax_tree.CastTree(kind, inner, token.at), inner)
+        if name == "len" and self._operator_mark() == "(":
+            self._take_token()
+            inner = self.parse_binding(0)
+            self._expect_mark(")")
+            return self._check_depth(syntax_tree.LengthTree("len", inner, token.at), inner)
+        return syntax_tree.NameTree(name, token.at)
+
+    # --- types ---
+
+    def _is_cast(self) -> bool:
+        """Tell a cast from a value in brackets, both of which begin with a bracket."""
+        if not self._begins_type(1, is_sure=False):
+            return False
+        if self._begins_type(1, is_sure=True):
+            return True
+        at = 1
+        pointers = 0
+        while (
+            self._token_ahead(at).sort is TokenKind.NAME
+            and self._token_ahead(at).text not in _WORDS
+        ):
+            at += 1
+        at = self._behind_template(at)
+        while self._token_ahead(at).text in {"*", "&", "&&"}:
+            at += 1
+            pointers += 1
+        if self._token_ahead(at).text != ")":
+            return False
+        after = self._token_ahead(at + 1)
+        if pointers or at > 2:  # noqa: PLR2004  `(name *)`, and two words in a row, are no value
+            return True
+        is_operand = (
+            after.sort not in {TokenKind.MARK, TokenKind.END} and after.text not in _OTHER_NAMES
+        )
+        return (is_operand and after.text != "as") or after.text in {"~", "!"}
+
+    def _behind_template(self, count: int) -> int:
+        """Look behind `<…>`, where it is one."""
+        depth, at = 0, count
+        while True:
+            token = self._token_ahead(at)
+            depth += {"<": 1, ">": -1, ">>": -2}.get(token.text, 0)
+            if depth <= 0:
+                return at + 1 if at > count else count
+            if (
+                token.sort not in {TokenKind.NAME, TokenKind.INTEGER}
+                and token.text not in _IN_TEMPLATES
+            ):
+                return count
+            at += 1
+
+    def _begins_type(self, count: int, *, is_sure: bool) -> bool:
+        token = self._token_ahead(count)
+        if token.sort is not TokenKind.NAME:
+            return token.text in {"*", "&"} and self._token_ahead(count + 1).text in {
+                "const",
+                "mut",
+            }
+        if token.text in _BASIC | _QUALIFIERS or self._is_type(token.text):
+            return True
+        return not is_sure and token.text not in _OTHER_NAMES.keys() | _TRUTHS | _NULLS
+
+    def _parse_type(self, *, is_last: bool = True) -> TypeName:
+        """Read a type's name: words, `<…>`, then stars; behind `as`, Rust's stars come first."""
+        first = self._current_token
+        pointers = 0
+        while self._operator_mark() in {"*", "&"}:
+            self._take_token()
+            pointers += 1
+            if self._current_token.text in {"const", "mut"}:
+                self._take_token()
+        words = []
+        while (
+            self._current_token.sort is TokenKind.NAME
+            and self._current_token.text not in _OTHER_NAMES
+        ):
+            word = self._take_token().text
+            if word not in _QUALIFIERS:
+                words.append(word + self._template_arguments())
+            elif not words and word in {"const", "mut"} and pointers:
+                continue
+            if words and words[-1] not in _BASIC and self._current_token.text not in _QUALIFIERS:
+                break
+        if not words:
+            raise self._syntax_error("expected a type")
+        while is_last and self._operator_mark() in {"*", "&"}:
+            self._take_token()
+            pointers += 1
+            while self._current_token.text in _QUALIFIERS:
+                self._take_token()
+        return TypeName(" ".join(words), pointers, first.at)
+
+    def _template_arguments(self) -> str:
+        if self._operator_mark() != "<" or self._token_ahead(1).sort not in {
+            TokenKind.NAME,
+            TokenKind.INTEGER,
+        }:
+            return ""
+        depth, said = 0, ""
+        while True:
+            token = self._take_token()
+            if token.sort is TokenKind.END:
+                raise self._syntax_error("expected '>'")
+            said += ", " if token.text == "," else token.text
+            depth += {"<": 1, ">": -1, ">>": -2}.get(token.text, 0)
+            if depth <= 0:
+                return said

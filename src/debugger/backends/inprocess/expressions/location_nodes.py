@@ -1,0 +1,209 @@
+"""Turns a DWARF location into nodes that are compiled once. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from debugger.backends.inprocess.expressions import nodes
+from debugger.backends.inprocess.expressions.name_scope import (
+    AbsentValue,
+    ComputedValue,
+    RegisterValue,
+    StoredValue,
+    Where,
+)
+from debugger.backends.inprocess.expressions.nodes import (
+    ConstantNode,
+    MachineType,
+    Node,
+    add_offset,
+    wrap_number,
+)
+from debugger.symbols.dwarf.location_operations import LocationOperation
+
+# By DWARF's numbers (System V ABI, AMD64, figure 3.36).
+REGISTERS = (
+    "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
+    "r14", "r15", "rip", *(f"xmm{number}" for number in range(16)),
+)  # fmt: skip
+_OPERATORS = {
+    "plus": "+", "minus": "-", "mul": "*", "and": "&", "or": "|", "xor": "^", "shl": "<<",
+    "shr": ">>", "mod": "%",
+}  # fmt: skip
+_SIGNED = {"div": "/", "shra": ">>"}
+_COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_SIZES = {1: MachineType.U8, 2: MachineType.U16, 4: MachineType.U32, 8: MachineType.U64}
+_WORD = 8
+_STACK_MAX = 64
+_COPIES_MAX = 4  # each could double what is written for a location
+
+
+THREAD_LOCAL = "thread-local: it is read at a stop, for the thread that stopped"
+
+
+class _NotTranslatable(Exception):
+    """What the location asks for is not known, or not written down by nodes."""
+
+
+def translate_location(
+    operations: Sequence[LocationOperation],
+    *,
+    bias: int = 0,
+    frame_base: Sequence[LocationOperation] = (),
+    cfa: Node | None = None,
+    block: Node | None = None,
+) -> Where:
+    """Translate a location's operations; `cfa` is the frame's canonical address at this place.
+
+    `block` is where the thread-local variables of the binary lie for the thread that is meant.
+    """
+    if not operations:
+        return AbsentValue("optimized out")
+    try:
+        return _NodeMachine(bias, frame_base, cfa, block).run_operations(operations)
+    except _NotTranslatable as error:
+        return AbsentValue(str(error))
+
+
+class _NodeMachine:
+    """DWARF's stack machine (DWARF 5, 2.5), with nodes on its stack instead of numbers."""
+
+    def __init__(
+        self,
+        bias: int,
+        frame_base: Sequence[LocationOperation],
+        cfa: Node | None,
+        block: Node | None = None,
+    ) -> None:
+        self._block = block
+        self._bias = bias
+        self._frame_base = frame_base
+        self._cfa = cfa
+        self._stack: list[Node] = []
+        # A frame's and a module's addresses are right as long as nothing was read for them.
+        self._is_sure = True
+        self._copies = 0
+
+    def run_operations(self, operations: Sequence[LocationOperation]) -> Where:
+        for number, one in enumerate(operations):
+            is_last = number == len(operations) - 1
+            match one.name:
+                case "reg" if is_last:
+                    return RegisterValue(_register_name(one.first))
+                case "stack_value" if is_last:
+                    return ComputedValue(self._pop_node())
+                case "implicit_value" if is_last and one.block:
+                    if len(one.block) > _WORD:
+                        raise _NotTranslatable("a constant that is too wide to read here")
+                    return ComputedValue(
+                        ConstantNode(int.from_bytes(one.block, "little"), MachineType.U64)
+                    )
+                case "entry_value" | "parameter_ref" | "implicit_pointer":
+                    raise _NotTranslatable("optimized out")
+                case "piece" | "bit_piece":
+                    raise _NotTranslatable("in parts of registers and memory")
+            self._run_operation(one)
+        return StoredValue(self._pop_node(), self._is_sure)
+
+    def _pop_node(self) -> Node:
+        if not self._stack:
+            raise _NotTranslatable("at a place that is not understood")
+        return self._stack.pop()
+
+    def _push_node(self, node: Node) -> None:
+        if len(self._stack) == _STACK_MAX:
+            raise _NotTranslatable("at a place that is not understood")
+        self._stack.append(node)
+
+    def _run_operation(self, one: LocationOperation) -> None:
+        simple: dict[str, Callable[[LocationOperation], Node]] = {
+            "const": lambda one: _constant_node(one.first),
+            "addr": lambda one: _constant_node(one.first + self._bias),
+            "breg": lambda one: add_offset(
+                nodes.RegisterNode(_register_name(one.first), MachineType.U64), one.second
+            ),
+            "regval": lambda one: nodes.RegisterNode(_register_name(one.first), MachineType.U64),
+            "fbreg": lambda one: add_offset(self._frame_base_node(), one.first),
+            "form_tls_address": lambda _: self._thread_local(),
+            "call_frame_cfa": lambda _: self._canonical_address(),
+            "plus_uconst": lambda one: add_offset(self._pop_node(), one.first),
+            "deref": lambda _: self._read_memory(8),
+            "deref_size": lambda one: self._read_memory(one.first),
+            "neg": lambda _: nodes.NegateNode(self._pop_node(), MachineType.U64),
+            "not": lambda _: nodes.InvertNode(self._pop_node(), MachineType.U64),
+        }
+        if one.name in simple:
+            self._push_node(simple[one.name](one))
+        elif one.name in _OPERATORS or one.name in _SIGNED or one.name in _COMPARISONS:
+            right, left = self._pop_node(), self._pop_node()
+            self._push_node(_combine_nodes(one.name, left, right))
+        elif one.name == "dup" and self._copies < _COPIES_MAX:
+            self._copies += 1
+            top = self._pop_node()
+            self._push_node(top)
+            self._push_node(top)
+        elif one.name == "swap":
+            first, second = self._pop_node(), self._pop_node()
+            self._push_node(first)
+            self._push_node(second)
+        elif one.name == "drop":
+            self._pop_node()
+        elif one.name in {"convert", "reinterpret", "nop", "uninit"}:
+            if one.first:
+                raise _NotTranslatable("computed in another type than an address")
+        else:
+            raise _NotTranslatable(f"at a place that is not understood ({one.name})")
+
+    def _thread_local(self) -> Node:
+        if self._block is None:
+            raise _NotTranslatable(THREAD_LOCAL)
+        offset = self._pop_node()
+        return nodes.BinaryNode("+", self._block, offset, MachineType.U64)
+
+    def _read_memory(self, size: int) -> Node:
+        if size not in _SIZES:
+            raise _NotTranslatable("at a place that is not understood")
+        self._is_sure, was_sure = False, self._is_sure
+        held = nodes.LoadNode(self._pop_node(), _SIZES[size], is_sure=was_sure)
+        return held if size == _WORD else nodes.ConvertNode(held, MachineType.U64)
+
+    def _canonical_address(self) -> Node:
+        if self._cfa is None:
+            raise _NotTranslatable("in a frame whose address is not known here")
+        return self._cfa
+
+    def _frame_base_node(self) -> Node:
+        if not self._frame_base:
+            raise _NotTranslatable("in a frame whose base is not known")
+        found = _NodeMachine(self._bias, (), self._cfa).run_operations(self._frame_base)
+        if isinstance(found, RegisterValue):
+            return nodes.RegisterNode(found.register, MachineType.U64)
+        if isinstance(found, StoredValue):
+            self._is_sure = self._is_sure and found.is_sure
+            return found.address
+        raise _NotTranslatable("in a frame whose base is not known")
+
+
+def _register_name(number: int) -> str:
+    if not 0 <= number < len(REGISTERS):
+        raise _NotTranslatable(f"in a register that is not read (number {number})")
+    return REGISTERS[number]
+
+
+def _constant_node(value: int) -> Node:
+    return ConstantNode(wrap_number(value, MachineType.U64), MachineType.U64)
+
+
+def _combine_nodes(name: str, left: Node, right: Node) -> Node:
+    if name == "plus" and isinstance(right, ConstantNode):
+        return add_offset(left, int(right.value))
+    if name in _OPERATORS:
+        return nodes.BinaryNode(_OPERATORS[name], left, right, MachineType.U64)
+    first = nodes.ConvertNode(left, MachineType.I64)
+    second = nodes.ConvertNode(right, MachineType.I64)
+    made: Node = (
+        nodes.CompareNode(_COMPARISONS[name], first, second)
+        if name in _COMPARISONS
+        else nodes.BinaryNode(_SIGNED[name], first, second, MachineType.I64)
+    )
+    return nodes.ConvertNode(made, MachineType.U64)

@@ -1,0 +1,213 @@
+"""Formats a logpoint's text in Python and in JavaScript, letter by letter the same.
+
+Numbers as JavaScript writes them (`1`, `0.5`, `1e+21`), texts as JSON strings.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+
+from debugger.backends.inprocess.expressions import nodes
+from debugger.backends.inprocess.expressions.javascript_writer import (
+    JavaScriptCode,
+    JavaScriptWriter,
+)
+from debugger.backends.inprocess.expressions.log_pieces import (
+    TEXT_MAX,
+    ChoicePiece,
+    NumberPiece,
+    NumberStyle,
+    Piece,
+    PieceGroup,
+    PlainPiece,
+    QuotedPiece,
+)
+from debugger.backends.inprocess.expressions.node_evaluation import (
+    NodeWorld,
+    evaluate_node,
+    read_text,
+    round_to_single,
+)
+from debugger.errors import DebuggerError
+
+_ASCII_END = 0x7F
+_SPACE = 0x20
+_EXPONENT_FROM = 1e21
+_EXPONENT_BELOW = 1e-6
+_NO_CASE = PlainPiece("{…}")
+_SINGLE_DIGITS = range(6, 10)
+
+
+def format_log(pieces: tuple[Piece, ...], world: NodeWorld) -> str:
+    """Write a text in Python; a value that cannot be read says `<error: …>` in its place."""
+    return "".join(_format_safely(one, world) for one in pieces)
+
+
+def _format_safely(one: Piece, world: NodeWorld) -> str:
+    try:
+        return _format_piece(one, world)
+    except DebuggerError as error:
+        return f"<error: {error.message}>"
+
+
+def _format_piece(one: Piece, world: NodeWorld) -> str:
+    match one:
+        case PlainPiece():
+            return one.text
+        case PieceGroup():
+            inner = one.between.join(
+                name + _format_safely(part, world) for name, part in one.pieces
+            )
+            return f"{one.opened}{inner}{one.closed}"
+        case ChoicePiece():
+            found = (part for node, part in one.cases if evaluate_node(node, world))
+            return _format_safely(next(found, _NO_CASE), world)
+        case QuotedPiece():
+            if one.pointer is not None and not evaluate_node(one.pointer, world):
+                return "0x0"
+            words = one.words
+            if isinstance(words, nodes.BytesText):
+                words = nodes.BytesText(words.address, _text_limit(words.most))
+            held = read_text(words, world)
+            return _quote_text(held)
+        case NumberPiece():
+            return format_number(one, evaluate_node(one.node, world))
+
+
+def _quote_text(held: bytes) -> str:
+    end = min(len(held), TEXT_MAX)
+    while end < len(held) and end and held[end] & 0xC0 == 0x80:  # noqa: PLR2004  within a letter
+        end -= 1
+    try:
+        letters = held[:end].decode()
+    except UnicodeDecodeError:
+        letters = "".join(
+            chr(one) if one <= _ASCII_END else "\N{REPLACEMENT CHARACTER}" for one in held[:end]
+        )
+    return json.dumps(letters, ensure_ascii=False) + ("…" if end < len(held) else "")
+
+
+def _text_limit(most: int | None) -> int:
+    return TEXT_MAX + 1 if most is None else min(most, TEXT_MAX + 1)
+
+
+def format_number(one: NumberPiece, value: float) -> str:  # noqa: PLR0911  one case for each style
+    """Write a number in Python."""
+    for each, name in one.names:
+        if each == value:
+            return name
+    match one.style:
+        case NumberStyle.TRUTH:
+            return "true" if value else "false"
+        case NumberStyle.ADDRESS:
+            return hex(int(value))
+        case NumberStyle.REAL:
+            return format_real(value)
+        case NumberStyle.SINGLE:
+            return format_real(_shortest_single(value))
+        case NumberStyle.CHARACTER:
+            letter = chr(int(value)) if _SPACE <= value < _ASCII_END else ""
+            return f"{int(value)} '{letter}'" if letter else str(int(value))
+    return str(int(value))
+
+
+def _shortest_single(value: float) -> float:
+    """Find the number with the fewest digits that is the same in single precision."""
+    if not math.isfinite(value):
+        return value
+    for digits in _SINGLE_DIGITS:
+        near = float(f"{value:.{digits}g}")
+        if round_to_single(near) == value:
+            return near
+    return value
+
+
+def format_real(value: float) -> str:  # noqa: PLR0911  one case for each form
+    """Write a real number as JavaScript does (ECMA-262, Number::toString)."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size >= _EXPONENT_FROM or size < _EXPONENT_BELOW:
+        digits, _, exponent = f"{value!r}".partition("e")
+        if not exponent:
+            digits, _, exponent = f"{value:.17e}".partition("e")
+        return f"{digits.removesuffix('.0')}e{int(exponent):+d}"
+    if value == int(value):
+        return str(int(value))
+    plain = repr(value)
+    if "e" not in plain:
+        return plain
+    mantissa, _, exponent = plain.partition("e")
+    places = len(mantissa.partition(".")[2]) - int(exponent)
+    return f"{value:.{places}f}"
+
+
+def log_script(pieces: tuple[Piece, ...]) -> JavaScriptCode:
+    """Write a function that returns the text.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED.
+    """
+    writer = JavaScriptWriter()
+    parts = [_write_piece(one, writer) for one in pieces] or ['""']
+    return JavaScriptCode(" + ".join(parts), tuple(writer.constants))
+
+
+def _write_piece(one: Piece, writer: JavaScriptWriter) -> str:
+    if isinstance(one, PlainPiece):
+        return json.dumps(one.text)
+    return f"q_tried(() => {_write_value(one, writer)})"
+
+
+def _write_value(one: Piece, writer: JavaScriptWriter) -> str:
+    match one:
+        case PlainPiece():
+            return json.dumps(one.text)
+        case PieceGroup():
+            inner = [
+                json.dumps(name) + " + " + _write_piece(part, writer) for name, part in one.pieces
+            ]
+            joined = f"[{', '.join(inner)}].join({json.dumps(one.between)})"
+            return f"{json.dumps(one.opened)} + {joined} + {json.dumps(one.closed)}"
+        case ChoicePiece():
+            cases = [
+                f"{writer.write_value(node)} ? {_write_piece(part, writer)} : "
+                for node, part in one.cases
+            ]
+            return f"({''.join(cases)}{_write_piece(_NO_CASE, writer)})"
+        case QuotedPiece():
+            words = one.words
+            if isinstance(words, nodes.BytesText):
+                words = nodes.BytesText(words.address, _text_limit(words.most))
+            quoted = f"q_quote({writer.write_words(words)}, {TEXT_MAX})"
+            if one.pointer is None:
+                return quoted
+            return f'({writer.write_value(one.pointer)} ? {quoted} : "0x0")'
+        case NumberPiece():
+            return _written_number(one, writer)
+
+
+def _written_number(one: NumberPiece, writer: JavaScriptWriter) -> str:
+    value = writer.write_value(one.node)
+    match one.style:
+        case NumberStyle.TRUTH:
+            written = f'({value} ? "true" : "false")'
+        case NumberStyle.ADDRESS:
+            written = f'("0x" + {value}.toString(16))'
+        case NumberStyle.CHARACTER:
+            written = f"q_letter({value})"
+        case NumberStyle.SINGLE:
+            written = f"q_short({value})"
+        case _:
+            written = f"String({value})"
+    if not one.names:
+        return written
+    names = writer.name_constant(
+        f"new Map({json.dumps([[str(n), name] for n, name in one.names])})"
+    )
+    return f"(({names}).get(String({value})) ?? {written})"

@@ -1,0 +1,400 @@
+"""A debugged program with Frida inside: the Backend protocol by the engine and its debug data."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from debugger.backends import abilities
+from debugger.backends.base import (
+    AttachTarget,
+    BackendEvent,
+    ChildStarted,
+    ClosedBackend,
+    LaunchTarget,
+    OutputPrinted,
+    ProcessStarted,
+    ProgramResumed,
+    Sink,
+)
+from debugger.backends.inprocess import (
+    ability_table,
+    backend_abilities,
+    engine_event_queue,
+    entry_address,
+    site_breakpoints,
+    stop_reasons,
+    thrown_exceptions,
+)
+from debugger.backends.inprocess.engine.engine import Engine
+from debugger.backends.inprocess.engine.engine_events import ThreadPaused
+from debugger.backends.inprocess.engine_lifecycle import EngineLifecycle
+from debugger.backends.inprocess.injected_children import InjectedChildren, PendingChild
+from debugger.backends.inprocess.inspection.inspector import ThreadInspector
+from debugger.backends.inprocess.loaded_program import LoadedProgram
+from debugger.backends.inprocess.step_turns import StepTurns
+from debugger.backends.inprocess.stop_queue import StopQueue
+from debugger.backends.inprocess.tracing_ability import InProcessTracing
+from debugger.backends.inprocess.watch_filter import WatchFilter
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import (
+    EvaluationPurpose,
+    ExceptionDetails,
+    Frame,
+    ResumeKind,
+    Scope,
+    Stack,
+    Stopped,
+    StopReason,
+    Thread,
+    Variable,
+)
+from debugger.symbols.dwarf import debug_cache
+from debugger.symbols.dwarf.unwinding import LoadedBinaries
+from debugger.system.program_streams import require_stdio
+
+T = TypeVar("T")
+
+
+class FridaBackend:
+    """One program with the engine inside (`Backend`)."""
+
+    backend_name = backend_abilities.KIND
+    adapter_name = backend_abilities.ADAPTER
+
+    def __init__(
+        self,
+        *,
+        sink: Sink,
+        scratch: Path,
+        tasks: asyncio.TaskGroup,
+        others: Callable[[type[Any]], str] = lambda _: "",
+        held: PendingChild | None = None,
+    ) -> None:
+        self._sink = sink
+        self._others = others
+        self._make = partial(FridaBackend, scratch=scratch, tasks=tasks, others=others)
+        self._life = EngineLifecycle(scratch, tasks, held=held)
+        self._children = held.family if held is not None else InjectedChildren()
+        self._abilities: dict[type[Any], Any] = {}
+        self._hearing = engine_event_queue.EngineEventQueue(self, tasks)
+        self._wants_pause = False
+        self.program = LoadedProgram(0, None)
+        self.breakpoints = site_breakpoints.SiteBreakpoints(self)
+        # There once the engine is inside.
+        self.looking: ThreadInspector
+        self.steps: StepTurns
+        self.tracing: InProcessTracing
+        self.watched: WatchFilter
+        self.stops = StopQueue(self, tell=self._report_stop, holds=self._stop_still_counts)
+
+    # -- what its parts may ask -----------------------------------------------------------------
+
+    @property
+    def engine(self) -> Engine:
+        """The engine inside the program.
+
+        Raises:
+            DebuggerError: WRONG_STATE before there is one.
+        """
+        return self._life.engine
+
+    @property
+    def modules(self) -> LoadedBinaries:
+        """The binaries that are loaded now."""
+        return self.program.modules
+
+    def paused_thread(self, thread: int) -> ThreadPaused:
+        """Return what a thread that waits has told.
+
+        Raises:
+            DebuggerError: WRONG_STATE for a thread that runs.
+        """
+        found = self.engine.paused_threads.get(thread)
+        if found is None:
+            raise DebuggerError(
+                ErrorCode.WRONG_STATE,
+                f"thread {thread} is running",
+                hint="debugger pause --all stops every thread",
+            )
+        return found
+
+    def report_event(self, event: BackendEvent) -> None:
+        """Tell the session; what the program wrote before is told first."""
+        if not self._hearing.is_muted:
+            stdio = self._life.stdio
+            if stdio is not None and not isinstance(event, OutputPrinted):
+                stdio.read_now()
+            self._sink(event)
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether the program was there before us."""
+        return self._life.is_guest
+
+    async def report_remaining_output(self) -> None:
+        """Tell what the program has written to its end."""
+        await self._life.report_remaining_output()
+
+    # -- begin and end --------------------------------------------------------------------------
+
+    def set_sink(self, sink: Sink) -> None:
+        """Report to another sink from now on."""
+        self._sink = sink
+
+    def find_ability(self, kind: type[T]) -> T:
+        """Return what does something that not every debugger can (see Backend.ability)."""
+        found: Any = self._abilities.get(kind)
+        if found is None:
+            if kind not in ability_table.ABILITIES:
+                raise abilities.missing_ability(kind, backend_abilities.KIND, self._others(kind))
+            self._abilities[kind] = found = ability_table.ABILITIES[kind](self)
+        ability: T = found
+        return ability
+
+    async def start(self, launch: LaunchTarget) -> None:
+        """Start the program with the engine inside, and hold it where breakpoints can be set."""
+        await self._life.start_program(launch, self._hearing.queue_event, self._report_output)
+        await self._note_started()
+        if launch.stop_on_entry:
+            await entry_address.hold_at_entry(self.engine, self.program)
+
+    async def attach(self, target: AttachTarget) -> None:
+        """Enter a process that runs, and let it run on.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED for a core file or a debug server.
+        """
+        self._wants_pause = target.pause
+        await self._life.attach_process(target, self._hearing.queue_event)
+        await self._note_started()
+
+    async def _note_started(self) -> None:
+        await self._make_inspector()
+        self._hearing.start_reading()
+        self.report_event(ProcessStarted(self.engine.pid))
+
+    async def _make_inspector(self) -> None:
+        engine = self.engine
+        self.program = program = LoadedProgram(engine.pid, debug_cache.cache_folder(self._life.env))
+        program.load_modules(await engine.list_modules())
+        self.looking = ThreadInspector(self)
+        self.steps = StepTurns(self, self.stops)
+        self.tracing = InProcessTracing(self)
+        self.watched = WatchFilter(self)
+
+    async def connect_child(self) -> None:
+        """Enter the child process that this backend was made for, which waits.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED; then it runs free.
+        """
+        await self._life.follow_child(self._hearing.queue_event)
+        await self._note_started()
+
+    async def enter_new_program(self, at: int) -> None:
+        """Enter what the program has become by exec, with its breakpoints, and let it run.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED; then it runs free.
+        """
+        self.report_event(ProgramResumed())  # whatever thread was stopped is no more
+        self.stops.clear_stops()
+        self.stops = StopQueue(self, tell=self._report_stop, holds=self._stop_still_counts)
+        await self._life.follow_exec(at, self._hearing.queue_event)
+        self.breakpoints.on_program_replaced("the program became another by exec")
+        self._abilities.clear()
+        self.program.close()
+        try:
+            await self._make_inspector()
+            await self.breakpoints.on_loaded(list(self.modules))
+        finally:
+            await self.engine.run_program()
+
+    def enter_or_release_child(self, pid: int, at: int) -> None:
+        """Have a process that was started debugged as this one is, or let it run free."""
+        held = self._children.hold_child(pid, self._life, at)
+        if held is not None:
+            child = self._make(sink=self._sink, held=held)
+            self.report_event(ChildStarted(child, pid, held.command_words))
+        elif (said := self._children.refusal_note()) is not None:
+            self.report_event(OutputPrinted(OutputStream.CONSOLE, f"{said}\n"))
+
+    async def run_program(self) -> None:
+        """End the configuration: the program runs from here on."""
+        await self.engine.run_program()
+        if self._wants_pause:
+            self._wants_pause = False
+            await self.pause()
+
+    async def close(self, *, kill: bool) -> ClosedBackend:
+        """End the engine, and the program with it if `kill`."""
+        self._hearing.stop_reporting()
+        self.stops.clear_stops()
+        closed = await self._life.end_engine(kill=kill)
+        self.program.close()
+        return closed
+
+    # -- what happens ---------------------------------------------------------------------------
+
+    def _report_output(self, stream: OutputStream, text: str) -> None:
+        self.report_event(OutputPrinted(stream, text))
+
+    def _stop_still_counts(self, stop: Stopped) -> bool:
+        """Tell whether a stop is still one: its breakpoint may have been removed meanwhile."""
+        if stop.thread not in self.engine.paused_threads:
+            return False
+        if stop.reason not in {StopReason.BREAKPOINT, StopReason.EXCEPTION}:
+            return True
+        return any(self.breakpoints.is_wanted(one) for one in stop.hits)
+
+    def _report_stop(self, stop: Stopped) -> None:
+        self.looking.new_stop()
+        self.report_event(stop)
+
+    # -- breakpoints ----------------------------------------------------------------------------
+
+    def locate_breakpoint(self, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
+        """Return where a breakpoint is to be set, or why it cannot be."""
+        return (
+            thrown_exceptions.locate_catch(spec) if spec.kind is BreakpointKind.EXCEPTION else spec
+        )
+
+    async def set_breakpoints(
+        self, file: str, wanted: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
+        """Replace the breakpoints of a source file (their `at`)."""
+        return await self.breakpoints.replace_list(f"file {file}", wanted)
+
+    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+        """Replace the function breakpoints."""
+        return await self.breakpoints.replace_list("functions", wanted)
+
+    async def set_instruction_breakpoints(
+        self, wanted: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
+        """Replace the breakpoints at addresses."""
+        return await self.breakpoints.replace_list("addresses", wanted)
+
+    async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+        """Replace what is caught."""
+        return await self.breakpoints.replace_list("catches", wanted)
+
+    async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
+        """Say why a breakpoint does not bind."""
+        return await self.breakpoints.explain_unbound(spec)
+
+    # -- running --------------------------------------------------------------------------------
+
+    async def resume(self, how: ResumeKind, thread: int) -> None:
+        """Let the threads run whose stop has been told, or step with one."""
+        if how is ResumeKind.CONTINUE:
+            await self.steps.forget_steps()
+            self.stops.go_on()
+        else:
+            # What is known of the frames now tells afterwards which function has been left.
+            await self.looking.read_stack(thread, levels=2)
+            await self.steps.begin_step(how, thread)
+
+    async def resume_single_thread(self, how: ResumeKind, thread: int) -> None:
+        """Let only this thread run; the others that have stopped stay where they are."""
+        if how is ResumeKind.CONTINUE:
+            self.paused_thread(thread)
+            self.stops.go_on_alone(thread)
+        else:
+            await self.resume(how, thread)
+
+    async def pause(self) -> None:
+        """Ask one thread to pause: the one that stopped last, else the main one."""
+        running = [one.id for one in await self.engine.list_threads() if not one.is_paused]
+        last = self.stops.last
+        await self.stops.pause_one(sorted(running, key=lambda one: (one != last, one)))
+
+    @property
+    def waiting_threads(self) -> Sequence[int]:
+        """The threads that wait now, told of or not."""
+        return sorted(self._life.inside.paused_threads) if self._life.inside is not None else ()
+
+    async def pause_all_threads(self) -> None:
+        """Ask every thread to pause; one stop is reported when they have."""
+        running = [one.id for one in await self.engine.list_threads() if not one.is_paused]
+        await self.stops.pause_all(running)
+
+    # -- looking --------------------------------------------------------------------------------
+
+    async def list_threads(self) -> list[Thread]:
+        """Return the threads; of those that have stopped, at which breakpoints and for how long."""
+        return [self._with_stop(one) for one in await self.looking.list_threads()]
+
+    def _with_stop(self, thread: Thread) -> Thread:
+        paused = self.engine.paused_threads.get(thread.id)
+        if paused is None:
+            return thread
+        stop = stop_reasons.to_stopped(paused, self.breakpoints)
+        stopped_s = max(time.monotonic() - paused.time / 1e6, 0.0)
+        return replace(thread, hits=stop.hits if stop is not None else (), stopped_s=stopped_s)
+
+    async def read_stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
+        """Return some frames of a thread, innermost first."""
+        return await self.looking.read_stack(thread, start=start, levels=levels)
+
+    async def read_scopes(self, frame: Frame) -> list[Scope]:
+        """Return the groups of variables of a frame."""
+        return await self.looking.read_scopes(frame)
+
+    async def read_variables(
+        self, handle: int, *, start: int = 0, count: int | None = None
+    ) -> list[Variable]:
+        """Return what a scope or a value holds, or a part of it."""
+        return await self.looking.read_variables(handle, start=start, count=count)
+
+    async def count_elements(self, handle: int) -> int | None:
+        """Return how many elements a value has."""
+        return await self.looking.count_elements(handle)
+
+    async def complete_values(self, values: Sequence[Variable]) -> list[Variable]:
+        """Add to values what was cut off them."""
+        return await self.looking.complete_values(values)
+
+    async def argument_names(self, frame: Frame) -> list[str] | None:
+        """Return the names of the arguments among a frame's locals."""
+        return await self.looking.argument_names(frame)
+
+    async def evaluate(
+        self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    ) -> Variable:
+        """Evaluate an expression in a frame."""
+        return await self.looking.evaluate(expression, frame, purpose)
+
+    async def assign_value(self, target: str, value: str, frame: Frame) -> Variable:
+        """Set a variable, a field or an element; return it as it is now."""
+        return await self.looking.assign_value(target, value, frame)
+
+    async def read_exception(self, stop: Stopped) -> ExceptionDetails | None:
+        """Return the signal, or the exception, that a thread stopped at."""
+        if stop.reason is StopReason.EXCEPTION:
+            return await thrown_exceptions.read_thrown(self, stop, stop.raw_reason)
+        return await self.looking.read_exception(stop)
+
+    async def read_source(self, frame: Frame) -> str | None:
+        """Return source that only the debugger has: none."""
+        del frame
+        return None
+
+    # -- input ----------------------------------------------------------------------------------
+
+    async def write_input(self, text: bytes) -> None:
+        """Write to the program's standard input."""
+        await require_stdio(self._life.stdio).write_input(text)
+
+    async def close_input(self) -> None:
+        """End the program's standard input."""
+        require_stdio(self._life.stdio).end_input()

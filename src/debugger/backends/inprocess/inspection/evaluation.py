@@ -1,0 +1,416 @@
+"""Evaluates an expression in a frame, and the calls in it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from debugger.backends.inprocess.engine.engine_events import EngineWatch
+from debugger.backends.inprocess.expressions import resolution, syntax_tree
+from debugger.backends.inprocess.expressions.container_members import owned_pointer
+from debugger.backends.inprocess.expressions.declared_names import type_of
+from debugger.backends.inprocess.expressions.expression_evaluation import (
+    EvaluatedExpression,
+    MemoryPlace,
+    RegisterPlace,
+    evaluate_checked,
+)
+from debugger.backends.inprocess.expressions.expression_types import (
+    ExpressionKind,
+    ExpressionType,
+    pointer_to,
+)
+from debugger.backends.inprocess.expressions.name_scope import (
+    ComputedValue,
+    RegisterValue,
+    ScopeVariable,
+    StoredValue,
+)
+from debugger.backends.inprocess.expressions.node_evaluation import (
+    NodeWorld,
+    encode_number,
+    evaluate_node,
+)
+from debugger.backends.inprocess.expressions.nodes import ConstantNode, MachineType
+from debugger.backends.inprocess.expressions.operands import (
+    ARITHMETIC,
+    Operand,
+    address_of,
+    load_node,
+    look_through_reference,
+    machine_type,
+    truth_node,
+)
+from debugger.backends.inprocess.expressions.syntax_tree import Tree, expression_error
+from debugger.backends.inprocess.inspection import function_calls, subscripts, synthetic_types
+from debugger.backends.inprocess.inspection.frame_names import FrameNames
+from debugger.backends.inprocess.inspection.memory_reading import run_reading
+from debugger.backends.inprocess.inspection.thread_stacks import FrameLevel
+from debugger.backends.inprocess.target_access import TargetAccess
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.symbols.dwarf import debug_types as dwarf
+from debugger.symbols.dwarf import unwinding
+from debugger.symbols.dwarf.dynamic_class import complete_object
+from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
+from debugger.symbols.dwarf.typed_values import TypedValue, ValueMemory
+
+_NAME = re.compile(r"\$?[A-Za-z_]\w*\Z")
+_VECTOR = 16
+_WORD = 8
+_CALLS_MAX = 32
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationResult:
+    """A value to be shown; `evaluated` is what it is as an expression, with the place to set."""
+
+    value: TypedValue
+    evaluated: EvaluatedExpression | None = None
+
+
+def _vector_result(name: str, level: FrameLevel) -> EvaluationResult | None:
+    """Give a register that is no number of an expression: it is only shown."""
+    held = level.known_registers.get(name)
+    if held is None or not name.startswith("xmm"):
+        return None
+    kind = synthetic_types.SyntheticType("uint128_t", dwarf.TypeKind.OTHER, _VECTOR)
+    return EvaluationResult(TypedValue(kind, content=held.to_bytes(_VECTOR, "little")))
+
+
+def world_of(memory: ValueMemory, level: FrameLevel | None) -> NodeWorld:
+    """Return the registers of a frame, and memory, as expressions want them."""
+
+    def read(address: int, size: int) -> bytes:
+        try:
+            return memory.read(address, size)
+        except UnreadableMemory as error:
+            raise OSError(address) from error
+
+    return NodeWorld(level.known_registers if level is not None else {}, read)
+
+
+class ExpressionEvaluator:
+    """Expressions of one program."""
+
+    def __init__(
+        self, inside: TargetAccess, *, watched: Callable[[], Sequence[EngineWatch]]
+    ) -> None:
+        self._inside = inside
+        self.watched = watched
+
+    async def evaluate_result(
+        self, text: str, level: FrameLevel | None, *, names: FrameNames | None = None
+    ) -> EvaluationResult:
+        """Evaluate an expression in a frame, or without one over what is global.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED, WRONG_STATE for a call on a thread that runs.
+        """
+        names = names if names is not None else FrameNames(self._inside.modules, level)
+        plain = await self._plain_result(text.strip(), level)
+        if plain is not None:
+            return plain
+        settled = await self._replace_calls(
+            resolution.parse_in_scope(text, names), text, names, level
+        )
+        if isinstance(settled, syntax_tree.NameTree) and settled.text in names.results:
+            kind = names.results[settled.text].type
+            if kind.kind is ExpressionKind.VOID:
+                return EvaluationResult(TypedValue(dwarf.DebugType(None)))
+
+        def work(memory: ValueMemory) -> EvaluationResult:
+            operand = resolution.check_tree(settled, text, names)
+            return result_to_show(operand, world_of(memory, level))
+
+        return await run_reading(self._inside, work)
+
+    async def condition_holds(self, text: str, level: FrameLevel | None) -> bool:
+        """Evaluate a condition in a frame.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED.
+        """
+        names = FrameNames(self._inside.modules, level)
+        settled = await self._replace_calls(
+            resolution.parse_in_scope(text, names), text, names, level
+        )
+        return await self._is_true(settled, text, names, level)
+
+    async def _plain_result(self, text: str, level: FrameLevel | None) -> EvaluationResult | None:
+        """Look for what an expression has no place for: a local in parts, or gone."""
+        if level is None or not _NAME.match(text):
+            return None
+        if text.startswith("$"):
+            return _vector_result(text[1:], level)
+        frame = level.frame
+        known = [
+            one
+            for one in unwinding.frame_variables(frame)
+            if one.name == text and not one.is_shadowed
+        ]
+        if not known:
+            return None
+
+        def work(memory: ValueMemory) -> TypedValue:
+            return unwinding.variable_value(known[-1], frame, memory)
+
+        found = await run_reading(self._inside, work)
+        is_in_parts = found.address is None and len(known[-1].place) > 1
+        return EvaluationResult(found) if found.problem or is_in_parts else None
+
+    # --- calls ---
+
+    async def _replace_calls(  # noqa: PLR0911 - one case for each kind of tree
+        self,
+        one: Tree,
+        text: str,
+        names: FrameNames,
+        level: FrameLevel | None,
+        returns: ExpressionType | None = None,
+    ) -> Tree:
+        """Do the calls in an expression, in its order, and put their results in their places."""
+        if not _is_settled_here(one):
+            return one
+        match one:
+            case syntax_tree.CallTree():
+                return await self._evaluate_call(one, text, names, level, returns)
+            case syntax_tree.IndexTree():
+                return await self._evaluate_index(one, text, names, level)
+            case syntax_tree.CastTree():
+                kind = names.find_type(one.kind.name)
+                for _ in range(one.kind.pointers if kind is not None else 0):
+                    kind = pointer_to(kind) if kind is not None else None
+                inner = await self._replace_calls(one.of, text, names, level, kind)
+                return dataclasses.replace(one, of=inner)
+            case syntax_tree.BinaryTree(op="&&" | "||"):
+                left = await self._replace_calls(one.left, text, names, level)
+                if await self._is_true(left, text, names, level) is (one.op == "||"):
+                    return syntax_tree.TruthTree(one.op == "||", one.at)
+                right = await self._replace_calls(one.right, text, names, level)
+                return dataclasses.replace(one, left=left, right=right)
+            case syntax_tree.ConditionalTree():
+                test = await self._replace_calls(one.test, text, names, level)
+                is_true = await self._is_true(test, text, names, level)
+                return await self._replace_calls(one.yes if is_true else one.no, text, names, level)
+        parts: dict[str, Any] = {
+            name: await self._replace_calls(part, text, names, level)
+            for name, part in _subtrees(one).items()
+        }
+        return dataclasses.replace(one, **parts)
+
+    async def _is_true(
+        self, one: Tree, text: str, names: FrameNames, level: FrameLevel | None
+    ) -> bool:
+        def work(memory: ValueMemory) -> bool:
+            node = truth_node(resolution.check_tree(one, text, names))
+            return bool(evaluate_node(node, world_of(memory, level)))
+
+        return await run_reading(self._inside, work)
+
+    async def _evaluate_call(
+        self,
+        one: syntax_tree.CallTree,
+        text: str,
+        names: FrameNames,
+        level: FrameLevel | None,
+        returns: ExpressionType | None,
+    ) -> Tree:
+        if level is None:
+            raise DebuggerError(
+                ErrorCode.WRONG_STATE,
+                "a function is called on a paused thread alone",
+                hint="debugger pause",
+            )
+        if len(names.results) == _CALLS_MAX:
+            raise expression_error(f"more than {_CALLS_MAX} calls in one expression")
+        arguments = [await self._replace_calls(it, text, names, level) for it in one.arguments]
+        of = one.of
+        if isinstance(of, syntax_tree.MemberTree):
+            of = dataclasses.replace(of, of=await self._replace_calls(of.of, text, names, level))
+
+        def work(memory: ValueMemory) -> function_calls.PreparedCall:
+            passed = [resolution.check_tree(it, text, names) for it in arguments]
+            return _prepare_call(of, text, passed, names, memory, level=level, returns=returns)
+
+        call = await run_reading(self._inside, work)
+        result = await self._perform_call(level.thread, call, names)
+        name = f"${len(names.results) + 1}"
+        names.results[name] = result
+        return syntax_tree.NameTree(name, one.at)
+
+    async def _evaluate_index(
+        self, one: syntax_tree.IndexTree, text: str, names: FrameNames, level: FrameLevel | None
+    ) -> Tree:
+        """Find an element of a container that is walked to, such as a map or a list."""
+        of = await self._replace_calls(one.of, text, names, level)
+        index = await self._replace_calls(one.index, text, names, level)
+        settled = dataclasses.replace(one, of=of, index=index)
+
+        def work(memory: ValueMemory) -> ScopeVariable | None:
+            world = world_of(memory, level)
+            holder = look_through_reference(resolution.check_tree(of, text, names))
+            if holder.type.kind is not ExpressionKind.RECORD or not isinstance(
+                holder.where, StoredValue
+            ):
+                return None
+            value = TypedValue(
+                synthetic_types.to_debug_type(holder.type),
+                address=int(evaluate_node(holder.where.address, world)),
+            )
+            shape = subscripts.walkable_shape(value, memory)
+            if shape is None:
+                return None
+            key = evaluate_checked(resolution.check_tree(index, text, names), world)
+            return subscripts.subscript_element(shape, key.value, value.type.name, memory)
+
+        found = await run_reading(self._inside, work)
+        if found is None:
+            return settled
+        name = f"${len(names.results) + 1}"
+        names.results[name] = found
+        return syntax_tree.NameTree(name, one.at)
+
+    async def _perform_call(
+        self, thread: int, call: function_calls.PreparedCall, names: FrameNames
+    ) -> ScopeVariable:
+        """Do a call while nothing is watched: a trap inside it would end it."""
+        engine, orders = self._inside.engine, self.watched()
+        for one in orders:
+            await engine.remove_watch(one.id)
+        try:
+            return await function_calls.perform_call(self._inside, thread, call, names)
+        finally:
+            for one in orders:
+                await engine.set_watch(one)
+
+
+def _prepare_call(
+    of: Tree,
+    text: str,
+    passed: Sequence[Operand],
+    names: FrameNames,
+    memory: ValueMemory,
+    *,
+    level: FrameLevel,
+    returns: ExpressionType | None,
+) -> function_calls.PreparedCall:
+    world = world_of(memory, level)
+    if isinstance(of, syntax_tree.MemberTree):
+        holder = resolution.check_tree(of.of, text, names)
+        kind = holder.type
+        if kind.kind is ExpressionKind.POINTER:
+            holder = Operand(kind.points_to(), where=StoredValue(load_node(holder)))
+        holder = _method_object(owned_pointer(holder) or holder, memory, world)
+        found = _find_methods(holder.type, of.name, names)
+        if found:
+            this = Operand(pointer_to(holder.type), node=address_of(holder))
+            every = [this, *passed]
+            chosen = function_calls.choose_function(found, every)
+            function = Operand(chosen.type, where=chosen.where)
+            return function_calls.prepare_call(function, of.name, every, world, returns=returns)
+    if isinstance(of, syntax_tree.NameTree) and names.value_named(of.text) is None:
+        candidates = list(names.find_functions(of.text))
+        if candidates:
+            one = function_calls.choose_function(candidates, passed)
+            function = Operand(one.type, where=one.where)
+            return function_calls.prepare_call(function, of.text, passed, world, returns=returns)
+    function = resolution.check_tree(of, text, names)
+    said = of.text if isinstance(of, syntax_tree.NameTree) else "the expression"
+    return function_calls.prepare_call(function, said, passed, world, returns=returns)
+
+
+def _method_object(holder: Operand, memory: ValueMemory, world: NodeWorld) -> Operand:
+    """Return the object that a method is called on: of a class that has inherited it, perhaps."""
+    if holder.type.kind is not ExpressionKind.RECORD or not isinstance(holder.where, StoredValue):
+        return holder
+    address = int(evaluate_node(holder.where.address, world))
+    own = TypedValue(synthetic_types.to_debug_type(holder.type), address=address)
+    found = complete_object(own, memory)
+    if found is own or found.address is None:
+        return holder
+    return Operand(
+        type_of(found.type), where=StoredValue(ConstantNode(found.address, MachineType.U64))
+    )
+
+
+def _find_methods(kind: ExpressionType, name: str, names: FrameNames) -> list[ScopeVariable]:
+    """Find a method of a type, or of what it inherits from."""
+    if kind.kind is not ExpressionKind.RECORD:
+        return []
+    found = list(names.find_functions(f"{kind.name}::{name}"))
+    for one in kind.fields() if not found else ():
+        if one.is_base and one.offset == 0:
+            found = _find_methods(one.kind(), name, names)
+            if found:
+                break
+    return found
+
+
+def _subtrees(one: Tree) -> dict[str, Tree]:
+    held = {it.name: getattr(one, it.name) for it in dataclasses.fields(one)}
+    return {name: part for name, part in held.items() if isinstance(part, Tree)}
+
+
+def _is_settled_here(one: Tree) -> bool:
+    """Tell whether an expression has a call or a subscript, which may need more than an address."""
+    is_one = isinstance(one, syntax_tree.CallTree | syntax_tree.IndexTree)
+    return is_one or any(_is_settled_here(part) for part in _subtrees(one).values())
+
+
+def result_to_show(operand: Operand, world: NodeWorld) -> EvaluationResult:  # noqa: PLR0911 - one case for each place
+    """Evaluate what was checked, to be shown.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED.
+    """
+    kind = synthetic_types.to_debug_type(operand.type)
+    if operand.type.kind is ExpressionKind.FUNCTION:
+        return EvaluationResult(
+            TypedValue(kind, address=int(evaluate_node(load_node(operand), world)))
+        )
+    if operand.type.kind is ExpressionKind.RECORD and operand.words is None:
+        held = _register_record(operand, world, kind)
+        if held is not None:
+            return EvaluationResult(held)
+    if is_wide(operand.type) and isinstance(operand.where, StoredValue):
+        address = int(evaluate_node(operand.where.address, world))
+        return EvaluationResult(
+            TypedValue(kind, address=address),
+            EvaluatedExpression(operand.type, None, MemoryPlace(address)),
+        )
+    found = evaluate_checked(operand, world)
+    match found.place:
+        case MemoryPlace(address, bits):
+            return EvaluationResult(TypedValue(kind, address=address, bits=bits), found)
+        case RegisterPlace(name):
+            content = world.registers.get(name, 0).to_bytes(16, "little")[: kind.size]
+            return EvaluationResult(TypedValue(kind, content=content), found)
+    if isinstance(found.value, str):
+        content = found.value.encode() + b"\0"
+        return EvaluationResult(
+            TypedValue(synthetic_types.text_type(len(content)), content=content), found
+        )
+    content = encode_number(found.value or 0, machine_type(operand.type))
+    return EvaluationResult(TypedValue(kind, content=content), found)
+
+
+def is_wide(kind: ExpressionType) -> bool:
+    """Tell whether a number is only shown, and set, since nothing is calculated with it."""
+    return kind.kind in ARITHMETIC and kind.size > _WORD
+
+
+def _register_record(
+    operand: Operand, world: NodeWorld, kind: dwarf.DebugType
+) -> TypedValue | None:
+    """Give a record that is in a register."""
+    match operand.where:
+        case RegisterValue(register):
+            bits = world.registers.get(register, 0)
+        case ComputedValue(node):
+            bits = int(evaluate_node(node, world))
+        case _:
+            return None
+    return TypedValue(kind, content=bits.to_bytes(16, "little")[: kind.size])

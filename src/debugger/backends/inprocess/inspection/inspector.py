@@ -1,0 +1,256 @@
+"""Inspects and changes the frames of paused threads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from debugger.backends.inprocess.engine.engine_events import ThreadPaused
+from debugger.backends.inprocess.inspection import signal_details
+from debugger.backends.inprocess.inspection.assignment import ValueAssigner
+from debugger.backends.inprocess.inspection.evaluation import (
+    EvaluationResult,
+    ExpressionEvaluator,
+)
+from debugger.backends.inprocess.inspection.memory_reading import run_reading
+from debugger.backends.inprocess.inspection.thread_registers import ThreadRegisters, general_group
+from debugger.backends.inprocess.inspection.thread_stacks import FrameLevel, ThreadStacks
+from debugger.backends.inprocess.inspection.value_handles import (
+    HandledValue,
+    ScopeGroup,
+    ValueHandles,
+)
+from debugger.backends.inprocess.inspection.watch_conditions import WatchedValues
+from debugger.backends.inprocess.target_access import TargetAccess
+from debugger.errors import DebuggerError
+from debugger.model.program import (
+    EvaluationPurpose,
+    ExceptionDetails,
+    Frame,
+    Scope,
+    ScopeKind,
+    Stack,
+    Stopped,
+    Thread,
+    Variable,
+)
+from debugger.symbols.dwarf import unwinding
+from debugger.symbols.dwarf.scope_variables import DebugVariable as Declaration
+from debugger.symbols.dwarf.scope_variables import VariableRole
+from debugger.symbols.dwarf.typed_values import ValueMemory
+
+_GLOBALS_MAX = 1000
+_SCOPES = (
+    ("Arguments", ScopeKind.ARGUMENTS),
+    ("Locals", ScopeKind.LOCALS),
+    ("Globals", ScopeKind.GLOBALS),
+    ("Registers", ScopeKind.REGISTERS),
+)
+# `x = 5`, and none of `==`, `<=`, `!=`.
+_ASSIGNMENT = re.compile(r"(?P<target>[^=!<>\"']*[^=!<>\"'+\-*/%&|^])=(?P<value>[^=].*)\Z")
+
+
+class ThreadInspector:
+    """Stacks, scopes and values; frames and values keep their handles for one stop."""
+
+    def __init__(self, inside: TargetAccess) -> None:
+        self._inside = inside
+        self.machine = ThreadRegisters(inside)
+        self.stacks = ThreadStacks(inside, self.machine)
+        self._variables = ValueHandles()
+        self.evaluating = ExpressionEvaluator(inside, watched=lambda: self.watches.engine_watches)
+        self._assigning = ValueAssigner(inside, self.machine, self.stacks, self.evaluating)
+        self.watches = WatchedValues(inside, self.stacks, self.evaluating)
+
+    def new_stop(self) -> None:
+        """Forget frames and values: handles of the stop before are stale."""
+        self.stacks.forget_all()
+        self._variables.forget_handles()
+
+    async def pause_counts(self, paused: ThreadPaused) -> bool:
+        """Tell whether a pause is to be told of, or only of a watchpoint that does not count.
+
+        It has to be asked of every pause, before anything else is done with it.
+        """
+        return await self.watches.must_stay_paused(paused)
+
+    async def list_threads(self) -> list[Thread]:
+        """Return the threads, the first one first."""
+        engine = self._inside.engine
+        # One that was just told to go on may not have done it yet.
+        return [
+            Thread(one.id, one.name, is_running=one.id not in engine.paused_threads)
+            for one in await engine.list_threads()
+        ]
+
+    async def read_stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
+        """Return some frames of a thread.
+
+        Raises:
+            DebuggerError: WRONG_STATE for a thread that runs.
+        """
+        return await self.stacks.read_stack(thread, start=start, levels=levels)
+
+    async def frame_level(self, frame: Frame) -> FrameLevel:
+        """Return what is known of a frame that was told.
+
+        Raises:
+            DebuggerError: STALE_REF, WRONG_STATE for a thread that runs.
+        """
+        return await self.stacks.frame_level(frame.handle)
+
+    async def read_scopes(self, frame: Frame) -> list[Scope]:
+        """Return the groups of variables of a frame: without debug information the registers."""
+        level = await self.frame_level(frame)
+        is_known = level.frame.entry is not None
+        module = level.frame.module
+        note = module.image.why_incomplete(level.frame.lookup - module.load_bias) if module else ""
+        return [
+            Scope(name, kind, self._variables.keep_value(ScopeGroup(level, kind)), note)
+            for name, kind in _SCOPES
+            if is_known or kind is ScopeKind.REGISTERS
+        ]
+
+    async def read_variables(
+        self, handle: int, *, start: int = 0, count: int | None = None
+    ) -> list[Variable]:
+        """Return what a scope or a value holds, or a part of it.
+
+        Raises:
+            DebuggerError: STALE_REF.
+        """
+        known = self._variables.find_value(handle)
+        if isinstance(known, HandledValue):
+            return await run_reading(
+                self._inside,
+                lambda memory: self._variables.read_children(known, memory, start, count),
+            )
+        end = None if count is None else start + count
+        if known.kind is ScopeKind.REGISTERS:
+            shown = general_group(known.level.known_registers).registers
+            return [Variable(one.name, one.value) for one in shown[start:end]]
+        declared = _declared_variables(known)[start:end]
+        frame = known.level.frame
+
+        def work(memory: ValueMemory) -> list[Variable]:
+            return [
+                self._variables.to_variable(
+                    one.name,
+                    unwinding.variable_value(one, frame, memory),
+                    memory,
+                    None if one.is_shadowed else one.name,
+                )
+                for one in declared
+            ]
+
+        return await run_reading(self._inside, work)
+
+    async def count_elements(self, handle: int) -> int | None:
+        """Return how many elements a value has; None where unknown.
+
+        Raises:
+            DebuggerError: STALE_REF.
+        """
+        known = self._variables.find_value(handle)
+        if isinstance(known, ScopeGroup):
+            return len(_declared_variables(known)) or None
+
+        def work(memory: ValueMemory) -> int:
+            return self._variables.count_children(known, memory)
+
+        return await run_reading(self._inside, work)
+
+    async def complete_values(self, values: Sequence[Variable]) -> list[Variable]:
+        """Return values as they are: nothing was cut off them that could be known."""
+        return list(values)
+
+    async def argument_names(self, frame: Frame) -> list[str] | None:
+        """Return the names of the arguments among a frame's locals."""
+        level = await self.frame_level(frame)
+        return [one.name for one in _declared_variables(ScopeGroup(level, ScopeKind.ARGUMENTS))]
+
+    # --- expressions ---
+
+    async def evaluate(
+        self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    ) -> Variable:
+        """Evaluate an expression in a frame; `x = 5` sets, where it is to be evaluated.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED, STALE_REF, WRONG_STATE.
+        """
+        level = await self.frame_level(frame) if frame is not None else None
+        assignment = (
+            _ASSIGNMENT.match(expression) if purpose is EvaluationPurpose.EVALUATE else None
+        )
+        if assignment is not None and frame is not None:
+            value = await self.assign_value(
+                assignment["target"].strip(), assignment["value"], frame
+            )
+            return Variable(expression, value.value, value.type, value.handle)
+        result = self.watches.watched_value(expression)
+        if result is None:
+            result = await self.evaluating.evaluate_result(expression, level)
+        if "(" in expression:
+            self.stacks.forget_frames()  # a function may have changed what they hold
+        return await self.result_variable(expression, result)
+
+    async def result_variable(self, name: str, result: EvaluationResult) -> Variable:
+        """Tell an expression's value."""
+        return await run_reading(
+            self._inside,
+            lambda memory: self._variables.to_variable(name, result.value, memory, name),
+        )
+
+    async def assign_value(self, target: str, value: str, frame: Frame) -> Variable:
+        """Set a variable, a field, an element or a register; return it as it is now.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED, STALE_REF, WRONG_STATE.
+        """
+        level = await self.frame_level(frame)
+        await self._assigning.assign_value(target, value, level)
+        self.stacks.forget_frames()
+        return await self.evaluate(target, frame, EvaluationPurpose.PRINT)
+
+    async def assign_global(self, target: str, value: str) -> tuple[Variable, Variable]:
+        """Set what is global while the program runs; return what it was, and what it is."""
+        before = await self.result_variable(
+            target, await self.evaluating.evaluate_result(target, None)
+        )
+        await self._assigning.assign_value(target, value, None)
+        written = replace(before, value=value.strip())
+        try:
+            after = await self.result_variable(
+                target, await self.evaluating.evaluate_result(target, None)
+            )
+        except DebuggerError:
+            return before, written  # to end the program, it may be
+        return before, written if after.value.startswith("<unreadable") else after
+
+    async def read_exception(self, stop: Stopped) -> ExceptionDetails | None:
+        """Return the signal, or the exception, that a thread stopped at."""
+        if stop.thread is None:
+            return None
+        return signal_details.signal_details(
+            self._inside.paused_thread(stop.thread), self._inside.modules
+        )
+
+
+def _declared_variables(group: ScopeGroup) -> list[Declaration]:
+    """List the variables of a scope: shadowed ones come before what shadows them."""
+    frame = group.level.frame
+    if group.kind is ScopeKind.GLOBALS:
+        module = frame.module
+        if module is None:
+            return []
+        found = module.image.scopes.globals_of(frame.lookup - module.load_bias)
+        return list(found[:_GLOBALS_MAX])
+    is_argument = group.kind is ScopeKind.ARGUMENTS
+    return [
+        one
+        for one in unwinding.frame_variables(frame)
+        if (one.role is VariableRole.ARGUMENT) is is_argument
+    ]

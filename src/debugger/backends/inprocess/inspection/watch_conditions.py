@@ -1,0 +1,176 @@
+"""Decides whether a watched change is reported: by condition, hit count and frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from debugger.backends.base import BreakpointChanged, ConditionError
+from debugger.backends.inprocess.engine.engine_events import EngineBreakpoint as Point
+from debugger.backends.inprocess.engine.engine_events import EngineWatch, ThreadPaused
+from debugger.backends.inprocess.inspection.evaluation import (
+    EvaluationResult,
+    ExpressionEvaluator,
+)
+from debugger.backends.inprocess.inspection.thread_stacks import FrameLevel, ThreadStacks
+from debugger.backends.inprocess.target_access import TargetAccess
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
+from debugger.symbols.dwarf import unwinding
+from debugger.symbols.dwarf.unwinding import LoadedBinary
+
+LEFT = "its frame has been left, and it is watched no more"
+_MARK = "left "
+_DEEP = 4096  # frames in which one that was watched is looked for
+
+
+@dataclass(slots=True)
+class WatchedValue:
+    """One watchpoint: what it watches, and the frame that this is in, if it is in one."""
+
+    order: EngineWatch
+    spec: BreakpointSpec
+    bound: BoundBreakpoint
+    result: EvaluationResult
+    home: FrameLevel | None = None
+    hits: int = 0
+
+
+class WatchedValues:
+    """The watchpoints of a program."""
+
+    def __init__(
+        self, inside: TargetAccess, stacks: ThreadStacks, evaluating: ExpressionEvaluator
+    ) -> None:
+        self._inside = inside
+        self._stacks = stacks
+        self._evaluating = evaluating
+        self._known: dict[int, WatchedValue] = {}
+        self._has_begun = False
+
+    def watched_value(self, expression: str) -> EvaluationResult | None:
+        """Return what is watched, by the expression that gives it in any frame."""
+        return next(
+            (one.result for one in self._known.values() if one.bound.again == expression), None
+        )
+
+    @property
+    def engine_watches(self) -> list[EngineWatch]:
+        """What the engine watches."""
+        return [one.order for one in self._known.values()]
+
+    async def add_watch(self, number: int, one: WatchedValue) -> None:
+        """Watch from now on; what is in a frame until the frame is left.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED when all debug registers are in use.
+        """
+        if not self._has_begun:
+            await self._refuse_in_loader()
+        await self._inside.engine.set_watch(one.order)
+        self._has_begun = True
+        self._known[number] = one
+        if one.home is not None:
+            await self._await_return(number, one.home)
+
+    async def _refuse_in_loader(self) -> None:
+        """Refuse the first watchpoint where a thread waits in the loader, whose lock it has.
+
+        Frida 17.26 looks names up when it begins to watch threads; it would wait for that lock for
+        ever, and all that waits for the agent with it.
+        """
+        for thread in self._inside.engine.paused_threads:
+            frames, _ = await self._stacks.unwind_thread(thread, _DEEP)
+            for frame in frames[1:]:
+                if frame.module is not None and _is_loader(frame.module):
+                    raise DebuggerError(
+                        ErrorCode.WRONG_STATE,
+                        f"thread {thread} is loading a library: the first watchpoint cannot be set "
+                        "meanwhile",
+                        hint="debugger finish, until the library is loaded, and watch then",
+                    )
+
+    async def _await_return(self, number: int, home: FrameLevel) -> None:
+        """Have the thread pause where the frame returns to; that may be refused."""
+        frames, _ = await self._stacks.unwind_thread(home.thread, home.frame.index + 2)
+        caller = next((one for one in frames if _is_below(one, home.frame)), None)
+        if caller is None or caller.module is None or home.frame.cfa is None:
+            return
+        condition = f"(c) => c.rsp.compare(ptr('{home.frame.cfa:#x}')) >= 0"
+        point = Point(
+            id=f"{_MARK}{number}", address=caller.pc, condition=condition, thread=home.thread
+        )
+        await self._inside.engine.add_breakpoints([point])
+
+    async def remove_watch(self, number: int) -> None:
+        """Watch no longer."""
+        known = self._known.pop(number, None)
+        if known is None:
+            return
+        await self._inside.engine.remove_watch(known.order.id)
+        if known.home is not None:
+            await self._inside.engine.remove_breakpoints([f"{_MARK}{number}"])
+
+    async def must_stay_paused(self, paused: ThreadPaused) -> bool:
+        """Tell whether a thread has to stay paused, as far as watchpoints are asked."""
+        ours = [one for one in paused.points if one.startswith(_MARK)]
+        for point in ours:
+            await self._leave_frame(int(point.removeprefix(_MARK)))
+        if ours and len(ours) == len(paused.points):
+            return False
+        if paused.reason != "watch":
+            return True
+        return any([await self._watch_counts(int(name), paused) for name, _, _ in paused.watches])
+
+    async def _leave_frame(self, number: int) -> None:
+        known = self._known.get(number)
+        await self.remove_watch(number)
+        if known is not None:
+            bound = known.bound
+            left = BoundBreakpoint(
+                verified=False, backend_id=bound.backend_id, address=bound.address, why=LEFT
+            )
+            self._inside.report_event(BreakpointChanged(left))
+
+    async def _watch_counts(self, number: int, paused: ThreadPaused) -> bool:
+        known = self._known.get(number)
+        if known is None:
+            return False
+        frames, is_whole = await self._stacks.unwind_thread(
+            paused.thread, _DEEP if known.home else 1
+        )
+        if known.home is not None and is_whole and not _is_there(known.home, paused, frames):
+            await self._leave_frame(number)
+            return False
+        if known.spec.thread not in {None, paused.thread}:
+            return False
+        if known.spec.condition is not None:
+            level = FrameLevel(paused.thread, frames[0]) if frames else None
+            if not await self._condition_holds(number, known.spec.condition, level):
+                return False
+        known.hits += 1
+        return known.hits >= (known.spec.hit_count or 1)
+
+    async def _condition_holds(self, number: int, condition: str, level: FrameLevel | None) -> bool:
+        try:
+            return await self._evaluating.condition_holds(condition, level)
+        except DebuggerError as error:
+            self._inside.report_event(ConditionError(abs(number), error.message))
+            return False
+
+
+def _is_below(one: unwinding.UnwoundFrame, frame: unwinding.UnwoundFrame) -> bool:
+    """Tell whether a frame is the one that another returns to."""
+    return one.index > frame.index and one.cfa != frame.cfa
+
+
+def _is_there(home: FrameLevel, paused: ThreadPaused, frames: list[unwinding.UnwoundFrame]) -> bool:
+    if paused.thread != home.thread:
+        return True
+    if not frames or frames[0].module is None:
+        return True  # in the copy of a displaced instruction, which nothing describes
+    return any(one.cfa == home.frame.cfa and one.entry == home.frame.entry for one in frames)
+
+
+def _is_loader(module: LoadedBinary) -> bool:
+    return Path(module.image.binary.path).name.startswith("ld-")

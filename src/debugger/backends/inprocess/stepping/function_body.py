@@ -1,0 +1,197 @@
+"""Describes the function around an address: its code, its lines, its inlined copies."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from debugger.backends.inprocess.stepping.instruction_decoding import (
+    INSTRUCTION_MAX,
+    DecodedInstruction,
+    decode_instruction,
+)
+from debugger.symbols.dwarf.code_spans import CodeSpan
+from debugger.symbols.dwarf.line_program import CONTINUES, END, IS_STMT, LineRows
+from debugger.symbols.dwarf.location_evaluation import Reader, UnreadableMemory
+from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary
+
+# A line of a file, by its number in the unit's table; None where code has no line.
+Line: TypeAlias = "tuple[int, int] | None"
+Chain: TypeAlias = "tuple[int, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class LineRow:
+    """The code of one line from an address on."""
+
+    address: int
+    line: Line
+    is_stmt: bool
+
+
+@dataclass(frozen=True)
+class FunctionBody:
+    """One function as it lies in memory; all addresses are run-time ones.
+
+    `rows` are by address, one for each; `copies` the inlined functions in it, outer before inner.
+    Without lines there are no rows.
+    """
+
+    module: LoadedBinary | None
+    name: str
+    entry: int
+    start: int
+    behind_prologue: int
+    ranges: tuple[tuple[int, int], ...]
+    rows: Sequence[LineRow] = ()
+    copies: Sequence[CodeSpan] = ()
+    known: dict[int, DecodedInstruction | None] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    @property
+    def load_bias(self) -> int:
+        """What is added to the binary's own addresses."""
+        return self.module.load_bias if self.module is not None else 0
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether any of its code has a line."""
+        return any(row.line is not None for row in self.rows)
+
+    def contains_address(self, address: int) -> bool:
+        """Tell whether an address is in its code."""
+        return any(low <= address < high for low, high in self.ranges)
+
+    def row_at(self, address: int) -> LineRow | None:
+        """Give the row that an address is in."""
+        number = bisect.bisect_right(self.rows, address, key=lambda one: one.address) - 1
+        return self.rows[number] if number >= 0 else None
+
+    def inlined_around(self, address: int) -> list[CodeSpan]:
+        """List the inlined copies around an address, the outermost first."""
+        own = address - self.load_bias
+        return [one for one in self.copies if one.low <= own < one.high]
+
+    def inline_chain(self, address: int) -> Chain:
+        """Name the inlined copies around an address, by their entries."""
+        return tuple(one.entry for one in self.inlined_around(address))
+
+    def count_starting(self, address: int) -> int:
+        """Count the innermost copies that begin at an address: they are about to be called."""
+        count = 0
+        for one in reversed(self.inlined_around(address)):
+            if one.low + self.load_bias != address:
+                break
+            count += 1
+        return count
+
+    def line_at(self, address: int, *, hidden: int = 0) -> Line:
+        """Give the line of an address, in the frame that so many inlined ones are called from."""
+        if hidden:
+            outer = self.inlined_around(address)[-hidden]
+            return outer.call_file, outer.call_line
+        row = self.row_at(address)
+        return row.line if row is not None else None
+
+    def instruction_at(self, address: int, read: Reader) -> DecodedInstruction | None:
+        """Decode the instruction at an address."""
+        if address not in self.known:
+            self.known[address] = decode_instruction(code_at(self.module, address, read), address)
+        return self.known[address]
+
+
+def code_at(module: LoadedBinary | None, address: int, read: Reader) -> bytes:
+    """Read the code at an address, as the file has it where there is a file."""
+    # Fewer bytes than the longest instruction may be left before the end.
+    for size in range(INSTRUCTION_MAX, 0, -1):
+        if module is not None:
+            found = module.image.binary.read_at(address - module.load_bias, size)
+            if found is not None:
+                return found
+            continue
+        try:
+            return read(address, size)
+        except UnreadableMemory:
+            continue
+    return b""
+
+
+class FunctionBodies:
+    """The functions that were looked at; each is put together once."""
+
+    def __init__(self) -> None:
+        self._known: list[FunctionBody] = []
+
+    def body_at(self, address: int, modules: LoadedBinaries) -> FunctionBody:
+        """Give the function around an address; of code that nothing is known of, itself alone."""
+        module = modules.module_at(address)
+        for one in self._known:
+            if one.module == module and one.contains_address(address):
+                return one
+        found = _read_body(address, module)
+        if module is not None:
+            self._known.append(found)
+        return found
+
+
+def _read_body(address: int, module: LoadedBinary | None) -> FunctionBody:
+    if module is None:
+        return FunctionBody(None, "", 0, address, address, ((address, address + 1),))
+    image, bias, own = module.image, module.load_bias, address - module.load_bias
+    unit = image.units.unit_at_address(own) if image.has_debug else None
+    if unit is not None:
+        spans = image.lines.spans_at(unit.offset, own)
+        whole = [one for one in spans if not one.depth and not one.block]
+        span = next((one for one in whole if one.low <= own < one.high), None)
+        if span is not None:
+            parts = [(one.low, one.high) for one in whole if one.entry == span.entry]
+            inside = [
+                one
+                for one in spans
+                if one.depth and not one.block and any(low <= one.low < high for low, high in parts)
+            ]
+            return FunctionBody(
+                module,
+                span.name,
+                span.entry,
+                span.first + bias,
+                image.lines.prologue_end(unit.offset, span) + bias,
+                tuple((low + bias, high + bias) for low, high in parts),
+                line_rows(image.lines.unit_rows(unit.offset), parts, bias),
+                sorted(inside, key=lambda one: one.depth),
+            )
+    symbol = image.symbol_at(own)
+    if symbol is None or not symbol.size:
+        return FunctionBody(module, "", 0, address, address, ((address, address + 1),))
+    start = symbol.address + bias
+    return FunctionBody(module, symbol.name, 0, start, start, ((start, start + symbol.size),))
+
+
+def line_rows(table: LineRows, parts: Sequence[tuple[int, int]], bias: int) -> tuple[LineRow, ...]:
+    """List the rows of stretches of code, one for each address: of several the last statement.
+
+    What goes on with a line that has parts is, as for gdb, no row of its own.
+    """
+    found: dict[int, LineRow] = {}
+    for low, high in parts:
+        at = bisect.bisect_left(table.address, low)
+        if at and (at == len(table) or table.address[at] > low):
+            at -= 1  # a row that began before holds there
+        for number in range(at, len(table)):
+            address = table.address[number]
+            if address >= high:
+                break
+            flags = table.flags[number]
+            if flags & CONTINUES and address > low:
+                continue
+            line = (table.file[number], table.line[number]) if table.line[number] else None
+            is_stmt = bool(flags & IS_STMT) and not flags & END
+            one = LineRow(address + bias, None if flags & END else line, is_stmt)
+            before = found.get(one.address)
+            if before is not None and before.is_stmt and not one.is_stmt:
+                continue
+            found[one.address] = one
+    return tuple(found[address] for address in sorted(found))

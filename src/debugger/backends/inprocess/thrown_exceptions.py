@@ -1,0 +1,154 @@
+"""Reports what was thrown at a stop in the runtime's throwing or catching function.
+
+By the Itanium C++ ABI: a type_info has its name behind its table, and then its only base; before
+an exception that is caught lies what the runtime knows of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from debugger.backends.inprocess.target_access import TargetAccess
+from debugger.errors import DebuggerError
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.program import CatchFilter, ExceptionDetails, Stopped
+from debugger.symbols.dwarf.symbol_table import demangle
+
+THROW, CATCH, PANIC = "throw", "catch", "panic"
+FUNCTIONS = {THROW: "__cxa_throw", CATCH: "__cxa_begin_catch", PANIC: "rust_panic"}
+CATCHES: Mapping[str, CatchFilter] = {
+    THROW: CatchFilter(THROW, "C++ exceptions, when they are thrown", takes_type=True),
+    CATCH: CatchFilter(CATCH, "C++ exceptions, when they are caught", takes_type=True),
+    PANIC: CatchFilter(PANIC, "Rust panics"),
+}
+
+_TYPE_OF_CAUGHT, _CAUGHT = -80, 32  # from the unwinder's header (unwind-cxx.h)
+_WITH_TEXT = ("St13runtime_error", "St11logic_error")
+_BASES_MAX = 20
+_TEXT_MAX = 1000
+_WHAT = 16  # the place of `what` in the table, behind two destructors
+_CALL_S = 2.0
+
+
+class ExceptionAccess(TargetAccess, Protocol):
+    """What may be asked of the session's program."""
+
+    async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+        """Replace what is caught."""
+
+
+class InProcessExceptions:
+    """Breakpoints on the functions of the runtime that throw, catch and panic."""
+
+    def __init__(self, inside: ExceptionAccess) -> None:
+        self._inside = inside
+
+    @property
+    def catch_filters(self) -> Mapping[str, CatchFilter]:
+        """What can be caught, by the words that `catch` takes."""
+        return CATCHES
+
+    async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+        """Replace what is caught; it binds when the language's runtime is loaded."""
+        return await self._inside.set_catches(wanted)
+
+
+def locate_catch(spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
+    """Return what is to be caught, or why it cannot be."""
+    word = spec.catch or ""
+    if word not in CATCHES:
+        return BoundBreakpoint(
+            verified=False, why=f"frida cannot catch {word}; it can: {', '.join(CATCHES)}"
+        )
+    if spec.type is not None and not CATCHES[word].takes_type:
+        return BoundBreakpoint(verified=False, why=f"a {word} has no type to choose by")
+    return spec
+
+
+def type_condition(spec: BreakpointSpec) -> str | None:
+    """Write the condition, for the engine, that lets other types of exceptions pass."""
+    if spec.type is None:
+        return None
+    parts = spec.type.removeprefix("::").split("::")
+    is_standard = parts[0] == "std"
+    words = "".join(f"{len(part)}{part}" for part in parts[is_standard:])
+    ends = [words, f"{words}E"]
+    wanted = [f"St{words}"] if is_standard else ends
+    at = "c.rsi" if spec.catch == THROW else f"c.rdi.add({_TYPE_OF_CAUGHT}).readPointer()"
+    return (
+        f"(c) => {{ const name = {at}.add(8).readPointer().readCString();"
+        f" return {json.dumps(wanted)}.some((one) => name.endsWith(one)); }}"
+    )
+
+
+async def read_thrown(inside: TargetAccess, stop: Stopped, word: str) -> ExceptionDetails | None:
+    """Read the type and the message of what a thread throws or catches."""
+    if word == PANIC:
+        return ExceptionDetails("panic", stop.description)
+    assert stop.thread is not None
+    registers = inside.paused_thread(stop.thread).registers
+    if word == THROW:
+        there, kind = registers["rdi"], registers["rsi"]
+    else:
+        there = registers["rdi"] + _CAUGHT
+        kind = await _read_pointer(inside, registers["rdi"] + _TYPE_OF_CAUGHT)
+    try:
+        names = await _type_names(inside, kind)
+        return ExceptionDetails(
+            _demangle_name(names[0]), await _exception_message(inside, stop.thread, there, names)
+        )
+    except (DebuggerError, ValueError):
+        return ExceptionDetails("exception", stop.description)
+
+
+async def _type_names(inside: TargetAccess, kind: int) -> list[str]:
+    """Read the names of a type and of its bases, as far as each has only one."""
+    found: list[str] = []
+    while len(found) < _BASES_MAX:
+        found.append(
+            (await _read_text(inside, await _read_pointer(inside, kind + 8))).removeprefix("*")
+        )
+        table = inside.modules.symbol_name(await _read_pointer(inside, kind)) or ""
+        if "__si_class_type_info" not in table:
+            break
+        kind = await _read_pointer(inside, kind + 16)
+    return found
+
+
+async def _exception_message(
+    inside: TargetAccess, thread: int, there: int, names: Sequence[str]
+) -> str:
+    if any(name in _WITH_TEXT for name in names):
+        return await _read_text(inside, await _read_pointer(inside, there + 8))
+    if names[-1] == "St9exception":
+        table = await _read_pointer(inside, there)
+        said = await inside.engine.call_function(
+            thread,
+            await _read_pointer(inside, table + _WHAT),
+            takes=["pointer"],
+            returns="pointer",
+            values=[hex(there)],
+            within=_CALL_S,
+        )
+        return await _read_text(inside, int(said, 16))
+    if names == ["PKc"]:
+        return await _read_text(inside, await _read_pointer(inside, there))
+    if names == ["i"]:
+        return str(int.from_bytes(await inside.engine.read_memory(there, 4), "little", signed=True))
+    return ""
+
+
+async def _read_pointer(inside: TargetAccess, address: int) -> int:
+    return int.from_bytes(await inside.engine.read_memory(address, 8), "little")
+
+
+async def _read_text(inside: TargetAccess, address: int) -> str:
+    held = await inside.engine.read_memory(address, _TEXT_MAX)
+    return held.partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def _demangle_name(name: str) -> str:
+    # What the demangler takes is a symbol: the name of the type's own is one.
+    return demangle(f"_ZTS{name}").removeprefix("typeinfo name for ")

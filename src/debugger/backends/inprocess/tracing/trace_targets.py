@@ -1,0 +1,210 @@
+"""Finds the functions that a pattern means, or explains why there are none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from debugger.backends.inprocess.own_binaries import is_of_system
+from debugger.model.location import near_names
+from debugger.symbols.dwarf.function_index import DebugFunction
+from debugger.symbols.dwarf.symbol_table import demangle
+from debugger.symbols.dwarf.unwinding import LoadedBinary
+
+_STAR: Final = r"(?:(?!::).)*"
+_WILD: Final = re.compile(r"(\*\*|\*|\?)")
+_LIBRARY: Final = re.compile(r"([\w.+-]+)!(.+)")
+USERCODE: Final = "@usercode"
+# Where compilers and package tools keep what they bring along.
+_SYSTEM_SOURCES: Final = ("/usr/", "/rustc/", "/lib/")
+_FETCHED_SOURCES: Final = ("/.rustup/", "/.cargo/registry/", "/rustlib/src/")
+# So many names are read for what was meant.
+_NAMES_MAX: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class TraceTarget:
+    """A function that can be traced; `function` is None where only its symbol is known."""
+
+    name: str
+    address: int
+    module: LoadedBinary
+    function: DebugFunction | None = None
+
+
+@dataclass(slots=True)
+class MatchedFunctions:
+    """What a pattern means: at most as many as were asked for, and how many more there are."""
+
+    targets: list[TraceTarget] = field(default_factory=list)
+    left_out: int = 0
+    why: str | None = None
+    near_names: tuple[str, ...] = ()
+
+
+def match_functions(pattern: str, modules: Iterable[LoadedBinary], most: int) -> MatchedFunctions:
+    """Find the functions of a pattern, by debug information, else by symbols.
+
+    In the program and its own libraries, and if they have none, of a whole name or `@file:` in the
+    system's; of `libz!in*` in the libraries whose files' names begin so. `@usercode` in a pattern
+    leaves out what comes from the system, templates of its headers too.
+    """
+    if USERCODE in pattern.split():
+        return _user_functions(
+            " ".join(one for one in pattern.split() if one != USERCODE), modules, most
+        )
+    modules = list(modules)
+    pattern, named = _of_libraries(pattern, modules)
+    own = named or own_code(modules)
+    is_wide = _WILD.search(pattern) is not None and "@file:" not in pattern
+    system = [one for one in modules if is_of_system(one)] if not named and not is_wide else []
+    found = MatchedFunctions()
+    inlined = 0
+    for group in (own, system):
+        for module in group:
+            if module.image.has_debug:
+                inlined += _by_debug(pattern, module, most, found)
+        if not found.targets and not inlined and "@file:" not in pattern:
+            for module in group:
+                _by_symbols(pattern, module, most, found)
+        if found.targets or inlined:
+            break
+    if not found.targets:
+        _explain_no_match(pattern, own, inlined, found)
+    return found
+
+
+def _of_libraries(pattern: str, modules: Iterable[LoadedBinary]) -> tuple[str, list[LoadedBinary]]:
+    """Return a pattern without the libraries that it names, and these."""
+    parts = _LIBRARY.fullmatch(pattern)
+    if parts is None:
+        return pattern, []
+    meant = [one for one in modules if one.image.binary.path.name.startswith(parts[1])]
+    return (parts[2], meant) if meant else (pattern, [])
+
+
+def own_code(modules: Iterable[LoadedBinary]) -> list[LoadedBinary]:
+    """List the binaries that are none of the system's."""
+    return [one for one in modules if not is_of_system(one)]
+
+
+def _user_functions(words: str, modules: Iterable[LoadedBinary], most: int) -> MatchedFunctions:
+    """Find the functions of the user's own sources; of one file has no sources, all that it has."""
+    found = MatchedFunctions()
+    own = own_code(modules)
+    known: set[int] = set()
+    inlined = 0
+    for module in own:
+        if not module.image.has_debug:
+            _by_symbols(words or "**", module, most, found)
+            continue
+        for one in module.image.functions.find_by_pattern(words or "**"):
+            address = one.address + module.load_bias
+            if _is_system_file(one.file) or address in known:
+                continue
+            if one.is_inlined:
+                inlined += 1
+                continue
+            known.add(address)
+            _add_target(TraceTarget(one.name, address, module, one), most, found)
+    if not found.targets:
+        _explain_no_match(words or "**", own, inlined, found)
+    return found
+
+
+def _is_system_file(path: str) -> bool:
+    return path.startswith(_SYSTEM_SOURCES) or any(part in path for part in _FETCHED_SOURCES)
+
+
+def _by_debug(pattern: str, module: LoadedBinary, most: int, found: MatchedFunctions) -> int:
+    functions = module.image.functions
+    if "@file:" in pattern:
+        fitting = functions.find_by_pattern(pattern)
+    elif _WILD.search(pattern):
+        whole = _glob_pattern(pattern)
+        names = sorted(one for one in functions.all_names if _pattern_matches(whole, one))
+        room = max(most - len(found.targets), 0)
+        # Many names are counted, and only so many looked at.
+        found.left_out += max(len(names) - room, 0)
+        fitting = tuple(
+            one for name in names[:room] for one in functions.find_by_name(name) if one.name == name
+        )
+    else:
+        fitting = functions.find_by_name(pattern)
+    inlined = {one.name for one in fitting if one.is_inlined}
+    known = {one.address for one in found.targets}
+    for one in fitting:
+        address = one.address + module.load_bias
+        if one.is_inlined or address in known:
+            continue
+        known.add(address)
+        _add_target(TraceTarget(one.name, address, module, one), most, found)
+    return len(inlined)
+
+
+def _by_symbols(pattern: str, module: LoadedBinary, most: int, found: MatchedFunctions) -> None:
+    whole = _glob_pattern(pattern)
+    known = {one.address for one in found.targets}
+    for one in module.image.binary.read_symbols():
+        if not one.is_function or one.is_indirect or not one.address:
+            continue
+        name = demangle(one.name)
+        address = one.address + module.load_bias
+        if address in known or not (_pattern_matches(whole, name) or whole.fullmatch(one.name)):
+            continue
+        known.add(address)
+        _add_target(TraceTarget(name, address, module), most, found)
+
+
+def _add_target(target: TraceTarget, most: int, found: MatchedFunctions) -> None:
+    if len(found.targets) < most:
+        found.targets.append(target)
+    else:
+        found.left_out += 1
+
+
+def _explain_no_match(
+    pattern: str, modules: Sequence[LoadedBinary], inlined: int, found: MatchedFunctions
+) -> None:
+    if inlined:
+        found.why = "it is inlined wherever it is called, and has no code of its own to trace"
+        return
+    with_debug = [one for one in modules if one.image.has_debug]
+    if "@file:" in pattern:
+        path = pattern.partition("@file:")[2]
+        files = [file for one in with_debug for file in one.image.lines.files]
+        found.why = f"no function of a file {path} has code"
+        by_name = {file.rpartition("/")[2]: None for file in files}
+        found.near_names = near_names(path.rpartition("/")[2], by_name)
+        return
+    found.why = (
+        "no function has such a name"
+        if with_debug
+        else "there is no debug information, and no symbol has such a name"
+    )
+    word = _WILD.sub("", pattern).strip(":") or pattern
+    near: list[str] = []
+    for one in with_debug:
+        near += one.image.functions.near_names(word)
+    if not near and not with_debug:
+        near += near_names(word, _symbol_names(modules))
+    found.near_names = tuple(dict.fromkeys(near))[:4]
+
+
+def _symbol_names(modules: Sequence[LoadedBinary]) -> Iterable[str]:
+    names = (name for one in modules for name in one.image.symbols.function_names)
+    return [name for _, name in zip(range(_NAMES_MAX), names, strict=False)]
+
+
+def _pattern_matches(whole: re.Pattern[str], name: str) -> bool:
+    return whole.fullmatch(name) is not None or (
+        "<" in name and whole.fullmatch(re.sub(r"<[^<>]*>", "", name)) is not None
+    )
+
+
+def _glob_pattern(pattern: str) -> re.Pattern[str]:
+    meant = {"**": ".*", "*": _STAR, "?": "."}
+    parts = _WILD.split(pattern.removeprefix("::"))
+    return re.compile("".join(meant.get(one, re.escape(one)) for one in parts))

@@ -1,0 +1,285 @@
+"""Traces functions, and reports their calls and returns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from debugger.backends.base import CallsTraced
+from debugger.backends.inprocess.engine.call_records import (
+    ENTERED,
+    JUMPED,
+    RECORD,
+    SKIPPED,
+    WORDS,
+)
+from debugger.backends.inprocess.engine.engine_events import (
+    CallsRecorded,
+    FunctionCalled,
+    FunctionReturned,
+    RecordsDropped,
+    TracedFunction,
+)
+from debugger.backends.inprocess.engine.wide_patch import has_room
+from debugger.backends.inprocess.target_access import TargetAccess
+from debugger.backends.inprocess.tracing.call_format import CallFormat, Record, words_of
+from debugger.backends.inprocess.tracing.trace_targets import (
+    MatchedFunctions,
+    TraceTarget,
+    match_functions,
+    own_code,
+)
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import CallEvent, TracedPattern
+from debugger.symbols.dwarf.unwinding import LoadedBinary
+
+# Of one pattern, and of all together.
+FUNCTIONS_MAX: Final = 100
+HOOKS_MAX: Final = 2000
+_NAMES_MAX: Final = 20
+# Of each function's calls of a second, as many are told; of the others it is said that they were.
+RATE: Final = 10_000
+
+
+@dataclass(slots=True)
+class _KnownFunction:
+    """One function that is traced, for as many patterns as mean it."""
+
+    number: int
+    target: TraceTarget
+    words: CallFormat
+    file: str | None
+    line: int | None
+    traces: list[int] = field(default_factory=list)
+
+
+class InProcessTracing:
+    """The functions of one program that are traced."""
+
+    def __init__(self, inside: TargetAccess) -> None:
+        self._inside = inside
+        self._next = 1
+        self._traces: dict[int, TracedPattern] = {}
+        # Those that have matched nothing yet too: a library may be loaded that they match.
+        self._patterns: dict[int, tuple[str, int]] = {}
+        self._by_address: dict[int, _KnownFunction] = {}
+        # For ever: a call that is under way is told of after it was let go.
+        self._by_number: dict[int, _KnownFunction] = {}
+        # By number, as the program told it last.
+        self._skipped: dict[int, int] = {}
+
+    def report_calls(
+        self, event: CallsRecorded | FunctionCalled | FunctionReturned | RecordsDropped
+    ) -> None:
+        """Tell the session of calls and returns."""
+        if isinstance(event, CallsRecorded) and (event.data or event.lost):
+            before = sum(self._skipped.values())
+            passages = self._to_call_events(event.data)
+            lost = event.lost + sum(self._skipped.values()) - before
+            if passages or lost:
+                self._inside.report_event(CallsTraced(passages=passages, lost=lost))
+        elif isinstance(event, RecordsDropped) and event.calls:
+            self._inside.report_event(CallsTraced(passages=(), lost=event.calls))
+
+    def _to_call_events(self, data: bytes) -> tuple[CallEvent, ...]:
+        found: list[CallEvent] = []
+        known = self._by_number
+        for record in RECORD.iter_unpack(data):
+            one = known.get(record[1])
+            if one is None:
+                continue
+            if record[3] == SKIPPED:
+                self._skipped[one.number] = record[WORDS]
+                continue
+            found.append(
+                _entry_event(one, record) if record[3] == ENTERED else _return_event(one, record)
+            )
+        return tuple(found)
+
+    async def trace_functions(
+        self, patterns: Sequence[str], *, limit: int | None = None
+    ) -> list[TracedPattern]:
+        """Trace the functions that patterns match (`audio::process*`, `@file:parser.c`)."""
+        return [await self._trace_pattern(pattern, limit or FUNCTIONS_MAX) for pattern in patterns]
+
+    async def _trace_pattern(self, pattern: str, limit: int) -> TracedPattern:
+        number, self._next = self._next, self._next + 1
+        self._patterns[number] = (pattern, limit)
+        # A large program takes long to read; the other sessions go on meanwhile.
+        matched = await asyncio.to_thread(
+            match_functions, pattern, list(self._inside.modules), limit
+        )
+        return await self._arm_matched(number, matched)
+
+    async def on_loaded(self, modules: Sequence[LoadedBinary]) -> None:
+        """Trace what standing patterns match in libraries that were loaded just now."""
+        own = own_code(modules)
+        if not own:
+            return
+        for number, (pattern, limit) in list(self._patterns.items()):
+            known = self._traces[number].functions if number in self._traces else 0
+            matched = await asyncio.to_thread(match_functions, pattern, own, max(limit - known, 0))
+            if matched.targets or matched.left_out:
+                await self._arm_matched(number, matched)
+
+    def on_unloaded(self, low: int, high: int) -> None:
+        """Note that code was unmapped, with the functions in it; it may be loaded again."""
+        gone = [one for at, one in self._by_address.items() if low <= at < high]
+        for one in gone:
+            del self._by_address[one.target.address]
+        for number, traced in self._traces.items():
+            names = [one.target.name for one in gone if number in one.traces]
+            if names:
+                self._traces[number] = msgspec.structs.replace(
+                    traced,
+                    functions=traced.functions - len(names),
+                    names=tuple(name for name in traced.names if name not in names),
+                )
+
+    async def _arm_matched(self, number: int, matched: MatchedFunctions) -> TracedPattern:
+        pattern, _ = self._patterns[number]
+        before = self._traces.get(number)
+        room = HOOKS_MAX - len(self._by_address)
+        known = [one for one in matched.targets if one.address in self._by_address]
+        new = [one for one in matched.targets if one.address not in self._by_address]
+        left_out = matched.left_out + len(new[room:])
+        made = [self._known_function(target) for target in new[:room]]
+        refused = await self._arm_function(made)
+        armed = [one for one in made if one.number not in refused]
+        for one in armed:
+            self._by_address[one.target.address] = one
+        mine = [self._by_address[one.address] for one in known] + armed
+        for one in mine:
+            if number not in one.traces:
+                one.traces.append(number)
+        why = matched.why
+        if not mine and refused:
+            why = next(iter(refused.values()))
+        elif not mine and new:
+            why = f"{HOOKS_MAX} functions are traced already, and more would be too many"
+        traced = TracedPattern(
+            id=number,
+            pattern=pattern,
+            functions=len(mine) + (before.functions if before else 0),
+            names=(
+                *(before.names if before else ()),
+                *(one.target.name for one in mine),
+            )[:_NAMES_MAX],
+            left_out=left_out + (len(refused) if mine else 0) + (before.left_out if before else 0),
+            why=why,
+            near_names=matched.near_names,
+        )
+        if mine or before is not None:
+            self._traces[number] = traced
+        return traced
+
+    def _known_function(self, target: TraceTarget) -> _KnownFunction:
+        file, line = (None, None)
+        if (function := target.function) is not None:
+            file, line = function.file, function.line
+        one = _KnownFunction(len(self._by_number) + 1, target, words_of(target), file, line)
+        self._by_number[one.number] = one
+        return one
+
+    async def _arm_function(self, made: Sequence[_KnownFunction]) -> dict[int, str]:
+        if not made:
+            return {}
+        functions = [
+            TracedFunction(
+                id=one.number,
+                address=one.target.address,
+                texts=one.words.texts,
+                has_room=_has_room(one.target),
+            )
+            for one in made
+        ]
+        return await self._inside.engine.trace_functions(functions, rate=RATE)
+
+    async def untrace_functions(self, numbers: Sequence[int]) -> None:
+        """Trace the functions of these patterns no longer.
+
+        Raises:
+            DebuggerError: NOT_FOUND, naming those that there are.
+        """
+        missing = [str(one) for one in numbers if one not in self._patterns]
+        if missing:
+            there = ", ".join(map(str, self._traces)) or "none"
+            raise DebuggerError(
+                ErrorCode.NOT_FOUND,
+                f"there is no trace {', '.join(missing)}; there are: {there}",
+                hint="debugger trace list",
+            )
+        gone: list[_KnownFunction] = []
+        for one in list(self._by_address.values()):
+            one.traces = [number for number in one.traces if number not in numbers]
+            if not one.traces:
+                gone.append(one)
+                del self._by_address[one.target.address]
+        for number in numbers:
+            self._traces.pop(number, None)
+            self._patterns.pop(number, None)
+        await self._inside.engine.untrace_functions([one.number for one in gone])
+
+    async def traced_patterns(self) -> list[TracedPattern]:
+        """Return the patterns that are traced, each as it is now, or was when the program ended."""
+        if not self._traces:
+            return []
+        with suppress(DebuggerError):
+            self._skipped |= await self._inside.engine.skipped_calls()
+        skipped = self._skipped.items()
+        hot = [(self._by_number[at], count) for at, count in skipped if at in self._by_number]
+        found = []
+        for number, one in sorted(self._traces.items()):
+            mine = [(each.target.name, count) for each, count in hot if number in each.traces]
+            sampled, counts = zip(*mine, strict=True) if mine else ((), ())
+            found.append(msgspec.structs.replace(one, sampled=sampled, skipped=counts))
+        return found
+
+
+def _has_room(target: TraceTarget) -> bool:
+    if target.function is None:
+        return False
+    binary = target.module.image.binary
+    pieces = [(low, binary.read_at(low, high - low) or b"") for low, high in target.function.ranges]
+    return has_room(target.function.address, pieces)
+
+
+def _entry_event(one: _KnownFunction, record: Record) -> CallEvent:
+    return CallEvent(
+        one.target.name,
+        record[2],
+        record[4],
+        one.words.entered(record),
+        False,  # noqa: FBT003 - positional for speed
+        one.file,
+        one.line,
+        None,
+        None,
+        one.traces[0] if one.traces else None,
+    )
+
+
+def _return_event(one: _KnownFunction, record: Record) -> CallEvent:
+    name, returned = one.target.name, None
+    if record[3] == JUMPED:
+        text = f"{name} ended in a call, whose return is its own"
+    else:
+        returned = one.words.left(record)
+        text = f"{name} → {returned}" if returned is not None else f"{name} returned"
+    return CallEvent(
+        name,
+        record[2],
+        record[4],
+        text,
+        True,  # noqa: FBT003 - positional for speed
+        one.file,
+        one.line,
+        returned,
+        record[WORDS + 1],
+        one.traces[0] if one.traces else None,
+    )

@@ -1,0 +1,84 @@
+"""Checks the conditions of watchpoints that were hit."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from debugger.backends.base import ConditionError
+from debugger.backends.inprocess.inspection import watch_abilities
+from debugger.backends.inprocess.inspection.inspection_access import InspectionAccess
+from debugger.errors import DebuggerError
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint
+from debugger.model.program import EvaluationPurpose, Frame, Stopped
+
+
+class WatchAccess(InspectionAccess, Protocol):
+    """What has the conditions of watchpoints."""
+
+    @property
+    def watched(self) -> WatchFilter:
+        """The conditions of those that have one."""
+
+
+class WatchFilter:
+    """The conditions of watchpoints, which the processor knows nothing of."""
+
+    def __init__(self, inside: InspectionAccess) -> None:
+        self._inside = inside
+        self._conditions: dict[int, tuple[int, str]] = {}
+
+    def note_watchpoint(self, wanted: Breakpoint, bound: BoundBreakpoint) -> None:
+        """Note a watchpoint's condition."""
+        if bound.backend_id is not None and wanted.spec.condition is not None:
+            self._conditions[bound.backend_id] = (wanted.id, wanted.spec.condition)
+
+    def forget_watchpoint(self, bound: BoundBreakpoint) -> None:
+        """Forget a watchpoint that was removed."""
+        if bound.backend_id is not None:
+            self._conditions.pop(bound.backend_id, None)
+
+    async def filter_stop(self, stop: Stopped) -> Stopped | None:
+        """Leave out of a stop what does not hold; None if nothing is left."""
+        kept = [one for one in stop.hits if await self._condition_holds(one, stop.thread or 0)]
+        if not kept and stop.hits:
+            return None
+        return msgspec.structs.replace(stop, hits=tuple(kept))
+
+    async def _condition_holds(self, number: int, thread: int) -> bool:
+        if number not in self._conditions:
+            return True
+        ours, text = self._conditions[number]
+        looking = self._inside.looking
+        try:
+            (frame,) = (await looking.read_stack(thread, levels=1)).frames[:1]
+            value = await looking.evaluate(f"({text}) ? 1 : 0", frame, EvaluationPurpose.PRINT)
+        except DebuggerError as error:
+            self._inside.report_event(ConditionError(ours, error.message))
+            return False
+        return value.value == "1"
+
+
+class FilteredWatchpoints:
+    """Watchpoints by the debug registers, with conditions."""
+
+    def __init__(self, inside: WatchAccess) -> None:
+        self._inside = inside
+        self._own = watch_abilities.InProcessWatchpoints(inside)
+
+    @property
+    def slot_count(self) -> int | None:
+        """How many there can be at once."""
+        return self._own.slot_count
+
+    async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+        """Set one (see abilities.Watchpoints)."""
+        bound = await self._own.set_watchpoint(wanted, frame)
+        self._inside.watched.note_watchpoint(wanted, bound)
+        return bound
+
+    async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
+        """Remove one."""
+        self._inside.watched.forget_watchpoint(bound)
+        await self._own.remove_watchpoint(bound)

@@ -1,0 +1,134 @@
+"""Maps source paths for a program whose sources lie elsewhere than where it was built.
+
+A backend is wrapped in another one: paths in its answers are mapped to this machine, and paths in
+requests to the program's own. All other calls are passed on unchanged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from debugger.backends.abilities import (
+    DisassemblyAbility,
+    InstructionBreakpointAbility,
+    JumpAbility,
+)
+from debugger.backends.base import Backend, BackendEvent, BreakpointChanged, ChildStarted, Sink
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.program import Frame, Instruction, Stack
+from debugger.model.source_map import SourceMap
+
+T = TypeVar("T")
+Make = Callable[[Sink, asyncio.TaskGroup], Backend]
+
+
+def map_sources(make: Make, places: SourceMap) -> Make:
+    """Return a factory of source-mapped backends; without a source map, the factory itself."""
+    if not places:
+        return make
+
+    def make_mapped_backend(sink: Sink, tasks: asyncio.TaskGroup) -> Backend:
+        return _map_backend(make(_map_sink(sink, places), tasks), places)
+
+    return make_mapped_backend
+
+
+def _map_backend(backend: Backend, places: SourceMap) -> Backend:
+    return cast("Backend", _MappedBackend(backend, places))
+
+
+def _map_sink(sink: Sink, places: SourceMap) -> Sink:
+    def report_event(event: BackendEvent) -> None:
+        match event:
+            case BreakpointChanged(bound):
+                sink(BreakpointChanged(_map_bound(bound, places)))
+            case ChildStarted(backend):
+                sink(msgspec.structs.replace(event, backend=_map_backend(backend, places)))
+            case _:
+                sink(event)
+
+    return report_event
+
+
+def _map_bound(bound: BoundBreakpoint, places: SourceMap) -> BoundBreakpoint:
+    file = places.to_local(bound.file) if bound.file is not None else None
+    return msgspec.structs.replace(bound, file=file)
+
+
+class _Forwarding:
+    """Delegates to an inner object all that its subclass does not define."""
+
+    def __init__(self, inner: Any, places: SourceMap) -> None:
+        self._inner = inner
+        self._places = places
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+class _MappedBackend(_Forwarding):
+    """Wraps a backend whose source paths are mapped."""
+
+    def set_sink(self, sink: Sink) -> None:
+        self._inner.set_sink(_map_sink(sink, self._places))
+
+    def find_ability(self, kind: type[T]) -> T:
+        ability: Any = self._inner.find_ability(kind)
+        wrapper = _ABILITIES.get(kind)
+        return (
+            cast("T", wrapper(ability, self._places)) if wrapper is not None else cast("T", ability)
+        )
+
+    async def set_breakpoints(
+        self, file: str, wanted: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
+        bounds = await self._inner.set_breakpoints(self._places.to_built(file), wanted)
+        return [_map_bound(one, self._places) for one in bounds]
+
+    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+        bounds = await self._inner.set_function_breakpoints(wanted)
+        return [_map_bound(one, self._places) for one in bounds]
+
+    async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
+        return _map_bound(await self._inner.explain_unbound(spec), self._places)
+
+    async def read_stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
+        stack: Stack = await self._inner.read_stack(thread, start=start, levels=levels)
+        frames = tuple(self._map_frame(one) for one in stack.frames)
+        return msgspec.structs.replace(stack, frames=frames)
+
+    def _map_frame(self, frame: Frame) -> Frame:
+        file = self._places.to_local(frame.file) if frame.file is not None else None
+        return msgspec.structs.replace(frame, file=file)
+
+
+class _SourceMappedJump(_Forwarding):
+    async def jump_to(self, file: str, line: int, thread: int) -> None:
+        await self._inner.jump_to(self._places.to_built(file), line, thread)
+
+
+class _SourceMappedDisassembly(_Forwarding):
+    async def read_instructions(self, address: int, count: int) -> list[Instruction]:
+        return [
+            msgspec.structs.replace(one, file=self._places.to_local(one.file)) if one.file else one
+            for one in await self._inner.read_instructions(address, count)
+        ]
+
+
+class _SourceMappedAddresses(_Forwarding):
+    async def set_instruction_breakpoints(
+        self, wanted: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
+        bounds = await self._inner.set_instruction_breakpoints(wanted)
+        return [_map_bound(one, self._places) for one in bounds]
+
+
+_ABILITIES: dict[type[Any], type[_Forwarding]] = {
+    DisassemblyAbility: _SourceMappedDisassembly,
+    InstructionBreakpointAbility: _SourceMappedAddresses,
+    JumpAbility: _SourceMappedJump,
+}

@@ -1,0 +1,61 @@
+"""Explains why a breakpoint in a compiled program does not bind, and which lines or names would."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from debugger.model.breakpoints import BoundBreakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.location import near_names, nearest_lines
+from debugger.symbols.program_file import inspect_program
+
+Lines = Callable[[str], Awaitable[Iterable[int]]]
+Names = Callable[[str, str], Awaitable[Iterable[str]]]
+
+
+def refuse_pattern(adapter: str) -> BoundBreakpoint:
+    """Return the refusal of a breakpoint on a pattern of functions."""
+    why = f"{adapter} sets no breakpoints by pattern; --backend frida and --backend lldb-cli do"
+    return BoundBreakpoint(verified=False, why=why)
+
+
+async def explain_native(
+    program: str | None, spec: BreakpointSpec, *, lines: Lines, names: Names
+) -> BoundBreakpoint:
+    """Explain why a breakpoint does not bind, with the lines or names that would.
+
+    `lines` returns the lines of a file that have code, none where the program has no such file;
+    `names` returns the functions like a given name, which contain a few of its letters.
+    """
+    program_info = inspect_program(program) if program else None
+    is_bare = program_info is not None and not program_info.has_debug_info
+    if spec.kind is BreakpointKind.FUNCTION:
+        return await _explain_unbound_function(spec.function or "", names, is_bare=is_bare)
+    if spec.file is None or spec.line is None:
+        return BoundBreakpoint(verified=False, why="no code at this address")
+    unbound = BoundBreakpoint(verified=False, file=spec.file, line=spec.line)
+    if is_bare:
+        return replace(unbound, why="the program has no debug information: compile it with -g")
+    name = Path(spec.file).name
+    code_lines = [line for line in await lines(spec.file) if line > 0]
+    if not code_lines:
+        return replace(unbound, why=f"no such file in the program: {name}")
+    nearest = nearest_lines(spec.line, code_lines)
+    return replace(unbound, why=f"no code at {name}:{spec.line}", nearest_lines=nearest)
+
+
+async def _explain_unbound_function(
+    function: str, names: Names, *, is_bare: bool
+) -> BoundBreakpoint:
+    why = f"no function {function} in the program"
+    if is_bare:
+        why += ", which has no debug information: compile it with -g"
+    # Three letters of the longest word find enough candidates: `near_names` ranks them afterwards.
+    words = re.findall(r"[A-Za-z0-9]{2,}", function)
+    candidates = await names(function, max(words, key=len)[:3]) if words else ()
+    return BoundBreakpoint(
+        verified=False, why=why, near_names=near_names(function, list(candidates))
+    )

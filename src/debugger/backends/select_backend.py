@@ -1,0 +1,421 @@
+"""Selects the debug adapter and the backend for a program, and builds the backend."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import importlib.util
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from debugger.backends.adapters import configured_adapter
+from debugger.backends.adapters.debugpy import debugpy_profile as debugpy
+from debugger.backends.adapters.delve import delve_profile as delve
+from debugger.backends.adapters.gdb import gdb_profile as gdb
+from debugger.backends.adapters.js_debug import js_profile as js_debug
+from debugger.backends.adapters.lldb import codelldb, lldb_dap
+from debugger.backends.base import Backend, LaunchTarget, Sink
+from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile, AdapterSearch
+from debugger.backends.dap.conversation import AdapterLimits
+from debugger.backends.dap.dap_backend import DapBackend
+from debugger.backends.inprocess import backend_abilities as inside
+from debugger.backends.lldb.command_line import cli_abilities
+from debugger.backends.lldb.command_line import find_lldb as lldb
+from debugger.backends.lldb.command_line.lldb_backend import ADAPTER, KIND, LldbBackend
+from debugger.backends.lldb.command_line.lldb_console import LldbLimits
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.location import near_names
+
+# Of several for a language the first that is installed is taken.
+PROFILES: Mapping[str, AdapterProfile] = {
+    profile.name: profile
+    for profile in (
+        lldb_dap.PROFILE,
+        debugpy.PROFILE,
+        delve.PROFILE,
+        gdb.PROFILE,
+        codelldb.PROFILE,
+        js_debug.PROFILE,
+    )
+}
+DAP = DapBackend.backend_name
+LLDB_CLI = KIND
+FRIDA = inside.KIND
+BACKENDS = (DAP, LLDB_CLI, FRIDA)
+NAMED = f"{', '.join(BACKENDS[:-1])} or {BACKENDS[-1]}"
+_DEFAULT = "default"
+_SMALL = "/bin/true"
+_OPTION = "--backend"
+_CONFIGURED = "[defaults] backend"
+_REMEDIES = {
+    _OPTION: "debugger doctor shows the backend that is taken without it",
+    _CONFIGURED: "debugger config --path",
+}
+# XcodeBuildMCP's own variable, and the words that it takes.
+_OTHERS = "XCODEBUILDMCP_DEBUGGER_BACKEND"
+_WORDS = {"lldb": LLDB_CLI}
+
+
+class SelectedBackend(Struct, frozen=True):
+    """A selected backend."""
+
+    name: str = DAP
+    source: str = _DEFAULT  # the option, variable or setting that selected it
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether the command itself names the backend: a program that does not fit is an error."""
+        return self.source == _OPTION
+
+
+def _find_lldb(search: AdapterSearch) -> AdapterLocation | None:
+    path = search.path or lldb.find_lldb(search.env)
+    return AdapterLocation((path, *search.args)) if path is not None else None
+
+
+# Speaks no DAP: only the profile's name, languages, abilities and hints are used.
+BY_COMMAND_LINE = replace(
+    lldb_dap.PROFILE,
+    name=ADAPTER,
+    find=_find_lldb,
+    install="debugger setup lldb-dap --yes installs it, too",
+    abilities=cli_abilities.ABILITIES,
+    has=frozenset(),
+)
+
+
+def _find_frida(search: AdapterSearch) -> AdapterLocation | None:
+    del search  # it is of our own Python
+    module_specs = [importlib.util.find_spec(name) for name in ("frida", "capstone")]
+    if None in module_specs:
+        return None
+    origin = module_specs[0].origin if module_specs[0] is not None else None
+    return AdapterLocation((origin or inside.ADAPTER,), version=importlib.metadata.version("frida"))
+
+
+FROM_INSIDE = replace(
+    lldb_dap.PROFILE,
+    name=inside.ADAPTER,
+    languages=("c", "c++", "rust", "native"),
+    find=_find_frida,
+    install=inside.INSTALL,
+    abilities={},
+    has=inside.ABLE,
+)
+
+# The backends that speak no DAP: each drives one debugger.
+OWN: Mapping[str, AdapterProfile] = {LLDB_CLI: BY_COMMAND_LINE, FRIDA: FROM_INSIDE}
+
+
+def find_backend_name(profile: AdapterProfile) -> str | None:
+    """Return the backend that drives only this debugger; None for a debugger that speaks DAP."""
+    return next((backend for backend, own in OWN.items() if own.name == profile.name), None)
+
+
+class ConfiguredAdapter(configured_adapter.AdapterSection, Protocol):
+    """The configuration section of one adapter."""
+
+    @property
+    def args(self) -> tuple[str, ...]:
+        """The adapter's extra arguments."""
+
+
+def choose_backend(
+    option: str | None, env: Mapping[str, str], configured: str | None
+) -> SelectedBackend:
+    """Select a backend by the command, the environment or the configuration; dap by default.
+
+    Raises:
+        DebuggerError: USAGE for an unknown backend, whichever names it.
+    """
+    candidates = (
+        (option, _OPTION),
+        (env.get("DEBUGGER_BACKEND") or None, "DEBUGGER_BACKEND"),
+        (env.get(_OTHERS) or None, _OTHERS),
+        (configured, _CONFIGURED),
+    )
+    for word, source in candidates:
+        if word is None:
+            continue
+        takes_aliases = source in {
+            _OTHERS,
+            _CONFIGURED,
+        }  # as XcodeBuildMCP's own configuration has it
+        name = _WORDS.get(word, word) if takes_aliases else word
+        if name not in BACKENDS:
+            known = (*BACKENDS, *_WORDS) if takes_aliases else BACKENDS
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"no backend {word!r} ({source}); there are: {', '.join(known)}",
+                hint=_REMEDIES.get(source, f"unset {source}, or set it to one of them"),
+            )
+        return SelectedBackend(name, source)
+    return SelectedBackend()
+
+
+def resolve_backend_profile(
+    selected: SelectedBackend, adapter: str | None, language: str, what: str
+) -> AdapterProfile | None:
+    """Return the adapter profile of a backend other than dap; None where dap is to be used.
+
+    A backend that was selected for all programs is ignored for a program that it cannot debug.
+    `adapter` is the adapter that the command names, `what` the target as a message names it.
+
+    Raises:
+        DebuggerError: USAGE for another adapter beside the backend, NOT_SUPPORTED for a program
+            that the command's own backend cannot debug.
+    """
+    own = OWN.get(selected.name)
+    if own is None:
+        return None
+    is_other = adapter not in {None, own.name}
+    if is_other and selected.is_explicit:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--backend {selected.name} drives {own.name}, and --adapter says {adapter}",
+            hint=f"--adapter {own.name}, or none; or --backend {DAP}",
+        )
+    if language not in own.languages and selected.is_explicit:
+        kind = f"it is a {language} program" if language else "it is no program that is known here"
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"{selected.name} cannot debug {what}: {kind}",
+            hint=f"--backend {DAP}, or none, takes what can",
+        )
+    return own if language in own.languages and not is_other else None
+
+
+def adapter_profiles(own: Mapping[str, ConfiguredAdapter]) -> Mapping[str, AdapterProfile]:
+    """Return the profiles of all adapters: the built-in ones and those of the configuration.
+
+    Raises:
+        DebuggerError: USAGE for a section that is neither, or that is invalid.
+    """
+    known_profiles = dict(PROFILES)
+    for name, section in own.items():
+        if section.command:
+            known_profiles[name] = configured_adapter.make_profile(name, section)
+        elif name not in PROFILES and name not in [one.name for one in OWN.values()]:
+            near = near_names(name, PROFILES)
+            suggestion = f"did you mean {near[0]}? " if near else ""
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"[adapters.{name}] in the configuration has no command, and is none of "
+                f"{', '.join(PROFILES)}",
+                hint=f"{suggestion}debugger config --path",
+            )
+    return known_profiles
+
+
+def find_profile(name: str, known: Mapping[str, AdapterProfile] | None = None) -> AdapterProfile:
+    """Return an adapter's profile by name.
+
+    Raises:
+        DebuggerError: USAGE, naming the known ones.
+    """
+    known = PROFILES if known is None else known
+    match = known.get(name)
+    if match is None:
+        near = near_names(name, known)
+        suggestion = f"did you mean {near[0]}? " if near else ""
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"no adapter {name!r}; there are: {', '.join(known)}",
+            hint=f"{suggestion}debugger setup --list",
+        )
+    return match
+
+
+def find_language_profile(language: str) -> AdapterProfile | None:
+    """Return the adapter for a language."""
+    return next((one for one in PROFILES.values() if language in one.languages), None)
+
+
+def find_program_profile(
+    path: str, language: str, env: Mapping[str, str], own: Mapping[str, ConfiguredAdapter]
+) -> AdapterProfile | None:
+    """Return the adapter for a program, by the end of its file name, else by its language.
+
+    Of several that fit, the first that is installed is taken; without one, the first.
+    """
+    known = adapter_profiles(own).values()
+    ending = [one for one in known if one.extensions and path.endswith(one.extensions)]
+    fitting = ending or [one for one in known if language in one.languages]
+    if len(fitting) > 1:
+        return next((one for one in fitting if _is_installed(one, env, own)), fitting[0])
+    return fitting[0] if fitting else None
+
+
+def _is_installed(
+    one: AdapterProfile, env: Mapping[str, str], own: Mapping[str, ConfiguredAdapter]
+) -> bool:
+    section = own.get(one.name)
+    if section is not None and section.path is not None:
+        return True  # a wrong path is an error of its own
+    try:
+        find_adapter(one, env, own)
+    except DebuggerError:
+        return False
+    return True
+
+
+def adapters_with(ability: type[Any]) -> str:
+    """List the adapters that have an ability, and the backends that need no adapter for it."""
+    names = [
+        one.name for one in PROFILES.values() if ability in one.has or ability in one.abilities
+    ]
+    names += [
+        f"{one.name} (--backend {backend})"
+        for backend, one in OWN.items()
+        if ability in one.has or ability in one.abilities
+    ]
+    return ", ".join(names)
+
+
+def find_adapter(
+    chosen: AdapterProfile, env: Mapping[str, str], configured: Mapping[str, ConfiguredAdapter]
+) -> AdapterLocation:
+    """Find an adapter on this machine.
+
+    Raises:
+        DebuggerError: ADAPTER_NOT_FOUND with the command that installs it.
+    """
+    section = configured.get(chosen.name)
+    path = section.path if section is not None else None
+    if path is not None and not Path(path).expanduser().exists():
+        raise DebuggerError(
+            ErrorCode.ADAPTER_NOT_FOUND,
+            f"{chosen.name} is not at {path}, where the configuration says it is",
+            hint=f"change [adapters.{chosen.name}] path: debugger config shows the file",
+        )
+    search = AdapterSearch(
+        env,
+        path=str(Path(path).expanduser()) if path is not None else None,
+        args=section.args if section is not None else (),
+    )
+    try:
+        location = chosen.find(search)
+    except PermissionError:  # a folder where it may be is closed to us
+        location = None
+    if location is None:
+        raise DebuggerError(
+            ErrorCode.ADAPTER_NOT_FOUND,
+            f"{chosen.name} is not installed",
+            hint=_build_install_hint(chosen),
+        )
+    if path is not None:
+        _check_executable(chosen.name, location)
+    return location
+
+
+def _check_executable(name: str, found: AdapterLocation) -> None:
+    """Check that the configured path is a program that can be run."""
+    path = Path(found.argv[0])
+    if path.is_file() and os.access(path, os.X_OK):
+        return
+    problem = "is not executable" if path.is_file() else "is no file"
+    remedy = f"chmod u+x {path}, or change" if path.is_file() else "change"
+    raise DebuggerError(
+        ErrorCode.ADAPTER_NOT_FOUND,
+        f"{name} cannot be run: {path} {problem}",
+        hint=f"{remedy} [adapters.{name}] path: debugger config shows the file",
+    )
+
+
+def _build_install_hint(chosen: AdapterProfile) -> str:
+    if chosen.name not in PROFILES:
+        return chosen.install
+    return chosen.missing_hint or f"debugger setup {chosen.name} --yes"
+
+
+def backend_maker(
+    chosen: AdapterProfile, found: AdapterLocation, *, limits: AdapterLimits, scratch_root: Path
+) -> Callable[[Sink, asyncio.TaskGroup], Backend]:
+    """Return a factory of backends for one run; each gets a scratch directory of its own."""
+
+    def make_backend(sink: Sink, tasks: asyncio.TaskGroup) -> Backend:
+        scratch_directory = make_scratch(scratch_root)
+        if chosen.name == FROM_INSIDE.name:
+            # Late, for it is an extra of its own, and slow to import.
+            from debugger.backends.inprocess.frida_backend import FridaBackend
+
+            return FridaBackend(
+                sink=sink, scratch=scratch_directory, tasks=tasks, others=adapters_with
+            )
+        if chosen.name == BY_COMMAND_LINE.name:
+            bounds = LldbLimits(ready_s=limits.initialize_s, answer_s=limits.request_s)
+            return LldbBackend(
+                found.argv,
+                sink=sink,
+                scratch=scratch_directory,
+                limits=bounds,
+                tasks=tasks,
+                others=adapters_with,
+            )
+        return DapBackend(
+            chosen,
+            found,
+            sink=sink,
+            scratch=scratch_directory,
+            limits=limits,
+            tasks=tasks,
+            others=adapters_with,
+        )
+
+    return make_backend
+
+
+async def try_lldb_cli(found: AdapterLocation, env: Mapping[str, str], scratch_root: Path) -> str:
+    """Start LLDB's command line and request its version.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT; NOT_SUPPORTED without Python.
+    """
+    async with asyncio.TaskGroup() as tasks:
+        backend = LldbBackend(
+            found.argv,
+            sink=lambda _: None,
+            scratch=make_scratch(scratch_root),
+            limits=LldbLimits(),
+            tasks=tasks,
+        )
+        try:
+            return await backend.probe_version(env)
+        finally:
+            await backend.close(kill=True)
+
+
+async def try_frida(
+    found: AdapterLocation, env: Mapping[str, str], scratch_root: Path
+) -> str | None:
+    """Run a small program with the in-process engine; return Frida's version.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED on another system, ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT.
+    """
+    from debugger.backends.inprocess.frida_backend import FridaBackend  # as above
+
+    async with asyncio.TaskGroup() as tasks:
+        backend = FridaBackend(sink=lambda _: None, scratch=make_scratch(scratch_root), tasks=tasks)
+        problem: DebuggerError | None = None
+        try:
+            await backend.start(LaunchTarget(program=_SMALL, cwd="/", env=env))
+        except DebuggerError as error:
+            problem = error  # raised here it would come out as a group of errors
+        finally:
+            await backend.close(kill=True)
+    if problem is not None:
+        raise problem
+    return found.version
+
+
+def make_scratch(root: Path) -> Path:
+    """Make a directory for one adapter; its guard removes it."""
+    root.mkdir(mode=0o700, exist_ok=True)
+    return Path(tempfile.mkdtemp(dir=root))

@@ -1,0 +1,109 @@
+"""Formats each kind of answer as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from debugger.model import answers
+from debugger.output import (
+    breakpoint_text,
+    frame_text,
+    install_text,
+    live_text,
+    machine_text,
+    session_text,
+    stop_text,
+    stream_text,
+    terminal,
+    variable_text,
+)
+from debugger.output.budget import TextSection, fit_sections
+from debugger.output.page import CHARACTERS_A_TOKEN, OutputStyle, RenderPage
+from debugger.output.value_text import escape_controls
+from debugger.questions.calls import render as calls_render
+from debugger.questions.crash import render as crash_render
+from debugger.questions.diff import render as diff_render
+from debugger.questions.diff import render_probes as diff_render_probes
+from debugger.questions.hang import render as hang_render
+from debugger.questions.path import render as path_render
+from debugger.questions.probe import render as probe_render
+from debugger.questions.recordings import render_saved
+from debugger.questions.test import render as test_render
+from debugger.questions.try_change import render as try_change_render
+from debugger.questions.who_wrote import render as who_wrote_render
+
+_SECTIONS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
+    answers.Stop: stop_text.stop_sections,
+    answers.Value: variable_text.format_value,
+    answers.Assignment: variable_text.format_assignment,
+    answers.Variables: variable_text.format_variables,
+    answers.Children: variable_text.format_children,
+    answers.Source: frame_text.format_source,
+    answers.Backtrace: frame_text.format_backtrace,
+    answers.Backtraces: frame_text.format_backtraces,
+    answers.CurrentFrame: frame_text.current_frame,
+    answers.Threads: frame_text.format_threads,
+    answers.BreakpointView: breakpoint_text.format_breakpoint,
+    answers.BreakpointList: breakpoint_text.breakpoint_list,
+    answers.Removed: breakpoint_text.format_removed,
+    answers.Status: session_text.format_status,
+    answers.Sessions: session_text.format_sessions,
+    answers.Output: stream_text.format_output,
+    answers.Events: stream_text.format_events,
+    answers.Ended: session_text.format_ended,
+    answers.Raw: stream_text.format_raw,
+    answers.Doctor: session_text.format_doctor,
+    answers.Settings: session_text.format_settings,
+    answers.AdapterList: install_text.format_adapters,
+    answers.Installation: install_text.format_installation,
+    answers.DaemonStatus: session_text.daemon_status,
+    answers.Text: stream_text.format_sentence,
+    answers.MemoryView: machine_text.format_memory,
+    answers.MemoryWritten: machine_text.format_written,
+    answers.RegistersView: machine_text.format_registers,
+    answers.Disassembled: machine_text.format_disassembled,
+    answers.ModulesView: machine_text.format_modules,
+    answers.ExceptionInfo: machine_text.format_exception,
+    answers.Crash: crash_render.format_crash,
+    answers.Hang: hang_render.format_hang,
+    answers.WhoWrote: who_wrote_render.who_wrote,
+    answers.Tested: test_render.format_tested,
+    answers.Tried: try_change_render.format_tried,
+    answers.EvidenceList: crash_render.evidence_list,
+    answers.SavedRuns: render_saved.saved_runs,
+    answers.EvidenceShown: crash_render.evidence_shown,
+    answers.EvidenceReport: crash_render.evidence_report,
+    answers.Traces: live_text.format_traces,
+    answers.Probe: probe_render.format_probe,
+    answers.LiveReadings: live_text.format_readings,
+    answers.Path: path_render.format_path,
+    answers.Calls: calls_render.format_calls,
+    answers.Diff: diff_render.format_diff,
+    answers.DiffOfProbes: diff_render_probes.diff_of_probes,
+}
+
+
+def format_answer(
+    answer: answers.Answer, *, budget: int, style: OutputStyle, width: int, folder: str = ""
+) -> str:
+    """Return an answer's text, without a newline at its end.
+
+    `budget` is in tokens of four characters, and never exceeded; colour does not count. `width` is
+    in columns, for tables. `folder` is the reader's, from which files below it are named.
+    """
+    limit = CHARACTERS_A_TOKEN * max(budget, 0)
+    page = RenderPage(style=style, width=width, limit=limit, folder=folder)
+    sections = [_escape_section(one, page) for one in _SECTIONS[type(answer)](answer, page)]
+    shown = fit_sections(sections, page.limit)
+    return terminal.colour_text(shown) if page.is_terminal else shown
+
+
+def _escape_section(section: TextSection, page: RenderPage) -> TextSection:
+    """Let no control character through that a part of an answer has not escaped itself."""
+
+    def lay(kept: int) -> str:
+        return escape_controls(section.lay(kept), has_colours=page.is_terminal)
+
+    return replace(section, lay=lay)

@@ -1,0 +1,388 @@
+"""Runs one command: finds the daemon, sends the request, prints the answer."""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found] # `signal` costs the client its start-up time
+import os
+import sys
+
+from debugger import __version__, paths
+from debugger.daemon import protocol, transport
+
+TYPE_CHECKING = False  # `typing` costs the client a fifth of Python's own start
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from debugger.errors import DebuggerError
+
+INTERRUPTED = 130
+# What a shell says of a program that SIGPIPE ended.
+_NOBODY_READS = 141
+
+_INTERRUPT_S = 15.0  # a question ends its program, and tells what it has
+_STATUS_S = 5.0
+_STOP_S = 10.0
+_LOG_LINES = 200
+
+_REQUEST = 1
+_CANCEL = 2
+
+_progress = ""
+
+
+def run_command(argv: Sequence[str] | None = None, *, daemon: Sequence[str] | None = None) -> int:
+    """Run one command, and give its exit code.
+
+    Args:
+        argv: The command's words; without it the process's own.
+        daemon: What Python runs when no daemon is there.
+    """
+    words = sys.argv[1:] if argv is None else list(argv)
+    as_json = protocol.has_option(words, "--json")
+    try:
+        return _run_command(words, daemon)
+    except KeyboardInterrupt:
+        _show_progress("")
+        return INTERRUPTED
+    except _OutputClosed:
+        # What Python still holds for stdout must not fail again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return _NOBODY_READS
+    except _debugger_error() as error:
+        return _report_error(error, as_json=as_json)
+    except TimeoutError:
+        return _report_error(_no_answer_error(), as_json=as_json)
+    except OSError as error:
+        return _report_error(_os_error(error), as_json=as_json)
+
+
+def run_process() -> int:
+    """Run the process's own command, and end the process without Python's slow clean-up.
+
+    Where threads may still have something to do (an MCP server, a measurement of coverage), the
+    exit code is returned, and Python ends as it always does.
+    """
+    code = run_command()
+    if "threading" in sys.modules:
+        return code
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):  # closed: Python says so
+            return code
+    os._exit(code)
+
+
+class _OutputClosed(Exception):
+    """Standard output is closed at the other end."""
+
+
+class _DaemonGone(Exception):
+    """The daemon hung up and did not answer."""
+
+
+def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
+    command = protocol.command_words(argv)[:2]
+    if command[:1] == ["help"]:
+        at = argv.index("help")
+        argv = [*argv[:at], *argv[at + 1 :], "--help"]
+    if command == ["version"]:
+        argv, command = ["--version"], []
+    is_local = not argv or command[:1] in (["completion"], ["skill"])
+    if is_local or protocol.has_option(argv, "--help", "-h"):
+        # click, for what a person reads.
+        from debugger.cli import local_answers
+
+        return local_answers.print_local_answer(argv)
+    if command[:1] == ["mcp"]:
+        # A server of its own, with all that the SDK brings.
+        from debugger.mcp import mcp_main
+
+        return mcp_main.run_server(argv)
+    if not command and protocol.has_option(argv, "--version"):
+        _write_stdout(f"debugger {__version__}\n")
+        return 0
+    directory = paths.runtime_dir()
+    if command == ["daemon", "logs"]:
+        return _show_logs(argv, directory)
+    if command in (["daemon", "status"], ["daemon", "stop"]):
+        return _request_if_running(argv, directory, stops=command[1] == "stop")
+    return _request_daemon(argv, directory, command, daemon)
+
+
+def _request_daemon(
+    argv: list[str], directory: str, command: list[str], daemon: Sequence[str] | None
+) -> int:
+    # A daemon that is just ending refuses, or hangs up; its successor will answer.
+    for _ in range(3):
+        connection = transport.connect_daemon(directory) or _start_daemon(directory, daemon)
+        try:
+            answer = _send_and_receive(connection, argv)
+        except _DaemonGone:
+            _raise_if_daemon_died(directory, command, connection.peer_pid())
+            continue
+        finally:
+            connection.close()
+        if not answer.get("retry"):
+            return _print_answer(answer, argv)
+    raise _no_answer_error()
+
+
+def _request_if_running(argv: list[str], directory: str, *, stops: bool) -> int:
+    connection = transport.connect_daemon(directory)
+    if connection is None:
+        return _say_not_running(argv)
+    try:
+        answer = _send_and_receive(connection, argv, timeout=_STOP_S if stops else _STATUS_S)
+        if stops:
+            # The daemon's process itself holds this connection open to its very end.
+            while connection.receive_line(_STOP_S) is not None:
+                pass
+    except _DaemonGone:
+        return _say_not_running(argv)
+    finally:
+        connection.close()
+    return _say_not_running(argv) if answer.get("retry") else _print_answer(answer, argv)
+
+
+def _start_daemon(directory: str, daemon: Sequence[str] | None) -> transport.DaemonConnection:
+    # Starting a process costs more than the import does.
+    from debugger.daemon import daemon_process
+
+    return daemon_process.connect_or_start(
+        directory, daemon_process.DAEMON if daemon is None else daemon, say=_write_note
+    )
+
+
+def _send_and_receive(
+    connection: transport.DaemonConnection, argv: list[str], *, timeout: float | None = None
+) -> dict[str, Any]:
+    """Send the command, pass on what is streamed, and give the answer."""
+    line = protocol.encode_message(_build_request(argv))
+    if len(line) > protocol.MAX_BYTES:
+        raise _malformed_error(
+            f"the command and its environment have {len(line)} bytes, a message at most "
+            f"{protocol.MAX_BYTES}"
+        )
+    connection.send_line(line)
+    # SIGTERM is as Ctrl-C: `timeout 60 debugger …` gets what is known by then.
+    before = _signal.signal(_signal.SIGTERM, _signal.default_int_handler)
+    try:
+        return _wait_for_answer(connection, timeout)
+    except KeyboardInterrupt:
+        # The daemon ends the wait and says where the program is; a second Ctrl-C ends us.
+        connection.send_line(
+            protocol.encode_message({"v": protocol.VERSION, "id": _CANCEL, "cancel": _REQUEST})
+        )
+        try:
+            return _wait_for_answer(connection, _INTERRUPT_S)
+        except TimeoutError:
+            raise KeyboardInterrupt from None
+    finally:
+        _signal.signal(_signal.SIGTERM, before)
+
+
+def _wait_for_answer(
+    connection: transport.DaemonConnection, timeout: float | None
+) -> dict[str, Any]:
+    has_streamed = False
+    while True:
+        try:
+            raw = connection.receive_line(timeout)
+            if raw is None:
+                raise _DaemonGone
+            message = protocol.decode_message(raw)
+        except protocol.MalformedMessage as error:
+            raise _malformed_error(f"the daemon's answer: {error}") from None
+        except transport.MessageTooLong:
+            raise _malformed_error(
+                f"the daemon's answer is over {protocol.MAX_BYTES} bytes"
+            ) from None
+        # An answer without an id is to bytes that the daemon could not read as a request.
+        if message.get("id") not in (_REQUEST, None):
+            continue
+        if "progress" in message:
+            if not has_streamed:
+                _show_progress(str(message["progress"]))
+            continue
+        _show_progress("")
+        if "stream" not in message:
+            return message
+        has_streamed = True
+        _write_stdout(str(message["stream"]))
+
+
+def _show_progress(text: str) -> None:
+    """Show on the terminal what goes on, in place of what was shown before; "" wipes it."""
+    global _progress  # noqa: PLW0603 - what the terminal's last line shows
+    if text or _progress:
+        _print_aside(f"\r\x1b[K{text[: _terminal_width(2) - 1]}")
+    _progress = text
+
+
+def _build_request(argv: list[str]) -> dict[str, Any]:
+    tty = sys.stdout is not None and sys.stdout.isatty()
+    return {
+        "v": protocol.VERSION,
+        "id": _REQUEST,
+        "argv": argv,
+        "cwd": _runtime_directory(),
+        "env": dict(os.environ),
+        "width": _terminal_width() if tty else 80,
+        "tty": tty,
+        "progress": sys.stderr is not None and sys.stderr.isatty(),
+        "client": __version__,
+        "result": False,  # it prints the text
+    }
+
+
+def _print_answer(answer: dict[str, Any], argv: list[str]) -> int:
+    if note := answer.get("note"):
+        _write_note(str(note))
+    text = answer.get("text")
+    if text:
+        _write_stdout(text if text.endswith("\n") else f"{text}\n")
+    if not answer.get("success") and text is None:
+        error = answer.get("error") or {}
+        _print_error(
+            str(error.get("code")),
+            str(error.get("message")),
+            error.get("hint"),
+            as_json=protocol.has_option(argv, "--json"),
+        )
+    code = answer.get("exit")
+    return code if isinstance(code, int) else 1
+
+
+def _raise_if_daemon_died(directory: str, command: list[str], asked: int | None) -> None:
+    """Raise for a daemon that died at work; return if it only ended in good order."""
+    state = transport.read_state(directory)
+    if state is None or state.get("closing"):
+        return
+    if asked is not None and asked != state.get("pid"):  # its successor's, which lives
+        return
+    from debugger.daemon import daemon_process
+    from debugger.errors import DebuggerError, ErrorCode
+
+    ran = " ".join(command) or "the command"
+    raise DebuggerError(
+        ErrorCode.INTERNAL,
+        f"the daemon died while it ran '{ran}'; {daemon_process.describe_lost_sessions(state)}",
+        hint="debugger daemon logs shows why; debugger start PROGRAM begins anew",
+    )
+
+
+def _say_not_running(argv: list[str]) -> int:
+    if protocol.has_option(argv, "--json"):
+        _write_stdout('{"ok":true,"data":{"running":false}}\n')
+    else:
+        _write_stdout("daemon: not running\n")
+    return 0
+
+
+def _show_logs(argv: list[str], directory: str) -> int:
+    path = f"{directory}/{paths.LOG}"
+    lines = paths.log_tail(path, lines=_LOG_LINES)
+    if protocol.has_option(argv, "--json"):
+        _write_stdout(
+            protocol.encode_ascii({"ok": True, "data": {"path": path, "lines": lines}}) + "\n"
+        )
+    else:
+        _write_stdout("".join(f"{line}\n" for line in lines) or f"no log at {path}\n")
+    return 0
+
+
+def _write_stdout(text: str) -> None:
+    if sys.stdout is None:
+        return
+    try:
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:
+            encoding = sys.stdout.encoding
+            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise _OutputClosed from None
+
+
+def _write_note(text: str) -> None:
+    _print_aside(f"note: {text}\n")
+
+
+def _print_aside(text: str) -> None:
+    if sys.stderr is None:
+        return
+    try:
+        # Python's stderr escapes what its encoding cannot hold.
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except BrokenPipeError:
+        return
+
+
+def _print_error(code: str, message: str, hint: str | None, *, as_json: bool) -> None:
+    if as_json:
+        error = {"code": code, "message": message, "hint": hint}
+        _write_stdout(protocol.encode_ascii({"ok": False, "error": error}) + "\n")
+        return
+    _print_aside(f"error: {message}\n" + (f"hint: {hint}\n" if hint else ""))
+
+
+def _report_error(error: DebuggerError, *, as_json: bool) -> int:
+    try:
+        _print_error(error.code.value, error.message, error.hint, as_json=as_json)
+    except _OutputClosed:
+        return _NOBODY_READS
+    return int(error.exit_code)
+
+
+def _malformed_error(message: str) -> DebuggerError:
+    from debugger.errors import DebuggerError, ErrorCode
+
+    return DebuggerError(ErrorCode.PROTOCOL, message, hint="debugger daemon stop")
+
+
+def _no_answer_error() -> DebuggerError:
+    from debugger.errors import DebuggerError, ErrorCode
+
+    pid = (transport.read_state(paths.runtime_dir()) or {}).get("pid")
+    if pid is None:
+        return DebuggerError(
+            ErrorCode.TIMEOUT, "the daemon does not answer", hint="debugger daemon logs"
+        )
+    return DebuggerError(
+        ErrorCode.TIMEOUT,
+        f"the daemon (pid {pid}) does not answer",
+        hint=f"debugger daemon logs; kill {pid} ends it",
+    )
+
+
+def _os_error(error: OSError) -> DebuggerError:
+    from debugger.errors import DebuggerError, ErrorCode
+
+    return DebuggerError(ErrorCode.INTERNAL, str(error), hint="debugger daemon logs")
+
+
+def _debugger_error() -> type[DebuggerError]:
+    """Give the class to catch; asked only when something failed, for errors imports enum."""
+    from debugger.errors import DebuggerError
+
+    return DebuggerError
+
+
+def _runtime_directory() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        # Removed under us; only a command that starts a program needs to complain.
+        return os.environ.get("PWD", "/")
+
+
+def _terminal_width(descriptor: int = 1) -> int:
+    try:
+        return os.get_terminal_size(descriptor).columns or 80
+    except OSError:
+        return 80

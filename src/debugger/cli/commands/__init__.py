@@ -1,0 +1,37 @@
+"""One function per command, grouped by what it asks about."""
+
+from __future__ import annotations
+
+import importlib
+
+# In the order of the help. Those of a question lie in its folder.
+_MODULES = (
+    "cli.commands.session_commands",
+    "cli.commands.attach_commands",
+    "cli.commands.breakpoint_commands",
+    "cli.commands.running_commands",
+    "cli.commands.watch_commands",
+    "cli.commands.catch_commands",
+    "cli.commands.inspection_commands",
+    "cli.commands.machine_commands",
+    "cli.commands.live_commands",
+    "cli.commands.output_commands",
+    "questions.crash.command",
+    "questions.hang.command",
+    "questions.who_wrote.command",
+    "questions.test.command",
+    "questions.try_change.command",
+    "questions.probe.command",
+    "questions.path.command",
+    "questions.calls.command",
+    "questions.diff.command",
+    "questions.recordings.saved_run_commands",
+    "cli.commands.system_commands",
+    "cli.commands.setup_command",
+)
+
+
+def register_all() -> None:
+    """Register all commands."""
+    for name in _MODULES:
+        importlib.import_module(f"debugger.{name}")

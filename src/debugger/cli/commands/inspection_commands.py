@@ -1,0 +1,277 @@
+"""Commands that look at a stopped program."""
+
+from __future__ import annotations
+
+import os.path
+from typing import Annotated
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers, number_format
+from debugger.model.command_registry import Argument, Option, register_command
+from debugger.model.debugger_words import one_line
+from debugger.model.program import EvaluationPurpose
+from debugger.model.raw_policy import uses_shell
+from debugger.questions.runner.command_call import CommandCall, spec_in_session
+from debugger.session import inspection, raw_commands, stop_report, value_inspection
+
+GROUP = "Looking"
+_WITHIN_RAW = 30.0  # seconds that a raw step is waited for
+_WITHIN_MAX = 24 * 3600.0
+_Context = Annotated[int, Option("--context", help="lines around it", metavar="N")]
+_Expression = Annotated[str, Argument("EXPR", "in the program's language", words=True)]
+_CONTEXT_MAX = 500
+
+
+def _context_lines(lines: int) -> int:
+    if not 0 <= lines <= _CONTEXT_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE, f"--context is 0 to {_CONTEXT_MAX} lines", hint="debugger context"
+        )
+    return lines
+
+
+@register_command("context", aliases=("where",), group=GROUP, reads_only=True)
+async def context(call: CommandCall, *, lines: _Context = 3) -> answers.Answer:
+    """Show where the program is: source, locals, stack, all of it."""
+    session = call.current_session()
+    around = _context_lines(lines)
+    return await session.run_job(
+        lambda: stop_report.report_stop(session, context=around, is_full=True)
+    )
+
+
+@register_command("source", aliases=("list",), group=GROUP, reads_only=True)
+async def source(
+    call: CommandCall,
+    place: Annotated[
+        str | None, Argument("LOC", "FILE:LINE, LINE of the current file, or a function")
+    ] = None,
+    *,
+    lines: _Context = 5,
+    function: Annotated[bool, Option("--function", help="the whole current function")] = False,
+) -> answers.Answer:
+    """Show source around a place, a function's, or around where the program is."""
+    session = call.current_session()
+    around = _context_lines(lines)
+    if place is None:
+        return await session.run_job(
+            lambda: inspection.list_source(session, None, None, context=around, is_whole=function)
+        )
+    spec = spec_in_session(call, session, place)
+    if spec.function is not None and os.path.isfile(os.path.join(call.cwd, spec.function)):
+        spec = spec_in_session(call, session, f"{spec.function}:1")
+    if spec.function is not None:
+        return await session.run_job(
+            lambda: inspection.function_listing(session, spec, context=around)
+        )
+    if spec.file is None or spec.line is None:
+        raise DebuggerError(
+            ErrorCode.USAGE, f"not a line of a file: {place}", hint="debugger source FILE:LINE"
+        )
+    return await session.run_job(
+        lambda: inspection.list_source(session, spec.file, spec.line, context=around)
+    )
+
+
+@register_command("backtrace", aliases=("bt",), group=GROUP, reads_only=True)
+async def backtrace(
+    call: CommandCall,
+    *,
+    with_locals: Annotated[bool, Option("--locals", help="with each frame's locals")] = False,
+    limit: Annotated[int, Option("--limit", help="at most so many frames", metavar="N")] = 50,
+    thread: Annotated[int | None, Option("--thread", help="of this thread", metavar="N")] = None,
+    every: Annotated[bool, Option("--all", help="of every thread")] = False,
+) -> answers.Answer:
+    """Show the stack."""
+    session = call.current_session()
+    if not 1 <= limit <= inspection.FRAMES_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--limit is 1 to {inspection.FRAMES_MAX} frames",
+            hint="debugger backtrace",
+        )
+    if every:
+        return await session.run_job(lambda: inspection.all_backtraces(session, limit=limit))
+    return await session.run_job(
+        lambda: inspection.read_backtrace(
+            session, thread=thread, limit=limit, with_locals=with_locals
+        )
+    )
+
+
+@register_command("frame", group=GROUP)
+async def frame(
+    call: CommandCall, number: Annotated[int | None, Argument("N", "0 is the innermost")] = None
+) -> answers.Answer:
+    """Show a frame and make it the current one."""
+    session = call.current_session()
+    return await session.run_job(lambda: inspection.go_to_frame(session, number))
+
+
+@register_command("up", group=GROUP)
+async def up(
+    call: CommandCall, count: Annotated[int, Argument("COUNT", "how many")] = 1
+) -> answers.Answer:
+    """Go to the caller's frame."""
+    session = call.current_session()
+    return await session.run_job(lambda: inspection.move_frame(session, count))
+
+
+@register_command("down", group=GROUP)
+async def down(
+    call: CommandCall, count: Annotated[int, Argument("COUNT", "how many")] = 1
+) -> answers.Answer:
+    """Go to the frame that was called."""
+    session = call.current_session()
+    return await session.run_job(lambda: inspection.move_frame(session, -count))
+
+
+@register_command("locals", group=GROUP, reads_only=True)
+async def locals_(
+    call: CommandCall,
+    *,
+    frame: Annotated[int | None, Option("--frame", help="of this frame", metavar="N")] = None,
+    scopes: Annotated[bool, Option("--all", help="globals and registers too")] = False,
+) -> answers.Answer:
+    """Show the frame's variables: its arguments and locals."""
+    session = call.current_session()
+    return await session.run_job(
+        lambda: inspection.frame_variables(session, number=frame, with_scopes=scopes)
+    )
+
+
+@register_command("args", group=GROUP, reads_only=True)
+async def args(call: CommandCall) -> answers.Answer:
+    """Show the function's arguments."""
+    session = call.current_session()
+    return await session.run_job(lambda: inspection.frame_variables(session, only_arguments=True))
+
+
+@register_command("print", aliases=("p",), group=GROUP, reads_only=True, dashes_are_words=True)
+async def print_(
+    call: CommandCall,
+    expression: _Expression,
+    *,
+    show_type: Annotated[bool, Option("--type", help="with its type")] = False,
+    depth: Annotated[int, Option("--depth", help="levels of what is inside", metavar="N")] = 1,
+    form: Annotated[
+        str | None,
+        Option(
+            "--format",
+            help="integers as hex, binary, octal, decimal, address or char",
+            metavar="FORMAT",
+        ),
+    ] = None,
+) -> answers.Answer:
+    """Show the value of an expression."""
+    session = call.current_session()
+    written = number_format.find_format(form)
+    return await value_inspection.run_evaluation(
+        session,
+        lambda: value_inspection.evaluate_expression(
+            session,
+            expression,
+            purpose=EvaluationPurpose.PRINT,
+            depth=depth,
+            show_type=show_type,
+            form=written,
+        ),
+    )
+
+
+@register_command("eval", group=GROUP, dashes_are_words=True)
+async def eval_(call: CommandCall, expression: _Expression) -> answers.Answer:
+    """Evaluate an expression that may change the program."""
+    session = call.current_session()
+    return await value_inspection.run_evaluation(
+        session,
+        lambda: value_inspection.evaluate_expression(
+            session, expression, purpose=EvaluationPurpose.EVALUATE, depth=1, show_type=False
+        ),
+    )
+
+
+@register_command("set", group=GROUP, dashes_are_words=True)
+async def set_(
+    call: CommandCall,
+    name: Annotated[str, Argument("NAME", "a variable, a field or an element")],
+    value: Annotated[str, Argument("VALUE", "an expression", words=True)],
+) -> answers.Answer:
+    """Set a variable; shows it before and after."""
+    session = call.current_session()
+    new = value.removeprefix("= ") if value != "=" else value
+    return await value_inspection.run_evaluation(
+        session, lambda: value_inspection.assign_value(session, name, new)
+    )
+
+
+@register_command("vars", group=GROUP, reads_only=True)
+async def vars_(
+    call: CommandCall,
+    ref: Annotated[str, Argument("REF", "as shown behind a value: v3")],
+    *,
+    start: Annotated[int, Option("--from", help="first element, from 0", metavar="N")] = 0,
+    count: Annotated[int, Option("--count", help="how many", metavar="N")] = 50,
+) -> answers.Answer:
+    """Page through a value's contents."""
+    session = call.current_session()
+    return await session.run_job(
+        lambda: value_inspection.read_page(session, ref, start=start, count=count)
+    )
+
+
+@register_command("threads", group=GROUP, reads_only=True)
+async def threads(call: CommandCall) -> answers.Answer:
+    """List the threads and where each is.
+
+    The ids are those of the debugger behind the session: LLDB and Frida have the system's, the
+    others count from 1, and delve counts goroutines.
+    """
+    session = call.current_session()
+    return await session.run_job(lambda: inspection.list_threads(session))
+
+
+@register_command("thread", group=GROUP)
+async def thread(
+    call: CommandCall, number: Annotated[int | None, Argument("N", "from threads")] = None
+) -> answers.Answer:
+    """Show the current thread, or make another the current one."""
+    session = call.current_session()
+    return await session.run_job(lambda: inspection.choose_thread(session, number))
+
+
+@register_command("raw", group=GROUP, dashes_are_words=True)
+async def raw(
+    call: CommandCall,
+    text: Annotated[str, Argument("COMMAND", "of the debugger's own", words=True)],
+    *,
+    # Not --timeout: LLDB's own commands have an option of that name.
+    within: Annotated[
+        float | None, Option("--within", help="seconds it may take", metavar="S")
+    ] = None,
+) -> answers.Answer:
+    """Run a command of the debugger behind the session."""
+    if within is not None and not 0 < within <= _WITHIN_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--within is in seconds, above 0 and up to {_WITHIN_MAX:g}, not {within:g}",
+            hint="debugger raw --within 10 COMMAND",
+        )
+    security = call.config.security
+    session = call.current_session()
+    if security.raw == "deny":
+        raise DebuggerError(
+            ErrorCode.DENIED, "raw commands are denied by the configuration", hint="debugger config"
+        )
+    if security.shell == "deny" and session.adapter != "debugpy" and uses_shell(text):
+        raise DebuggerError(
+            ErrorCode.DENIED,
+            "this command could run a shell or a script of the debugger's",
+            hint='debugger config: [security] shell = "allow" permits it',
+        )
+    if not text.strip():
+        raise DebuggerError(
+            ErrorCode.USAGE, "an empty command", hint="debugger raw help lists some"
+        )
+    one_line(text)
+    return await raw_commands.run_raw(session, text, call.wait_limit(within or _WITHIN_RAW), within)

@@ -1,0 +1,151 @@
+"""Commands for a program that runs on: tracing, reading and writing values, calling functions."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from debugger.cli.commands import breakpoint_commands
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.command_registry import Argument, Option, register_command
+from debugger.model.debugger_words import check_line, parse_call
+from debugger.questions.runner.command_call import CommandCall
+from debugger.session import function_tracing, live_values, value_inspection
+
+GROUP = "Live"
+_Type = Annotated[
+    str | None,
+    Option("--type", help="of what is at an address: i8 to u64, f32, f64, pointer", metavar="TYPE"),
+]
+
+
+@register_command("trace add", group=GROUP)
+async def trace_add(
+    call: CommandCall,
+    patterns: Annotated[
+        tuple[str, ...], Argument("PATTERN", "a function, 'audio::*', or '@file:parser.c'")
+    ],
+    *,
+    limit: Annotated[
+        int | None, Option("--limit", help="at most so many functions a pattern", metavar="N")
+    ] = None,
+) -> answers.Answer:
+    """Trace functions: write every call to the timeline, without stopping the program.
+
+    `debugger events --kind function_enter` shows them. A debugger that cannot trace logs where
+    functions of these names are entered, as `events --kind logpoint`.
+    """
+    session = call.current_session()
+    if not 0 < len(patterns) <= function_tracing.PATTERNS_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"1 to {function_tracing.PATTERNS_MAX} patterns can be traced at once, not {len(patterns)}",
+            hint="debugger trace add 'audio::*'",
+        )
+    if limit is not None and not 1 <= limit <= function_tracing.FUNCTIONS_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--limit is 1 to {function_tracing.FUNCTIONS_MAX} functions, not {limit}",
+            hint="debugger trace add --help",
+        )
+    return await function_tracing.add_traces(session, patterns, limit)
+
+
+@register_command("trace remove", group=GROUP)
+async def trace_remove(
+    call: CommandCall,
+    ids: Annotated[tuple[int, ...], Argument("ID", "from trace list")] = (),
+    *,
+    every: Annotated[bool, Option("--all", help="all of them")] = False,
+) -> answers.Answer:
+    """Trace functions no longer."""
+    if every == bool(ids):
+        raise DebuggerError(ErrorCode.USAGE, "which? Give IDs or --all", hint="debugger trace list")
+    return await function_tracing.remove_traces(call.current_session(), ids, every=every)
+
+
+@register_command("trace list", group=GROUP, reads_only=True)
+async def trace_list(call: CommandCall) -> answers.Answer:
+    """List what is traced: how many functions, which were left out or sampled."""
+    return await function_tracing.list_traces(call.current_session())
+
+
+@register_command("log", group=GROUP)
+async def log(
+    call: CommandCall,
+    place: Annotated[str, Argument("LOC", "FILE:LINE, LINE of the current file, or FUNCTION")],
+    text: Annotated[str, Argument("TEXT", "{expr} is evaluated", words=True)],
+    *,
+    condition: Annotated[
+        str | None, Option("--condition", "-c", help="log only if this is true", metavar="EXPR")
+    ] = None,
+) -> answers.Answer:
+    """Write a text to the timeline where the program passes, without stopping it.
+
+    It is a breakpoint that logs: `debugger breakpoint list` and `remove` know it.
+    """
+    made: answers.Answer = await breakpoint_commands.add(call, place, log=text, condition=condition)
+    return made
+
+
+@register_command("read", group=GROUP, reads_only=True)
+async def read(
+    call: CommandCall,
+    names: Annotated[
+        tuple[str, ...], Argument("NAME", "an expression, or 0xADDR:TYPE; several are read at once")
+    ],
+    *,
+    kind: _Type = None,
+) -> answers.Answer:
+    """Show values: in the current frame of a stopped program, else globals and addresses."""
+    session = call.current_session()
+    if not 0 < len(names) <= live_values.READ_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"1 to {live_values.READ_MAX} values can be read at once, not {len(names)}",
+            hint="debugger read NAME NAME",
+        )
+    wanted = [live_values.parse_target(name, kind) for name in names]
+    return await value_inspection.run_evaluation(
+        session, lambda: live_values.read_values(session, wanted)
+    )
+
+
+@register_command("write", group=GROUP, dashes_are_words=True)
+async def write(
+    call: CommandCall,
+    name: Annotated[str, Argument("NAME", "a variable, a field, an element, or 0xADDR:TYPE")],
+    value: Annotated[str, Argument("VALUE", "an expression; of an address a number", words=True)],
+    *,
+    kind: _Type = None,
+) -> answers.Answer:
+    """Write a value, of a global also while the program runs; shows it before and after."""
+    session = call.current_session()
+    wanted = live_values.parse_target(name, kind)
+    new = value.removeprefix("= ") if value != "=" else value
+    return await value_inspection.run_evaluation(
+        session, lambda: live_values.write_value(session, wanted, new)
+    )
+
+
+@register_command("call", group=GROUP, dashes_are_words=True)
+async def call_(
+    call: CommandCall,
+    function: Annotated[str, Argument("FUNCTION", "its name, or the whole call: 'add(1, n)'")],
+    arguments: Annotated[tuple[str, ...], Argument("ARGS", "an expression each")] = (),
+) -> answers.Answer:
+    """Call a function, in the stopped program; shows what it returned."""
+    session = call.current_session()
+    check_line(
+        function, live_values.WORDS_MAX
+    )  # as it was given: what is taken apart has lost its ends
+    name, given = parse_call(function) if not arguments else (function, arguments)
+    if len(given) > live_values.ARGUMENTS_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"at most {live_values.ARGUMENTS_MAX} arguments can be given, not {len(given)}",
+            hint="debugger call --help",
+        )
+    return await value_inspection.run_evaluation(
+        session, lambda: live_values.call_function(session, name, given)
+    )

@@ -1,0 +1,275 @@
+"""Commands about what the program wrote and what happened; and its input."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import UNSET
+
+from debugger.cli.commands import event_filters
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.command_registry import Argument, Option, register_command
+from debugger.model.events import Event, EventKind, OutputStream
+from debugger.questions.runner.command_call import CommandCall
+from debugger.session.session import Session
+from debugger.session.session_state import check_runs
+from debugger.session.timeline import EventPage, LogLine
+
+GROUP = "Output and events"
+_LINES_MAX = 10_000
+_INPUT_MAX = 8 << 20
+_FOLLOW_S = 0.5
+
+
+@register_command("output", group=GROUP)
+async def output(
+    call: CommandCall,
+    *,
+    tail: Annotated[int | None, Option("--tail", help="the last N lines", metavar="N")] = None,
+    follow: Annotated[bool, Option("--follow", help="go on until Ctrl-C or the end")] = False,
+    every: Annotated[bool, Option("--all", help="all that is kept")] = False,
+    clear: Annotated[bool, Option("--clear", help="forget it")] = False,
+) -> answers.Answer:
+    """Show the program's output: what is new since you last asked.
+
+    stdout and stderr reach the debugger by two ways: each is in its own order, but which of two
+    lines that were written close together came first is not known.
+    """
+    session = call.current_session()
+    timeline, cursors = session.timeline, session.cursors
+    if tail is not None and not 0 <= tail <= _LINES_MAX:
+        raise DebuggerError(ErrorCode.USAGE, f"--tail is 0 to {_LINES_MAX}", hint="debugger output")
+    if clear:
+        cleared = timeline.clear_output()
+        cursors.asked = cursors.reported = timeline.cursor()
+        return answers.Output(lines=(), dropped=0, total=cleared, cleared=True)
+    page = timeline.lines(since=0 if every or tail is not None else cursors.asked, tail=tail)
+    cursors.asked = page.next
+    if tail is None:  # the next stop does not show again what was all shown here
+        cursors.reported = max(cursors.reported, page.next)
+    if follow:
+        return await _follow_output(call, session, list(page.lines))
+    return answers.Output(
+        lines=tuple(_output_line(one) for one in page.lines),
+        dropped=page.dropped,
+        total=len(page.lines),
+        crash=session.crash or UNSET,
+        notes=_output_notes(page.lines),
+    )
+
+
+def _output_notes(lines: Sequence[LogLine]) -> tuple[str, ...]:
+    if {OutputStream.STDOUT, OutputStream.STDERR} <= {one.stream for one in lines}:
+        return ("stdout and stderr are each in order; which came first of the two is not known",)
+    return ()
+
+
+def _output_line(line: LogLine) -> answers.OutputLine:
+    return answers.OutputLine(line.stream.value, line.text, line.seq)
+
+
+async def _follow_output(
+    call: CommandCall, session: Session, lines: list[LogLine]
+) -> answers.Output:
+    """Stream the output until the user has enough or the program has ended."""
+    timeline, cursors = session.timeline, session.cursors
+    total = 0
+    while True:
+        is_over = not session.is_live
+        for line in lines:
+            await call.stream(line.text + ("" if line.open else "\n"))
+        total += len(lines)
+        if call.interrupted.is_set() or (is_over and not lines):
+            return answers.Output(lines=(), dropped=0, total=total)
+        if not lines:
+            await _wait_for_event(
+                call, session, cursors.asked, {EventKind.OUTPUT, EventKind.LOGPOINT, EventKind.EXIT}
+            )
+        if session.is_closed:
+            return answers.Output(lines=(), dropped=0, total=total)
+        page = timeline.lines(since=cursors.asked)
+        cursors.asked, lines = page.next, list(page.lines)
+        cursors.reported = max(cursors.reported, page.next)
+
+
+async def _wait_for_event(
+    call: CommandCall, session: Session, after: int, kinds: set[EventKind]
+) -> None:
+    await session.timeline.wait(after, kinds, _FOLLOW_S, interrupted=call.interrupted)
+
+
+@register_command("events", group=GROUP, reads_only=True)
+async def events(
+    call: CommandCall,
+    *,
+    kinds: Annotated[tuple[str, ...], Option("--kind", help="only this kind", metavar="K")] = (),
+    function: Annotated[
+        str | None,
+        Option(
+            "--function", help="only in this function, or in all like *this*", metavar="PATTERN"
+        ),
+    ] = None,
+    file: Annotated[str | None, Option("--file", help="only in this file", metavar="FILE")] = None,
+    text: Annotated[
+        str | None, Option("--text", help="only with this in the text", metavar="TEXT")
+    ] = None,
+    thread: Annotated[
+        int | None, Option("--thread", help="only of this thread", metavar="N")
+    ] = None,
+    returned: Annotated[
+        str | None,
+        Option("--returned", help="only what returned it: 0, '<0', '!=0', *text*", metavar="VALUE"),
+    ] = None,
+    min_duration: Annotated[
+        str | None, Option("--min-duration", help="only calls of at least, like 5ms", metavar="T")
+    ] = None,
+    max_duration: Annotated[
+        str | None, Option("--max-duration", help="only calls of at most", metavar="T")
+    ] = None,
+    since: Annotated[
+        str | None, Option("--since", help="after this event, or so long ago (-5s)", metavar="SEQ")
+    ] = None,
+    until: Annotated[
+        str | None, Option("--until", help="up to this event, or so long ago", metavar="SEQ")
+    ] = None,
+    limit: Annotated[int, Option("--limit", help="at most so many", metavar="N")] = 50,
+    follow: Annotated[bool, Option("--follow", help="go on until Ctrl-C or the end")] = False,
+) -> answers.Answer:
+    """Show what happened: stops, output, calls, failed conditions, crashes, exits.
+
+    All filters hold together. The numbers are the order in which events arrived: a traced call has
+    the time at which it was, and may stand after an event that was later.
+    """
+    session = call.current_session()
+    if not 1 <= limit <= 500:  # noqa: PLR2004 - the timeline's page
+        raise DebuggerError(
+            ErrorCode.USAGE, "--limit is 1 to 500", hint="debugger events --since SEQ"
+        )
+    if follow and until is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE, "--follow goes on, --until ends", hint="debugger events --help"
+        )
+    asked = event_filters.parse_filters(
+        kinds=kinds,
+        function=function,
+        file=file,
+        text=text,
+        thread=thread,
+        returned=returned,
+        min_duration=min_duration,
+        max_duration=max_duration,
+        since=since,
+        until=until,
+    )
+    after, last = (
+        event_filters.parse_event_number("--since", since),
+        event_filters.parse_event_number("--until", until),
+    )
+    before = None if last is None else last + 1
+    matching = partial(session.timeline.events, asked, before=before)
+    page = matching(since=after or 0, limit=limit, newest=since is None)
+    if follow:
+        return await _follow_events(call, session, page, matching)
+    return answers.Events(
+        events=tuple(_event_view(one) for one in page.events),
+        next=page.next,
+        dropped=page.dropped,
+        total=page.total,
+        earlier=max(0, page.total - len(page.events)) if since is None else 0,
+        total_is_least=page.is_least,
+        crash=session.crash or UNSET,
+    )
+
+
+async def _follow_events(
+    call: CommandCall, session: Session, page: EventPage, matching: Callable[..., EventPage]
+) -> answers.Events:
+    cursor, found = page.next, page.events
+    while True:
+        is_over = not session.is_live
+        for one in found:
+            text = one.text.replace("\n", "\\n")
+            await call.stream(f"{one.seq} {one.kind.value} {text}\n")
+        if call.interrupted.is_set() or session.is_closed or (is_over and not found):
+            return answers.Events(events=(), next=cursor, dropped=0, total=0)
+        if not found:
+            await _wait_for_event(call, session, cursor, set(EventKind))
+        page = matching(since=cursor, limit=500)
+        cursor, found = page.next, page.events
+
+
+def _event_view(one: Event) -> answers.EventView:
+    return answers.EventView(
+        seq=one.seq,
+        time_ns=one.time_ns,
+        kind=one.kind.value,
+        session=one.session,
+        thread=one.thread,
+        text=one.text,
+        data=one.data,
+        function=one.function if one.function is not None else UNSET,
+        file=one.file if one.file is not None else UNSET,
+        line=one.line if one.line is not None else UNSET,
+    )
+
+
+@register_command("input", group=GROUP)
+async def input_(
+    call: CommandCall,
+    text: Annotated[
+        str | None, Argument("TEXT", "a line for the program to read", words=True)
+    ] = None,
+    *,
+    file: Annotated[str | None, Option("--file", help="send this file", metavar="F")] = None,
+    eof: Annotated[bool, Option("--eof", help="end its input (after TEXT)")] = False,
+    no_newline: Annotated[bool, Option("--no-newline", help="send TEXT without a newline")] = False,
+) -> answers.Answer:
+    """Write to the program's input."""
+    session = call.current_session()
+    session.require_live("write to its input")
+    check_runs(session.target, to="write to its input")
+    if text is None and file is None and not eof:
+        raise DebuggerError(
+            ErrorCode.USAGE, "what? TEXT, --file or --eof", hint="debugger input --help"
+        )
+    data = b""
+    if text is not None:
+        data = text.encode("utf-8", "surrogateescape") + (b"" if no_newline else b"\n")
+    if file is not None:
+        data += _file_contents(Path(call.cwd) / file)
+    if data:
+        session.look.has_read_stdin = True
+        await session.backend.write_input(data)
+    if eof:
+        await session.backend.close_input()
+    said = f"sent {len(data)} bytes" if data or not eof else "ended the input"
+    return answers.Text(message=said + (", and ended the input" if eof and data else ""))
+
+
+def _file_contents(path: Path) -> bytes:
+    try:
+        # What a device or a pipe gives is known only when it is read, and may have no end.
+        with open(path, "rb", opener=_without_waiting) as opened:
+            data = opened.read(_INPUT_MAX + 1) or b""
+    except OSError as error:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"cannot read {path}: {error.strerror}",
+            hint="debugger input --file F",
+        ) from error
+    if len(data) > _INPUT_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{path} is over {_INPUT_MAX} bytes",
+            hint="debugger start PROGRAM --stdin FILE takes a file of any size",
+        )
+    return data
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)

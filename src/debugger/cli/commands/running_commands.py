@@ -1,0 +1,195 @@
+"""Commands that let the program run, and wait; each answers with where it stopped."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from debugger.backends.abilities import InstructionStepAbility, SingleThreadAbility
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.command_registry import Argument, Option, register_command
+from debugger.model.debugger_words import one_line
+from debugger.model.program import ResumeKind
+from debugger.model.state import State
+from debugger.questions.runner.command_call import CommandCall, spec_in_session
+from debugger.session import inspection, stepping
+
+GROUP = "Running"
+_PAUSE_S = 10.0
+_Timeout = Annotated[float | None, Option("--timeout", help="seconds to wait", metavar="S")]
+_Instruction = Annotated[bool, Option("--instruction", help="by machine instructions, not lines")]
+_Count = Annotated[int, Argument("COUNT", "how many times")]
+_Own = Annotated[
+    bool, Option("--own", help="stop in the program's own code only, not in libraries")
+]
+
+
+@register_command("continue", aliases=("c",), group=GROUP)
+async def continue_(
+    call: CommandCall,
+    *,
+    thread: Annotated[
+        int | None, Option("--thread", help="only this thread; the others stay", metavar="N")
+    ] = None,
+    timeout: _Timeout = None,
+    no_wait: Annotated[bool, Option("--no-wait", help="do not wait for a stop")] = False,
+) -> answers.Answer:
+    """Run to the next stop or the end."""
+    session = call.current_session()
+    patience = None if no_wait else call.wait_limit(timeout)
+    if thread is None:
+        return await stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience)
+    session.require_state(State.STOPPED, to="continue")
+    await session.run_job(lambda: inspection.known_thread(session, thread))
+    alone = session.backend.find_ability(SingleThreadAbility).resume_single_thread
+    return await stepping.resume_and_wait(
+        session, ResumeKind.CONTINUE, patience, thread=thread, by=alone
+    )
+
+
+@register_command("next", aliases=("n",), group=GROUP)
+async def next_(
+    call: CommandCall,
+    count: _Count = 1,
+    *,
+    by_instruction: _Instruction = False,
+    own: _Own = False,
+    timeout: _Timeout = None,
+) -> answers.Answer:
+    """Run to the next line, over calls."""
+    steps = _step_times(
+        call, ResumeKind.NEXT, count, timeout, by_instruction=by_instruction, own=own
+    )
+    return await steps
+
+
+@register_command("step", aliases=("s",), group=GROUP)
+async def step(
+    call: CommandCall,
+    count: _Count = 1,
+    *,
+    by_instruction: _Instruction = False,
+    into: Annotated[
+        str | None, Option("--into", help="into the call of this function", metavar="NAME")
+    ] = None,
+    own: _Own = False,
+    timeout: _Timeout = None,
+) -> answers.Answer:
+    """Run to the next line, into calls."""
+    if into is None:
+        steps = _step_times(
+            call, ResumeKind.STEP, count, timeout, by_instruction=by_instruction, own=own
+        )
+        return await steps
+    if by_instruction or own or count != 1:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--into steps once, into a function",
+            hint="debugger step --into NAME",
+        )
+    one_line(into)
+    return await stepping.step_into(call.current_session(), into, call.wait_limit(timeout))
+
+
+async def _step_times(
+    call: CommandCall,
+    how: ResumeKind,
+    count: int,
+    timeout: float | None,
+    *,
+    by_instruction: bool,
+    own: bool,
+) -> answers.Answer:
+    session, patience = call.current_session(), call.wait_limit(timeout)
+    if own:
+        if by_instruction:
+            raise DebuggerError(
+                ErrorCode.USAGE, "--own is of lines", hint=f"debugger {how.value} --own"
+            )
+        async with stepping.own_code(session):
+            return await stepping.own_steps(session, how, count, patience)
+    if not by_instruction:
+        answer = await stepping.step_times(session, how, count, patience)
+        return stepping.note_library(session, answer)
+    session.require_state(State.STOPPED, to="step")
+    one = session.backend.find_ability(InstructionStepAbility).step_instruction
+    return await stepping.step_times(session, how, count, patience, by=one)
+
+
+@register_command("finish", aliases=("out",), group=GROUP)
+async def finish(
+    call: CommandCall, *, own: _Own = False, timeout: _Timeout = None
+) -> answers.Answer:
+    """Run to the end of the function: the selected frame's; shows what it returned.
+
+    What it returned is known where the debugger can tell; breakpoints that are hit stop it.
+    """
+    session = call.current_session()
+    if not own:
+        return await stepping.finish_function(session, call.wait_limit(timeout))
+    async with stepping.own_code(session):
+        patience = call.wait_limit(timeout)
+        return await stepping.leave_library(
+            session, await stepping.finish_function(session, patience), patience
+        )
+
+
+@register_command("until", group=GROUP)
+async def until(
+    call: CommandCall,
+    place: Annotated[
+        str, Argument("LOC", "FILE:LINE, LINE of the current file, FUNCTION, or *0xADDR")
+    ],
+    *,
+    timeout: _Timeout = None,
+) -> answers.Answer:
+    """Run to a place; other breakpoints stop it too, and are kept."""
+    session = call.current_session()
+    session.require_state(State.STOPPED, to="run to a place")
+    spec = spec_in_session(call, session, place)
+    return await stepping.run_until(session, spec, call.wait_limit(timeout))
+
+
+@register_command("jump", group=GROUP)
+async def jump(
+    call: CommandCall,
+    place: Annotated[str, Argument("LOC", "LINE of the current file, or FILE:LINE")],
+    *,
+    timeout: _Timeout = None,
+) -> answers.Answer:
+    """Go on from another line, without running what is between."""
+    session = call.current_session()
+    session.require_state(State.STOPPED, to="jump")
+    return await stepping.jump_to_line(
+        session, spec_in_session(call, session, place), call.wait_limit(timeout)
+    )
+
+
+@register_command("pause", group=GROUP)
+async def pause(
+    call: CommandCall,
+    *,
+    every: Annotated[
+        bool, Option("--all", help="every thread, where each stops on its own")
+    ] = False,
+    timeout: _Timeout = None,
+) -> answers.Answer:
+    """Stop the running program; shows where it is.
+
+    A program that waits inside a library may take long to stop: without --timeout, 10 seconds at
+    most are waited.
+    """
+    most = min(_PAUSE_S, call.config.timeouts.await_default_secs)
+    patience = call.wait_limit(most if timeout is None else timeout, ends_idle=False)
+    how = stepping.pause_all if every else stepping.pause_program
+    return await how(call.current_session(), patience)
+
+
+@register_command("await", aliases=("wait",), group=GROUP)
+async def await_(call: CommandCall, *, timeout: _Timeout = None) -> answers.Answer:
+    """Wait for the next stop or the end.
+
+    A program that serves is waited for though it is idle: a request may come.
+    """
+    most = call.config.timeouts.await_default_secs if timeout is None else timeout
+    return await stepping.wait_for_stop(call.current_session(), call.wait_limit(most))

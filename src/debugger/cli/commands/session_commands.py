@@ -1,0 +1,244 @@
+"""Commands about sessions: begin, end, list, choose."""
+
+from __future__ import annotations
+
+import os.path
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET
+
+from debugger.backends import select_backend
+from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.model import answers
+from debugger.model.command_registry import Argument, Option, register_command
+from debugger.model.program import StopReason
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.session_begin import (
+    backend_maker,
+    begin_session,
+    breakpoint_notes,
+    resolve_managed,
+    with_default,
+)
+from debugger.session import inspection, session_close, stepping, stop_report
+from debugger.session.process_tree import descendants, root_session
+from debugger.session.selection import foreign_processes, stop_location_text, target_program
+from debugger.session.session import Session
+from debugger.session.session_state import is_running_program
+from debugger.targets import launch_target
+
+GROUP = "Sessions"
+_ARGS_MAX = 20
+
+
+@register_command("start", group=GROUP)
+async def start(
+    call: CommandCall,
+    program: Annotated[str | None, Argument("PROGRAM", "a compiled program or a script")] = None,
+    args: Annotated[tuple[str, ...], Argument("ARGS", "its arguments, after --")] = (),
+    *,
+    module: Annotated[str | None, Option("--module", "-m", help="run a Python module")] = None,
+    adapter: Annotated[str | None, Option("--adapter", help="debug adapter to use")] = None,
+    backend: Annotated[str | None, Option("--backend", help=select_backend.NAMED)] = None,
+    stop_on_entry: Annotated[bool, Option("--stop-on-entry", help="stop at the beginning")] = False,
+    breaks: Annotated[
+        tuple[str, ...], Option("--break", "-b", help="set a breakpoint first", metavar="LOC")
+    ] = (),
+    cwd: Annotated[str | None, Option("--cwd", help="directory to run in", metavar="D")] = None,
+    env: Annotated[
+        tuple[str, ...], Option("--env", help="change the environment", metavar="K=V")
+    ] = (),
+    stdin: Annotated[
+        str | None, Option("--stdin", help="file for its standard input", metavar="FILE")
+    ] = None,
+    python: Annotated[
+        str | None, Option("--python", help="Python to run it with", metavar="P")
+    ] = None,
+    no_wait: Annotated[bool, Option("--no-wait", help="do not wait for a stop")] = False,
+    timeout: Annotated[
+        float | None, Option("--timeout", help="seconds to wait", metavar="S")
+    ] = None,
+) -> answers.Answer:
+    """Start a program and run it to the first stop or its end.
+
+    The adapter is chosen by what the program is. The program gets your directory and environment;
+    a Python program runs with your virtual environment's Python.
+    """
+    selected = select_backend.choose_backend(backend, call.env, call.config.defaults.backend)
+    patience = call.wait_limit(timeout)
+    wanted = launch_target.LaunchRequest(
+        cwd=call.cwd,
+        env=call.env,
+        program=program,
+        module=module,
+        args=args,
+        adapter=adapter,
+        backend=selected,
+        python=python,
+        stdin=stdin,
+        stop_on_entry=stop_on_entry,
+        changed_env=env,
+        changed_cwd=cwd,
+        adapters=call.config.adapters,
+    )
+    wanted = resolve_managed(call, wanted)
+    launch, profile = launch_target.prepare_launch(with_default(call, wanted))
+    if python is not None and launch.python is not None:
+        await launch_target.check_python(launch)
+    current = launch_target.default_file(launch)
+    near = [launch.cwd, os.path.dirname(launch.program or "")]
+    specs = [
+        call.breakpoint_spec(words, near=near, current=current, program=launch.program)
+        for words in breaks
+    ]
+    session = await call.sessions.create(
+        launch, backend_maker(call, profile), name=call.session_name
+    )
+    session.look.file = current
+    for spec in specs:
+        session.breakpoints.add(spec)
+    await begin_session(call, session)
+    if no_wait:
+        answer = stop_report.report_running(session, waited_s=None)
+    else:
+        answer = await stepping.wait_for_stop(session, patience, after=0)
+    if answer.reason == StopReason.EXIT.value:
+        return answer  # the end tells of unbound breakpoints itself
+    return msgspec.structs.replace(answer, notes=(*answer.notes, *breakpoint_notes(session)))
+
+
+@register_command("stop", group=GROUP)
+async def stop(
+    call: CommandCall,
+    *,
+    every: Annotated[bool, Option("--all", help="every session, and the daemon")] = False,
+    kill: Annotated[bool, Option("--kill", help="end what was attached to, too")] = False,
+) -> answers.Answer:
+    """End the session: its debugger, and the program if `start` began it.
+
+    A process that was attached to runs on, as after `detach`, unless --kill is given.
+    """
+    if every:
+        return await _stop_all(call, kill=kill)
+    session = call.current_session()
+    if isinstance(session.target, AttachTarget):
+        return await _stop_attached(call, session, kill=kill)
+    names = [session.name, *(one.name for one in descendants(session) if one.is_live)]
+    parent = session.parent
+    notes: tuple[str, ...] = ()
+    if parent is not None and parent.is_live:
+        notes = (
+            f"{parent.name} goes on: debugger stop --session {root_session(session).name} ends all",
+        )
+    closed = await call.sessions.close(session, kill=True)
+    return answers.Ended(
+        ended=tuple(names),
+        pid=session.pid,
+        killed=foreign_processes(closed.killed, session.pid),
+        notes=notes,
+    )
+
+
+async def _stop_all(call: CommandCall, *, kill: bool) -> answers.Ended:
+    attached = [one for one in call.sessions.all_sessions() if isinstance(one.target, AttachTarget)]
+    live = [
+        one
+        for one in attached
+        if one.is_live and is_running_program(one.target) and one.parent is None
+    ]
+    killed: list[str] = []
+    notes: list[str] = []
+    for one in live:
+        if kill:
+            killed.append(one.name)
+            notes += (await session_close.kill_attached(call.sessions, one)).notes
+        else:
+            notes.append(f"{one.name} was attached to, and stays: pid {one.pid}")
+    ended = await call.sessions.close_all()
+    call.stop_daemon()
+    lost = call.evidence.answer_ids
+    if lost:
+        notes.append(f"lost with the daemon: evidence {', '.join(lost)}")
+    return answers.Ended(ended=(*killed, *ended), notes=tuple(notes))
+
+
+async def _stop_attached(call: CommandCall, session: Session, *, kill: bool) -> answers.Ended:
+    names = (session.name, *(one.name for one in descendants(session) if one.is_live))
+    by = session_close.kill_attached if kill else session_close.let_go
+    fate = await by(call.sessions, session)
+    notes = fate.notes
+    if fate.goes_on and not kill:
+        notes = (*notes, "it was attached to, and stays: stop --kill ends such a program")
+    return answers.Ended(
+        ended=names, detached=fate.goes_on and not kill, pid=session.pid, notes=notes
+    )
+
+
+@register_command("restart", group=GROUP)
+async def restart(
+    call: CommandCall,
+    *,
+    no_wait: Annotated[bool, Option("--no-wait", help="do not wait for a stop")] = False,
+    timeout: Annotated[
+        float | None, Option("--timeout", help="seconds to wait", metavar="S")
+    ] = None,
+) -> answers.Answer:
+    """Run the program again with the same arguments and breakpoints."""
+    session = call.current_session()
+    patience = call.wait_limit(timeout)
+    cursor = await session.run_job(session.restart)
+    if no_wait:
+        return stop_report.report_running(session, waited_s=None)
+    return await stepping.wait_for_stop(session, patience, after=cursor)
+
+
+@register_command("status", group=GROUP, reads_only=True)
+async def status(call: CommandCall) -> answers.Answer:
+    """Show the session: its state, program, breakpoints, unread output."""
+    return describe_session(call.current_session())
+
+
+def describe_session(session: Session) -> answers.Status:
+    """Describe a session as it is now."""
+    target = session.target
+    launch = target if isinstance(target, LaunchTarget) else None
+    exited = session.exited
+    paused = inspection.paused_alone(session)
+    return answers.Status(
+        session=session.name,
+        state=session.state.value,
+        program=target_program(target),
+        args=launch.args[:_ARGS_MAX] if launch is not None else (),
+        cwd=target.cwd,
+        pid=session.pid,
+        adapter=session.adapter,
+        backend=session.backend_kind,
+        breakpoints=len(session.breakpoints.user_breakpoints()),
+        unread_output=len(session.timeline.lines(since=session.cursors.asked).lines),
+        last_stop=stop_location_text(session.last_stop, session.look.frame) or UNSET,
+        exit_code=exited.code if exited is not None and exited.code is not None else UNSET,
+        signal=exited.signal if exited is not None and exited.signal else UNSET,
+        error=session.error or UNSET,
+        parent=session.parent.name if session.parent is not None else UNSET,
+        crash=session.crash or UNSET,
+        simulator=(target.simulator if isinstance(target, AttachTarget) else None) or UNSET,
+        paused_threads=paused if paused is not None and session.is_live else UNSET,
+    )
+
+
+@register_command("sessions", group=GROUP, reads_only=True)
+async def sessions(call: CommandCall) -> answers.Answer:
+    """List the sessions; the current one is marked."""
+    return answers.Sessions(
+        sessions=tuple(describe_session(one) for one in call.sessions.all_sessions()),
+        current=call.sessions.current,
+    )
+
+
+@register_command("use", group=GROUP)
+async def use(
+    call: CommandCall, name: Annotated[str, Argument("NAME", "a session")]
+) -> answers.Answer:
+    """Make a session the current one."""
+    return describe_session(call.sessions.select(name))

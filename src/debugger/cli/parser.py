@@ -1,0 +1,424 @@
+"""Finds the command that a command line means, and its help."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache, lru_cache
+from typing import Any, Final
+
+import click
+from click.core import ParameterSource
+
+from debugger.cli.reference import (
+    GLOBAL_OPTIONS,
+    HELP_FLAGS,
+    PROGRAM,
+    Paths,
+    command_overview,
+    command_paths,
+    help_page,
+    is_switch,
+    option_flags,
+    option_parameters,
+    parameter_choices,
+    parameter_metavar,
+    positional_parameters,
+    subcommands,
+    takes_many,
+    value_types,
+)
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.command_registry import Argument, Command, Parameter, Registry
+
+_GLOBAL: Final = "global_"
+_REMEMBERED_CHARACTERS: Final = 200
+_RESERVED: Final = {*HELP_FLAGS, *(flag for each in GLOBAL_OPTIONS for flag in option_flags(each))}
+_NUMBER: Final = re.compile(r"-\.?\d")
+# One word of these is as good as another, to who has used another debugger.
+_CONDITIONS: Final = ("--condition", "--when", "--if", "--cond")
+# What the words of other debuggers, and of shells, are called here.
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "run": "start PROGRAM, or restart",
+    "r": "start PROGRAM, or restart",
+    "launch": "start PROGRAM",
+    "debug": "start PROGRAM",
+    "exec": "start PROGRAM",
+    "info": "locals, args, threads, registers, breakpoint list, status",
+    "show": "status, config, source",
+    "quit": "stop",
+    "q": "stop",
+    "exit": "stop",
+    "kill": "stop",
+    "return": "finish",
+    "advance": "until LOC",
+    "delete": "breakpoint remove ID",
+    "clear": "breakpoint remove ID",
+    "tbreak": "break LOC --temporary",
+    "rbreak": "trace add PATTERN",
+    "display": "print EXPR, context",
+    "ptype": "print --type EXPR",
+    "whatis": "print --type EXPR",
+    "x": "memory read ADDR",
+    "nexti": "next --instruction",
+    "ni": "next --instruction",
+    "stepi": "step --instruction",
+    "si": "step --instruction",
+    "stack": "backtrace",
+    "interrupt": "pause",
+}
+_CLICK_TYPES: Final[Mapping[Any, click.ParamType[Any]]] = {int: click.INT, float: click.FLOAT}
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """A command with the arguments that were given; defaults are the command's own to fill in."""
+
+    command: Command
+    args: dict[str, Any]
+    session: str | None
+    is_json: bool
+    budget: int | None
+    is_color: bool
+
+
+def parse_argv(argv: Sequence[str], registry: Registry) -> Invocation:
+    """Find the command that `argv` asks for, and its arguments; run and print nothing.
+
+    Raises:
+        DebuggerError: USAGE, with near names or the help to read.
+    """
+    is_short = sum(map(len, argv)) <= _REMEMBERED_CHARACTERS
+    found = (_remembered if is_short else _parse_with_click)(tuple(argv), registry)
+    return replace(found, args=dict(found.args))
+
+
+def _parse_with_click(argv: tuple[str, ...], registry: Registry) -> Invocation:
+    root = _root_group(registry)
+    try:
+        invocation: Invocation = root.invoke(root.make_context(PROGRAM, list(argv)))
+    except click.UsageError as error:
+        raise _usage_error(error) from error
+    return invocation
+
+
+_remembered = lru_cache(maxsize=64)(
+    _parse_with_click
+)  # the words of a `next` mean the same each time
+
+
+def help_text(argv: Sequence[str], registry: Registry) -> str:
+    """Return the help for the command or group that `argv` names; without one, the overview.
+
+    Raises:
+        DebuggerError: USAGE, naming near commands.
+    """
+    known = command_paths(registry)
+    path: tuple[str, ...] = ()
+    for word in leading_words(argv):
+        if (*path, word) not in known and not subcommands(known, (*path, word)):
+            if not path:
+                raise _no_command(known, (word,))
+            break
+        path = (*path, word)
+    lines = help_page(known, path) if path else command_overview(registry)
+    return "\n".join(lines) + "\n"
+
+
+class _CommandGroup(click.Group):
+    """The commands whose names begin with `path`."""
+
+    def __init__(self, known: Paths, path: tuple[str, ...]) -> None:
+        super().__init__(
+            " ".join(path),
+            params=[*_global_options()],
+            no_args_is_help=False,
+            add_help_option=False,
+        )
+        self.known = known
+        self.path = path
+
+    def resolve_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's own signature
+        args: list[str],
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, *rest = args
+        path = (*self.path, name)
+        own = self.known.get(path)
+        below = subcommands(self.known, path)
+        if own is None and not below:
+            raise _no_command(self.known, path)
+        if own is None:
+            return name, _CommandGroup(self.known, path), rest
+        leaf = _leaf(own)
+        if below and leaf.first_word(rest) in below:
+            return name, _CommandGroup(self.known, path), rest
+        return name, leaf, rest
+
+
+class _LeafCommand(click.Command):
+    """One command; to invoke it is to say what was asked for, never to run it."""
+
+    def __init__(self, command: Command) -> None:
+        super().__init__(
+            command.name,
+            params=[*map(_click_parameter, command.parameters), *_global_options()],
+            add_help_option=False,
+        )
+        self.asked = command
+        self.takes_value = {
+            flag: not is_switch(each)
+            for each in (*option_parameters(command), *GLOBAL_OPTIONS)
+            for flag in option_flags(each)
+        } | dict.fromkeys(HELP_FLAGS, False)
+        self.words = {
+            flag: each.word_count
+            for each in option_parameters(command)
+            for flag in option_flags(each)
+        }
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given, words = self._separate_options(args)
+        try:
+            return super().parse_args(ctx, [*given, "--", *words])
+        except click.UsageError as error:
+            # click leaves it out where an option is used wrongly.
+            error.ctx = error.ctx or ctx
+            raise
+
+    def invoke(self, ctx: click.Context) -> Invocation:
+        given = {
+            each.name: _option_value(each, ctx.params[each.name])
+            for each in self.asked.parameters
+            # click 8.1 calls no words at all a given ().
+            if _is_given(ctx, each.name) and ctx.params[each.name] != ()
+        }
+        return _build_invocation(ctx, self.asked, given)
+
+    def first_word(self, args: Sequence[str]) -> str | None:
+        """Return the first word before `--` that is neither an option nor an option's value."""
+        _, words = self._separate_options(before_dashes(args))
+        return words[0] if words else None
+
+    def _separate_options(self, args: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Tell options, each with its value, from words; click would take `-5` for an option."""
+        given: list[str] = []
+        words: list[str] = []
+        left = deque(args)
+        while left:
+            part = left.popleft()
+            if part == "--":
+                # In `raw expression -O -- x` it belongs to the words.
+                is_word = self.asked.dashes_are_words and words
+                return given, [*words, *([part] if is_word else []), *left]
+            if not self._is_option(part, is_first=not words):
+                words.append(part)
+                continue
+            given.append(part)
+            if self._wants_value(part):
+                count = self.words.get(part, 1)
+                if len(left) < count:
+                    needs = "a value" if count == 1 else f"{count} values"
+                    raise usage_error(f"{self.name}: {part} needs {needs}", self.name)
+                given += [left.popleft() for _ in range(count)]
+        return given, words
+
+    def _is_option(self, part: str, *, is_first: bool) -> bool:
+        if len(part) == 1 or not part.startswith("-"):
+            return False
+        if not self.asked.dashes_are_words:
+            return _NUMBER.match(part) is None
+        flag = part.partition("=")[0]
+        return flag in self.takes_value and (is_first or flag.startswith("--"))
+
+    def _wants_value(self, part: str) -> bool:
+        if part.startswith("--"):
+            return self.takes_value.get(part, False)
+        for index, letter in enumerate(part[1:], start=2):
+            if self.takes_value.get(f"-{letter}", True):
+                return f"-{letter}" in self.takes_value and index == len(part)
+        return False
+
+
+_leaf = cache(_LeafCommand)  # click keeps nothing between two parses
+
+
+@lru_cache(maxsize=1)
+def _root_group(registry: Registry) -> _CommandGroup:
+    return _CommandGroup(command_paths(registry), ())
+
+
+def _click_type(parameter: Parameter) -> click.ParamType[Any]:
+    if allowed := parameter_choices(parameter):
+        return click.Choice(list(allowed))
+    kind, *others = value_types(parameter)
+    return click.STRING if others else _CLICK_TYPES.get(kind, click.STRING)
+
+
+def _click_parameter(parameter: Parameter) -> click.Parameter:
+    if isinstance(parameter.about, Argument):
+        return click.Argument(
+            [parameter.name],
+            type=_click_type(parameter),
+            nargs=-1 if takes_many(parameter) else 1,
+            required=parameter.is_required,
+            metavar=parameter_metavar(parameter),
+        )
+    if taken := set(parameter.about.flags) & _RESERVED:
+        message = f"{parameter.name}: {taken} belongs to every command"
+        raise ValueError(message)
+    return _click_option(parameter, parameter.name)
+
+
+def _click_option(parameter: Parameter, name: str) -> click.Option:
+    if is_switch(parameter):
+        return click.Option([name, *option_flags(parameter)], is_flag=True)
+    return click.Option(
+        [name, *option_flags(parameter)],
+        type=_click_type(parameter),
+        nargs=parameter.word_count,
+        multiple=parameter.is_repeated,
+        required=parameter.is_required,
+        metavar=parameter_metavar(parameter),
+    )
+
+
+@cache
+def _global_options() -> list[click.Parameter]:
+    asks_help = click.Option(
+        [_GLOBAL + "help", *HELP_FLAGS], is_flag=True, is_eager=True, callback=_refuse_help
+    )
+    return [asks_help, *(_click_option(each, _GLOBAL + each.name) for each in GLOBAL_OPTIONS)]
+
+
+def _refuse_help(context: click.Context, _parameter: click.Parameter, is_asked: Any) -> None:
+    if is_asked:
+        raise usage_error("--help asks for text and runs nothing", context.command.name)
+
+
+def _is_given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _option_value(parameter: Parameter, given: Any) -> Any:
+    if is_switch(parameter):
+        return parameter.default is not True
+    if isinstance(parameter.about, Argument) and parameter.about.words:
+        return " ".join(given)
+    allowed = parameter_choices(parameter)
+    if not allowed:
+        return given
+    return tuple(allowed[each] for each in given) if parameter.is_repeated else allowed[given]
+
+
+def _build_invocation(context: click.Context, command: Command, args: dict[str, Any]) -> Invocation:
+    """Put together what was given; of a global option given twice the inner one holds."""
+    given: dict[str, Any] = {}
+    level: click.Context | None = context
+    while level is not None:
+        for option in GLOBAL_OPTIONS:
+            if _is_given(level, _GLOBAL + option.name):
+                given.setdefault(option.name, level.params[_GLOBAL + option.name])
+        level = level.parent
+    return Invocation(
+        command=command,
+        args=args,
+        session=given.get("session"),
+        is_json=given.get("json", False),
+        budget=given.get("budget"),
+        is_color=not given.get("no_color", False),
+    )
+
+
+def usage_error(message: str, name: str | None, *, advice: str = "") -> DebuggerError:
+    """Return the error for words that mean nothing, with the help to read."""
+    command = f"{PROGRAM} {name} --help" if name else f"{PROGRAM} --help"
+    return DebuggerError(ErrorCode.USAGE, message, hint=f"{advice}{command}")
+
+
+def _no_command(known: Paths, path: tuple[str, ...]) -> DebuggerError:
+    *group, word = path
+    if group:
+        near = get_close_matches(word, subcommands(known, tuple(group)))
+    else:
+        every = {" ".join(key[:size]) for key in known for size in range(1, len(key) + 1)}
+        verbs = [each for each in every if word in each.split()]
+        near = get_close_matches(word.replace("_", " "), sorted(every)) or sorted(verbs)
+    if not group and word in _ELSEWHERE:
+        advice = f"here it is: {_ELSEWHERE[word]}; "
+        return usage_error(f"no command {word!r}", None, advice=advice)
+    names = " or ".join(" ".join([*group, each]) for each in near[:3])
+    advice = f"did you mean {names}? " if names else ""
+    return usage_error(f"no command {' '.join(path)!r}", " ".join(group), advice=advice)
+
+
+def _usage_error(error: click.UsageError) -> DebuggerError:
+    """Say in our words what click found wrong."""
+    command = error.ctx.command if error.ctx else None
+    name = (command.name if command else None) or ""
+    prefix = f"{name}: " if name else ""
+    if isinstance(error, click.NoSuchOption):
+        return _no_option(error, command, prefix)
+    if isinstance(error, click.MissingParameter) and error.param:
+        return usage_error(f"{name} needs {_parameter_name(error.param)}", name)
+    if isinstance(error, click.BadParameter) and error.param:
+        return usage_error(
+            f"{prefix}{_parameter_name(error.param)}: {_plain_message(error.message)}", name
+        )
+    if type(error) is click.UsageError and isinstance(command, _CommandGroup):
+        below = ", ".join(subcommands(command.known, command.path))
+        return usage_error(f"{name} needs one of {below}" if name else "no command given", name)
+    return usage_error(prefix + _plain_message(error.message), name)
+
+
+def _no_option(
+    error: click.NoSuchOption, command: click.Command | None, prefix: str
+) -> DebuggerError:
+    known = [flag for each in command.params for flag in each.opts] if command else []
+    near = get_close_matches(error.option_name, [each for each in known if each.startswith("-")])
+    if error.option_name in _CONDITIONS:
+        near = [each for each in _CONDITIONS if each in known] or near
+    advice = ""
+    if near:
+        advice = f"did you mean {' or '.join(near)}? "
+    elif isinstance(command, _CommandGroup):
+        advice = "a command's options follow its name; "
+    elif isinstance(command, _LeafCommand) and positional_parameters(command.asked):
+        advice = "what is no option of its own goes after `--`; "
+    name = command.name if command else None
+    return usage_error(f"{prefix}no option {error.option_name}", name, advice=advice)
+
+
+def _parameter_name(parameter: click.Parameter) -> str:
+    if isinstance(parameter, click.Option):
+        return parameter.opts[-1]
+    return parameter.metavar or parameter.human_readable_name
+
+
+def _plain_message(message: str) -> str:
+    return message[:1].lower() + message[1:].rstrip(".")
+
+
+def before_dashes(argv: Sequence[str]) -> list[str]:
+    """Return the words before `--`."""
+    return list(argv[: argv.index("--")]) if "--" in argv else list(argv)
+
+
+def leading_words(argv: Sequence[str]) -> list[str]:
+    """Return the words before `--`, without options and the values of global ones."""
+    takes_value = {
+        flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in option_flags(each)
+    }
+    words: list[str] = []
+    left = deque(before_dashes(argv))
+    while left:
+        part = left.popleft()
+        if part in takes_value and left:
+            left.popleft()
+        elif not part.startswith("-"):
+            words.append(part)
+    return words

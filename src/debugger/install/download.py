@@ -1,0 +1,211 @@
+"""Downloads a file whole and with the pinned checksum, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import http.client
+import os
+import ssl
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.install.caller_machine import CallerMachine
+
+T = TypeVar("T")
+
+_ANSWER_S = 12.0  # until the server's answer; the name's look-up is in it
+_STALL_S = 15.0
+_WHOLE_S = 1800.0
+_FIRST_S = 3.0  # until the first line of progress; each is said twice as late as the one before
+_CHUNK = 1 << 17
+_MB = 1 << 20
+_HINT = "check the network (https_proxy, SSL_CERT_FILE), then run it again: nothing was installed"
+
+
+async def in_thread(work: Callable[[threading.Event], T]) -> T:
+    """Run what blocks in a thread that nobody waits for any more once the caller is cancelled.
+
+    `work` gets an event that is set then. The thread does not keep the process from ending, which
+    one of asyncio's would, for as long as a name server does not answer.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+    stop = threading.Event()
+
+    def settle(value: Any, error: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(value)
+
+    def run() -> None:
+        value, error = None, None
+        try:
+            value = work(stop)
+        except BaseException as problem:  # noqa: BLE001 - it is raised where it is awaited
+            error = problem
+        if not stop.is_set():
+            loop.call_soon_threadsafe(settle, value, error)
+
+    threading.Thread(target=run, daemon=True, name="setup").start()
+    try:
+        return await done
+    finally:
+        stop.set()
+
+
+async def fetch_size(machine: CallerMachine, url: str) -> int | None:
+    """Ask a server for the size of a file.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED.
+    """
+    request = urllib.request.Request(url, method="HEAD")  # noqa: S310 - a URL of ours
+    answer = await _open_request(machine, request)
+    answer.close()
+    return _content_length(answer)
+
+
+async def download_file(
+    machine: CallerMachine, url: str, into: Path, *, sha512: str, bytes_max: int
+) -> None:
+    """Download a file whose checksum (base64) is known; it may have so many bytes at most.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED: no network, not whole, or not the file that was chosen.
+    """
+    request = urllib.request.Request(url)  # noqa: S310 - a URL of ours
+    answer = await _open_request(machine, request)
+    total = _content_length(answer)
+    if total is not None and total > bytes_max:
+        answer.close()
+        raise _download_error(url, f"it has {total:,} bytes, {bytes_max:,} at most were expected")
+    read = [0]
+    job = asyncio.ensure_future(
+        in_thread(lambda stop: _copy_hashed(answer, into, read, bytes_max=bytes_max, stop=stop))
+    )
+    every_s = _FIRST_S
+    try:
+        async with asyncio.timeout(_WHOLE_S):
+            while not (await asyncio.wait({job}, timeout=every_s))[0]:
+                of = f" of {total // _MB}" if total else ""
+                await machine.say(f"  {read[0] // _MB}{of} MB")
+                every_s *= 2
+        found = await job
+    except TimeoutError:
+        raise _download_error(url, f"it did not come within {_WHOLE_S:g} s") from None
+    except (OSError, http.client.HTTPException) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise  # it cannot be written
+        raise _download_error(
+            url, f"it broke off after {read[0]:,} bytes: {_error_reason(error)}"
+        ) from error
+    finally:
+        job.cancel()
+    if total is not None and read[0] < total:
+        raise _download_error(url, f"only {read[0]:,} of {total:,} bytes came")
+    if found != sha512:
+        raise checksum_error(url, read[0])
+
+
+def checksum_error(url: str, size: int) -> DebuggerError:
+    """Return the error for a file whose checksum is another."""
+    return DebuggerError(
+        ErrorCode.ADAPTER_FAILED,
+        f"{url} is not the file that was chosen: its {size:,} bytes have another sha512",
+        hint="something between here and there changes what is downloaded; nothing was installed",
+    )
+
+
+def file_checksum(path: Path) -> str:
+    """Return a file's sha512 in base64, as npm writes it."""
+    with path.open("rb") as file:
+        return base64.b64encode(hashlib.file_digest(file, "sha512").digest()).decode()
+
+
+async def _open_request(machine: CallerMachine, request: urllib.request.Request) -> Any:
+    url = request.full_url
+
+    def work(stop: threading.Event) -> Any:
+        answer = _open_url(machine.env, request)
+        if stop.is_set():  # nobody waits for it any more
+            answer.close()
+        return answer
+
+    try:
+        async with asyncio.timeout(_ANSWER_S):
+            return await in_thread(work)
+    except TimeoutError:
+        raise _download_error(url, f"no answer within {_ANSWER_S:g} s") from None
+    except urllib.error.HTTPError as error:
+        with error:
+            raise _download_error(url, f"the server answers {error.code} {error.reason}") from error
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise _download_error(url, _error_reason(error)) from error
+
+
+def _open_url(env: Mapping[str, str], request: urllib.request.Request) -> Any:
+    """Open a URL as the caller would: by its proxies, with its certificates."""
+    # The first of two spellings counts: urllib, too, takes the small letters.
+    names = sorted(env, reverse=True)
+    proxies = {
+        name.lower().removesuffix("_proxy"): env[name]
+        for name in reversed(names)
+        if name.lower().endswith("_proxy") and env[name]
+    }
+    host = urllib.parse.urlsplit(request.full_url).hostname or ""
+    if urllib.request.proxy_bypass_environment(host, proxies):  # type: ignore[attr-defined]
+        proxies = {}
+    trusted = ssl.create_default_context(
+        cafile=env.get("SSL_CERT_FILE") or None, capath=env.get("SSL_CERT_DIR") or None
+    )
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler(proxies), urllib.request.HTTPSHandler(context=trusted)
+    )
+    return opener.open(request, timeout=_STALL_S)
+
+
+def _copy_hashed(
+    answer: Any, into: Path, read: list[int], *, bytes_max: int, stop: threading.Event
+) -> str:
+    digest = hashlib.sha512()
+    limit = time.monotonic() + _WHOLE_S
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with answer, open(os.open(into, flags, 0o600), "wb") as file:
+        while not stop.is_set() and time.monotonic() < limit and (chunk := answer.read(_CHUNK)):
+            read[0] += len(chunk)
+            if read[0] > bytes_max:
+                break
+            digest.update(chunk)
+            try:
+                file.write(chunk)
+            except OSError as error:
+                error.filename = str(into)
+                raise
+    return base64.b64encode(digest.digest()).decode()
+
+
+def _content_length(answer: Any) -> int | None:
+    said = answer.headers.get("Content-Length", "")
+    return int(said) if said.isdecimal() else None
+
+
+def _error_reason(error: BaseException) -> str:
+    inner = getattr(error, "reason", None)
+    told = inner if inner is not None else error
+    return str(getattr(told, "strerror", None) or told) or type(told).__name__
+
+
+def _download_error(url: str, problem: str) -> DebuggerError:
+    return DebuggerError(ErrorCode.ADAPTER_FAILED, f"cannot download {url}: {problem}", hint=_HINT)

@@ -1,0 +1,286 @@
+"""Carries out `setup`: list, plan, check, install, prove."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import glob
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from debugger.backends import select_backend
+from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.install import adapter_check, install_plan, settings_file
+from debugger.install.atomic_install import InstallPrefix, open_install_prefix
+from debugger.install.caller_machine import CallerMachine
+from debugger.install.install_plan import InstallPlan
+from debugger.install.recipes import RECIPES, InstallRecipe
+from debugger.model.answers import AdapterList, AdapterView, Installation
+from debugger.model.location import near_names
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+@dataclass(frozen=True)
+class AdapterSetup:
+    """The caller's machine and configuration.
+
+    `reload` reads the configuration again; `sections` are what recipes write to it, by adapter.
+    """
+
+    machine: CallerMachine
+    config_file: Path
+    reload: Callable[[], Mapping[str, select_backend.ConfiguredAdapter]]
+    sections: Mapping[str, select_backend.ConfiguredAdapter]
+    scratch_root: Path
+    recipes: Mapping[str, InstallRecipe] = field(default_factory=lambda: RECIPES)
+
+    def known_profiles(self) -> Mapping[str, AdapterProfile]:
+        """Every adapter that there is, or that there would be once it is configured."""
+        return select_backend.adapter_profiles({**self.sections, **self.reload()})
+
+    async def list_adapters(self) -> AdapterList:
+        """Return every adapter: whether it is here, and how it would be installed."""
+        views = [self._adapter_view(one) for one in self.known_profiles().values()]
+        return AdapterList(tuple(await asyncio.gather(*views)))
+
+    async def plan_install(self, name: str) -> Installation:
+        """Return what would be done, without doing it."""
+        recipe, ready = await self._begin_install(name)
+        if ready is not None:
+            return ready
+        plan = await self._choose_plan(recipe)
+        return self._installation_answer(
+            plan, "planned", works=None if plan.problem is None else False
+        )
+
+    async def check_install(self, name: str) -> Installation:
+        """Return what would be done, and whether it would work; nothing is changed."""
+        recipe, ready = await self._begin_install(name)
+        if ready is not None:
+            return ready
+        plan = await self._choose_plan(recipe)
+        problem = await install_plan.try_out(plan, self.machine)
+        return self._installation_answer(plan, "checked", works=problem is None, problem=problem)
+
+    async def install_adapter(self, name: str) -> Installation:
+        """Install an adapter, and prove that it starts.
+
+        Raises:
+            DebuggerError: ADAPTER_NOT_FOUND where another user has to do it, or nobody can;
+                ADAPTER_FAILED where it went wrong, and then nothing of it is left.
+        """
+        recipe, ready = await self._begin_install(name)
+        if ready is not None:
+            return ready
+        await install_plan.learn_packages(recipe, self.machine)
+        plan = await self._choose_plan(recipe)
+        if plan.problem is not None:
+            raise self._refuse_plan(plan)
+        missing = install_plan.room_problem(plan, self.machine)
+        if missing is not None:
+            raise DebuggerError(
+                ErrorCode.ADAPTER_FAILED,
+                f"{name}: {missing}",
+                hint="XDG_DATA_HOME names another directory for it",
+            )
+        try:
+            return await self._carried_out(plan)
+        except OSError as error:
+            raise _failed_write(name, error) from error
+
+    async def _choose_plan(self, recipe: InstallRecipe) -> InstallPlan:
+        if (
+            self._outside_installation(recipe) is not None
+        ):  # it is here, and the configuration has to say where
+            return InstallPlan(recipe)
+        return await install_plan.choose_plan(recipe, self.machine)
+
+    # -- looking -------------------------------------------------------------------------------
+
+    def _find_recipe(self, name: str) -> InstallRecipe:
+        known = self.known_profiles()
+        if name not in known:
+            near = near_names(name, known)
+            meant = f"did you mean {near[0]}? " if near else ""
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"no adapter {name!r}; there are: {', '.join(known)}",
+                hint=f"{meant}debugger setup --list",
+            )
+        return self.recipes.get(name) or InstallRecipe(name)
+
+    async def _begin_install(self, name: str) -> tuple[InstallRecipe, Installation | None]:
+        """Return the recipe, and the answer if there is nothing to do."""
+        recipe = self._find_recipe(name)
+        view = await self._adapter_view(self.known_profiles()[name])
+        is_set = recipe.section is None or name in self.reload()
+        if view.status != "installed" or self._is_outdated(recipe, view) or not is_set:
+            return recipe, None
+        return recipe, Installation(name, "installed", version=view.version, path=view.path)
+
+    def _is_outdated(self, recipe: InstallRecipe, view: AdapterView) -> bool:
+        ours = self.machine.adapters_folder / recipe.name
+        is_ours = view.path is not None and Path(view.path).is_relative_to(ours)
+        brought = {way.installed_version for way in recipe.ways if way.into_place}
+        return is_ours and None not in brought and view.version not in {*brought, None}
+
+    async def _adapter_view(self, profile: AdapterProfile) -> AdapterView:
+        recipe = self.recipes.get(profile.name) or InstallRecipe(profile.name)
+        languages = tuple(one for one in profile.languages if one != "native")
+        problem: str | None = None
+        found: AdapterLocation | None = None
+        try:
+            found = self._locate_adapter(profile)
+            version = await adapter_check.check_adapter_starts(
+                profile, found, self.machine.env, self.scratch_root
+            )
+        except DebuggerError as error:
+            problem = error.message
+        else:
+            path = self._adapter_file(found)
+            return AdapterView(profile.name, "installed", languages, version, path)
+        plan = await self._choose_plan(recipe)
+        how = f"debugger setup {profile.name} --yes"
+        if plan.problem is not None:
+            how = "; ".join(plan.for_others) if plan.blocked else plan.problem
+        status = "missing" if found is None else "broken"
+        broken = self._adapter_file(found) if found is not None else None
+        return AdapterView(profile.name, status, languages, path=broken, how=how, problem=problem)
+
+    def _locate_adapter(self, profile: AdapterProfile) -> AdapterLocation:
+        return select_backend.find_adapter(
+            profile, self.machine.env, {**self.sections, **self.reload()}
+        )
+
+    def _adapter_file(self, found: AdapterLocation) -> str:
+        """Return the file that is the adapter; an interpreter may come before it."""
+        ours = str(self.machine.adapters_folder)
+        return next((word for word in found.argv if word.startswith(ours)), found.argv[0])
+
+    def _installation_answer(
+        self,
+        plan: InstallPlan,
+        status: str,
+        *,
+        works: bool | None = None,
+        problem: str | None = None,
+    ) -> Installation:
+        told = Installation(plan.recipe.name, status, steps=self._plan_steps(plan))
+        more = {} if works is None else {"works": works}
+        why = problem or plan.problem
+        return _already_replaced(told, **more, **({"problem": why} if why else {}))
+
+    def _plan_steps(self, plan: InstallPlan) -> tuple[str, ...]:
+        name = plan.recipe.name
+        is_new = plan.recipe.section is not None and name not in self.reload()
+        if is_new or plan.way is None:
+            return (*plan.steps, f"write [adapters.{name}] to {self.config_file}")
+        return plan.steps
+
+    def _refuse_plan(self, plan: InstallPlan) -> DebuggerError:
+        name = plan.recipe.name
+        message = f"{name} cannot be installed: {plan.problem}"
+        hint = f"debugger setup {name} --check"
+        if plan.blocked:
+            message += "\n" + "\n".join(f"  {step}" for step in plan.for_others)
+            hint = f"give these commands as root, then: debugger setup {name} --yes"
+        return DebuggerError(ErrorCode.ADAPTER_NOT_FOUND, message, hint=hint)
+
+    # -- doing ---------------------------------------------------------------------------------
+
+    async def _carried_out(self, plan: InstallPlan) -> Installation:
+        name = plan.recipe.name
+        if plan.way is None:
+            return await self._prove_install(plan, None)
+        if not plan.way.into_place:
+            await self._prepare_install(plan)
+            await plan.way.install_into(self.machine, self.machine.adapters_folder)
+            return await self._prove_install(plan, None)
+        with open_install_prefix(self.machine.adapters_folder, name) as place:
+            await self._prepare_install(plan)
+            await plan.way.install_into(self.machine, place.draft)
+            place.put_in_place()
+            told = await self._prove_install(plan, place)
+            place.keep_new()
+            return told
+
+    async def _prepare_install(self, plan: InstallPlan) -> None:
+        for step in plan.before:
+            await self.machine.say(f"install {step.tool.command}")
+            await step.way.install_into(self.machine, self.machine.adapters_folder)
+
+    async def _prove_install(self, plan: InstallPlan, place: InstallPrefix | None) -> Installation:
+        """Find the adapter and start it; the configuration says where it is if need be."""
+        name = plan.recipe.name
+        text = before = settings_file.read_settings(self.config_file)
+        if plan.recipe.section is not None and name not in self.reload():
+            section = plan.recipe.section.read_text(encoding="utf-8")
+            text = settings_file.with_section(text, section)
+        profile = self.known_profiles()[name]
+        path = self._path_to_write(plan.recipe, profile, place)
+        if path is not None:
+            text = settings_file.with_path(text, name, path)
+        if text != before:
+            settings_file.write_settings(self.config_file, text)
+        try:
+            await self.machine.say(f"start {name}")
+            found = self._locate_adapter(self.known_profiles()[name])
+            version = await adapter_check.check_adapter_starts(
+                profile, found, self.machine.env, self.scratch_root
+            )
+        except BaseException:
+            if text != before:
+                settings_file.write_settings(self.config_file, before)
+            raise
+        told = Installation(
+            name,
+            "installed",
+            steps=self._plan_steps(plan),
+            version=version,
+            path=self._adapter_file(found),
+            changed=True,
+        )
+        return _already_replaced(told, config=str(self.config_file)) if text != before else told
+
+    def _path_to_write(
+        self, recipe: InstallRecipe, profile: AdapterProfile, place: InstallPrefix | None
+    ) -> str | None:
+        try:
+            self._locate_adapter(profile)
+        except DebuggerError as error:
+            if error.code is not ErrorCode.ADAPTER_NOT_FOUND:
+                raise
+        else:
+            return None
+        if place is not None and recipe.main:
+            return str(place.target / recipe.main)
+        return self._outside_installation(recipe)
+
+    def _outside_installation(self, recipe: InstallRecipe) -> str | None:
+        found = [path for pattern in recipe.beyond for path in sorted(glob.glob(pattern))]
+        return found[0] if found else None
+
+
+def _failed_write(name: str, error: OSError) -> DebuggerError:
+    where = error.filename or "the data directory"
+    if error.errno in _FULL:
+        return DebuggerError(
+            ErrorCode.ADAPTER_FAILED,
+            f"{name}: no space left for {where}; nothing was installed",
+            hint="XDG_DATA_HOME names another directory for it",
+        )
+    return DebuggerError(
+        ErrorCode.ADAPTER_FAILED,
+        f"{name}: cannot write {where}: {error.strerror}; nothing was installed",
+        hint=f"debugger setup {name} --check",
+    )
+
+
+def _already_replaced(told: Installation, **more: Any) -> Installation:
+    return msgspec.structs.replace(told, **more)

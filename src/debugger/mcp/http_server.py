@@ -1,0 +1,201 @@
+"""The server over HTTP: on this machine only, for who knows the token."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import anyio
+import mcp_types as types
+import uvicorn
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from debugger import paths
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp.access_token import AccessToken
+from debugger.mcp.listen_address import HINT, PATH, ListenAddress
+from debugger.mcp.message_framing import MESSAGE_MAX
+
+SESSIONS_MAX: Final = 256
+IDLE_S: Final = 30 * 60.0
+# Requests in service: of all clients, and of one.
+TOGETHER_MAX: Final = 512
+OF_ONE_MAX: Final = 128
+
+_SESSION = "mcp-session-id"
+_BACKLOG = 128
+_END_S = 1.0  # for the last answers; streams that clients hold open are cut
+
+
+class RequestGuard:
+    """Lets through who speaks to this machine by its own name, and knows the token."""
+
+    def __init__(self, app: ASGIApp, *, token: AccessToken, where: ListenAddress) -> None:
+        self._app = app
+        self._token = token
+        # Against pages of a browser whose name resolves to this machine.
+        self._names = TransportSecurityMiddleware(
+            TransportSecuritySettings(
+                allowed_hosts=[*where.names],
+                allowed_origins=[f"http://{name}" for name in where.names],
+            )
+        )
+        self._served: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refused = await self._names.validate_request(Request(scope)) or self._refuse_request(scope)
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        client = Headers(scope=scope).get(_SESSION, "")
+        self._served[client] += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._served[client] -= 1
+            if not self._served[client]:
+                del self._served[client]
+
+    def _refuse_request(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        if not self._token.matches_header(headers.get("authorization")):
+            return PlainTextResponse(
+                "the token is missing or wrong\n", 401, {"www-authenticate": "Bearer"}
+            )
+        # Clients without a session cannot be told apart: for them only the bound of all holds.
+        client = headers.get(_SESSION, "")
+        if client and self._served[client] >= OF_ONE_MAX:
+            return PlainTextResponse("too many requests at once\n", 429, {"retry-after": "1"})
+        if self._served.total() >= TOGETHER_MAX:
+            return PlainTextResponse("too many requests at once\n", 503, {"retry-after": "1"})
+        return None
+
+
+class _OpenRequests:
+    """The requests in service, each of which gets an answer when the server ends."""
+
+    def __init__(self) -> None:
+        self._scopes: set[anyio.CancelScope] = set()
+
+    async def __call__(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """Serve one, until it is answered or the server ends."""
+        with anyio.CancelScope() as scope:
+            self._scopes.add(scope)
+            try:
+                return await call_next(ctx)
+            finally:
+                self._scopes.discard(scope)
+        raise MCPError(types.CONNECTION_CLOSED, "the server was stopped")
+
+    def answer_all(self) -> None:
+        """Answer all of them now."""
+        for scope in self._scopes:
+            scope.cancel()
+
+
+class _UvicornServer(uvicorn.Server):
+    """A server whose signals are ours: uvicorn would send itself each of them again at the end."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals alone."""
+        yield
+
+
+async def serve_http(server: Server[Any], where: ListenAddress, token: AccessToken) -> None:
+    """Serve any number of clients until this is cancelled.
+
+    Raises:
+        DebuggerError: USAGE if the place cannot be listened at.
+    """
+    with contextlib.closing(_listen_socket(where)) as listener:
+        found = ListenAddress(where.host, listener.getsockname()[1])
+        with token.write_token_file(paths.runtime_dir(), found.port) as kept:
+            _write_stderr(f"serving at {found.url}\ntoken: {kept}\n")
+            served = _OpenRequests()
+            server.middleware.append(served)
+            await _serve_app(_starlette_app(server, found, token), listener, served)
+
+
+def _starlette_app(server: Server[Any], where: ListenAddress, token: AccessToken) -> Starlette:
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=MESSAGE_MAX,
+        session_idle_timeout=IDLE_S,
+        max_sessions=SESSIONS_MAX,
+        # The guard does it, before anything else is looked at.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    app.add_middleware(RequestGuard, token=token, where=where)
+    return app
+
+
+async def _serve_app(app: Starlette, listener: socket.socket, served: _OpenRequests) -> None:
+    # Refusals are answers, and sessions come and go: neither is news for standard error.
+    for name in ("mcp.server.transport_security", "mcp.server.streamable_http_manager", "uvicorn"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    listening = _UvicornServer(
+        uvicorn.Config(
+            app,
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            timeout_graceful_shutdown=_END_S,  # type: ignore[arg-type]  # waits so long
+            ws="none",
+        )
+    )
+    serving = asyncio.ensure_future(listening.serve(sockets=[listener]))
+    try:
+        await asyncio.shield(serving)
+    finally:
+        # That streams were cut is not worth a line.
+        for name in ("mcp", "uvicorn"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        served.answer_all()
+        listening.should_exit = True
+        await serving
+
+
+def _listen_socket(where: ListenAddress) -> socket.socket:
+    family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((where.host, where.port))
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"cannot listen at {where.name}:{where.port}: {os.strerror(error.errno or 0)}",
+            hint=f"{HINT} takes a free port",
+        ) from error
+    return listener
+
+
+def _write_stderr(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(text)
+        sys.stderr.flush()

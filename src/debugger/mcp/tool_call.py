@@ -1,0 +1,160 @@
+"""What a tool has to work with: the daemon's commands, on behalf of one session."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp.daemon_client import DaemonClient, DaemonReply
+
+# What can be run without meaning one session.
+_OF_NO_SESSION = frozenset(
+    {"attach", "config", "crash", "doctor", "sessions", "setup", "start", "use"}
+)
+
+
+@dataclass(frozen=True)
+class ToolAnswer:
+    """What a tool answers: the command line's text, and the same as values."""
+
+    text: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    is_error: bool = False
+
+    @classmethod
+    def join_replies(cls, replies: Sequence[DaemonReply], data: Mapping[str, Any]) -> ToolAnswer:
+        """Answer for several commands at once."""
+        return cls("".join(one.text for one in replies), data)
+
+
+class ClientMemory:
+    """What one client's connection remembers: the session that it began or chose last.
+
+    With `of_many` it is that of all clients that cannot be told apart: no session is theirs.
+    """
+
+    def __init__(self, *, of_many: bool = False) -> None:
+        self.of_many = of_many
+        self.session: str | None = None
+        self.defaults: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One call of a tool by one client.
+
+    `wait` awaits something that may take long, and reports progress meanwhile.
+    """
+
+    daemon: DaemonClient
+    memory: ClientMemory
+    session: str | None
+    wait: Callable[[Awaitable[DaemonReply], str], Awaitable[DaemonReply]]
+
+    async def run_command(self, command: str, *, waits: bool = False, **args: Any) -> DaemonReply:
+        """Run one of the daemon's commands; arguments that are None are left out.
+
+        Args:
+            command: Its name on the socket: `breakpoint_add`.
+            waits: It may take long: progress is reported.
+            args: Its arguments by name.
+
+        Raises:
+            DebuggerError: Whatever the command fails with.
+        """
+        given = {name: value for name, value in args.items() if value is not None}
+        session = await self._chosen_session(command)
+        asked = self.daemon.run_command(command, given, session=session)
+        return await (self.wait(asked, command) if waits else asked)
+
+    async def run_command_line(self, argv: Sequence[str]) -> DaemonReply:
+        """Run a command line of the debugger.
+
+        Raises:
+            DebuggerError: Whatever the command fails with.
+        """
+        asked = self.daemon.run_command_line(argv, session=await self._chosen_session(argv[0]))
+        return await self.wait(asked, " ".join(argv[:2]))
+
+    async def _chosen_session(self, command: str) -> str | None:
+        """Return the session that is meant, None for the only one.
+
+        Raises:
+            DebuggerError: USAGE if it may be another client's.
+        """
+        session = self.session or self.memory.session
+        if session is not None or not self.memory.of_many or command in _OF_NO_SESSION:
+            return session
+        found = (await self.daemon.run_command("sessions", {})).data["sessions"]
+        if len(found) > 1:
+            names = ", ".join(str(one["session"]) for one in found)
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                "several sessions are open, and which one is yours is not known here",
+                hint=f"give sessionId: {names}",
+            )
+        return None
+
+    def without_session(self) -> ToolCall:
+        """Return the same call for a session that does not exist yet."""
+        return replace(self, memory=ClientMemory())
+
+    def remember(self, session: str | None) -> None:
+        """Take a session as the one that is meant from now on, where none is named."""
+        if not self.memory.of_many:
+            self.memory.session = session
+
+
+async def answer_each(
+    jobs: Mapping[str, Callable[[], Awaitable[DaemonReply]]],
+) -> tuple[dict[str, DaemonReply], dict[str, DebuggerError]]:
+    """Do several jobs of one call, one after the other; return the replies, and what failed.
+
+    Raises:
+        DebuggerError: What the only job fails with; of several that all fail, all of it.
+    """
+    replies: dict[str, DaemonReply] = {}
+    failures: dict[str, DebuggerError] = {}
+    for name, job in jobs.items():
+        try:
+            replies[name] = await job()
+        except DebuggerError as error:
+            failures[name] = error
+    if failures and not replies:
+        first = next(iter(failures.values()))
+        if len(failures) == 1:
+            raise first
+        said = "; ".join(f"{name}: {error.message}" for name, error in failures.items())
+        raise DebuggerError(
+            first.code, f"none of {len(failures)} was done: {said}", hint=first.hint
+        )
+    return replies, failures
+
+
+def failed_text(failures: Mapping[str, DebuggerError]) -> str:
+    """Write what failed of several jobs, beside what was done."""
+    return "".join(f"failed: {name}: {error.message}\n" for name, error in failures.items())
+
+
+def failed_data(failures: Mapping[str, DebuggerError]) -> list[dict[str, Any]]:
+    """Return what failed of several jobs as values."""
+    return [
+        {"target": name, "error": error.message, "code": error.code.value, "hint": error.hint}
+        for name, error in failures.items()
+    ]
+
+
+def one_of(**given: Any) -> str:
+    """Return the name of the one argument that is given.
+
+    Raises:
+        DebuggerError: USAGE if it is none or more.
+    """
+    named = [name for name, value in given.items() if value not in {None, ""}]
+    if len(named) != 1:
+        raise DebuggerError(
+            ErrorCode.USAGE, f"give one of {', '.join(given)}", hint="exactly one of them"
+        )
+    return named[0]

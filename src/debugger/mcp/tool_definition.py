@@ -1,0 +1,246 @@
+"""What a tool is: one annotated function, from which its listing and its arguments' check come.
+
+    @tool("debug_evaluate", title="Evaluate", result={"value": str, "type": str})
+    async def evaluate(
+        call: ToolCall,
+        expression: Annotated[str, "in the program's language"],
+        *,
+        frame_index: Annotated[int | None, "0 is the innermost"] = None,
+    ) -> Told:
+        '''Evaluate an expression in a frame; it may change the program.'''
+
+A parameter `frame_index` is `frameIndex` on the wire. Every tool that works on a session takes
+`sessionId` as well as `debugSessionId`, though its listing names one of them. After the words that
+describe a parameter may stand how it is listed: `RARE`, `LINE`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import typing
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Annotated, Any, Final, get_args, get_origin
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp import tool_schemas
+from debugger.mcp.tool_call import ToolAnswer, ToolCall
+from debugger.model.location import near_names
+
+SESSION_KEYS: Final = ("sessionId", "debugSessionId")
+_SHOWN = 60
+
+Run = Callable[..., Awaitable[ToolAnswer]]
+
+
+class ParameterListing(Enum):
+    """How a parameter is listed: a rare one not in the core; a command line as one text.
+
+    Both are only of the listing: what is not listed is taken, and so are the words of a line.
+    """
+
+    RARE = "rare"
+    LINE = "line"
+
+
+RARE, LINE = ParameterListing.RARE, ParameterListing.LINE
+
+
+@dataclass(frozen=True, eq=False)
+class McpTool:
+    """One tool; `result` maps the keys of its structured content to their types."""
+
+    name: str
+    title: str
+    description: str
+    run: Run
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+    arguments: type[msgspec.Struct] = field(repr=False)
+    session_key: str | None = SESSION_KEYS[0]
+    failure: str | None = None
+    reads_only: bool = False
+    destructive: bool = False
+    rare: frozenset[str] = frozenset()
+    lines: frozenset[str] = frozenset()
+
+    @property
+    def brief_schema(self) -> dict[str, Any]:
+        """The schema of its arguments without those that are seldom needed."""
+        return tool_schemas.brief_schema(self.input_schema, self.rare)
+
+    def bind_arguments(self, given: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
+        """Check untrusted arguments: the session that is meant, and the function's arguments.
+
+        Raises:
+            DebuggerError: USAGE, naming the argument.
+        """
+        rest = {name: value for name, value in given.items() if name not in SESSION_KEYS}
+        if self.failure is not None:  # XcodeBuildMCP's: an empty string counts as not given
+            rest = {name: value for name, value in rest.items() if value != ""}
+        session = _session_name(given) if self.session_key else None
+        known = list(self.input_schema["properties"])
+        for name in rest:
+            if name not in known:
+                near = [f"did you mean {one}? " for one in near_names(name, known, 1)]
+                hint = f"{''.join(near)}it takes {', '.join(known)}"
+                raise DebuggerError(
+                    ErrorCode.USAGE, f"{self.name} has no {name[:_SHOWN]!r}", hint=hint
+                )
+        for name in self.lines & rest.keys():
+            rest[name] = _split_line(self.name, name, rest[name])
+        try:
+            checked = msgspec.convert(rest, self.arguments)
+        except msgspec.ValidationError as error:
+            raise DebuggerError(
+                ErrorCode.USAGE, f"{self.name}: {error}", hint=f"it takes {', '.join(known)}"
+            ) from error
+        return session, {name: getattr(checked, name) for name in checked.__struct_fields__}
+
+
+def _split_line(tool: str, name: str, line: Any) -> Any:
+    """Take a command line apart as a shell would; one that is words already stays."""
+    if not isinstance(line, str):
+        return line
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise DebuggerError(
+            ErrorCode.USAGE, f"{tool}: {name} cannot be read: {error}", hint="close the quotes"
+        ) from error
+
+
+def _session_name(given: Mapping[str, Any]) -> str | None:
+    named = [given[key] for key in SESSION_KEYS if given.get(key) not in {None, ""}]
+    for name in named:
+        if not isinstance(name, str):
+            raise DebuggerError(
+                ErrorCode.USAGE, "a session's id is a string", hint="debug_session lists them"
+            )
+    if len(set(named)) > 1:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "sessionId and debugSessionId name two sessions",
+            hint="give one of them",
+        )
+    return named[0] if named else None
+
+
+class Toolset:
+    """Tools by name, in the order in which they are listed; `brief`: with what is needed most."""
+
+    def __init__(self, tools: Iterable[McpTool] = (), *, brief: bool = False) -> None:
+        self._tools = {one.name: one for one in tools}
+        self.brief = brief
+
+    def __iter__(self) -> typing.Iterator[McpTool]:
+        return iter(self._tools.values())
+
+    def __or__(self, other: Toolset) -> Toolset:
+        """Join two; of a name that both have, the tool of the first stays."""
+        return Toolset([*(one for one in other if one.name not in self._tools), *self])
+
+    def get(self, name: str) -> McpTool | None:
+        """Return a tool by its name."""
+        return self._tools.get(name)
+
+    def tool(
+        self,
+        name: str,
+        *,
+        title: str,
+        result: Mapping[str, Any],
+        session_key: str | None = SESSION_KEYS[0],
+        failure: str | None = None,
+        reads_only: bool = False,
+        destructive: bool = False,
+    ) -> Callable[[Run], Run]:
+        """Add an annotated function as a tool; its docstring is the description.
+
+        `result` has the keys of the structured content with their types; `session_key` is the
+        listed name of the session's argument, None where there is none; `failure` is what a
+        failure's text begins with, where it has an envelope.
+        """
+
+        def register(run: Run) -> Run:
+            described = _parameter_texts(run)
+            arguments = _arguments_struct(name, run)
+            rare, lines = _parameters_listed(run, RARE), _parameters_listed(run, LINE)
+            self._tools[name] = McpTool(
+                name=name,
+                title=title,
+                description=inspect.cleandoc(run.__doc__ or "").replace("\n", " "),
+                run=run,
+                input_schema=tool_schemas.of_arguments(arguments, described, session_key, lines),
+                output_schema=tool_schemas.of_result(result),
+                arguments=arguments,
+                session_key=session_key,
+                failure=failure,
+                reads_only=reads_only,
+                destructive=destructive,
+                rare=rare,
+                lines=lines,
+            )
+            return run
+
+        return register
+
+
+def _tool_annotations(run: Run) -> dict[str, Any]:
+    hints = typing.get_type_hints(run, include_extras=True)
+    names = list(inspect.signature(run).parameters)[1:]
+    return {name: hints[name] for name in names}
+
+
+def _parameter_texts(run: Run) -> dict[str, str]:
+    return {
+        camel_case(name): get_args(hint)[1]
+        for name, hint in _tool_annotations(run).items()
+        if get_origin(hint) is Annotated
+    }
+
+
+def _parameters_listed(run: Run, how: ParameterListing) -> frozenset[str]:
+    return frozenset(
+        camel_case(name)
+        for name, hint in _tool_annotations(run).items()
+        if get_origin(hint) is Annotated and how in get_args(hint)[1:]
+    )
+
+
+def _arguments_struct(name: str, run: Run) -> type[msgspec.Struct]:
+    fields: list[Any] = []
+    parameters = inspect.signature(run).parameters
+    for own, hint in _tool_annotations(run).items():
+        kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+        default = parameters[own].default
+        fields.append((own, kind) if default is inspect.Parameter.empty else (own, kind, default))
+    return msgspec.defstruct(
+        name.title().replace("_", "") + "Arguments",
+        fields,
+        frozen=True,
+        kw_only=True,
+        rename="camel",
+    )
+
+
+def camel_case(name: str) -> str:
+    """Return a name as it is on the wire: `frameIndex` for `frame_index`."""
+    first, *rest = name.split("_")
+    return first + "".join(part.title() for part in rest)
+
+
+__all__ = [
+    "LINE",
+    "RARE",
+    "SESSION_KEYS",
+    "McpTool",
+    "ToolAnswer",
+    "ToolCall",
+    "Toolset",
+    "camel_case",
+]

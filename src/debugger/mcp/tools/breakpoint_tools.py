@@ -1,0 +1,216 @@
+"""The tools for breakpoints, logpoints and traces: places where something is to happen."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import PurePath
+from typing import Annotated, Any
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp.daemon_client import DaemonReply
+from debugger.mcp.tool_call import ToolAnswer, ToolCall, answer_each, failed_data, failed_text
+from debugger.mcp.tool_definition import RARE, Toolset
+
+TOOLS = Toolset()
+_NO_CODE = "no code"
+
+
+class ToolLocation(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """A function, or a line of a file; stops from the hitCount-th hit on (0: every one)."""
+
+    function: str | None = None
+    file: str | None = None
+    line: int | None = None
+    condition: str | None = None
+    hit_count: int = 0
+
+
+class LogLocation(Struct, frozen=True, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """A function, or a line of a file, and what to write when it is passed."""
+
+    function: str | None = None
+    file: str | None = None
+    line: int | None = None
+    message: str
+    condition: str | None = None
+
+
+_Ids = Annotated[tuple[str | int, ...], "ids"]
+
+
+@TOOLS.tool(
+    "debug_breakpoint",
+    title="Breakpoints",
+    result={"breakpoints": list[Any], "removed": list[str]},
+)
+async def debug_breakpoint(
+    call: ToolCall,
+    *,
+    add: Annotated[tuple[ToolLocation, ...], "each a function, or file and line"] = (),
+    remove: _Ids = (),
+) -> ToolAnswer:
+    """Set and remove breakpoints; without arguments, list them."""
+    if not add and not remove:
+        reply = await call.run_command("breakpoint_list")
+        return ToolAnswer(
+            reply.text, {"breakpoints": [breakpoint_data(one) for one in reply.data["breakpoints"]]}
+        )
+    return await _change_breakpoints(call, "breakpoints", add, remove)
+
+
+@TOOLS.tool(
+    "debug_logpoint", title="Logpoints", result={"logpoints": list[Any], "removed": list[str]}
+)
+async def debug_logpoint(
+    call: ToolCall,
+    *,
+    add: Annotated[tuple[LogLocation, ...], "message may hold {expr}"] = (),
+    remove: _Ids = (),
+) -> ToolAnswer:
+    """Log a message where the program passes, without stopping; debug_query shows them."""
+    if not add and not remove:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "give add or remove",
+            hint='{"add": [{"file": …, "line": …, "message": …}]}',
+        )
+    return await _change_breakpoints(call, "logpoints", add, remove)
+
+
+@TOOLS.tool("debug_trace", title="Trace calls", result={"traced": list[Any], "removed": list[str]})
+async def debug_trace(
+    call: ToolCall,
+    *,
+    add: Annotated[tuple[str, ...], "functions; with frida audio::*, @file:a.c"] = (),
+    remove: _Ids = (),
+    limit: Annotated[int | None, "functions a pattern", RARE] = None,
+) -> ToolAnswer:
+    """Record the calls of functions, without stopping; debug_query shows them."""
+    numbers = tuple(breakpoint_number(one) for one in remove)
+    replies = [await call.run_command("trace_remove", ids=numbers)] if numbers else []
+    if add:
+        replies.append(await call.run_command("trace_add", patterns=add, limit=limit))
+    elif not numbers:
+        replies.append(await call.run_command("trace_list"))
+    traced = [_traced_pattern(one) for reply in replies for one in reply.data.get("traced", ())]
+    return ToolAnswer.join_replies(
+        replies, {"traced": traced, "removed": [str(one) for one in remove]}
+    )
+
+
+def _traced_pattern(one: dict[str, Any]) -> dict[str, Any]:
+    renamed = {"left_out": "leftOut", "near_names": "nearNames"}
+    kept = {renamed.get(key, key): value for key, value in one.items() if key != "id"}
+    return kept | ({"id": str(one["id"])} if one["id"] is not None else {})
+
+
+async def _change_breakpoints(
+    call: ToolCall, key: str, add: Sequence[ToolLocation | LogLocation], remove: Sequence[str | int]
+) -> ToolAnswer:
+    """Remove and set breakpoints, all of them checked before; `key` is what the set ones are."""
+    for place in add:
+        check_location(place.function, place.file, place.line)
+    numbers = {f"remove {one}": breakpoint_number(one) for one in remove}
+    jobs: dict[str, Callable[[], Awaitable[DaemonReply]]] = {
+        name: partial(call.run_command, "breakpoint_remove", ids=(one,))
+        for name, one in numbers.items()
+    }
+    for at, place in enumerate(add):
+        named = place.function or f"{place.file}:{place.line}"
+        job = partial(
+            add_breakpoint,
+            call,
+            place.function,
+            place.file,
+            place.line,
+            **_breakpoint_options(place),
+        )
+        jobs[named if named not in jobs else f"{named} ({at + 1})"] = job
+    replies, failures = await answer_each(jobs)
+    data = {
+        key: [breakpoint_data(one.data) for name, one in replies.items() if name not in numbers],
+        "removed": [str(one) for name, one in numbers.items() if name in replies],
+    }
+    text = "".join(one.text for one in replies.values()) + failed_text(failures)
+    return ToolAnswer(text, data | ({"failed": failed_data(failures)} if failures else {}))
+
+
+def _breakpoint_options(place: ToolLocation | LogLocation) -> dict[str, Any]:
+    condition = place.condition or None
+    if isinstance(place, LogLocation):
+        return {"condition": condition, "log": place.message}
+    return {"condition": condition, "hit_count": place.hit_count or None}
+
+
+def check_location(function: str | None, file: str | None, line: int | None) -> None:
+    """Check that a place is a function or a line of a file.
+
+    Raises:
+        DebuggerError: USAGE, in the words that XcodeBuildMCP uses.
+    """
+    hint = '{"file": "main.c", "line": 3} or {"function": "main"}'
+    if function and file:
+        raise DebuggerError(
+            ErrorCode.USAGE, "Provide either file/line or function, not both.", hint=hint
+        )
+    if line is not None and not file:
+        message = (
+            "Provide either file/line or function, not both."
+            if function
+            else "file is required when line is provided."
+        )
+        raise DebuggerError(ErrorCode.USAGE, message, hint=hint)
+    if not function and (not file or line is None):
+        raise DebuggerError(ErrorCode.USAGE, "Provide file + line or function.", hint=hint)
+
+
+async def add_breakpoint(
+    call: ToolCall, function: str | None, file: str | None, line: int | None, **more: Any
+) -> DaemonReply:
+    """Set one breakpoint; at a line that has no code none is kept.
+
+    Raises:
+        DebuggerError: NOT_FOUND with the nearest lines; what the daemon fails with.
+    """
+    place = None if function else f"{file}:{line}"
+    reply = await call.run_command("breakpoint_add", place=place, function=function or None, **more)
+    nearest = reply.data.get("nearest_lines")
+    if not reply.data.get("verified") and nearest:
+        await call.run_command("breakpoint_remove", ids=(reply.data["id"],))
+        raise no_code(str(file), line, nearest)
+    return reply
+
+
+def no_code(file: str, line: int | None, nearest: Sequence[int]) -> DebuggerError:
+    """Return the failure to set a breakpoint at a line that has no code."""
+    valid = ", ".join(map(str, nearest))
+    return DebuggerError(
+        ErrorCode.NOT_FOUND,
+        f"No code at {PurePath(file).name}:{line}. Valid lines: {valid}",
+        hint=f'{{"file": "{file}", "line": {nearest[0]}}}',
+    )
+
+
+def breakpoint_number(given: str | int) -> int:
+    """Return a breakpoint's number.
+
+    Raises:
+        DebuggerError: USAGE for what is none.
+    """
+    if not str(given).isdecimal() or not str(given).isascii():
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"not the id of a breakpoint: {given}",
+            hint="debug_breakpoint lists them",
+        )
+    return int(given)
+
+
+def breakpoint_data(one: Any) -> dict[str, Any]:
+    """Return a breakpoint with the keys of this protocol; what is unknown is left out."""
+    known = {key: value for key, value in one.items() if value is not None}
+    renamed = {"hit_count": "hitCount", "why_unbound": "whyUnbound", "near_names": "nearNames"}
+    return {renamed.get(key, key): value for key, value in known.items()} | {"id": str(one["id"])}

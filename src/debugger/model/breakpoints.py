@@ -1,0 +1,354 @@
+"""Which breakpoints the user wants, and what the debugger made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+
+import msgspec
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+
+MOST = 1000
+
+
+class BreakpointKind(Enum):
+    """What a breakpoint is set on."""
+
+    LINE = "line"
+    FUNCTION = "function"
+    ADDRESS = "address"
+    WATCHPOINT = "watchpoint"
+    EXCEPTION = "exception"
+
+
+class WatchAccess(Enum):
+    """What a watchpoint stops at; a write counts when it changes the value."""
+
+    WRITE = "write"
+    READ = "read"
+    ANY = "access"
+
+
+class BreakpointSpec(Struct, frozen=True):
+    """What the user asked for. `hit_count` N stops at the Nth hit and after, as gdb's ignore.
+
+    `watch` is the expression of a watchpoint, meant in a frame of `function`; `catch` is the word
+    for exceptions to stop at (throw, panic, a filter's name), `type` the only type of them.
+    `burst`: so many hits are logged however fast they come, where a backend logs only so many a
+    second.
+    """
+
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
+    address: str | None = None
+    condition: str | None = None
+    hit_count: int | None = None
+    log: str | None = None
+    temporary: bool = False
+    thread: int | None = None
+    enabled: bool = True
+    watch: str | None = None
+    access: WatchAccess = WatchAccess.WRITE
+    catch: str | None = None
+    type: str | None = None
+    burst: int = 0
+    note: str | None = None  # what is to be said of the location that was chosen for it
+
+    @property
+    def kind(self) -> BreakpointKind:
+        """What it is set on."""
+        if self.watch is not None:
+            return BreakpointKind.WATCHPOINT
+        if self.catch is not None:
+            return BreakpointKind.EXCEPTION
+        if self.address is not None:
+            return BreakpointKind.ADDRESS
+        return BreakpointKind.FUNCTION if self.function is not None else BreakpointKind.LINE
+
+
+class BoundBreakpoint(Struct, frozen=True):
+    """What the debugger answered for one breakpoint.
+
+    `backend_id` is its number there; `why` says why it is not verified, with the lines or names
+    that would have been. `again` gives a watched value in any frame. `is_taken`: the debugger has
+    another breakpoint at this location, and takes no second one.
+    """
+
+    verified: bool
+    backend_id: int | None = None
+    file: str | None = None
+    line: int | None = None
+    address: str | None = None
+    why: str | None = None
+    nearest_lines: tuple[int, ...] = ()
+    near_names: tuple[str, ...] = ()
+    again: str | None = None
+    is_taken: bool = False
+    function: str | None = None  # that the location is in, where the backend says so
+
+
+class Breakpoint(Struct, frozen=True):
+    """A wanted breakpoint with our own id, which survives restarts and adapters.
+
+    `at` is the spec as it is sent, where the debugger's side has moved it; None while it is not to
+    be sent. `internal` ones are ours (`until`) and never listed.
+    """
+
+    id: int
+    spec: BreakpointSpec
+    at: BreakpointSpec | None = None
+    bound: BoundBreakpoint | None = None
+    hits: int = 0
+    uncounted: int = 0  # the hits there were when the debugger began to count to the hit count
+    internal: bool = False
+
+
+class Breakpoints:
+    """The breakpoints of one session."""
+
+    def __init__(self) -> None:
+        self._all: dict[int, Breakpoint] = {}
+        # News of breakpoints by backend id that overtook the answer to their list.
+        self._early: dict[int, BoundBreakpoint] = {}
+        self._next = 1
+        self._next_internal = -1
+
+    def add(self, spec: BreakpointSpec, *, internal: bool = False) -> Breakpoint:
+        """Want a breakpoint; of one that is there exactly so, that one is returned.
+
+        Raises:
+            DebuggerError: USAGE once there are 1,000.
+        """
+        same = None if internal else self.find_same(spec)
+        if same is not None:
+            return same
+        if len(self._all) >= MOST:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"there are {MOST} breakpoints already",
+                hint="debugger breakpoint remove --all",
+            )
+        if internal:
+            number, self._next_internal = self._next_internal, self._next_internal - 1
+        else:
+            number, self._next = self._next, self._next + 1
+        wanted = Breakpoint(id=number, spec=spec, internal=internal)
+        self._all[number] = wanted
+        return wanted
+
+    def adopt(self, known: Breakpoint) -> None:
+        """Want a breakpoint of another process, under the same id."""
+        self._all[known.id] = Breakpoint(id=known.id, spec=known.spec)
+        self._next = max(self._next, known.id + 1)
+
+    def find_same(self, spec: BreakpointSpec) -> Breakpoint | None:
+        """Return the user's breakpoint that is exactly this one; None if there is none."""
+        return next((known for known in self.user_breakpoints() if known.spec == spec), None)
+
+    def find_watchpoint(self, spec: BreakpointSpec) -> Breakpoint | None:
+        """Return the user's watchpoint of the same expression in the same function, if any."""
+        same = (spec.watch, spec.access, spec.function)
+        return next(
+            (
+                one
+                for one in self.user_breakpoints()
+                if (one.spec.watch, one.spec.access, one.spec.function) == same
+            ),
+            None,
+        )
+
+    def get(self, number: int) -> Breakpoint:
+        """Return one of the user's breakpoints.
+
+        Raises:
+            DebuggerError: NOT_FOUND, naming those that exist.
+        """
+        found = self._all.get(number)
+        if found is not None and not found.internal:
+            return found
+        known = ", ".join(str(known.id) for known in self.user_breakpoints()) or "none"
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"no breakpoint {number}; there are: {known}",
+            hint="debugger breakpoint list",
+        )
+
+    def remove(self, number: int) -> Breakpoint | None:
+        """Stop wanting a breakpoint; None if it was gone already."""
+        return self._all.pop(number, None)
+
+    def enable(self, number: int, *, on: bool) -> Breakpoint:
+        """Switch one of the user's breakpoints on or off.
+
+        Raises:
+            DebuggerError: NOT_FOUND.
+        """
+        known = self.get(number)
+        changed = msgspec.structs.replace(
+            known,
+            spec=msgspec.structs.replace(known.spec, enabled=on),
+            bound=known.bound if on else None,
+            uncounted=known.hits,
+        )
+        self._all[number] = changed
+        return changed
+
+    def user_breakpoints(self) -> list[Breakpoint]:
+        """Return the user's breakpoints in the order of their ids."""
+        return sorted((b for b in self._all.values() if not b.internal), key=lambda b: b.id)
+
+    def user_specs(self) -> tuple[BreakpointSpec, ...]:
+        """Return what the user asked for, in the order of the ids."""
+        return tuple(one.spec for one in self.user_breakpoints())
+
+    def set_location(self, number: int, at: BreakpointSpec | BoundBreakpoint) -> None:
+        """Note where a breakpoint is to be set, or why it cannot be."""
+        known = self._all.get(number)
+        if known is None:
+            return
+        if isinstance(at, BoundBreakpoint):
+            changed = msgspec.structs.replace(known, at=None, bound=at)
+        else:
+            changed = msgspec.structs.replace(known, at=at)
+        self._all[number] = changed
+
+    def all_breakpoints(self) -> list[Breakpoint]:
+        """Return all breakpoints, ours too."""
+        return list(self._all.values())
+
+    def same_list(self, at: BreakpointSpec) -> list[Breakpoint]:
+        """Return the enabled breakpoints that are sent in one list with this one.
+
+        DAP replaces all breakpoints of a source, and all function breakpoints, at once.
+        """
+        return sorted(
+            (
+                one
+                for one in self._all.values()
+                if one.spec.enabled
+                and one.at is not None
+                and one.at.kind is at.kind
+                and one.at.file == at.file
+            ),
+            key=lambda one: one.id,
+        )
+
+    def list_representatives(self) -> list[BreakpointSpec]:
+        """Return one spec out of each list that has to be sent."""
+        found = {(one.at.kind, one.at.file): one.at for one in self._all.values() if one.at}
+        return list(found.values())
+
+    def take_answers(self, sent: Sequence[Breakpoint], answers: Iterable[BoundBreakpoint]) -> None:
+        """Take the debugger's answers to a list that was sent, in its order.
+
+        A breakpoint that was removed or changed meanwhile keeps its newer state.
+        """
+        for wanted, bound in zip(sent, answers, strict=False):
+            known = self._all.get(wanted.id)
+            early = (
+                self._early.pop(bound.backend_id, None) if bound.backend_id is not None else None
+            )
+            newest = bound
+            if early is not None and early.verified and not bound.verified:
+                newest = merge_bound(bound, early)
+            if known is not None and known.at == wanted.at:
+                self._all[wanted.id] = msgspec.structs.replace(known, bound=newest)
+
+    def move_to_line(self, file: str, line: int) -> None:
+        """Have the function breakpoints at a line sent with those of its file from now on."""
+        for one in self.all_breakpoints():
+            is_there = one.bound is not None and (one.bound.file, one.bound.line) == (file, line)
+            if is_there and one.at is not None and one.at.kind is BreakpointKind.FUNCTION:
+                at = msgspec.structs.replace(one.at, function=None, file=file, line=line)
+                self._all[one.id] = msgspec.structs.replace(one, at=at)
+
+    def qualify_functions(self) -> bool:
+        """Take the one function whose qualified name ends with that of an unbound breakpoint.
+
+        Returns whether there is such a breakpoint, to be sent again.
+        """
+        changed = False
+        for one in self.all_breakpoints():
+            at, bound = one.at, one.bound
+            if at is None or not at.function or bound is None or bound.verified or at.note:
+                continue
+            name = at.function
+            ends = (f"::{name}", f".{name}")
+            whole = [near for near in bound.near_names if near.endswith(ends)]
+            if len(whole) == 1:
+                at = msgspec.structs.replace(at, function=whole[0], note=f"it is {whole[0]}")
+                self._all[one.id] = msgspec.structs.replace(one, at=at, bound=None)
+                changed = True
+        return changed
+
+    def update_bound(self, bound: BoundBreakpoint) -> Breakpoint | None:
+        """Take a late answer for the breakpoint with this backend id; None if it is not ours."""
+        if bound.backend_id is None:
+            return None
+        known = self.by_backend_id(bound.backend_id)
+        if known is None:
+            if len(self._early) < MOST:
+                self._early[bound.backend_id] = bound
+            return None
+        changed = msgspec.structs.replace(known, bound=merge_bound(known.bound or bound, bound))
+        self._all[known.id] = changed
+        return changed
+
+    def forget_answers(self) -> None:
+        """Forget what the debugger answered, and what is ours: the program is started anew."""
+        self._early.clear()
+        self._all = {
+            one.id: Breakpoint(id=one.id, spec=one.spec) for one in self.user_breakpoints()
+        }
+
+    def by_backend_id(self, number: int) -> Breakpoint | None:
+        """Return the breakpoint that a backend's id belongs to."""
+        for known in self._all.values():
+            if known.bound is not None and known.bound.backend_id == number:
+                return known
+        return None
+
+    def find_stopping(self, hit: Sequence[Breakpoint]) -> list[Breakpoint]:
+        """Return what a stop was for: a logpoint does not stop, another at its line may have."""
+        if not hit or any(one.spec.log is None for one in hit):
+            return list(hit)
+        places = {(one.bound.file, one.bound.line) for one in hit if one.bound is not None}
+        return [
+            one
+            for one in self._all.values()
+            if one.spec.enabled
+            and one.spec.log is None
+            and one.bound is not None
+            and one.bound.verified
+            and (one.bound.file, one.bound.line) in places
+        ] or list(hit)
+
+    def count_hits(self, number: int) -> int:
+        """Return how often the program stopped at a breakpoint; 0 for one that is not here."""
+        known = self._all.get(number)
+        return known.hits if known is not None else 0
+
+    def record_hit(self, number: int, total: int | None = None) -> None:
+        """Count a stop at a breakpoint; the debugger may know the `total` of its hits."""
+        known = self._all.get(number)
+        if known is not None:
+            # One that stops from the Nth hit on was hit N times when it first stops.
+            counted = max(known.hits + 1, known.uncounted + (known.spec.hit_count or 0))
+            hits = max(total, known.hits) if total else counted
+            self._all[number] = msgspec.structs.replace(known, hits=hits)
+
+
+def merge_bound(old: BoundBreakpoint, new: BoundBreakpoint) -> BoundBreakpoint:
+    """Take news of a breakpoint, which may leave out the place that was told before."""
+    return msgspec.structs.replace(
+        new,
+        file=new.file or old.file,
+        line=new.line or old.line,
+        address=new.address or old.address,
+        function=new.function or old.function,
+        again=new.again or old.again,
+        why=None if new.verified else new.why or old.why,
+    )

@@ -1,0 +1,217 @@
+"""What a command is: one annotated function, from which every surface is derived.
+
+    @command("breakpoint add", aliases=("break", "b"), group="Breakpoints")
+    async def breakpoint_add(
+        call: Call,
+        place: Annotated[str | None, Arg("LOC", "file:line, line, function or *0xADDR")] = None,
+        *,
+        temporary: Annotated[bool, Opt("--temporary", help="remove it when it is hit")] = False,
+    ) -> Answer:
+        '''Set a breakpoint.'''
+
+A parameter's Python type is its type on every surface: bool is a switch, `tuple[T, ...]` may be
+given several times, `T | None` may be left out. An option whose T is `tuple[str, str]` takes two
+words each time.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Any, get_args, get_origin
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A positional argument; `words` joins all that is left with blanks."""
+
+    metavar: str
+    help: str = ""
+    words: bool = False
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option with its spellings, the long one first."""
+
+    flags: tuple[str, ...]
+    help: str
+    metavar: str | None
+
+    def __init__(self, *flags: str, help: str = "", metavar: str | None = None) -> None:  # noqa: A002 - the field's standard word
+        object.__setattr__(self, "flags", flags)
+        object.__setattr__(self, "help", help)
+        object.__setattr__(self, "metavar", metavar)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a command, as every surface needs it."""
+
+    name: str
+    type: Any
+    default: Any
+    about: Argument | Option
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it must be given."""
+        return self.default is inspect.Parameter.empty
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether it is a list of values."""
+        return get_origin(self.type) is tuple
+
+    @property
+    def word_count(self) -> int:
+        """How many words one value of it has: 2 of `tuple[tuple[str, str], ...]`."""
+        kind = self.value_type
+        return len(get_args(kind)) if get_origin(kind) is tuple else 1
+
+    @property
+    def value_type(self) -> Any:
+        """The type of one value: T of `T | None` and of `tuple[T, ...]`."""
+        if self.is_repeated:
+            return get_args(self.type)[0]
+        if get_origin(self.type) in {types.UnionType, typing.Union}:
+            return next(part for part in get_args(self.type) if part is not types.NoneType)
+        return self.type
+
+
+@dataclass(frozen=True, eq=False)
+class Command:
+    """A command: its name (`breakpoint add`), what it does, and the function that runs it."""
+
+    name: str
+    group: str
+    summary: str
+    details: str
+    aliases: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    run: Callable[..., Awaitable[Any]]
+    arguments: type[msgspec.Struct] = field(repr=False)
+    reads_only: bool = False
+    dashes_are_words: bool = False
+
+    @property
+    def wire_name(self) -> str:
+        """Its name on the socket: `breakpoint_add`."""
+        return self.name.replace(" ", "_").replace("-", "_")
+
+    def bind_arguments(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Check untrusted arguments against the parameters' types and fill in the defaults.
+
+        Raises:
+            DebuggerError: USAGE.
+        """
+        try:
+            checked = msgspec.convert(given, self.arguments, strict=False)
+        except msgspec.ValidationError as error:
+            raise DebuggerError(
+                ErrorCode.USAGE, f"{self.name}: {error}", hint=f"debugger {self.name} --help"
+            ) from error
+        return {parameter.name: getattr(checked, parameter.name) for parameter in self.parameters}
+
+
+class Registry:
+    """All commands by name."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, Command] = {}
+        self._aliases: dict[str, str] = {}
+
+    def __iter__(self) -> Iterator[Command]:
+        return iter(self._by_name.values())
+
+    def add(self, command: Command) -> None:
+        """Add a command; its names must be new."""
+        for name in (command.name, *command.aliases):
+            if name in self._by_name or name in self._aliases:
+                message = f"two commands are called {name!r}"
+                raise ValueError(message)
+        self._by_name[command.name] = command
+        self._aliases.update(dict.fromkeys(command.aliases, command.name))
+
+    def get(self, name: str) -> Command:
+        """Return a command by its name in words, its name on the socket, or an alias.
+
+        Raises:
+            DebuggerError: USAGE, naming near ones.
+        """
+        for known in self._by_name.values():
+            if name in {known.name, known.wire_name, *known.aliases}:
+                return known
+        raise DebuggerError(
+            ErrorCode.USAGE, f"no command {name!r}", hint="debugger --help lists them"
+        )
+
+
+COMMANDS = Registry()
+
+
+def register_command(
+    name: str,
+    *,
+    group: str,
+    aliases: tuple[str, ...] = (),
+    reads_only: bool = False,
+    dashes_are_words: bool = False,
+    registry: Registry = COMMANDS,
+) -> Callable[[Callable[..., Awaitable[Any]]], Callable[..., Awaitable[Any]]]:
+    """Register an annotated function as a command; its docstring's first line is the summary."""
+
+    def register(run: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        summary, _, details = inspect.cleandoc(run.__doc__ or "").partition("\n")
+        parameters = tuple(_read_parameters(run))
+        registry.add(
+            Command(
+                name=name,
+                group=group,
+                summary=summary,
+                details=details.strip(),
+                aliases=aliases,
+                parameters=parameters,
+                run=run,
+                arguments=_arguments_struct(name, parameters),
+                reads_only=reads_only,
+                dashes_are_words=dashes_are_words,
+            )
+        )
+        return run
+
+    return register
+
+
+def _read_parameters(run: Callable[..., Any]) -> Iterator[Parameter]:
+    hints = typing.get_type_hints(run, include_extras=True)
+    for parameter in list(inspect.signature(run).parameters.values())[1:]:
+        hint = hints[parameter.name]
+        if get_origin(hint) is not Annotated:
+            message = f"{run.__name__}: {parameter.name} needs an Arg or an Opt"
+            raise TypeError(message)
+        kind, about = get_args(hint)
+        yield Parameter(parameter.name, kind, parameter.default, about)
+
+
+def _arguments_struct(name: str, parameters: tuple[Parameter, ...]) -> type[msgspec.Struct]:
+    fields: list[Any] = []
+    for parameter in parameters:
+        if parameter.is_required:
+            fields.append((parameter.name, parameter.type))
+        else:
+            fields.append((parameter.name, parameter.type, parameter.default))
+    return msgspec.defstruct(
+        name.title().replace(" ", "") + "Arguments",
+        fields,
+        frozen=True,
+        kw_only=True,
+        forbid_unknown_fields=True,
+    )

@@ -1,0 +1,315 @@
+"""Explains an exception or a panic by the statement that raised it. Pure."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from debugger.model.statement import MemoryAccess
+from debugger.model.text_clip import clip_text
+
+_MESSAGE_MAX = 300
+_NOTHING = re.compile(r"^(?:None|undefined|null|nil)\b|\bnil$|^0x0+\b")
+_ZERO = re.compile(r"-?0(?:\.0*)?n?$")
+_RANGES = (
+    # Go, Rust, C++ (at() of vector, of string; std::array), .NET's words are others'.
+    re.compile(r"index out of range \[(?P<index>-?\d+)\](?: with length (?P<length>\d+))?"),
+    re.compile(r"the len is (?P<length>\d+) but the index is (?P<index>\d+)"),
+    re.compile(r"__n \(which is (?P<index>\d+)\) >= .*?\(which is (?P<length>\d+)\)"),
+    re.compile(r"range end index (?P<index>\d+) out of range for slice of length (?P<length>\d+)"),
+    re.compile(r"slice bounds out of range \[:?(?P<index>-?\d+):?\](?: with \w+ (?P<length>\d+))?"),
+)
+_WITH_NESTED = re.compile(r"\Astd::_Nested_exception<(.+?) ?>\Z", re.DOTALL)
+_NO_MEMBER = re.compile(r"'NoneType' object has no attribute '(?P<name>\w+)'")
+_NOT_THAT = re.compile(r"'NoneType' object is not (?:subscriptable|callable|iterable)")
+_PROPERTY = re.compile(
+    r"Cannot (?P<verb>read|set) propert(?:y|ies) (?:'(?P<old>\w+)' )?of (?P<what>undefined|null)"
+    r"(?: \((?:reading|setting) '(?P<name>[^']*)'\))?"
+)
+_LEFT_RIGHT = re.compile(
+    r"assertion (?:`left (?P<how>==|!=) right` failed|failed: `\(left (?P<old>==|!=) right\)`)"
+    r"(?P<said>:[^\n]*)?\s*left: (?P<left>.*?)[,\s]\s*right: (?P<right>.*)",
+    re.DOTALL,
+)
+_UNWRAPPED = re.compile(
+    r"called `(?P<call>Option::unwrap|Result::unwrap|Result::unwrap_err)\(\)` on an? "
+    r"`(?P<on>\w+)` value(?:: (?P<value>.*))?",
+    re.DOTALL,
+)
+_TAKING = frozenset({"at", "get", "charAt", "substr", "erase", "insert", "nth", "elementAt"})
+_UNWRAPPED_MAX = 2  # values: what was unwrapped is in a line with many
+_DIVISIONS = (
+    "divide by zero",
+    "division by zero",
+    "modulo by zero",
+    "remainder with a divisor of zero",
+)
+_NIL_POINTER = "nil pointer dereference"
+
+
+class ExceptionCause(Struct, frozen=True):
+    """A word for the kind, what happened, and whose values belong to it."""
+
+    kind: str
+    text: str
+    names: tuple[str, ...] = ()
+
+
+def short_type(name: str) -> str:
+    """Return the name of an exception's type without its scope: `Error<a::B>` of `x::Error<a::B>`.
+
+    What C++ throws with another nested in it is of a type of the library's around the thrown one.
+    """
+    name = _WITH_NESTED.sub(r"\1", name)
+    head, mark, arguments = name.partition("<")
+    short = head.rpartition(".")[2].rpartition("::")[2]
+    return short + mark + arguments if short else name
+
+
+def explain_exception(
+    exception: str,
+    message: str,
+    accesses: Sequence[MemoryAccess],
+    operands: Sequence[str],
+    values: Mapping[str, str],
+) -> ExceptionCause:
+    """Return what an exception means."""
+    text = message.strip()
+    short = short_type(exception)
+    for reader in (
+        _explain_assertion,
+        _explain_range,
+        _explain_key,
+        _explain_null,
+        _explain_division,
+        _explain_unwrap,
+    ):
+        found = reader(short, text, accesses, operands, values)
+        if found is not None:
+            return found
+    kind = "panic" if short == "panic" else "exception"
+    if "deadlock" in text:
+        kind = "deadlock"
+    first = clip_text(" ".join(text.split()), _MESSAGE_MAX)
+    if text.startswith(f"{short}:") or not first:
+        return ExceptionCause(kind, first or short)
+    return ExceptionCause(kind, f"{short}: {first}")
+
+
+def _explain_assertion(
+    short: str,
+    text: str,
+    accesses: Sequence[MemoryAccess],  # noqa: ARG001 - the readers' one signature
+    operands: Sequence[str],
+    values: Mapping[str, str],  # noqa: ARG001
+) -> ExceptionCause | None:
+    both = _LEFT_RIGHT.search(text)
+    if both:
+        how = both["how"] or both["old"]
+        said = clip_text((both["said"] or "").lstrip(": "), 100)
+        reason = f" ({said})" if said else ""
+        left, right = clip_text(both["left"].strip(), 80), clip_text(both["right"].strip(), 80)
+        return ExceptionCause(
+            "assertion", f"assertion failed: left {how} right{reason}, left={left} right={right}"
+        )
+    if short == "AssertionError" or text.startswith("assertion failed"):
+        words = clip_text(text.removeprefix("assertion failed").lstrip(": "), _MESSAGE_MAX)
+        said = f"assertion failed: {words}" if words else "assertion failed"
+        return ExceptionCause("assertion", said, tuple(operands))
+    return None
+
+
+def _explain_range(
+    short: str,
+    text: str,
+    accesses: Sequence[MemoryAccess],
+    operands: Sequence[str],
+    values: Mapping[str, str],
+) -> ExceptionCause | None:
+    named = f" ({short})" if short not in {"panic", "boundsError", "Error"} else ""
+    for pattern in _RANGES:
+        found = pattern.search(text)
+        if found:
+            index, length = found["index"], found["length"]
+            what, by = _index_access(index, accesses, operands, values)
+            has = f", {what} has {length}" if length is not None else ""
+            return ExceptionCause(
+                "index_out_of_range", f"index {index} out of range{has}{named}", by
+            )
+    if short == "IndexError":
+        for one in accesses:
+            if one.how != "[]":
+                continue
+            length, index = values.get(f"len({one.base})"), values.get(one.inner, one.inner)
+            if length is not None and _is_outside(index, length):
+                by = () if _is_literal(one.inner) else (one.inner,)
+                said = f"index {index} out of range, {one.base} has {length}{named}"
+                return ExceptionCause("index_out_of_range", said, by)
+        return ExceptionCause("index_out_of_range", f"{text}{named}")
+    return None
+
+
+def _index_access(
+    index: str, accesses: Sequence[MemoryAccess], operands: Sequence[str], values: Mapping[str, str]
+) -> tuple[str, tuple[str, ...]]:
+    """Return what an index was for, and the name of the index."""
+    indexed = [one for one in accesses if one.how == "[]"]
+    fitting = [one for one in indexed if values.get(one.inner) == index] or indexed
+    if len(fitting) == 1:
+        one = fitting[0]
+        return one.base, () if _is_literal(one.inner) else (one.inner,)
+    called = next((one for one in accesses if one.inner in _TAKING), None)
+    name = next((one for one in operands if values.get(one) == index), None)
+    return (called.base if called is not None else "it"), ((name,) if name is not None else ())
+
+
+def _is_outside(index: str, length: str) -> bool:
+    try:
+        return not -int(length) <= int(index) < int(length)
+    except ValueError:
+        return False
+
+
+def _is_literal(text: str) -> bool:
+    return text[:1].isdigit() or text[:1] in {'"', "'", "-"}
+
+
+def _explain_key(
+    short: str,
+    text: str,
+    accesses: Sequence[MemoryAccess],
+    operands: Sequence[str],  # noqa: ARG001
+    values: Mapping[str, str],
+) -> ExceptionCause | None:
+    if short == "KeyError":
+        for one in accesses:
+            is_it = one.how == "[]" and text in {
+                one.inner,
+                values.get(one.inner),
+                _string_literal_text(one.inner),
+            }
+            if is_it:
+                by = () if _is_literal(one.inner) else (one.inner,)
+                return ExceptionCause(
+                    "missing_key", f"key {text} is not in {one.base} (KeyError)", (*by, one.base)
+                )
+        return ExceptionCause("missing_key", f"KeyError: {text}")
+    if "assignment to entry in nil map" in text:
+        set_ = next((one for one in accesses if one.how == "[]" and _is_nothing(one, values)), None)
+        what = f": {set_.whole} is set, {set_.base} is nil" if set_ is not None else ""
+        by = (set_.inner,) if set_ is not None and not _is_literal(set_.inner) else ()
+        return ExceptionCause("nil_map", f"write to a nil map{what}", by)
+    return None
+
+
+def _string_literal_text(literal: str) -> str:
+    """Return a string's literal as Python would print it."""
+    try:
+        return repr(ast.literal_eval(literal))
+    except (ValueError, SyntaxError):
+        return literal
+
+
+def _is_nothing(one: MemoryAccess, values: Mapping[str, str]) -> bool:
+    return _NOTHING.search(values.get(one.base, "")) is not None
+
+
+def _explain_null(
+    short: str,
+    text: str,
+    accesses: Sequence[MemoryAccess],
+    operands: Sequence[str],  # noqa: ARG001
+    values: Mapping[str, str],
+) -> ExceptionCause | None:
+    property_ = _PROPERTY.search(text)
+    member = _NO_MEMBER.search(text)
+    name = (
+        (property_ and (property_["name"] or property_["old"])) or (member and member["name"]) or ""
+    )
+    if not (property_ or member or _NOT_THAT.search(text) or _NIL_POINTER in text):
+        return None
+    empty = [one for one in accesses if _is_nothing(one, values)]
+    one = next((one for one in empty if not name or one.inner == name), empty[0] if empty else None)
+    what = property_["what"] if property_ else "nil" if _NIL_POINTER in text else "None"
+    kind = "null_pointer" if what == "nil" else "nothing"
+    label = "nil pointer" if what == "nil" else what
+    named = f" ({short})" if what != "nil" else ""
+    if one is None:
+        said = text.partition("runtime error: ")[2] or text
+        return ExceptionCause(kind, f"{said}{named}" if what != "nil" else f"nil pointer: {said}")
+    verb = "set" if property_ and property_["verb"] == "set" else "read"
+    inner = f"[{one.inner}]" if one.how == "[]" else f".{one.inner}" if one.inner else "it"
+    return ExceptionCause(kind, f"{label}: {one.base} is {what}, {inner} of it is {verb}{named}")
+
+
+def _explain_division(
+    short: str,
+    text: str,
+    accesses: Sequence[MemoryAccess],
+    operands: Sequence[str],
+    values: Mapping[str, str],
+) -> ExceptionCause | None:
+    is_it = short == "ZeroDivisionError" or any(one in text for one in _DIVISIONS)
+    if not is_it:
+        return None
+    named = f" ({short})" if short == "ZeroDivisionError" else ""
+    divisors = [one.base for one in accesses if one.how == "/"]
+    zero = next((one for one in divisors if _ZERO.match(values.get(one, "").strip())), None)
+    if zero is None:
+        return ExceptionCause("division_by_zero", f"division by zero{named}", tuple(divisors))
+    parts = tuple(one for one in operands if one != zero and one in zero)
+    return ExceptionCause("division_by_zero", f"division by zero: {zero} is 0{named}", parts)
+
+
+def _explain_unwrap(
+    short: str,  # noqa: ARG001
+    text: str,
+    accesses: Sequence[MemoryAccess],
+    operands: Sequence[str],
+    values: Mapping[str, str],  # noqa: ARG001
+) -> ExceptionCause | None:
+    found = _UNWRAPPED.search(text)
+    if found is None:
+        return None
+    value = f": {clip_text(' '.join(found['value'].split()), 150)}" if found["value"] else ""
+    call = found["call"].rpartition("::")[2]
+    names = dict.fromkeys([*operands, *(one.base for one in accesses)])
+    told = [one for one in names if one not in {"self", "this"}]
+    return ExceptionCause(
+        "unwrap", f"{call}() of {found['on']}{value}", tuple(told[:_UNWRAPPED_MAX])
+    )
+
+
+def panic_message(lines: Sequence[str]) -> tuple[str, str] | None:
+    """Return the place and the message of the last panic that Rust's runtime has written."""
+    last = None
+    for at, line in enumerate(lines):
+        match = re.search(r"thread '[^']*'(?: \(\d+\))? panicked at (?P<rest>.*)", line)
+        if match is None:
+            continue
+        rest = match["rest"]
+        old = re.match(r"'(?P<message>.*)', (?P<place>\S+:\d+:\d+)$", rest)
+        if old:
+            last = (old["place"], old["message"])
+            continue
+        said = []
+        for one in lines[at + 1 : at + 12]:
+            if one.startswith(("note: ", "stack backtrace:", "thread '")):
+                break
+            said.append(one)
+        last = (rest.rstrip(":"), "\n".join(said).strip())
+    return last
+
+
+def parse_uncaught(lines: Sequence[str]) -> tuple[str, str] | None:
+    """Return the type and the words of an exception of C++, as its runtime tells of it."""
+    for at, line in enumerate(lines):
+        match = re.match(r"terminate called after throwing an instance of '(.*)'", line)
+        if match:
+            after = lines[at + 1] if at + 1 < len(lines) else ""
+            said = re.match(r"\s*what\(\):\s*(.*)", after)
+            return match[1], said[1] if said else ""
+    return None

@@ -1,0 +1,180 @@
+"""Which place in the program a user's words name."""
+
+from __future__ import annotations
+
+import difflib
+import os.path
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+
+_FILE_LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)\Z")
+# `loop.c:`, `loop.c:x`, `:6`, `loop:-1`; but neither `app::main` nor `-[Account add:]`.
+_BAD_LINE = re.compile(r"(?:[^:\s\[]*[./][^:\s]*|):[^:]*\Z|[^:\s]+:-\d+\Z")
+_ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]+)\Z")
+# What may follow a scope or `operator` in brackets: a call operator, a namespace, a Go receiver.
+_DECLTYPE = re.compile(r"decltype ?\(")
+_NO_ARGUMENTS = ("()", "(anonymous", "(*")
+_CLOSURE = "_$u7b$$u7b$closure$u7d$$u7d$"
+_NEAR_FILE, _NEAR_OTHER_KIND = 0.6, 0.85
+_HINT = "a place is FILE:LINE, LINE, a function's name, or *0xADDRESS"
+
+
+class Location(Struct, frozen=True):
+    """What the user named: a line, of a file or the current one; a function; an address."""
+
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
+    address: str | None = None
+
+
+def parse_location(text: str) -> Location:
+    """Parse `file:line`, `line`, `function` or `*0xADDR`.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    words = text.strip()
+    if not words or any(ord(letter) < ord(" ") for letter in words):
+        raise DebuggerError(ErrorCode.USAGE, f"not a place: {text!r}", hint=_HINT)
+    if words.isdecimal():
+        return Location(line=_parse_line_number(words))
+    match = _FILE_LINE.match(words)
+    if match and not match["file"].endswith(":"):
+        return Location(file=match["file"], line=_parse_line_number(match["line"]))
+    if _BAD_LINE.match(words):
+        raise DebuggerError(
+            ErrorCode.USAGE, f"no line in {text!r}: lines are numbers from 1", hint=_HINT
+        )
+    if words.startswith("*"):
+        address = _ADDRESS.match(words)
+        if address is None:
+            raise DebuggerError(ErrorCode.USAGE, f"not an address: {text!r}", hint=_HINT)
+        return Location(address=hex(int(address[1], 16)))
+    return Location(function=words)
+
+
+def _parse_line_number(digits: str) -> int:
+    line = int(digits) if len(digits) < len("4294967296") else 0
+    if line < 1:
+        raise DebuggerError(ErrorCode.USAGE, f"no line {digits}: lines count from 1", hint=_HINT)
+    return line
+
+
+def absolute_path(file: str, cwd: str) -> str:
+    """Return a file's path as the caller means it, from its working directory."""
+    return os.path.normpath(os.path.join(cwd, os.path.expanduser(file)))
+
+
+def match_paths(file: str, candidates: Iterable[str]) -> list[str]:
+    """Return the candidates whose path ends with the parts of `file`, best (shortest) first."""
+    parts = _path_parts(file)
+    found = {path for path in candidates if _path_parts(path)[-len(parts) :] == parts}
+    return sorted(found, key=lambda path: (len(path), path))
+
+
+def _path_parts(path: str) -> list[str]:
+    return [part for part in path.replace("\\", "/").split("/") if part not in {"", "."}]
+
+
+def nearest_lines(line: int, valid: Sequence[int], most: int = 4) -> tuple[int, ...]:
+    """Return the valid lines nearest to `line`, in ascending order."""
+    return tuple(sorted(sorted(set(valid), key=lambda other: (abs(other - line), other))[:most]))
+
+
+def near_names(name: str, names: Iterable[str], most: int = 4) -> tuple[str, ...]:
+    """Return the names that `name` may have meant, likeliest first."""
+    pool = list(dict.fromkeys(names))
+    by_fold: dict[str, str] = {}
+    for other in pool:
+        by_fold.setdefault(other.lower(), other)
+        by_fold.setdefault(re.split(r"::|\.", other.lower())[-1], other)
+    close = difflib.get_close_matches(name.lower(), list(by_fold), n=most * 2, cutoff=0.6)
+    return tuple(dict.fromkeys(by_fold[key] for key in close))[:most]
+
+
+def near_files(name: str, names: Iterable[str], most: int = 3) -> tuple[str, ...]:
+    """Return the file names that `name` may have meant, likeliest first.
+
+    They are compared without their endings, which make any two scripts look alike;
+    of equals that with its ending is first.
+    """
+    stem, ending = os.path.splitext(name.lower())
+    rated = []
+    for other in dict.fromkeys(names):
+        other_stem, other_ending = os.path.splitext(other.lower())
+        is_same_kind = ending in {other_ending, ""} or not other_ending
+        score = difflib.SequenceMatcher(None, stem, other_stem).ratio()
+        if score >= (_NEAR_FILE if is_same_kind else _NEAR_OTHER_KIND):
+            rated.append((-score, other_ending != ending, other))
+    return tuple(other for _, _, other in sorted(rated)[:most])
+
+
+def is_pattern(name: str) -> bool:
+    """Tell whether a function's name is a pattern: `incr*`, `MyClass::*`.
+
+    A pointer in brackets and an operator's name are none: `main.(*Tree).Add`, `operator*`.
+    """
+    bare = re.sub(r"\([^()]*\)|<[^<>]*>|operator\S*", "", name)
+    return "*" in bare or "?" in bare
+
+
+def split_arguments(name: str) -> tuple[str, str | None]:
+    """Split `a::f(int, char)` into the name and its arguments without blanks; None without any."""
+    if not name.endswith(")") or not (plain := plain_function(name)) or plain == name:
+        return name, None
+    _, _, rest = name.partition(f"{plain}(")
+    return plain, "".join(rest.removesuffix(")").split())
+
+
+def plain_function(name: str) -> str:
+    """Strip the arguments' list, a trailing ` const` and a Rust hash from a function's name.
+
+    `work(int, char**)` → `work`; `std::vector<f(int)>::push(x)` → `std::vector<f(int)>::push`;
+    `app::main::h0123456789abcdef` → `app::main`; `main::_$u7b$$u7b$closure$u7d$$u7d$`, as LLDB 19
+    leaves it, → `main::{closure}`; `operator()(int)` → `operator()`;
+    `decltype(f(1)) g<int>(int)` → `g<int>`; `main.(*Tree).Add` stays.
+    """
+    whole = name
+    depth, name = 0, _without_decltype(name)
+    for at, letter in enumerate(name):
+        if letter in "<{" and not name.endswith(("operator", "operator<"), 0, at):
+            depth += 1
+        elif letter in ">}" and not name.endswith(("operator", "operator>", "-", "="), 0, at):
+            depth -= 1
+        elif letter == "(" and depth <= 0 and at:
+            if name.startswith(_NO_ARGUMENTS, at) and name.endswith(("operator", "::", "."), 0, at):
+                continue
+            name = _without_result(name[:at])
+            break
+    name = re.sub(r"::h[0-9a-f]{16}\Z", "", name).replace(_CLOSURE, "{closure}")
+    return name.strip().removeprefix("::") or whole
+
+
+def _without_decltype(name: str) -> str:
+    """Cut off a result type that begins with `decltype(…)`, whose brackets are no arguments."""
+    match = _DECLTYPE.match(name)
+    depth = 0
+    for at in range(match.end() - 1, len(name)) if match else ():
+        depth += (name[at] == "(") - (name[at] == ")")
+        if depth == 0:
+            return name[at + 1 :].lstrip(" &*") or name
+    return name
+
+
+def _without_result(name: str) -> str:
+    """Cut off a template's result type: up to the last blank outside of brackets."""
+    depth, start = 0, 0
+    before, _, _ = name.partition("operator")
+    for at, letter in enumerate(before):
+        if letter in "<{(":
+            depth += 1
+        elif letter in ">})":
+            depth -= 1
+        elif letter == " " and depth == 0:
+            start = at + 1
+    return name[start:]

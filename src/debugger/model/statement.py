@@ -1,0 +1,252 @@
+"""Finds the pointers, elements, fields and divisors that a statement reads. Pure, of any language.
+
+Nothing that it names has an effect when it is evaluated: no calls, no assignments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+_COMMENTS = {False: r"//.* | /\*.*?\*/", True: r"\#.*"}
+_PARTS = r"""
+      (?P<text>[A-Za-z]{0,2}"(?:\\.|[^"\\])*"? | `(?:\\.|[^`\\])*`?
+        | '(?:\\.|[^'\\])'                      # a character, in Rust beside 'lifetimes
+        | (?<![\w&<])'(?:\\.|[^'\\])*')         # a string of Python and JavaScript
+    | (?P<number>\d[\w.]*)
+    | (?P<name>[A-Za-z_$][\w$]*(?:::[A-Za-z_][\w]*)*)
+    | (?P<mark>->|\?\.|\+\+|--|\*\*|//|<<=?|>>=?|&&|\|\||[-+*/%&|^=!<>]=|::|\S)
+    """
+_TOKENS = {
+    is_hash: re.compile(rf"(?P<space>\s+ | {comments}) | {_PARTS}", re.VERBOSE)
+    for is_hash, comments in _COMMENTS.items()
+}
+_COMMON = (
+    "and as assert async await break class continue def else False for if import in is lambda "
+    "new nil None not null or raise return True try while yield"
+)
+_WORDS = {
+    False: frozenset(
+        re.findall(
+            r"\w+",
+            f"{_COMMON} auto bool case catch char const delete do double enum false finally float "
+            "fn goto instanceof int let long loop mut nullptr NULL short signed size_t sizeof "
+            "static struct super switch template this throw true typedef typename typeof "
+            "undefined union unsafe unsigned use using var void volatile",
+        )
+    ),
+    True: frozenset(
+        re.findall(
+            r"\w+", f"{_COMMON} case del elif except finally from global nonlocal pass self with"
+        )
+    ),
+}
+# Names of types, which are no values: `std::forward<T>(value)`.
+_TYPE_ARGUMENTS = re.compile(r"(?:(?<=\w)|::)<[\w:,&*\s]+>(?=\()")
+# Parameters of Rust's closures: `.map(|one| &one.version)`, `|(at, one)|`, `move |x| x`.
+_PARAMETERS = re.compile(r"(?:[(,=]|\bmove)\s*\|([^|]+)\|(?!\|)")
+_TEMPLATE = re.compile(r"\$\{([^{}]*)\}")
+_FORMATTED = re.compile(r"(?<!\{)\{([^{}:!=]+)")
+_READABLE = frozenset({"self", "this"})
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_ASSIGN = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "++", "--", ":="})
+_STEPS = frozenset({".", "->", "?."})
+_MOST = 12
+_LONGEST = 80
+
+
+class MemoryAccess(Struct, frozen=True):
+    """One access: of `inner`, a member or an index, in `base`; `how` is `.`, `->`, `[]`, `*`, `/`.
+
+    `/` stands for a division by `base`; `whole` is what was written.
+    """
+
+    base: str
+    how: str
+    inner: str
+    whole: str
+
+
+class StatementReads(Struct, frozen=True):
+    """What a statement reads, in its order, and the values that take part in it."""
+
+    accesses: tuple[MemoryAccess, ...]
+    operands: tuple[str, ...]
+
+
+def parse_reads(text: str, *, hash_comments: bool = False) -> StatementReads:
+    """Return what a statement reads; of what cannot be told, nothing.
+
+    `hash_comments`: a comment begins with `#`, and `//` divides, as in Python.
+    """
+    words = _WORDS[hash_comments]
+    if not hash_comments:
+        text = _TYPE_ARGUMENTS.sub("", text)
+        # A debugger that knows no such variable may find another of that name in a library.
+        words = words.union(*(re.findall(r"\w+", one) for one in _PARAMETERS.findall(text)))
+    reader = _ReadScanner(_split_tokens(text, hash_comments=hash_comments), words)
+    reader.scan_tokens(0, len(reader.tokens))
+    accesses = tuple(dict.fromkeys(one for one in reader.found if len(one.whole) <= _LONGEST))
+    operands = tuple(dict.fromkeys(one for one in reader.operands if len(one) <= _LONGEST))
+    return StatementReads(accesses[:_MOST], operands[:_MOST])
+
+
+def join_statement(lines: Sequence[str], *, hash_comments: bool = False, most: int = 5) -> str:
+    """Join a statement that goes on over several lines, until its brackets are closed."""
+    taken: list[str] = []
+    for line in lines[:most]:
+        taken.append(_without_comment(line.strip(), hash_comments=hash_comments))
+        depth = 0
+        for kind, part in _split_tokens(" ".join(taken), hash_comments=hash_comments):
+            if kind == "mark":
+                depth += (part in "([{") - (part in ")]}")
+        if depth <= 0 or taken[-1].endswith(("{", ";", ":")):
+            break
+    return " ".join(taken)
+
+
+def _without_comment(line: str, *, hash_comments: bool) -> str:
+    for match in _TOKENS[hash_comments].finditer(line):
+        if match.lastgroup == "space" and match[0].strip():
+            return line[: match.start()].rstrip()
+    return line
+
+
+def _split_tokens(text: str, *, hash_comments: bool) -> list[tuple[str, str]]:
+    found = []
+    for match in _TOKENS[hash_comments].finditer(text):
+        kind = match.lastgroup or "mark"
+        if kind != "space":
+            found.append((kind, match[0]))
+        if kind == "text":
+            for inner in _filled_in(match[0]):
+                found += [("mark", "("), *_split_tokens(inner, hash_comments=hash_comments)]
+                found.append(("mark", ")"))
+    return found
+
+
+def _filled_in(text: str) -> list[str]:
+    """Return the expressions in a template of JavaScript, or in an f-string of Python."""
+    if text.startswith("`"):
+        return [match[1] for match in _TEMPLATE.finditer(text)]
+    prefix = text[: len(text) - len(text.lstrip("fFrR"))]
+    if "f" not in prefix.lower():
+        return []
+    return [match[1] for match in _FORMATTED.finditer(text[len(prefix) :])]
+
+
+class _ReadScanner:
+    """Goes through tokens once; `found` and `operands` are what it saw."""
+
+    def __init__(self, tokens: list[tuple[str, str]], words: frozenset[str]) -> None:
+        self.tokens = tokens
+        self.words = words
+        self.found: list[MemoryAccess] = []
+        self.operands: list[str] = []
+
+    def scan_tokens(self, at: int, end: int) -> None:
+        while at < end:
+            kind, part = self.tokens[at]
+            if kind == "name" and (part not in self.words or part in _READABLE):
+                at = self._scan_access_chain(at, end)
+            elif part in {"/", "%", "//"} and kind == "mark":
+                at = self._scan_divisor(at + 1, end)
+            else:
+                at += 1
+
+    def _scan_access_chain(self, at: int, end: int) -> int:
+        """Read a name and what follows it: members, elements, calls."""
+        start, chain = at, self.tokens[at][1]
+        is_pure, at = True, at + 1
+        while at < end:
+            kind, part = self.tokens[at]
+            follower = self.tokens[at + 1] if at + 1 < end else ("", "")
+            if part in _STEPS and kind == "mark" and follower[0] == "name":
+                if is_pure:
+                    self._record_access(chain, "." if part == "?." else part, follower[1])
+                chain, at = f"{chain}{part}{follower[1]}", at + 2
+            elif part == "[":
+                closed = self._find_closing(at, end)
+                inner = self._tokens_text(at + 1, closed)
+                self.scan_tokens(at + 1, closed)
+                if is_pure:
+                    self._record_access(chain, "[]", inner)
+                is_pure = is_pure and self._is_pure(at + 1, closed)
+                chain, at = f"{chain}[{inner}]", closed + 1
+            elif part == "(":
+                closed = self._find_closing(at, end)
+                self.scan_tokens(at + 1, closed)
+                is_pure, chain, at = False, "", closed + 1
+            else:
+                break
+        if is_pure:
+            self.operands.append(chain)
+            if self._is_dereferenced(start):
+                self.found.append(MemoryAccess(chain, "*", "", f"*{chain}"))
+        return at
+
+    def _record_access(self, base: str, how: str, inner: str) -> None:
+        whole = f"{base}[{inner}]" if how == "[]" else f"{base}{how}{inner}"
+        self.found.append(MemoryAccess(base, how, inner, whole))
+
+    def _is_dereferenced(self, start: int) -> bool:
+        if start == 0 or self.tokens[start - 1][1] != "*":
+            return False
+        if start == 1:
+            return True
+        kind, before = self.tokens[start - 2]
+        # After a value it multiplies; after a word such as `int` it declares.
+        is_value = kind in {"number", "text"} or before in {")", "]"}
+        return not is_value and (kind != "name" or before in {"return", "case", "in"})
+
+    def _scan_divisor(self, at: int, end: int) -> int:
+        if at >= end:
+            return at
+        kind, part = self.tokens[at]
+        if part == "(":
+            closed = self._find_closing(at, end)
+            if self._is_pure(at + 1, closed):
+                inner = self._tokens_text(at + 1, closed)
+                self.found.append(MemoryAccess(inner, "/", "", inner))
+            self.scan_tokens(at + 1, closed)
+            return closed + 1
+        if kind == "name" and part not in self.words:
+            before = len(self.operands)
+            at = self._scan_access_chain(at, end)
+            if len(self.operands) > before and self.tokens[at - 1][1] != ")":
+                divisor = self.operands[-1]
+                self.found.append(MemoryAccess(divisor, "/", "", divisor))
+            return at
+        return at + 1
+
+    def _find_closing(self, at: int, end: int) -> int:
+        """Return where the bracket at a place is closed; the end where it is not."""
+        wanted: list[str] = []
+        for place in range(at, end):
+            kind, part = self.tokens[place]
+            if kind != "mark":
+                continue
+            if part in _CLOSERS:
+                wanted.append(_CLOSERS[part])
+            elif wanted and part == wanted[-1]:
+                wanted.pop()
+                if not wanted:
+                    return place
+        return end
+
+    def _is_pure(self, at: int, end: int) -> bool:
+        inside = self.tokens[at:end]
+        calls = any(
+            kind == "name" and following == "(" for (kind, _), (_, following) in pairwise(inside)
+        )
+        return bool(inside) and not calls and not any(one in _ASSIGN for _, one in inside)
+
+    def _tokens_text(self, at: int, end: int) -> str:
+        said = ""
+        for kind, part in self.tokens[at:end]:
+            is_word = kind in {"name", "number"}
+            said += f" {part}" if is_word and said[-1:].isalnum() else part
+        return said

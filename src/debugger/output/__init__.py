@@ -1,0 +1,8 @@
+"""Answers as text, or as plain values, within a budget."""
+
+from __future__ import annotations
+
+from debugger.output.page import OutputStyle
+from debugger.output.structured import to_data, to_json
+
+__all__ = ["OutputStyle", "to_data", "to_json"]

@@ -1,0 +1,113 @@
+"""Formats breakpoints: their locations, conditions, and why they are not bound."""
+
+from __future__ import annotations
+
+from debugger.model.answers import BreakpointList, BreakpointView, Removed
+from debugger.output.budget import TextSection, fixed_section
+from debugger.output.list_text import list_section, table_section
+from debugger.output.location_text import place_of
+from debugger.output.page import RenderPage, width_option
+from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+
+_LABELS = {"watchpoint": "watchpoint", "exception": "catchpoint"}
+
+
+def format_why_unbound(view: BreakpointView) -> str:
+    """Return why a breakpoint is not bound, with the lines or names that would be; or nothing."""
+    said = []
+    if isinstance(view.why_unbound, str) and view.why_unbound:
+        said.append(shorten_value(view.why_unbound, IN_A_LIST))
+    if isinstance(view.nearest_lines, tuple) and view.nearest_lines:
+        said.append(f"nearest lines: {', '.join(map(str, view.nearest_lines[:10]))}")
+    if isinstance(view.near_names, tuple) and view.near_names:
+        said.append(f"near names: {', '.join(map(short_name, view.near_names[:10]))}")
+    return "; ".join(said)
+
+
+def _format_options(view: BreakpointView) -> list[str]:
+    condition = view.condition and shorten_value(view.condition, IN_A_LIST)
+    log = view.log and shorten_value(view.log, IN_A_LIST)
+    told = [
+        (view.access in {"read", "access"}, f"({view.access})"),
+        (condition, f"(condition {condition})"),
+        (view.hit_count is not None, f"(hit count {view.hit_count})"),
+        (log, f'log "{log}"'),
+        (view.thread is not None, f"(thread {view.thread})"),
+        (view.temporary, "(temporary)"),
+        (not view.enabled, "(disabled)"),
+    ]
+    return [text for is_so, text in told if is_so]
+
+
+def _format_pending(view: BreakpointView) -> str:
+    # The debugger is not asked about a disabled one.
+    if view.verified or not view.enabled:
+        return ""
+    because = format_why_unbound(view)
+    return f"pending: {because}" if because else "pending"
+
+
+def _format_line(view: BreakpointView, *, is_listed: bool) -> str:
+    head = f"{_LABELS.get(view.kind, 'breakpoint')} {view.id}: {place_of(view)}"
+    if isinstance(view.value, str):
+        head += f" = {shorten_value(view.value, IN_A_LIST)}"
+    said = [" ".join([head, *_format_options(view)])]
+    is_counted = view.kind != "exception"  # few adapters say which of them it was
+    is_below = isinstance(view.hits_below, int)
+    if is_below and is_listed and view.enabled and view.verified:
+        said.append(f"fewer than {view.hits_below} hits")
+    elif view.hits or (is_counted and is_listed and view.enabled and view.verified):
+        said.append(format_count(view.hits, "hit"))
+    if pending := _format_pending(view):
+        said.append(pending)
+    if isinstance(view.notes, tuple):
+        said += [shorten_value(note, IN_A_LIST) for note in view.notes]
+    return ", ".join(said)
+
+
+def format_breakpoint(view: BreakpointView, _page: RenderPage) -> list[TextSection]:
+    """Return one breakpoint."""
+    return [fixed_section(_format_line(view, is_listed=False))]
+
+
+def breakpoint_list(answer: BreakpointList, page: RenderPage) -> list[TextSection]:
+    """Return all breakpoints."""
+    views = answer.breakpoints
+    if not views:
+        return [fixed_section("no breakpoints")]
+
+    lines = [_format_line(view, is_listed=True) for view in views]
+
+    def more(cut: int) -> str:
+        command = f"debugger breakpoint list {width_option(lines)}"
+        return f"… {format_count(cut, 'more breakpoint')}: {command}"
+
+    if page.is_terminal:
+        rows = [
+            (
+                str(view.id),
+                place_of(view),
+                str(view.hits),
+                " ".join([*_format_options(view), _format_pending(view)]),
+            )
+            for view in views
+        ]
+        return [table_section(("ID", "Place", "Hits", "State"), rows, more, page)]
+    return [list_section(lines, more)]
+
+
+def format_removed(answer: Removed, _page: RenderPage) -> list[TextSection]:
+    """Return which breakpoints, or traces, were removed."""
+    kept = answer.kept if isinstance(answer.kept, tuple) else ()
+    left = [fixed_section(f"kept: {', '.join(kept)}")] if kept else []
+    if not answer.removed:
+        return [fixed_section(f"no {answer.noun}s to remove"), *left]
+    noun = answer.noun if len(answer.removed) == 1 else f"{answer.noun}s"
+    numbers = [str(number) for number in answer.removed]
+
+    def lay(kept: int) -> str:
+        cut = len(numbers) - kept
+        note = [f"… {cut:,} more"] if cut else []
+        return f"removed: {noun} {', '.join([*numbers[:kept], *note])}"
+
+    return [TextSection(lay, count=len(numbers)), *left]

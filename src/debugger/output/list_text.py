@@ -1,0 +1,224 @@
+"""Formats lists of things of one kind, and how many were omitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from debugger.model.answers import OutputLine, SourceLine, VariableView
+from debugger.output import terminal
+from debugger.output.budget import TextSection
+from debugger.output.page import RenderPage
+from debugger.output.value_text import (
+    IN_A_STOP,
+    format_assigned,
+    format_count,
+    hint_for,
+    output_line,
+    short_name,
+    shorten_value,
+    source_text,
+)
+
+ONE_LINE = 100
+_FIRST_LINES = 3
+_LAST_LINES = 10
+_DEPTH_MAX = 200
+_CLOSING = " \t})];,"
+_STREAMS = {"stderr": "err| ", "console": "dbg| "}
+
+
+def list_section(
+    lines: Sequence[str],
+    more: Callable[[int], str],
+    *,
+    missing: int = 0,
+    rank: int = 1,
+    floor: int = 3,
+    from_end: bool = False,
+) -> TextSection:
+    """Return lines of which the last (`from_end`: the first) are cut.
+
+    `more(n)` says that n were; `missing` counts those that were cut before.
+    """
+
+    def lay(kept: int) -> str:
+        cut = len(lines) - kept
+        note = [more(cut + missing)] if cut + missing else []
+        return "\n".join([*note, *lines[cut:]] if from_end else [*lines[:kept], *note])
+
+    return TextSection(lay, count=len(lines), rank=rank, floor=floor)
+
+
+def table_section(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    more: Callable[[int], str],
+    page: RenderPage,
+    *,
+    missing: int = 0,
+    rank: int = 1,
+    title: str = "",
+) -> TextSection:
+    """Return a terminal's table of which the last rows are cut."""
+
+    def lay(kept: int) -> str:
+        cut = len(rows) - kept + missing
+        drawn = terminal.terminal_table(columns, rows[:kept], page.width) if kept else ""
+        parts = [title, drawn, more(cut) if cut else ""]
+        return "\n".join(part for part in parts if part)
+
+    return TextSection(lay, count=len(rows), rank=rank, floor=3)
+
+
+def variables_table(
+    views: Sequence[VariableView],
+    total: int,
+    page: RenderPage,
+    *,
+    limit: int,
+    command: str,
+    rank: int = 1,
+    title: str = "",
+) -> TextSection:
+    """Return a terminal's table of variables."""
+    rows = [
+        (
+            short_name(view.name),
+            short_name(view.type),
+            shorten_value(view.value, limit, hint=hint_for(view)),
+        )
+        for view in views
+    ]
+    return table_section(
+        ("Name", "Type", "Value"),
+        rows,
+        lambda cut: f"… {format_count(cut, 'more variable')}: {command}",
+        page,
+        missing=max(total - len(views), 0),
+        rank=rank,
+        title=title,
+    )
+
+
+def inline_section(
+    label: str,
+    items: Sequence[str],
+    total: int,
+    more: Callable[[int], str],
+    *,
+    rank: int,
+    floor: int = 10,
+) -> TextSection:
+    """Return `label: a b c`, one a line when that is long; `more(n)` says that n were cut."""
+
+    def lay(kept: int) -> str:
+        cut = max(total, len(items)) - kept
+        note = [more(cut)] if cut else []
+        if not kept:
+            return "".join(note)
+        line = f"{label}: " + " ".join(items[:kept])
+        if len(line) <= ONE_LINE:
+            return " ".join([line, *note])
+        return "\n  ".join([f"{label}:", *items[:kept], *note])
+
+    return TextSection(lay, count=len(items), rank=rank, floor=floor)
+
+
+def locals_of(
+    views: Sequence[VariableView], total: int, page: RenderPage, *, rank: int, floor: int = 10
+) -> TextSection:
+    """Return the locals as a stop shows them."""
+    total = max(total, len(views))
+    if page.is_terminal and views:
+        return variables_table(
+            views,
+            total,
+            page,
+            limit=IN_A_STOP,
+            command="debugger locals",
+            rank=rank,
+            title="locals:",
+        )
+    return inline_section(
+        "locals",
+        [format_assigned(view, IN_A_STOP) for view in views],
+        total,
+        lambda cut: f"… {format_count(cut, 'more local')}: debugger locals",
+        rank=rank,
+        floor=floor,
+    )
+
+
+def source_of(
+    lines: Sequence[SourceLine], page: RenderPage, *, rank: int, more: Callable[[int], str]
+) -> TextSection:
+    """Return numbered lines of source; those nearest to the current one are kept."""
+    digits = max((len(str(line.line)) for line in lines), default=0)
+    shown = []
+    for line in lines:
+        mark = "->" if line.current else "  "
+        shown.append(f"{mark} {line.line:>{digits}}  {source_text(line.text, page)}".rstrip())
+    current = next((at for at, line in enumerate(lines) if line.current), 0)
+
+    def lay(kept: int) -> str:
+        if not kept:
+            return ""
+        first = min(max(current - kept // 2, 0), len(lines) - kept)
+        cut = len(lines) - kept
+        # The current line alone is what a step shows anyway: nothing to remark on.
+        is_noted = cut and not (kept == 1 and lines[first].current)
+        return "\n".join([*shown[first : first + kept], *([more(cut)] if is_noted else [])])
+
+    return TextSection(lay, count=len(lines), rank=rank, floor=1)
+
+
+def worth_reading(lines: Sequence[SourceLine]) -> list[SourceLine]:
+    """Leave out empty lines, and those that only close a block, at both ends."""
+    told = [at for at, one in enumerate(lines) if one.text.strip(_CLOSING) or one.current]
+    return list(lines[told[0] : told[-1] + 1]) if told else []
+
+
+def leading_to(lines: Sequence[SourceLine]) -> list[SourceLine]:
+    """Leave out what is behind the current line, but for the rest of what it begins in brackets."""
+    told = worth_reading(lines)
+    at = next((at for at, one in enumerate(told) if one.current), len(told))
+    open_ = 0
+    for end, one in enumerate(told[at:], at + 1):
+        open_ += sum(map(one.text.count, "([")) - sum(map(one.text.count, ")]"))
+        if open_ <= 0:
+            return told[:end]
+    return told
+
+
+def format_output_line(line: OutputLine, page: RenderPage) -> str:
+    """Return a line of output, marked unless it is of standard output."""
+    return _STREAMS.get(line.stream, "") + output_line(line.text, page)
+
+
+def indent_tree(depth: int) -> str:
+    """Return the blanks before a line of a tree; what is very deep is not moved further."""
+    return "  " * min(depth, _DEPTH_MAX)
+
+
+def output_of(
+    lines: Sequence[OutputLine], total: int, dropped: int, page: RenderPage, *, rank: int
+) -> list[TextSection]:
+    """Return the output as a stop shows it: its first and its last lines."""
+    total = max(total, len(lines))
+    if not total and not dropped:
+        return []
+    shown = ["  " + format_output_line(line, page) for line in lines]
+    label = f"output: +{format_count(total, 'line')}" + (f", {dropped:,} lost" if dropped else "")
+    if {"stdout", "stderr"} <= {line.stream for line in lines}:
+        label += " (stdout and stderr each in order)"
+
+    def lay(kept: int) -> str:
+        cut = total - kept
+        if not kept:
+            return f"{label}: debugger output --all" if cut else label
+        first = max(kept - _LAST_LINES, 0)
+        last = kept - first
+        note = [f"  … {format_count(cut, 'more line')}: debugger output --all"] if cut else []
+        return "\n".join([label, *shown[:first], *note, *shown[len(shown) - last :]])
+
+    return [TextSection(lay, count=min(len(shown), _FIRST_LINES + _LAST_LINES), rank=rank, floor=6)]

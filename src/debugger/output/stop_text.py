@@ -1,0 +1,287 @@
+"""Formats a stop, an end, or a run that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from debugger.model.answers import (
+    AccessView,
+    BreakpointView,
+    ChangedValue,
+    IdleReason,
+    Stop,
+    WatchedView,
+)
+from debugger.output.breakpoint_text import format_why_unbound
+from debugger.output.budget import TextSection, fixed_section
+from debugger.output.crash_note_text import format_crashed
+from debugger.output.list_text import (
+    inline_section,
+    list_section,
+    locals_of,
+    output_of,
+    source_of,
+)
+from debugger.output.location_text import base_name, function_of, in_sentence, in_stack, place_of
+from debugger.output.page import RenderPage
+from debugger.output.value_text import (
+    IN_A_LIST,
+    IN_A_STOP,
+    format_count,
+    hint_for,
+    short_name,
+    shorten_value,
+)
+
+# What is cut last has the lowest number.
+_HEAD, _NOTES, _FACTS, _SOURCE, _LOCALS, _STACK, _OUTPUT = range(7)
+_SIDE = 60
+_FRAMES = 8
+_NAMED_MAX = 5
+
+
+def stop_sections(stop: Stop, page: RenderPage) -> list[TextSection]:
+    """Return the parts of a stop, an end, or a run that goes on."""
+    if stop.state == "running":
+        return _format_running(stop, page)
+    if stop.state == "terminated" or stop.reason == "exit":
+        return _format_ended(stop, page)
+    if stop.state != "stopped":
+        return [fixed_section(short_name(stop.state or "unknown")), *_format_notes(stop)]
+    return [
+        fixed_section(_format_head(stop)),
+        *_format_causes(stop),
+        *_format_source(stop, page),
+        *_format_returned(stop),
+        *_format_values(stop, page),
+        *_format_stack(stop),
+        *output_of(stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT),
+        *format_crashed(stop.crash, _FACTS),
+        *_format_notes(stop),
+    ]
+
+
+def _format_head(stop: Stop) -> str:
+    where = [_format_reason(stop)]
+    if stop.frame is not None:
+        where.append(in_sentence(stop.frame))
+    return f"stopped: {', '.join(where)}{_format_thread(stop)}"
+
+
+def _format_thread(stop: Stop) -> str:
+    said = [f"thread {stop.thread}"] if stop.thread is not None else []
+    if stop.frame is not None and stop.frame.index:
+        said.append(f"frame #{stop.frame.index}")
+    inside = ", ".join(said)
+    innermost = stop.stack[0] if stop.stack else None
+    if stop.frame is not None and stop.frame.index and innermost and not innermost.index:
+        inside += f"; #0 is {function_of(innermost)}"
+    return f" ({inside})" if inside else ""
+
+
+def _format_reason(stop: Stop) -> str:
+    hits = ", ".join(str(number) for number in stop.hit_breakpoints)
+    match stop.reason:
+        case "breakpoint" | "function_breakpoint":
+            return f"breakpoint {hits}".rstrip()
+        case "exception":
+            return _format_exception(stop)
+        case "signal":
+            return _format_described(f"signal {stop.signal or ''}".rstrip(), stop)
+        case "watchpoint":
+            told = "; ".join(map(_format_watched, stop.watched)) + _accessed_by(stop)
+            return told or _format_described(f"watchpoint {hits}".rstrip(), stop)
+        case "step" if hits:
+            return f"step to breakpoint {hits}"
+    return short_name(stop.reason or stop.raw_reason or stop.description or "unknown reason")
+
+
+def _accessed_by(stop: Stop) -> str:
+    """Name the line that wrote, where the stop is in another one."""
+    by, frame = stop.accessed_by, stop.frame
+    if not isinstance(by, AccessView):
+        return ""
+    if frame is not None and (by.file, by.line) == (frame.file, frame.line):
+        return ""
+    return f" (by {base_name(by.file)}:{by.line})"
+
+
+def _format_watched(view: WatchedView) -> str:
+    is_new = view.previous is not None and view.previous != view.value
+    was = f"{shorten_value(view.previous or '', IN_A_STOP)} → " if is_new else ""
+    what = f"watchpoint {view.id}: {shorten_value(view.expression, IN_A_STOP)}"
+    return f"{what} {was}{shorten_value(view.value, IN_A_STOP)}"
+
+
+def _format_described(what: str, stop: Stop) -> str:
+    words = (stop.description or "").strip()
+    for known in (what, stop.signal or what, stop.raw_reason or what, stop.reason or what):
+        if words.lower().startswith(known.lower()):
+            words = words[len(known) :].lstrip(" :,-")
+    what = short_name(what)
+    return f"{what}: {shorten_value(words, IN_A_LIST)}" if words else what
+
+
+def _format_exception(stop: Stop) -> str:
+    if stop.exception is None:
+        return _format_described("exception", stop)
+    what = f"exception {short_name(stop.exception.type)}".rstrip()
+    message = shorten_value(stop.exception.message, IN_A_LIST, hint="debugger exception")
+    return f"{what}: {message}" if message else what
+
+
+def _format_causes(stop: Stop) -> list[TextSection]:
+    causes = stop.exception.causes if stop.exception is not None else ()
+    lines = [
+        f"cause: {shorten_value(cause, IN_A_LIST, hint='debugger exception')}" for cause in causes
+    ]
+    return [
+        list_section(
+            lines,
+            lambda cut: f"… {format_count(cut, 'more cause')}: debugger exception",
+            rank=_FACTS,
+        )
+    ]
+
+
+def _format_source(stop: Stop, page: RenderPage) -> list[TextSection]:
+    lines = stop.source
+    if stop.is_repeat:
+        lines = tuple(line for line in lines if line.current)
+    return [
+        source_of(
+            lines,
+            page,
+            rank=_SOURCE,
+            more=lambda cut: f"   … {format_count(cut, 'more line')}: debugger context",
+        )
+    ]
+
+
+def _format_returned(stop: Stop) -> list[TextSection]:
+    if stop.returned is None:
+        return []
+    value = shorten_value(stop.returned.value, IN_A_LIST, hint=hint_for(stop.returned))
+    return [fixed_section(f"returned: {value}", _FACTS)]
+
+
+def _format_values(stop: Stop, page: RenderPage) -> list[TextSection]:
+    if not stop.is_repeat:
+        return [locals_of(stop.locals, stop.locals_total, page, rank=_LOCALS)]
+    return [
+        inline_section(
+            "changed",
+            [_format_change(one) for one in stop.changed],
+            len(stop.changed),
+            lambda cut: f"… {cut:,} more changed: debugger locals",
+            rank=_LOCALS,
+        )
+    ]
+
+
+def _format_change(change: ChangedValue) -> str:
+    after = shorten_value(change.value, _SIDE, hint="debugger locals")
+    if change.previous is None:
+        return f"{short_name(change.name)}={after}"
+    return f"{short_name(change.name)}={shorten_value(change.previous, _SIDE)}→{after}"
+
+
+def _format_stack(stop: Stop) -> list[TextSection]:
+    if stop.is_repeat or not stop.stack:
+        return []
+    # Frames without source below the outermost one with source are the runtime's: only counted.
+    own = len(stop.stack) if stop.stack_own is None else stop.stack_own
+    frames = [f"#{frame.index} {in_stack(frame)}" for frame in stop.stack[:own]]
+    total = max(stop.stack_total or 0, len(stop.stack))
+    runtime = len(stop.stack) - own
+
+    def lay(kept: int) -> str:
+        cut = total - runtime - kept
+        note = [f"… {format_count(cut, 'more frame')}: debugger backtrace"] if cut else []
+        note += [f"{runtime} without source"] if runtime else []
+        return "stack: " + " · ".join([*frames[:kept], *note])
+
+    return [TextSection(lay, count=min(len(frames), _FRAMES), rank=_STACK, floor=2)]
+
+
+def _format_notes(stop: Stop) -> list[TextSection]:
+    notes = [*stop.notes, *_left_running(stop.left_running)]
+    return [fixed_section(f"note: {shorten_value(note, 2 * IN_A_LIST)}", _NOTES) for note in notes]
+
+
+def _left_running(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        more = f" and {len(names) - _NAMED_MAX} more" * (len(names) > _NAMED_MAX)
+        yield (
+            f"still running: {', '.join(names[:_NAMED_MAX])}{more}: "
+            "debugger await waits for it, debugger stop ends it"
+        )
+
+
+def _format_running(stop: Stop, page: RenderPage) -> list[TextSection]:
+    head, last = "running", []
+    if stop.timed_out:
+        within = f" within {stop.waited_s:g} s" if stop.waited_s is not None else ""
+        head, then = f"running: no stop{within}", "debugger await waits on; debugger pause stops it"
+        if isinstance(stop.waiting, IdleReason):
+            head, then = (
+                f"running: {shorten_value(stop.waiting.describe, IN_A_LIST)}",
+                _after_waiting(stop.waiting),
+            )
+        last = [fixed_section(then, _NOTES)]
+    output = output_of(stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT)
+    return [
+        fixed_section(head),
+        *output,
+        *format_crashed(stop.crash, _FACTS),
+        *_format_notes(stop),
+        *last,
+    ]
+
+
+def _after_waiting(waiting: IdleReason) -> str:
+    if waiting.kind != "input":
+        return "a request makes it run; debugger await waits for the stop; debugger pause stops it"
+    if isinstance(waiting.source, str):
+        return f"its stdin is {short_name(waiting.source)}: write there; then debugger await"
+    return (
+        "debugger input TEXT answers it, debugger input --eof ends its input; then debugger await"
+    )
+
+
+def _format_missed(view: BreakpointView) -> str:
+    """Say how often a breakpoint was hit that never stopped the program."""
+    if isinstance(view.hits_below, int):
+        return f"hit fewer than {view.hits_below} times"
+    return "never hit"
+
+
+def _format_ended(stop: Stop, page: RenderPage) -> list[TextSection]:
+    head = "exited"
+    if stop.signal is not None:
+        head = f"exited: signal {short_name(stop.signal)}"
+    elif stop.exit_code is not None:
+        head = f"exited: status {stop.exit_code}"
+    missed = [
+        *(_format_unbound(view) for view in stop.unbound),
+        *(
+            f"breakpoint {view.id} was {_format_missed(view)}: {place_of(view)}"
+            for view in stop.never_hit
+        ),
+    ]
+    return [
+        fixed_section(head),
+        *format_crashed(stop.crash, _FACTS),
+        *_format_causes(stop),
+        *output_of(stop.output, stop.output_total, stop.output_dropped, page, rank=_OUTPUT),
+        list_section(
+            missed,
+            lambda cut: f"… {format_count(cut, 'more breakpoint')}: debugger breakpoint list",
+            rank=_FACTS,
+        ),
+        *_format_notes(stop),
+    ]
+
+
+def _format_unbound(view: BreakpointView) -> str:
+    return f"breakpoint {view.id} was never bound: {format_why_unbound(view) or place_of(view)}"

@@ -1,0 +1,1 @@
+"""Reports single calls of a function, line by line."""

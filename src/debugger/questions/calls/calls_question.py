@@ -1,0 +1,267 @@
+"""Records what happened in single calls of a function, line by line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.questions.calls.callee_run import with_callees
+from debugger.questions.recordings import function_lookup, recorded_run
+from debugger.questions.recordings.call_rows import call_row
+from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
+from debugger.questions.recordings.stepped_calls import STEPPED, step_through
+from debugger.recorders import call_tree
+from debugger.recorders.call_folding import fold_trees
+from debugger.recorders.call_lines import (
+    CallLifetime,
+    CallLine,
+    Item,
+    LineBranch,
+    LineChange,
+    LoopRounds,
+    RoundShape,
+    call_lifetime,
+)
+from debugger.recorders.call_tree import CallNode
+from debugger.recorders.model import Recording
+from debugger.recorders.python.python_branches import find_branches, find_loops
+from debugger.recorders.recording_order import LineRecording, RecordingLimits, RecordingOrder
+from debugger.recorders.tree_lines import flatten_tree
+
+LIMIT = 3
+LIMIT_MAX = 50
+DEPTH_MAX = 20
+# What a line changes in a long value is to be seen, too.
+_LIMITS = RecordingLimits(text=400, items=12, depth=3)
+_BRIEF = 20  # calls that are told at least by what went in and what came out
+_ITEMS = 200  # of one call
+_ROWS = 12  # of the calls that one line made
+_LOOPS = ("for ", "while ", "async for ")
+_REPEATS = re.compile(r"\b(?:for|while|loop|do|goto|repeat)\b")
+_NS = 1_000_000
+
+
+async def record_calls(
+    program: RecordedProgram,
+    function: str,
+    *,
+    nth: int | None,
+    when: str,
+    depth: int,
+    limit: int | None,
+) -> answers.Calls:
+    """Run a program, and tell calls of a function: from the nth on, those for which `when` holds.
+
+    Raises:
+        DebuggerError: USAGE; NOT_FOUND where it was not called; LAUNCH_FAILED, NOT_SUPPORTED.
+    """
+    most = limit if limit is not None else 1 if nth is not None else LIMIT
+    check_numbers(nth, depth, most)
+    if program.is_python:
+        _check_condition(when)
+    wanted = function_lookup.parse_function_place(function, program.launch.cwd)
+    if not program.is_python:
+        stepped = await step_through(program, wanted, nth=nth or 1, when=when, most=most)
+        answer = report_calls(stepped, function, first=nth or 1, depth=depth, most=most)
+        return await with_callees(program, wanted, answer, depth=depth, when=when)
+    recorded_most = max(most, _BRIEF) if nth is None else most
+
+    def order(roots: tuple[str, ...]) -> RecordingOrder:
+        return RecordingOrder(
+            roots,
+            functions=(wanted,),
+            nth=nth or 1,
+            most=recorded_most,
+            when=when,
+            depth=depth,
+            lines=LineRecording.EACH,
+            limits=_LIMITS,
+        )
+
+    ran = await recorded_run.run_recorded(program, order, tells_all=True)
+    if not any(one.has_calls for one in ran.recordings):
+        raise function_lookup.function_not_run(
+            function, wanted, ran.recording, program.source_roots, ran.view
+        )
+    first = 1 if when else nth or 1
+    return report_calls(ran, function, first=first, depth=depth, most=most)
+
+
+def check_numbers(nth: int | None, depth: int, most: int) -> None:
+    """Refuse what cannot be asked.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    hint = "debugger calls --help"
+    if nth is not None and nth < 1:
+        raise DebuggerError(ErrorCode.USAGE, f"--nth counts from 1, not {nth}", hint=hint)
+    if not 0 <= depth <= DEPTH_MAX:
+        raise DebuggerError(ErrorCode.USAGE, f"--depth is 0 to {DEPTH_MAX}, not {depth}", hint=hint)
+    if not 1 <= most <= LIMIT_MAX:
+        raise DebuggerError(ErrorCode.USAGE, f"--limit is 1 to {LIMIT_MAX}, not {most}", hint=hint)
+
+
+def _check_condition(when: str) -> None:
+    hint = "debugger calls --help"
+    try:
+        if when:
+            compile(when, "--when", "eval")
+    except (SyntaxError, ValueError) as error:
+        raise DebuggerError(
+            ErrorCode.USAGE, f"--when {when!r} is no expression of Python: {error}", hint=hint
+        ) from error
+
+
+def report_calls(
+    ran: RecordedRun, function: str, *, first: int, depth: int, most: int
+) -> answers.Calls:
+    """Tell the recorded calls: some line by line, the others by what went in and what came out."""
+    run = ran.view
+    running = [one for one in ran.recordings if one.has_calls]
+    roots = [
+        (recording, one)
+        for recording in running
+        for one in call_tree.build_trees(recording)
+        if not one.is_merged
+    ]
+    shown = _choose_shown([one for _, one in roots], most)
+    known: dict[str, tuple[Mapping[int, LineBranch], frozenset[int] | None]] = {}
+    lives: list[answers.LifeView] = []
+    others: list[answers.LifeView] = []
+    for number, (recording, call) in enumerate(roots, first):
+        file = recording.find_function(call.function).file
+        if file not in known:
+            text = "\n".join(function_lookup.lines_of(file))
+            known[file] = find_branches(text), find_loops(text)
+        deciding, looping = known[file]
+        life = call_lifetime(recording, call, branches=deciding, loops=looping)
+        is_shown = id(call) in shown
+        made = (
+            _call_view(recording, call, life, number, depth)
+            if is_shown
+            else _brief_view(life, number)
+        )
+        if len(running) > 1:
+            made = msgspec.structs.replace(made, process=recording.process.pid)
+        (lives if is_shown else others).append(made)
+    notes = list(run.notes)
+    if ran.engine != STEPPED and any(one.skipped for one in lives):
+        notes.append("of long calls only the first 5,000 lines are told")
+    return answers.Calls(
+        run=run,
+        function=function,
+        seen=sum(one.seen for one in running),
+        processes=len(running),
+        chosen=len(roots),
+        lives=tuple(lives),
+        others=tuple(others),
+        timed_out=run.timed_out,
+        engine=ran.engine,
+        notes=tuple(notes),
+    )
+
+
+def _choose_shown(roots: Sequence[CallNode], most: int) -> set[int]:
+    """Choose the calls that are told line by line: the first, with one that raised if any did."""
+    shown = list(roots[:most])
+    raising = next((one for one in roots if one.raised), None)
+    if raising is not None and not any(one.raised for one in shown):
+        shown[-1] = raising
+    return {id(one) for one in shown}
+
+
+def _brief_view(life: CallLifetime, number: int) -> answers.LifeView:
+    return answers.LifeView(
+        number=number,
+        function=life.function.name,
+        file=life.function.file,
+        line=life.function.line,
+        arguments=recorded_run.value_views(life.arguments),
+        value=life.value,
+        error=life.error,
+        error_line=life.error_line,
+        has_ended=life.has_ended,
+        took_ms=round(life.took_ns / _NS, 3),
+        passed=life.passed,
+        skipped=life.skipped,
+        thread=life.thread,
+    )
+
+
+def _call_view(
+    recording: Recording, call: CallNode, life: CallLifetime, number: int, depth: int
+) -> answers.LifeView:
+    text = function_lookup.lines_of(life.function.file)
+    below = {id(one): one for one in call.children}
+    by_number = {one.id: one for one in below.values()}
+
+    def text_of(line: int) -> str:
+        return text[line - 1].strip() if 0 < line <= len(text) else ""
+
+    def rows(step: CallLine) -> tuple[answers.CallRow, ...]:
+        made = [by_number[one.call] for one in step.callees if one.call in by_number]
+        lines = flatten_tree(fold_trees(recording, made), _ROWS)
+        return tuple(call_row(one) for one in lines if one.depth < depth)
+
+    def items(some: Sequence[Item], level: int) -> Iterator[answers.StepView | answers.RoundsView]:
+        for one in some:
+            if isinstance(one, LoopRounds):
+                yield from loop(one, level)
+            else:
+                yield answers.StepView(
+                    one.line, text_of(one.line), _change_views(one.changes), rows(one), level
+                )
+
+    def loop(one: LoopRounds, level: int) -> Iterator[answers.StepView | answers.RoundsView]:
+        for at, shape in enumerate(one.shapes):
+            yield answers.RoundsView(
+                one.line,
+                one.rounds,
+                shape.count,
+                shape.first_round,
+                depth=level,
+                more_shapes=one.more_shapes if not at else 0,
+                varies=tuple(recorded_run.vary_view(name) for name in one.varies) if not at else (),
+                is_loop=_is_loop(shape, text),
+            )
+            yield from items(shape.first, level + 1)
+            if shape.last and not at:
+                yield answers.RoundsView(
+                    one.line, one.rounds, shape.count, 0, is_last=True, depth=level
+                )
+                yield from items(shape.last, level + 1)
+
+    made = tuple(one for one, _ in zip(items(life.items, 0), range(_ITEMS), strict=False))
+    merged = [one for one in call.children if one.is_merged]
+    return msgspec.structs.replace(
+        _brief_view(life, number),
+        items=made,
+        decisions=tuple(
+            answers.DecisionView(one.line, text_of(one.line), one.taken, one.never)
+            for one in life.decisions
+            if not text_of(one.line).startswith(_LOOPS)
+        ),
+        counted=tuple(
+            call_row(one)
+            for one in flatten_tree(fold_trees(recording, merged), _ROWS)
+            if not one.depth
+        ),
+    )
+
+
+def _is_loop(shape: RoundShape, text: Sequence[str]) -> bool:
+    """Tell whether the source has a loop around what was passed several times.
+
+    Without one a debugger goes back to where a statement begins, to end it: Rust's if, Go's return.
+    """
+    first, last = min(shape.lines), max(shape.lines)
+    return any(map(_REPEATS.search, text[max(first - 2, 0) : last + 1]))
+
+
+def _change_views(some: Sequence[LineChange]) -> tuple[answers.ValueView, ...]:
+    return tuple(answers.ValueView(one.name, one.new, one.old) for one in some)

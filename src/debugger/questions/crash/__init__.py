@@ -1,0 +1,1 @@
+"""Explains why a run crashed."""

@@ -1,0 +1,135 @@
+"""Questions about a whole run: one command runs it, answers, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import msgspec
+
+from debugger import paths
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.command_registry import Argument, Option, register_command
+from debugger.questions.crash import crash_question, crash_stops
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.evidence_store import files_of
+from debugger.questions.runner.question_arguments import (
+    GROUP,
+    Adapter,
+    Backend,
+    Cwd,
+    Env,
+    QuestionOptions,
+    Stdin,
+    Timeout,
+    build_question,
+    keep_evidence,
+)
+from debugger.questions.test.command import run_tests
+
+
+@register_command("crash", group=GROUP)
+async def crash(
+    call: CommandCall,
+    words: Annotated[
+        tuple[str, ...], Argument("CMD", "what to run, after --; with --core, the program")
+    ] = (),
+    *,
+    core: Annotated[
+        str | None, Option("--core", help="what a program left when it crashed", metavar="FILE")
+    ] = None,
+    pid: Annotated[
+        int | None, Option("--pid", help="wait for the crash of what runs", metavar="N")
+    ] = None,
+    timeout: Timeout = None,
+    stdin: Stdin = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    adapter: Adapter = None,
+    backend: Backend = None,
+    keep: Annotated[bool, Option("--keep", help="leave it stopped where it crashed")] = False,
+    raised: Annotated[
+        bool,
+        Option("--raised", help="stop at the first exception in its own code, also a caught one"),
+    ] = False,
+    test: Annotated[
+        bool, Option("--test", help="CMD runs tests: the same as debugger test")
+    ] = False,
+) -> answers.Answer:
+    """Run a command to its crash, and say why it crashed.
+
+    CMD is what you would type: ./prog ARGS, python3 script.py, python -m MODULE, node x.js, a
+    script with a shebang, a Go file or package. A signal, an uncaught exception, a panic, a failed
+    assertion or a sanitizer's report is answered with its cause, source, values and callers. What
+    was started is ended; what was attached to runs on.
+    """
+    if test:
+        if any(one is not None for one in (core, pid, adapter, backend)) or raised:
+            raise DebuggerError(
+                ErrorCode.USAGE, "--test takes a command alone", hint="debugger test -- CMD"
+            )
+        tested: answers.Tested = await run_tests(
+            call, words, timeout=timeout, stdin=stdin, cwd=cwd, env=env, keep=keep
+        )
+        return tested
+    asked = QuestionOptions(
+        verb="crash",
+        words=words,
+        core=core,
+        pid=pid,
+        timeout=timeout,
+        stdin=stdin,
+        cwd=cwd,
+        env=env,
+        adapter=adapter,
+        backend=backend,
+        keep=keep,
+    )
+    asking = await build_question(call, asked, crash_stops.crash_breakpoints)
+    answer = await crash_question.find_crash(asking, takes_raised=raised)
+    frames = [answer.frame, *(one.frame for one in answer.callers)]
+    summary = answer.cause or answer.outcome
+    own = ["--raised"] if raised else []
+    return keep_evidence(
+        call, asked.repeat_command(own), answer, summary=summary, files=files_of(frames)
+    )
+
+
+@register_command("evidence list", group=GROUP, aliases=("evidence",), reads_only=True)
+async def evidence_list(call: CommandCall) -> answers.Answer:
+    """List the answers of questions, and which of them are stale."""
+    return call.evidence.list_answers()
+
+
+@register_command("evidence show", group=GROUP, reads_only=True)
+async def evidence_show(
+    call: CommandCall, number: Annotated[str, Argument("ID", "an answer: e1")]
+) -> answers.Answer:
+    """Show an answer again, as it was; it is stale if its source files changed since."""
+    return call.evidence.show_answer(number)
+
+
+@register_command("evidence export", group=GROUP, reads_only=True)
+async def evidence_export(
+    call: CommandCall,
+    file: Annotated[str | None, Argument("FILE", "where to write it; none: it is printed")] = None,
+) -> answers.Answer:
+    """Write all answers as one Markdown report, with the commands that reproduce them."""
+    found = call.evidence.write_report()
+    if file is None:
+        return found
+    path = os.path.realpath(os.path.join(call.cwd, os.path.expanduser(file)))
+    problem = "it is not a file" if os.path.exists(path) and not os.path.isfile(path) else None
+    try:
+        if problem is None:
+            paths.write_private(path, found.text.encode())
+    except OSError as error:
+        problem = error.strerror
+    if problem is not None:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"cannot write {path}: {problem}",
+            hint="debugger evidence export prints it",
+        )
+    return msgspec.structs.replace(found, file=path, text="")

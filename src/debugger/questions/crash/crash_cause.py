@@ -1,0 +1,301 @@
+"""Explains a crash in one line, from what was found at the stop. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from debugger.model.exception_cause import explain_exception
+from debugger.model.statement import MemoryAccess
+from debugger.model.text_clip import clip_text
+from debugger.questions.crash.sanitizer_report import parse_report
+
+_NULL = re.compile(
+    r"(?:\([^()]*\)\s*)?(?:0x0+(?![0-9a-fA-F])|NULL|nil|null|undefined|None|nullptr)(?:\s|$|<|\{)"
+    r"|.*\bnil$"
+)
+_ZERO = re.compile(r"-?0(?:\.0*)?(?:u|l|ul|n)?$", re.IGNORECASE)
+_NUMBER = re.compile(r"0x([0-9a-fA-F]+)")
+_ASSERTION = re.compile(
+    r"Assertion [`'](?P<what>.*?)'? failed\.?\s*$|assertion failed: (?P<other>.*)"
+)
+_ABORTS = re.compile(
+    r"^(?:.*: )?(?:free\(\)|malloc\(\)|realloc\(\)|corrupted |double free|munmap_chunk\(\)|"
+    r"\*\*\* |terminate called|pure virtual method|fatal error|malloc: |corrupted size|"
+    r"munmap_chunk|stack smashing)"
+)
+# The object of a method, through which C++ reads members that are written without it.
+THIS = MemoryAccess("this", "->", "", "this")
+OUT_OF_MEMORY = "OutOfMemory"  # V8's heap, for which it has no exception
+_VALUE_MAX = 60
+_SHOWN_MAX = 4
+_NEAR = 0x10000
+_ARITHMETIC = "SIGFPE"
+_MEMORY = frozenset({"SIGSEGV", "SIGBUS"})
+_WORDS = {
+    "SIGILL": "illegal instruction",
+    "SIGTRAP": "trap: a breakpoint instruction, or __builtin_trap",
+    "SIGSYS": "forbidden system call",
+    "SIGFPE": "arithmetic fault",
+}
+
+
+class Cause(Struct, frozen=True):
+    """Why a program crashed: a word for the kind, and one line."""
+
+    kind: str
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+class CrashFacts(Struct, frozen=True):
+    """What was seen of a crash.
+
+    `values` are those of expressions; `said` is the end of the output; `runtime` are the functions
+    between the user's and where it stopped, innermost first; `recursion` is a function that calls
+    itself and how often. `address_kind` and `address_words` are those of `addresses.classify`.
+    """
+
+    function: str
+    place: str = ""
+    signal: str | None = None
+    exception: str | None = None
+    message: str = ""
+    fields: str = ""  # what the exception holds besides, as `{code: 4}`
+    address: int | None = None
+    address_kind: str = ""
+    address_words: str = ""
+    accesses: tuple[MemoryAccess, ...] = ()
+    operands: tuple[str, ...] = ()
+    values: Mapping[str, str] = {}
+    said: tuple[str, ...] = ()
+    runtime: tuple[str, ...] = ()
+    recursion: tuple[str, int] | None = None
+    is_panic: bool = False
+    # The outermost frame that the debugger gives is one of the recursion: there are more.
+    is_recursion_cut: bool = False
+
+
+def explain_crash(facts: CrashFacts) -> Cause:
+    """Return why it crashed; where nothing better is known, what the signal or exception says."""
+    found = (
+        _sanitizer_cause(facts)
+        or _recursion_cause(facts)
+        or _exception_cause(facts)
+        or _abort_cause(facts)
+        or _signal_cause(facts)
+        or Cause("unknown", facts.message or facts.exception or facts.signal or "unknown")
+    )
+    where = f", in {facts.function}" if facts.function else ""
+    where += f" {facts.place}" if facts.place else ""
+    return Cause(found.kind, f"{found.text}{where}", found.notes)
+
+
+def is_null(value: str) -> bool:
+    """Tell whether a value, as a debugger writes it, is a null pointer or nothing."""
+    return _NULL.match(value.strip()) is not None
+
+
+def is_zero(value: str) -> bool:
+    """Tell whether a value, as a debugger writes it, is the number 0."""
+    return _ZERO.match(value.strip()) is not None
+
+
+def format_values(facts: CrashFacts, names: Sequence[str]) -> str:
+    """Return `a=1 b=2` of the expressions whose values are known."""
+    pairs = [
+        f"{one}={clip_text(facts.values[one], _VALUE_MAX)}" for one in names if one in facts.values
+    ]
+    return " ".join(pairs[:_SHOWN_MAX])
+
+
+def with_values(text: str, facts: CrashFacts, names: Sequence[str]) -> str:
+    """Add the values of expressions to what is said."""
+    values = format_values(facts, names)
+    return f"{text} with {values}" if values else text
+
+
+def _sanitizer_cause(facts: CrashFacts) -> Cause | None:
+    found = parse_report(facts.said, facts.runtime)
+    if found is None or facts.signal is not None:  # a fault is told better than by its report
+        return None
+    through = [one for one in facts.accesses if one.how in {"->", "[]", "*", "."}]
+    one = _choose_access(msgspec.structs.replace(facts, address=found.address), through)
+    if one is None or found.address is None:
+        return Cause(found.kind, with_values(found.text, facts, facts.operands), found.notes)
+    names = [one.base, *([one.inner] if one.how == "[]" else [])]
+    return Cause(
+        found.kind, f"{found.text}: {one.whole}, {format_values(facts, names)}", found.notes
+    )
+
+
+def _recursion_cause(facts: CrashFacts) -> Cause | None:
+    is_deep = facts.address_kind == "stack_overflow" or facts.exception in {
+        "RecursionError",
+        "RangeError",
+    }
+    text = facts.message.lower()
+    is_told = (
+        "maximum call stack" in text or "maximum recursion" in text or "stack overflow" in text
+    )
+    if not (is_deep and (facts.signal or is_told)) and not is_told:
+        return None
+    if facts.recursion is None:
+        return Cause("stack_overflow", "stack overflow")
+    function, count = facts.recursion
+    # V8 keeps only the innermost frames.
+    is_cut = facts.is_recursion_cut or facts.exception == "RangeError"
+    least = "at least " if is_cut else ""
+    return Cause("stack_overflow", f"stack overflow: {least}{count:,} frames of {function}")
+
+
+def _exception_cause(facts: CrashFacts) -> Cause | None:
+    if facts.exception is None and not facts.is_panic:
+        return None
+    if facts.exception == OUT_OF_MEMORY:
+        return Cause("out_of_memory", f"out of memory: {facts.message}")
+    found = explain_exception(
+        facts.exception or "panic", facts.message, facts.accesses, facts.operands, facts.values
+    )
+    is_plain = found.kind == "exception" and facts.fields
+    text = f"{found.text} {facts.fields}" if is_plain else found.text
+    return Cause(found.kind, with_values(text, facts, found.names))
+
+
+def parse_assertion(line: str) -> str | None:
+    """Return what an assertion's message says that should have been so."""
+    match = _ASSERTION.search(line)
+    return (match["what"] or match["other"]) if match else None
+
+
+def _abort_cause(facts: CrashFacts) -> Cause | None:
+    if facts.signal != "SIGABRT":
+        return None
+    for line in reversed(facts.said):
+        what = parse_assertion(line)
+        if what is not None:
+            return Cause(
+                "assertion", with_values(f"assertion failed: {what}", facts, facts.operands)
+            )
+    told = next((one for one in reversed(facts.said) if _ABORTS.match(one)), None)
+    if told is not None:
+        kind = "double_free" if "double free" in told else "heap_corruption"
+        kind = "stack_smashing" if "stack smashing" in told else kind
+        return Cause(kind, with_values(f"abort: {told.strip()}", facts, facts.operands))
+    last = next((one.strip() for one in reversed(facts.said) if one.strip()), "")
+    text = f"abort: after printing {clip_text(last, 100)!r}" if last else "abort"
+    return Cause("abort", text)
+
+
+def _signal_cause(facts: CrashFacts) -> Cause | None:
+    if facts.signal == _ARITHMETIC:
+        divisors = [one.base for one in facts.accesses if one.how == "/"]
+        zero = next((one for one in divisors if is_zero(facts.values.get(one, ""))), None)
+        if zero is not None:
+            others = [one for one in facts.operands if one != zero and one in zero]
+            return Cause(
+                "division_by_zero", f"division by zero: {format_values(facts, [zero, *others])}"
+            )
+        return Cause(
+            "division_by_zero", with_values("division by zero, or overflow", facts, divisors)
+        )
+    if facts.signal in _MEMORY:
+        return _memory_cause(facts)
+    if facts.signal is None:
+        return None
+    words = _WORDS.get(facts.signal, facts.signal)
+    return Cause("signal", f"{words} ({facts.signal})" if words != facts.signal else words)
+
+
+def _memory_cause(facts: CrashFacts) -> Cause:
+    if facts.address_kind == "sent":
+        return Cause("signal", f"{facts.signal}, {facts.address_words}: no fault of memory")
+    if facts.address_kind == "not_executable":
+        return _jump_cause(facts)
+    through = [one for one in facts.accesses if one.how in {"->", "[]", "*", "."}]
+    null = next((one for one in through if is_null(facts.values.get(one.base, ""))), None)
+    low = facts.address is not None and facts.address < _NEAR
+    if null is not None and (low or facts.address is None):
+        index = [null.inner] if null.how == "[]" else []
+        said = format_values(facts, [null.base, *index])
+        return Cause(
+            "null_pointer",
+            f"null pointer: {null.whole}, {said}" if null != THIS else f"null pointer: {said}",
+        )
+    if low and facts.address is not None:
+        through = [one for one in through if not _is_readable(facts.values.get(one.base, ""))]
+        what = through[0].whole if len(through) == 1 else ""
+        # One whose value the debugger does not know is not proved to be the one.
+        is_known = what and through[0].base in facts.values
+        said = f"null pointer{': ' if is_known else ', perhaps '}{what}" if what else "null pointer"
+        offset = f", at {facts.address:#x}" if facts.address else ""
+        return Cause(
+            "null_pointer", with_values(said + offset, facts, [one.base for one in through])
+        )
+    culprit = _choose_access(facts, through)
+    kind = {"unmapped": "bad_pointer", "mapped": "bad_pointer"}.get(
+        facts.address_kind, facts.address_kind or "bad_pointer"
+    )
+    if culprit is None:
+        return Cause(
+            kind, with_values(f"bad address: {_location_text(facts)}", facts, facts.operands[:2])
+        )
+    names = [culprit.base, *([culprit.inner] if culprit.how == "[]" else [])]
+    text = f"bad pointer: {culprit.whole}, {format_values(facts, names)}"
+    if facts.address_kind == "read_only":
+        text = f"write to read-only memory: {culprit.whole}, {format_values(facts, names)}"
+    return Cause(kind, f"{text}, {_location_text(facts)}")
+
+
+def _jump_cause(facts: CrashFacts) -> Cause:
+    """Say through which pointer a function was called that is none."""
+    through = [
+        name
+        for name, value in facts.values.items()
+        if (match := _NUMBER.match(value)) and int(match[1], 16) == facts.address
+    ]
+    name = max(through, key=len, default="")
+    if not facts.address:
+        return Cause(
+            "null_function",
+            f"call of a null function pointer: {format_values(facts, [name])}".rstrip(": "),
+        )
+    return Cause(
+        "bad_jump", with_values(f"call of what is no code: {_location_text(facts)}", facts, [name])
+    )
+
+
+def _location_text(facts: CrashFacts) -> str:
+    if facts.address is None:
+        return facts.address_words or "unknown"
+    return f"{facts.address:#x}, {facts.address_words or 'not mapped'}"
+
+
+def _choose_access(facts: CrashFacts, through: Sequence[MemoryAccess]) -> MemoryAccess | None:
+    """Choose the access whose pointer is nearest to the address that was used."""
+    if facts.address is None or facts.address_kind == "non_canonical":
+        wild = [one for one in through if _is_wild(facts.values.get(one.base, ""))]
+        return wild[0] if wild else None
+    best, least = None, 1 << 32
+    for one in through:
+        match = _NUMBER.search(facts.values.get(one.base, ""))
+        if match and abs(int(match[1], 16) - facts.address) < least:
+            best, least = one, abs(int(match[1], 16) - facts.address)
+    if best is not None:
+        return best
+    # An array's value is no address: of what is indexed it is the one with an index.
+    return next((one for one in through if one.how == "[]" and one.inner in facts.values), None)
+
+
+def _is_readable(value: str) -> bool:
+    """Tell whether a pointer's value is far from null: a text that was read, or an address."""
+    match = _NUMBER.match(value.strip())
+    return value.startswith('"') or (match is not None and int(match[1], 16) >= _NEAR)
+
+
+def _is_wild(value: str) -> bool:
+    match = _NUMBER.match(value.strip())
+    return match is not None and int(match[1], 16) >> 47 > 0

@@ -1,0 +1,466 @@
+"""Inspects the stop of a crash: values, callers, the address, other threads."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from debugger.errors import DebuggerError
+from debugger.model import answers
+from debugger.model.library_path import is_library
+from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
+from debugger.model.statement import StatementReads, join_statement, parse_reads
+from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null
+from debugger.questions.crash.fault_lookup import address_of
+from debugger.questions.crash.sanitizer_report import summed_up
+from debugger.questions.runner import short_values
+from debugger.session import source_files, stop_report, views
+from debugger.session.session import Session
+
+_LEVELS = 40
+_DEPTH_MAX = 100_000
+_RECURSIVE = 8  # frames of one function among the innermost: it calls itself
+_TOO_DEEP = ("call stack size", "stack overflow")  # of V8, of Go
+_CYCLE_SHOWN = 4  # functions that call one another
+_EVALUATED_MAX = 16
+_EVALUATE_S = 5.0
+_THREADS_S = 2.0
+_SANITIZERS = ("__sanitizer::", "__tsan::", "__asan::", "__lsan::")
+_THREADS_MAX = 60
+_CALLERS = 6
+_OF_A_CALLER = 5
+_ENDS = ";{}"  # of a statement
+_SPAN = 2  # lines of source on either side
+_ASSERT = re.compile(r"\bassert\w*!?[ (]")
+_MAINS = frozenset({"argc", "argv", "envp"})  # unless the call names them
+_HASHES = (".py", ".pyw", ".rb")
+_LITERAL = re.compile(r"""[-\d"'`]|.*\.\.""")
+
+
+class CrashContext(Struct, frozen=True):
+    """What was seen at one stop; `facts` are what its cause is read from."""
+
+    stop: answers.Stop
+    facts: CrashFacts
+    frame: answers.FrameView | None
+    source: tuple[answers.SourceLine, ...]
+    inside: answers.FrameView | None
+    address: str | None
+    values: tuple[answers.VariableView, ...]
+    locals: tuple[answers.VariableView, ...]
+    locals_total: int
+    callers: tuple[answers.CallerView, ...]
+    frames_total: int | None
+    threads: tuple[answers.ThreadGroup, ...] = ()
+    threads_total: int = 0
+    notes: tuple[str, ...] = ()
+
+
+async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str]) -> CrashContext:
+    """Look at a stop in which a program crashed (a job).
+
+    Raises:
+        DebuggerError: What the backend raises where not even the stack can be told.
+    """
+    thread = stop.thread if stop.thread is not None else 0
+    stack = await session.backend.read_stack(thread, levels=_LEVELS)
+    inside, frame = _user_frames(session, stack)
+    if inside is None and stop.exception is not None and stop.signal is None:
+        inside = _raising_frame(session, stack, frame)
+    address, kind, words = await address_of(session, stop, stack)
+    is_deep = kind == "stack_overflow" or _is_too_deep(stop)
+    if kind == "stack_overflow":
+        frame = _calling_frame(stack, frame)
+    elif is_deep:
+        frame = _recursing_frame(stack, frame)
+    session.look.frame = frame
+    read = _statement_reads(frame)
+    is_jump = kind == "not_executable"
+    known = (
+        await _evaluate_reads(session, frame, read, is_jump=is_jump) if frame is not None else {}
+    )
+    seen, place = _reported_frame(session, frame, said)
+    # Where a report is told in the place of the frame, the frame's locals are the sanitizer's.
+    is_seen = frame is None or seen == views.frame_view(frame)
+    own, total_locals = await _crash_locals(session, frame if is_seen else None, read)
+    this = next((one.value for one in own if one.name == "this" and is_null(one.value)), None)
+    recursion = await _describe_recursion(session, thread, stack)
+    around, first = stack, None
+    if recursion is not None and is_deep:
+        around, first = await _recursion_start(session, thread, stack, recursion[1])
+        recursion = (recursion[0], _count_recursing(stack, first) or recursion[1])
+    groups, total = await _other_threads(session, thread)
+    runtime = [one.function for one in stack.frames if frame is None or one.index < frame.index]
+    named = (*(one.base for one in read.accesses), *read.operands)
+    facts = CrashFacts(
+        function=seen.function if seen is not None else "",
+        place=place,
+        signal=stop.signal,
+        exception=stop.exception.type if stop.exception and not stop.signal else None,
+        message=stop.exception.message if stop.exception and not stop.signal else "",
+        address=address,
+        address_kind=kind,
+        address_words=words,
+        accesses=(*read.accesses, THIS) if this is not None else read.accesses,
+        operands=read.operands,
+        values={name: one.value for name, one in known.items()}
+        | ({"this": this} if this is not None else {}),
+        said=tuple(said),
+        runtime=tuple(runtime),
+        recursion=recursion,
+        is_recursion_cut=is_deep and recursion is not None and first is None,
+    )
+    return CrashContext(
+        stop=stop,
+        facts=facts,
+        frame=seen,
+        source=source_files.lines_around(
+            seen.file if seen else None,
+            seen.line if seen else None,
+            before=_SPAN,
+            after=_SPAN,
+            column=seen.column if seen else None,
+        ),
+        inside=views.frame_view(inside) if inside is not None else None,
+        address=hex(address) if address is not None else None,
+        values=tuple(
+            answers.VariableView(name, known[name].value)
+            for name in dict.fromkeys(named)
+            if name in known and not _is_local(name, own)
+        ),
+        locals=own,
+        locals_total=total_locals,
+        callers=await _caller_views(session, frame, around),
+        frames_total=stack.total if recursion is None else recursion[1],
+        threads=groups,
+        threads_total=total,
+        notes=await _began_with(session, first),
+    )
+
+
+def _user_frames(session: Session, stack: Stack) -> tuple[Frame | None, Frame | None]:
+    """Return the library's frame that it happened in, if any, and the user's that called it."""
+    chosen = session.look.frame
+    if chosen is None or not is_library(chosen.file, session.target.cwd):
+        return None, chosen
+    own = next(
+        (
+            one
+            for one in stack.frames
+            if source_files.is_readable(one.file) and not is_library(one.file, session.target.cwd)
+        ),
+        None,
+    )
+    return (chosen, own) if own is not None else (None, chosen)
+
+
+def _raising_frame(session: Session, stack: Stack, frame: Frame | None) -> Frame | None:
+    """Return the library's function that raised an exception, under the frame that is shown."""
+    innermost = next(iter(stack.frames), None)
+    if innermost is None or frame is None or innermost.index == frame.index:
+        return None
+    return innermost if is_library(innermost.file, session.target.cwd) else None
+
+
+def _calling_frame(stack: Stack, frame: Frame | None) -> Frame | None:
+    """Return the frame that calls itself: the innermost one has no room for its own values."""
+    if frame is None:
+        return None
+    later = [one for one in stack.frames if one.index > frame.index]
+    return later[0] if later and source_files.is_readable(later[0].file) else frame
+
+
+def _reported_frame(
+    session: Session, frame: Frame | None, said: Sequence[str]
+) -> tuple[answers.FrameView | None, str]:
+    """Return the frame to be told, and its place.
+
+    Of TSan's report debuggers see no further than its runtime: it switches to a stack of its own.
+    """
+    seen = views.frame_view(frame) if frame is not None else None
+    told = summed_up(said)
+    if told is not None and frame is not None and is_library(frame.file, session.target.cwd):
+        function, file, line = told
+        seen = answers.FrameView(0, function, file, line)
+    if seen is None or seen.file is None:
+        return seen, ""
+    return seen, f"{Path(seen.file).name}:{seen.line}"
+
+
+def _is_local(name: str, own: Iterable[answers.VariableView]) -> bool:
+    return any(one.name == name for one in own)
+
+
+def _statement_reads(frame: Frame | None) -> StatementReads:
+    text = _statement_text(frame)
+    asserted = _ASSERT.search(text)
+    text = text[asserted.start() :] if asserted else text
+    is_hash = frame is not None and (frame.file or "").endswith(_HASHES)
+    return parse_reads(text, hash_comments=is_hash)
+
+
+def _statement_text(frame: Frame | None) -> str:
+    lines = source_files.read_source(frame.file) if frame is not None and frame.file else None
+    if frame is None or lines is None or not frame.line or frame.line > len(lines):
+        return ""
+    is_hash = (frame.file or "").endswith(_HASHES)
+    cut = (
+        source_files.column_part(frame.file or "", frame.line, frame.column)
+        if frame.column
+        else None
+    )
+    if cut is not None:
+        return _around_column(*cut)
+    return join_statement(lines[frame.line - 1 : frame.line + 5], hash_comments=is_hash)
+
+
+def _around_column(text: str, at: int) -> str:
+    """Return the statement of a minified line that a column is in, as far as its marks tell."""
+    first = max(text.rfind(mark, 0, at) for mark in _ENDS) + 1
+    depth, last = 0, at
+    while last < len(text):
+        depth += (text[last] in "([{") - (text[last] in ")]}")
+        if depth < 0 or (text[last] == ";" and not depth):
+            break
+        last += 1
+    return text[first:last]
+
+
+async def _evaluate_reads(
+    session: Session, frame: Frame, read: StatementReads, *, is_jump: bool
+) -> dict[str, answers.VariableView]:
+    """Evaluate what a statement reads; what has no value here is left out."""
+    wanted: dict[str, None] = {}
+    for one in read.accesses:
+        wanted[one.base] = None
+        if one.how == "[]" and not _LITERAL.match(one.inner):
+            wanted[one.inner] = None
+        if one.how == "[]" and (frame.file or "").endswith(_HASHES[:2]):
+            wanted[f"len({one.base})"] = None
+        if is_jump:  # what was called through a pointer
+            wanted[one.whole] = None
+    wanted |= dict.fromkeys(read.operands)
+    known: dict[str, answers.VariableView] = {}
+    limit = asyncio.get_running_loop().time() + _EVALUATE_S
+    for expression in list(wanted)[:_EVALUATED_MAX]:
+        if asyncio.get_running_loop().time() > limit:
+            break
+        with suppress(DebuggerError):
+            found = await session.backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
+            # What says nothing is left out, as `this` where it is the global object.
+            value = next(iter(await session.backend.complete_values([found])), None)
+            text = value.value.strip() if value is not None else ""
+            if (
+                value is not None
+                and text
+                and not short_values.is_dull(value)
+                and not short_values.is_unknown(text)
+            ):
+                known[expression] = await short_values.expanded_view(session, value)
+    return known
+
+
+def _is_too_deep(stop: answers.Stop) -> bool:
+    """Tell whether an exception says that there were too many calls, of Python or of V8."""
+    told = stop.exception
+    if told is None:
+        return False
+    message = told.message.lower()
+    return told.type == "RecursionError" or any(words in message for words in _TOO_DEEP)
+
+
+def _recursing_frame(stack: Stack, frame: Frame | None) -> Frame | None:
+    """Return the innermost frame at one of the lines of a recursion.
+
+    The innermost of all may be at the beginning of its function: a debugger's trace function had no
+    room there, where the program alone would have had.
+    """
+    lines = Counter((one.function, one.line) for one in stack.frames)
+    for one in stack.frames:
+        is_at_or_outside = frame is not None and one.index >= frame.index
+        if is_at_or_outside and lines[one.function, one.line] >= _RECURSIVE // 2:
+            return one
+    return frame
+
+
+def _recursion_cycle(stack: Stack) -> tuple[str, ...]:
+    """Return the functions that call one another again and again, callers first."""
+    counted = Counter(one.function for one in stack.frames)
+    most = max(counted.values(), default=0)
+    if most < _RECURSIVE:
+        return ()
+    often = {function for function, count in counted.items() if count > most // 2}
+    names = dict.fromkeys(one.function for one in stack.frames if one.function in often)
+    return tuple(names)[::-1]
+
+
+async def _describe_recursion(
+    session: Session, thread: int, stack: Stack
+) -> tuple[str, int] | None:
+    """Return the functions that call themselves or one another, and how deep the stack is."""
+    names = _recursion_cycle(stack)
+    if not names:
+        return None
+    shown = names[:_CYCLE_SHOWN]
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    function = ", ".join(shown) + more
+    total = stack.total
+    if total is None or total <= _LEVELS:
+        with suppress(DebuggerError):
+            total = len((await session.backend.read_stack(thread, levels=_DEPTH_MAX)).frames)
+    return function, total or len(stack.frames)
+
+
+async def _recursion_start(
+    session: Session, thread: int, innermost: Stack, total: int
+) -> tuple[Stack, Frame | None]:
+    """Return the frames from which a recursion began, and the recursion's own first.
+
+    The first is None where the debugger does not give it.
+    """
+    cycle = _recursion_cycle(innermost)
+    try:
+        start = max(0, total - _LEVELS)
+        stack = await session.backend.read_stack(thread, start=start, levels=_LEVELS)
+    except DebuggerError:
+        return Stack(()), None
+    recursing = [one for one in stack.frames if one.function in cycle]
+    outer = tuple(one for one in stack.frames if one.function not in cycle)
+    if not recursing or recursing[-1] is stack.frames[-1]:
+        return Stack(()), None
+    first = recursing[-1]
+    return Stack(tuple(one for one in outer if one.index > first.index), total), first
+
+
+def _count_recursing(innermost: Stack, first: Frame | None) -> int:
+    """Count the frames of a recursion without those within and outside it; 0: not known."""
+    cycle = _recursion_cycle(innermost)
+    inner = next((one.index for one in innermost.frames if one.function in cycle), 0)
+    return first.index - inner + 1 if first is not None else 0
+
+
+async def _began_with(session: Session, first: Frame | None) -> tuple[str, ...]:
+    """Name a recursion's first call, with its arguments."""
+    if first is None:
+        return ()
+    shown: list[str] = []
+    with suppress(DebuggerError):
+        names = await session.backend.argument_names(first) or []
+        own = {one.name: one for one in await stop_report.frame_locals(session, first)}
+        for name in names[:_OF_A_CALLER]:
+            if name in own and not short_values.is_dull(own[name]):
+                value = await short_values.expanded_view(session, own[name])
+                shown.append(f"{name}={value.value}")
+    return (f"the recursion began with {first.function}({' '.join(shown)})",)
+
+
+async def _crash_locals(
+    session: Session, frame: Frame | None, read: StatementReads
+) -> tuple[tuple[answers.VariableView, ...], int]:
+    """Return the locals, those in the statement first, each with what is inside it."""
+    if frame is None:
+        return (), 0
+    try:
+        found = await stop_report.frame_locals(session, frame)
+    except DebuggerError:
+        return (), 0
+    roots = {re.split(r"[.\[>-]", one)[0] for one in _read_names(read)}
+    by_name = {one.name: one for one in found if not short_values.is_dull(one)}
+    chosen = sorted(by_name.values(), key=lambda one: one.name not in roots)
+    shown = [
+        await short_values.expanded_view(session, one) for one in chosen[: short_values.LOCALS_MAX]
+    ]
+    return tuple(shown), len(chosen)
+
+
+def _read_names(read: StatementReads) -> list[str]:
+    return [*(one.base for one in read.accesses), *read.operands]
+
+
+async def _caller_views(
+    session: Session, frame: Frame | None, stack: Stack
+) -> tuple[answers.CallerView, ...]:
+    """Return the callers that have source, each with its arguments and what its call reads."""
+    if frame is None:
+        return ()
+    found: list[answers.CallerView] = []
+    previous = frame
+    for one in stack.frames:
+        if one.index <= frame.index or not source_files.is_readable(one.file) or one.is_subtle:
+            continue
+        if is_library(one.file, session.target.cwd) and not is_library(
+            frame.file, session.target.cwd
+        ):
+            continue
+        if (one.function, one.line) == (previous.function, previous.line):
+            continue  # a recursion is told once
+        previous = one
+        found.append(await _caller_view(session, one))
+        if len(found) == _CALLERS:
+            break
+    return tuple(found)
+
+
+async def _caller_view(session: Session, frame: Frame) -> answers.CallerView:
+    text = _statement_text(frame)
+    own: Sequence[Variable] = []
+    arguments: Sequence[str] = []
+    with suppress(DebuggerError):  # of a function that awaits, js-debug knows the place alone
+        own = await stop_report.frame_locals(session, frame)
+        arguments = await session.backend.argument_names(frame) or []
+    named = {re.split(r"[.\[>-]", one)[0] for one in _read_names(_statement_reads(frame))}
+    is_module = frame.function in {"<module>", "<anonymous>", "<main>", "(anonymous)"}
+    chosen = [
+        one
+        for one in own
+        if one.name in named or (one.name in arguments and not is_module and one.name not in _MAINS)
+    ]
+    by_name = {one.name: one for one in chosen if not short_values.is_dull(one)}
+    return answers.CallerView(
+        frame=views.frame_view(frame),
+        text=text,
+        values=tuple(
+            [
+                await short_values.expanded_view(session, one)
+                for one in list(by_name.values())[:_OF_A_CALLER]
+            ]
+        ),
+    )
+
+
+async def _other_threads(
+    session: Session, crashed: int
+) -> tuple[tuple[answers.ThreadGroup, ...], int]:
+    """Return where the other threads are, those at one place together."""
+    try:
+        threads = await session.backend.list_threads()
+    except DebuggerError:
+        return (), 0
+    others = [one for one in threads if one.id != crashed]
+    total = len(threads)
+    groups: dict[tuple[object, ...], answers.ThreadGroup] = {}
+    limit = asyncio.get_running_loop().time() + _THREADS_S
+    for one in others[:_THREADS_MAX]:
+        if asyncio.get_running_loop().time() > limit:
+            break
+        with suppress(DebuggerError):
+            frames = (await session.backend.read_stack(one.id, levels=12)).frames
+            own = next((each for each in frames if source_files.is_readable(each.file)), None)
+            if own is None and any(each.function.startswith(_SANITIZERS) for each in frames):
+                total -= 1  # it has a thread of its own, and may stop others
+                continue
+            at = own or (frames[0] if frames else None)
+            key = (at.function, at.file, at.line) if at is not None else ()
+            group = groups.get(key) or answers.ThreadGroup(
+                0, views.frame_view(at) if at is not None else None
+            )
+            names = group.names if one.name in group.names else (*group.names, one.name)[:3]
+            groups[key] = msgspec.structs.replace(group, count=group.count + 1, names=names)
+    return tuple(sorted(groups.values(), key=lambda one: -one.count)), total

@@ -1,0 +1,394 @@
+"""Explains a crash: runs the program to its end, and inspects it wherever it may have crashed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+from msgspec import UNSET
+
+from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.stack_trace_text import without_traces
+from debugger.model.state import State
+from debugger.questions.crash import undebugged_crash
+from debugger.questions.crash.crash_cause import explain_crash, parse_assertion
+from debugger.questions.crash.crash_stops import (
+    CRASHES,
+    RAISED,
+    AwaitedException,
+    CrashStop,
+    CrashStops,
+    raised_breakpoints,
+)
+from debugger.questions.runner import question_run
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.session.session_state import is_running_program
+from debugger.session.stop_report import MISSED, OVERFLOWED
+from debugger.symbols.program_file import may_fork
+
+_SEEN_MAX = 20
+_RESUMED_MAX = 10_000
+_END_S = 5.0  # a program that has crashed ends soon; a handler of its own may not
+_OUTPUT = 12
+_FORKS_UNSEEN = ("lldb", "codelldb")
+_COMPILED = (
+    "it crashed in compiled code, which this adapter does not see: "
+    "debugger crash --adapter gdb -- CMD debugs the interpreter"
+)
+_EMPTY = "its input is empty: --stdin FILE gives it one"
+_LAST_RAISED = "before it ended this was raised, and caught as far as its output shows"
+_RUST_OVERFLOW = "has overflowed its stack"
+_RUNS_ON = "it runs on, without the debugger"
+_ENDED_THEN = "the program was ended then"
+_HANDLED = (
+    "an exception that the program handles, as a server does, is no crash: "
+    "debugger crash --raised --pid N waits for the first in its own code"
+)
+_NOT_KEPT = "no session is kept: the debugger did not stop there, and the program has ended"
+_RUN_AGAIN = "it was run a second time, to stop where this is thrown first"
+_OVERFLOW_UNSEEN = "V8 does not stop at a stack overflow, so no values are known"
+_PANICKED = 101  # what Rust's runtime exits with
+
+
+async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> answers.Crash:
+    """Run a program to its crash or its end, and say why it crashed.
+
+    With `takes_raised` to its first exception in code of its own, whoever catches it.
+
+    Raises:
+        DebuggerError: What starting the program raises; ADAPTER_DIED; NOT_SUPPORTED for exceptions
+            of a language that cannot be stopped at.
+    """
+    if takes_raised:
+        breakpoints = raised_breakpoints(question.languages)
+        question = replace(question, breakpoints=breakpoints)
+    answer = await _run_once(question, CrashStops(takes_raised))
+    if not question.keep or answer.session is not UNSET or answer.outcome != "crashed":
+        return answer
+    again = await _stopped_again(question, answer)
+    return again or msgspec.structs.replace(answer, notes=(*answer.notes, _NOT_KEPT))
+
+
+async def _stopped_again(question: QuestionRun, answer: answers.Crash) -> answers.Crash | None:
+    """Run a program of Node again, to stop at an exception that V8 took for one to be caught."""
+    told = answer.exception
+    is_node = "javascript" in question.languages and isinstance(question.target, LaunchTarget)
+    if not is_node or told is None or answer.kind == "stack_overflow":
+        return None
+    frame = answer.frame
+    awaited = AwaitedException(told, (frame.file, frame.line) if frame is not None else None)
+    catching = replace(question, breakpoints=(BreakpointSpec(catch="throw"),))
+    second = await _run_once(catching, CrashStops(awaited=awaited))
+    if second.session is UNSET:
+        return None
+    return msgspec.structs.replace(second, notes=(*second.notes, _RUN_AGAIN))
+
+
+async def _run_once(question: QuestionRun, found: CrashStops) -> answers.Crash:
+    takes_raised = found.takes_raised
+    async with question_run.run_question(question) as run:
+        seen, last, lost = await _collect_stops(run, question, found)
+        if seen and run.over_s > _END_S:
+            lost = [*lost, f"it took {run.over_s:.0f} s more than --timeout to inspect it"]
+        if question.keep and seen and last.state == State.STOPPED.value:
+            run.keep_stopped(last)
+        if last.timed_out and not seen and isinstance(question.target, LaunchTarget):
+            return await _timed_out_answer(run, last)
+        if not seen:
+            handled = _describe_handled(question, last) if not takes_raised else []
+            notes = [*_notes_of(run, last), *lost, *handled]
+            return _no_crash_answer(run, last, run.read_output(), notes, found.last_raised)
+        if takes_raised and last.state == State.STOPPED.value:
+            return _answer_raised(_crash_answer(run, seen, last, lost, waits=False), question)
+        return _crash_answer(run, seen, last, lost)
+
+
+def _answer_raised(answer: answers.Crash, question: QuestionRun) -> answers.Crash:
+    is_attached = isinstance(question.target, AttachTarget)
+    notes = () if question.keep else (_RUNS_ON,) if is_attached else (_ENDED_THEN,)
+    return msgspec.structs.replace(answer, outcome="raised", notes=(*answer.notes, *notes))
+
+
+def _describe_handled(question: QuestionRun, last: answers.Stop) -> list[str]:
+    """Say how the exceptions of a process are found that it handles itself."""
+    is_over = last.state == State.TERMINATED.value
+    target = question.target
+    can_catch = not RAISED.keys().isdisjoint(question.languages)
+    return [_HANDLED] if can_catch and not is_over and isinstance(target, AttachTarget) else []
+
+
+async def _collect_stops(
+    run: RunningQuestion, question: QuestionRun, found: CrashStops
+) -> tuple[list[CrashStop], answers.Stop, list[str]]:
+    """Run to the end; return where it may have crashed, the last stop, and what went wrong."""
+    stop = await run.wait_first()
+    over: answers.Stop | None = None
+    for _ in range(_RESUMED_MAX):
+        if stop.state != State.STOPPED.value:
+            over = over or stop
+            left = (
+                await run.wait_for_child(_END_S) if over.state == State.TERMINATED.value else None
+            )
+            if left is None or left.state != State.STOPPED.value:
+                return found.at_the_end(run, over), over, []
+            stop = left
+        if await found.add_stop(run, stop):
+            is_full = len(found.seen) == _SEEN_MAX
+            if (
+                question.keep
+                or found.takes_raised
+                or not is_running_program(question.target)
+                or is_full
+            ):
+                return found.seen, stop, []
+        if not is_running_program(question.target):
+            raise _no_crash_in_it(question.target)
+        within = _END_S if found.seen and found.seen[-1].is_fatal else run.left_s
+        try:
+            stop = await run.go_on(run.session_of(stop), min(within, max(run.left_s, _END_S)))
+        except DebuggerError as error:
+            if not found.seen:
+                raise
+            return found.seen, stop, [f"how it ended is not known: {error.message}"]
+    raise DebuggerError(
+        ErrorCode.TIMEOUT,
+        f"it stopped {_RESUMED_MAX:,} times, and never for a crash",
+        hint="debugger start PROGRAM shows for what it stops",
+    )
+
+
+def _no_crash_in_it(target: LaunchTarget | AttachTarget) -> DebuggerError:
+    core = shlex.quote(str(target.core)) if isinstance(target, AttachTarget) else ""
+    return DebuggerError(
+        ErrorCode.NOT_FOUND,
+        "no crash: no signal had ended the process that the core file is of",
+        hint=f"debugger attach --core {core}, then debugger backtrace --all",
+    )
+
+
+def _crash_answer(
+    run: RunningQuestion,
+    seen: Sequence[CrashStop],
+    last: answers.Stop,
+    lost: Sequence[str],
+    *,
+    waits: bool = True,
+) -> answers.Crash:
+    output = run.read_output()
+    is_over = last.state == State.TERMINATED.value
+    notes = [*_notes_of(run, last), *lost]
+    # A sanitizer tells of a fault again that was seen when it happened.
+    seen = [one for one in seen if one.cause.kind != "sanitizer" or one is seen[0]]
+    seen = [one for one in seen if one is seen[0] or not _is_sent_again(one, seen[0])]
+    seen = _without_runtime_abort(seen)
+    chosen = seen[0] if is_over and last.exit_code == 0 else seen[-1]
+    is_well, told_of_it = _describe_survival(run, chosen, last)
+    notes += told_of_it
+    said = tuple(line.text for line in output.lines)
+    if len(seen) == 1:  # what a sanitizer says of it may be written only now
+        told = explain_crash(msgspec.structs.replace(chosen.scene.facts, said=said))
+    else:
+        told = chosen.cause
+    others = dict.fromkeys(one.cause.text for one in seen)  # a fault may be told twice
+    earlier = tuple(text for text in others if text != chosen.cause.text)
+    if waits and not is_over and is_running_program(run.session.target) and not run.is_kept:
+        notes.append(f"{_END_S:g} s later it had not ended")
+    scene, facts = chosen.scene, chosen.scene.facts
+    code, signal = (last.exit_code, last.signal) if is_over else (None, None)
+    if code is not None and code < 0:  # lldb-dap 19 tells so of a signal, at times
+        code, signal = None, signal or facts.signal
+    shown, traces = without_traces(output.lines, _repeated_lines(chosen))
+    if facts.signal is not None:
+        notes += undebugged_crash.python_stack(said)
+    if "EOFError" in (facts.exception or ""):
+        notes.append(_EMPTY)
+    return answers.Crash(
+        outcome="survived" if is_well else "crashed",
+        cause=told.text,
+        kind=told.kind,
+        signal=facts.signal,
+        address=scene.address,
+        address_kind=facts.address_kind or None,
+        address_text=facts.address_words or None,
+        exception=_exception_view(chosen),
+        thread=scene.stop.thread,
+        frame=scene.frame,
+        source=scene.source,
+        values=scene.values,
+        locals=scene.locals,
+        locals_total=scene.locals_total,
+        inside=scene.inside,
+        callers=scene.callers,
+        frames_total=scene.frames_total,
+        threads=scene.threads,
+        threads_total=scene.threads_total,
+        output=shown[-_OUTPUT:],
+        output_total=output.total,
+        output_dropped=output.dropped,
+        traces_left_out=traces,
+        exit_code=code,
+        exit_signal=signal,
+        earlier=earlier,
+        adapter=run.session.adapter,
+        notes=(*told.notes, *scene.notes, *dict.fromkeys(notes)),
+        session=run.kept.name if run.kept is not None else UNSET,
+    )
+
+
+def _notes_of(run: RunningQuestion, last: answers.Stop) -> list[str]:
+    """Return a stop's notes without the advice to put this question."""
+    notes = [_OVERFLOW_UNSEEN if one == OVERFLOWED else one for one in run.notes_of(last)]
+    return [one for one in notes if one != MISSED]
+
+
+def _without_runtime_abort(seen: Sequence[CrashStop]) -> Sequence[CrashStop]:
+    """Leave out the abort by which Rust's runtime ends a program for a stack overflow."""
+    if len(seen) < 2 or seen[-1].scene.facts.signal != "SIGABRT":  # noqa: PLR2004
+        return seen
+    is_overflow = seen[-2].cause.kind == "stack_overflow"
+    is_told = any(_RUST_OVERFLOW in line for line in seen[-1].scene.facts.said)
+    return seen[:-1] if is_overflow and is_told else seen
+
+
+def _is_sent_again(one: CrashStop, first: CrashStop) -> bool:
+    """Tell whether a handler of the program's own, as Python's faulthandler, sent a fault again.
+
+    LLDB says so of a signal only by leaving out the address.
+    """
+    facts = one.scene.facts
+    is_same = (facts.signal, one.scene.stop.session) == (
+        first.scene.facts.signal,
+        first.scene.stop.session,
+    )
+    return facts.signal is not None and is_same and facts.address_kind in {"sent", ""}
+
+
+def _describe_survival(
+    run: RunningQuestion, chosen: CrashStop, last: answers.Stop
+) -> tuple[bool, list[str]]:
+    """Tell whether the program got over what was seen, and what is to be said of that."""
+    is_over = last.state == State.TERMINATED.value
+    is_well = is_over and last.exit_code == 0
+    notes = []
+    if chosen.is_caught:
+        is_well = True
+        notes.append("it was caught, and the program ended by itself after it")
+    if chosen.is_fatal and chosen.scene.stop.session != run.session.name:
+        is_well = False
+        kind = "worker" if run.session_of(chosen.scene.stop).pid is None else "process"
+        notes.append(f"it was in {chosen.scene.stop.session}, a {kind} that the program started")
+    if chosen.is_panic and is_over and last.exit_code not in {_PANICKED, None}:
+        is_well = True
+    return is_well, notes
+
+
+def _repeated_lines(chosen: CrashStop) -> list[str]:
+    """Return what the program's own report says that the answer's first lines tell."""
+    facts = chosen.scene.facts
+    told = chosen.scene.stop.exception
+    causes = told.causes if told is not None else ()
+    said = [one.rpartition(", in ")[0] or one for one in causes]
+    for line in facts.said:
+        what = parse_assertion(line)
+        if what is not None and f"assertion failed: {what}" in chosen.cause.text:
+            said.append(line.strip())
+    if not facts.message:
+        return [*said, facts.exception] if facts.exception else said
+    whole = (f"{facts.exception}: {facts.message}", f"panic: {facts.message}", facts.message)
+    return [*said, *whole]
+
+
+def _exception_view(chosen: CrashStop) -> answers.ExceptionView | None:
+    told = chosen.scene.stop.exception
+    facts = chosen.scene.facts
+    if chosen.is_panic:
+        return answers.ExceptionView("panic", facts.message)
+    if told is None or facts.signal is None:
+        return told
+    # The signal is told beside it; what is left are an exception's own words, and its causes.
+    if facts.exception is not None:
+        return answers.ExceptionView(facts.exception, facts.message, told.causes[1:])
+    return None
+
+
+def _no_crash_answer(
+    run: RunningQuestion,
+    last: answers.Stop,
+    output: answers.Output,
+    notes: list[str],
+    last_raised: str | None = None,
+) -> answers.Crash:
+    """Say that it did not crash, or not as far as can be seen."""
+    is_over = last.state == State.TERMINATED.value
+    target = run.session.target
+    if is_over:
+        told = undebugged_crash.explain_from_output(run, last, output, notes)
+        if told is not None:
+            return told
+    notes += _fork_note(run)
+    if is_over and last.signal is not None:
+        notes.append(_describe_kill(last.signal, run.session.adapter))
+    is_doubtful = is_over and last.exit_code not in {0, None} and last_raised is not None
+    if is_doubtful:
+        notes.append(f"{_LAST_RAISED}: {last_raised}")
+    if not is_over and isinstance(target, AttachTarget) and is_running_program(target):
+        notes.append(_RUNS_ON)
+    return answers.Crash(
+        outcome="failed" if is_doubtful else "exited" if is_over else "running",
+        signal=last.signal if is_over else None,
+        frame=last.frame,
+        source=last.source,
+        output=output.lines[-_OUTPUT:],
+        output_total=output.total,
+        output_dropped=output.dropped,
+        exit_code=last.exit_code if is_over else None,
+        exit_signal=last.signal if is_over else None,
+        adapter=run.session.adapter,
+        timed_out=not is_over,
+        waited_s=last.waited_s,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _fork_note(run: RunningQuestion) -> list[str]:
+    """Say that what a program forks is not seen, where its adapter does not follow a fork."""
+    target, adapter = run.session.target, run.session.adapter
+    path = target.program if isinstance(target, LaunchTarget) else None
+    if not adapter.startswith(_FORKS_UNSEEN) or path is None or not may_fork(path):
+        return []
+    return [f"{adapter} does not see what it forks: debugger crash --adapter gdb -- CMD does"]
+
+
+def _describe_kill(signal: str, adapter: str) -> str:
+    if signal in CRASHES and adapter in {"debugpy", "js-debug"}:
+        return _COMPILED
+    return f"{signal} came from outside, or from itself; no fault was seen"
+
+
+async def _timed_out_answer(run: RunningQuestion, last: answers.Stop) -> answers.Crash:
+    """Say where a program was that did not end in time."""
+    where = await run.stop_and_report()
+    found = _no_crash_answer(run, last, run.read_output(), list(run.notes_of(last)))
+    if where is None:
+        return found
+    return msgspec.structs.replace(
+        found,
+        thread=where.thread,
+        frame=where.frame,
+        source=where.source,
+        locals=where.locals,
+        locals_total=where.locals_total,
+        callers=tuple(
+            answers.CallerView(one)
+            for one in where.stack
+            if where.frame is not None and one.index > where.frame.index and one.file is not None
+        )[:6],
+        notes=(*found.notes, _EMPTY)
+        if run.session.target.stdin == "/dev/null"  # type: ignore[union-attr]
+        else found.notes,
+    )

@@ -1,0 +1,317 @@
+"""Finds the stop at which a program has crashed, and keeps what was inspected there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.exception_cause import panic_message, parse_uncaught
+from debugger.model.library_path import is_library
+from debugger.model.node_report import NodeReport, read_node_report
+from debugger.model.program import StopReason
+from debugger.model.traceback_text import Traceback, is_cut, parse_traceback
+from debugger.questions.crash.crash_cause import Cause, explain_crash
+from debugger.questions.crash.crash_context import CrashContext, inspect_crash
+from debugger.questions.runner.question_run import RunningQuestion
+from debugger.session import process_tree
+from debugger.session.session import Session
+
+_PANIC = "rust_panic"
+_SIGNALS_MAX = 5
+_RAISED_MAX = 40  # stops for what is thrown: 50 ms each
+_GUESSES = "js-debug"  # that a promise is rejected, where it will be caught
+_RAISED_KEPT = 10
+THROWN_VALUE = "thrown value"  # what is thrown in JavaScript and is no Error
+RAISED = {"python": "raised", "javascript": "throw"}  # stops at all exceptions
+_UNCAUGHT = re.compile(r"Node\.js v\d|\s+triggerUncaughtException|Uncaught ")
+CRASHES = frozenset(
+    {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGSYS", "SIGTRAP", "SIGSTKFLT"}
+)
+_REPORTS = ("asan", "ubsan", "sanitizer", "tsan", "msan", "lsan")
+
+
+class CrashStop(Struct, frozen=True):
+    """A stop at which it may have crashed; `is_fatal` ones cannot be survived unasked."""
+
+    scene: CrashContext
+    cause: Cause
+    is_fatal: bool
+    is_panic: bool
+    is_caught: bool = False
+
+
+def crash_breakpoints(language: str, *, keep: bool) -> tuple[BreakpointSpec, ...]:
+    """Return what has to be stopped at to see the crashes of a language.
+
+    To `keep` a session it has to be known at the stop that it is the crash.
+    """
+    if language == "javascript" and not keep:
+        # Behind an await V8 cannot tell what nobody will catch; the end of the program tells.
+        return (BreakpointSpec(catch="throw"),)
+    return (BreakpointSpec(function=_PANIC),) if language == "rust" else ()
+
+
+def raised_breakpoints(languages: Sequence[str]) -> tuple[BreakpointSpec, ...]:
+    """Return what stops at every exception of a language, whoever catches it.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED.
+    """
+    word = next((RAISED[one] for one in languages if one in RAISED), None)
+    if word is None:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            "--raised is for programs in Python and JavaScript",
+            hint="debugger start PROGRAM, then debugger catch throw, stops at what is thrown",
+        )
+    return (BreakpointSpec(catch=word),)
+
+
+class AwaitedException(Struct, frozen=True):
+    """An exception by which an earlier run ended, and where, to be stopped at in another."""
+
+    exception: answers.ExceptionView
+    place: tuple[str | None, int | None] | None
+
+    def matches(self, stop: answers.Stop) -> bool:
+        """Tell whether a stop is for it.
+
+        Where an earlier run's report names a built file, nothing in the stack is of that file.
+        """
+        told = stop.exception
+        if told is None:
+            return False
+        is_value = self.exception.type == told.type == THROWN_VALUE
+        if self.place is None:
+            return is_value
+        is_same = _first_line(told.message) == _first_line(self.exception.message)
+        frames = [(one.file, one.line) for one in stop.stack]
+        is_elsewhere = all(file != self.place[0] for file, _ in frames)
+        return (is_same or is_value) and (self.place in frames or is_elsewhere)
+
+
+@dataclass
+class CrashStops:
+    """What a run has stopped for: faults, other signals, and what was thrown and may be caught.
+
+    With `takes_raised` the first exception in the program's own code is what is looked for, with
+    `awaited` that of an earlier run.
+    """
+
+    takes_raised: bool = False
+    awaited: AwaitedException | None = None
+    seen: list[CrashStop] = field(default_factory=list)
+    signalled: list[CrashStop] = field(default_factory=list)
+    raised: list[CrashStop] = field(default_factory=list)
+    count: int = 0
+
+    async def add_stop(self, run: RunningQuestion, stop: answers.Stop) -> bool:
+        """Look at a stop; tell whether it may be a crash."""
+        if stop.reason == StopReason.EXCEPTION.value and _catches_all_throws(run.session_of(stop)):
+            if self.takes_raised:
+                return await self._take_raised(run, stop)
+            if self.awaited is not None:
+                return self.awaited.matches(stop) and await self._take_fault(run, stop)
+            return await self._take_thrown(run, stop)
+        if may_be_a_crash(stop):
+            return await self._take_fault(run, stop)
+        if stop.signal is not None and len(self.signalled) < _SIGNALS_MAX:
+            self.signalled.append(await _looked_at(run, stop))
+        return False
+
+    async def _take_fault(self, run: RunningQuestion, stop: answers.Stop) -> bool:
+        self.seen.append(await _looked_at(run, stop))
+        return True
+
+    async def _take_thrown(self, run: RunningQuestion, stop: answers.Stop) -> bool:
+        """Remember what was thrown, and may be caught: the end of the program tells."""
+        self.count += 1
+        if self.count > _RAISED_MAX:
+            await _catch_no_more(run.session_of(stop))
+            return False
+        raised = await _looked_at(run, stop)
+        if raised.cause.kind == "out_of_memory":
+            self.seen.append(raised)
+            return True
+        self.raised = [*self.raised[1 - _RAISED_KEPT :], raised]
+        return False
+
+    async def _take_raised(self, run: RunningQuestion, stop: answers.Stop) -> bool:
+        """Take the first exception that comes to a frame of the program's own."""
+        cwd = run.session.target.cwd if isinstance(run.session.target, LaunchTarget) else ""
+        if stop.frame is None or is_library(stop.frame.file, cwd):
+            return False
+        self.seen.append(await _looked_at(run, stop))
+        return True
+
+    def at_the_end(self, run: RunningQuestion, last: answers.Stop) -> list[CrashStop]:
+        """Return what it has crashed by, knowing how it ended."""
+        is_guess = run.session.adapter == _GUESSES and last.exit_code == 0
+        if self.seen and not is_guess:
+            return self.seen
+        if last.signal is not None:
+            return [one for one in self.signalled if one.scene.stop.signal == last.signal][-1:]
+        said = run.last_output_lines()
+        is_well = last.exit_code in {0, None}
+        reported = self._reported_exception(said)
+        if reported is None:  # of a report that was cut the error's own words are lost
+            return self.raised[-1:] if is_cut(said) and not is_well else []
+        # A program may end well whose child process or worker did not.
+        own = run.session.name
+        is_its_end = not is_well or not (reported.is_caught or reported.scene.stop.session == own)
+        return [reported] if is_its_end else []
+
+    def _reported_exception(self, said: Sequence[str]) -> CrashStop | None:
+        """Return the last of what was thrown that an output reports.
+
+        What Node itself threw, at a module that it cannot load, is better told by its report.
+        """
+        text = "\n".join(said)
+        report = read_node_report(said)
+        told = [one for one in self.raised if _is_reported(one, text, report)]
+        if not told or (_is_of_node(told[-1]) and parse_traceback(said) is not None):
+            return None
+        was_caught = not any(_UNCAUGHT.match(line) for line in said)
+        first = _in_a_worker(told) or told[-1]
+        found = _with_report(msgspec.structs.replace(first, is_caught=was_caught), report)
+        origin = _error_origin(found, parse_traceback(said))
+        if origin is None:
+            return found
+        scene = msgspec.structs.replace(found.scene, notes=(*found.scene.notes, origin))
+        return msgspec.structs.replace(found, scene=scene)
+
+    @property
+    def last_raised(self) -> str | None:
+        """The last exception that was raised, which somebody may have caught, in a line."""
+        return self.raised[-1].cause.text if self.raised else None
+
+
+def _in_a_worker(raised: Sequence[CrashStop]) -> CrashStop | None:
+    """Return where a worker threw the last of these, of which Node threw a copy in its parent."""
+    last = raised[-1].scene
+    if not last.inside:
+        return None
+    for one in reversed(raised[:-1]):
+        facts = (one.scene.facts.exception, one.scene.facts.message)
+        is_copied = facts == (last.facts.exception, last.facts.message)
+        if is_copied and one.scene.stop.session != last.stop.session:
+            return one
+    return None
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
+
+
+def _is_reported(seen: CrashStop, text: str, report: NodeReport | None) -> bool:
+    """Tell whether an output has an exception's message, or Node's report its place."""
+    if _first_line(seen.scene.facts.message) in text:
+        return True
+    frame = seen.scene.frame
+    if report is None or report.type or frame is None:
+        return False
+    # Of what a module throws that is no Error, Node writes no place.
+    is_value = seen.scene.facts.exception == THROWN_VALUE
+    return is_value if report.place is None else report.place == (frame.file, frame.line)
+
+
+def _is_of_node(seen: CrashStop) -> bool:
+    """Tell whether it was thrown in Node's own JavaScript, with no frame of the program's."""
+    file = (seen.scene.frame.file if seen.scene.frame is not None else None) or ""
+    return file.startswith(("<node_internals>", "node:"))
+
+
+def _with_report(seen: CrashStop, report: NodeReport | None) -> CrashStop:
+    """Add what Node reports of an exception: its class, its fields, what it holds as causes."""
+    facts, stop = seen.scene.facts, seen.scene.stop
+    if report is None:
+        return seen
+    if not report.type:
+        facts = msgspec.structs.replace(facts, message=report.message)
+        told = answers.ExceptionView(facts.exception or "", report.message)
+    elif _first_line(report.message) == _first_line(facts.message):
+        facts = msgspec.structs.replace(facts, exception=report.type, fields=report.fields)
+        told = answers.ExceptionView(report.type, facts.message, report.causes)
+    else:
+        return seen
+    stop = msgspec.structs.replace(stop, exception=told)
+    scene = msgspec.structs.replace(seen.scene, facts=facts, stop=stop)
+    return msgspec.structs.replace(seen, scene=scene, cause=explain_crash(facts))
+
+
+def _error_origin(seen: CrashStop, trace: Traceback | None) -> str | None:
+    """Say where an error was made that was thrown on from another place, as its stack tells.
+
+    Of a bundle Node's stack and the debugger's have different files: then it says nothing.
+    """
+    scene = seen.scene
+    frames = [one for one in (scene.frame, *(each.frame for each in scene.callers)) if one]
+    if trace is None or not trace.frames or not frames:
+        return None
+    made = trace.frames[0]
+    places = {(one.file, one.line) for one in frames}
+    if made.file not in {one.file for one in frames} or (made.file, made.line) in places:
+        return None
+    is_same = trace.type == scene.facts.exception
+    where = f"{made.function} {Path(made.file).name}:{made.line}"
+    return f"the error was made in {where}, and thrown on here" if is_same else None
+
+
+def _catches_all_throws(session: Session) -> bool:
+    """Tell whether it stops at all that is thrown, which somebody may catch."""
+    return any(one.spec.catch is not None for one in session.breakpoints.user_breakpoints())
+
+
+async def _catch_no_more(session: Session) -> None:
+    """Stop no more at what is thrown: this program throws all the time."""
+    for known in session.breakpoints.user_breakpoints():
+        if known.spec.catch is not None:
+            await process_tree.drop_breakpoint(session, known)
+
+
+async def _looked_at(run: RunningQuestion, stop: answers.Stop) -> CrashStop:
+    at = run.session_of(stop)
+    return _classify_stop(
+        await at.run_job(lambda: inspect_crash(at, stop, run.last_output_lines()))
+    )
+
+
+def may_be_a_crash(stop: answers.Stop) -> bool:
+    """Tell whether a stop is for a fault, an exception, a panic or a sanitizer's report."""
+    if stop.signal is not None:
+        return stop.signal in CRASHES
+    if stop.reason == StopReason.EXCEPTION.value:
+        return True
+    names = [one.function for one in stop.stack[:4]]
+    return any(_PANIC in name or name.lstrip("_").startswith(_REPORTS) for name in names)
+
+
+def _classify_stop(scene: CrashContext) -> CrashStop:
+    names = scene.facts.runtime[:4]
+    is_panic = any(_PANIC in name for name in names)
+    facts = scene.facts
+    if is_panic:
+        message = panic_message(facts.said)
+        facts = msgspec.structs.replace(
+            facts, exception="panic", message=message[1] if message else "", is_panic=True
+        )
+    elif facts.signal == "SIGABRT" and scene.stop.exception and scene.stop.exception.causes:
+        # An exception of C++ that nobody catches is told as the cause of the signal.
+        kind, _, message_ = scene.stop.exception.causes[0].partition(": ")
+        facts = msgspec.structs.replace(facts, exception=kind, message=message_)
+    elif facts.signal == "SIGABRT":
+        thrown = parse_uncaught(facts.said)
+        kind_, message_ = thrown or (facts.exception, facts.message)
+        facts = msgspec.structs.replace(facts, exception=kind_, message=message_)
+    scene = msgspec.structs.replace(scene, facts=facts)
+    is_report = any("ubsan" in name for name in names)
+    return CrashStop(scene, explain_crash(facts), not is_panic and not is_report, is_panic)

@@ -1,0 +1,312 @@
+"""Formats the answer to a question about a whole run: a crash, the evidence kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from itertools import groupby
+
+from debugger.model.answers import (
+    CallerView,
+    Crash,
+    EvidenceList,
+    EvidenceReport,
+    EvidenceShown,
+    EvidenceView,
+    FrameView,
+    OutputLine,
+    ThreadGroup,
+    VariableView,
+)
+from debugger.model.exception_cause import short_type
+from debugger.output import answer_parts
+from debugger.output.budget import TextSection, fixed_section
+from debugger.output.list_text import (
+    format_output_line,
+    inline_section,
+    leading_to,
+    list_section,
+    source_of,
+)
+from debugger.output.location_text import in_sentence, in_stack
+from debugger.output.page import RenderPage
+from debugger.output.value_text import (
+    IN_A_LIST,
+    escape_text,
+    format_count,
+    short_name,
+    shorten_value,
+)
+
+# What is cut last has the lowest number.
+_HEAD, _NOTES, _FACTS, _SOURCE, _VALUES, _CALLERS, _LOCALS, _OUTPUT, _THREADS = range(9)
+_CAUSE = 400
+_VALUE = 110
+_OF_A_CALLER = 48
+_CALL = 80
+_LINE = 160
+# Of these the cause says all that the exception's own words do.
+_EXPLAINED = frozenset(
+    {"index_out_of_range", "nothing", "null_pointer", "division_by_zero", "missing_key", "unwrap"}
+)
+# And of these its type says no more, either.
+_TOLD = frozenset({"assertion", "nil_map", "out_of_memory"})
+_THREAD_GROUPS = 4
+_DEEP = 100  # frames
+_SPAN = 2  # lines of source on either side
+_POINTER = re.compile(r"\A0x[0-9a-f]+ (?=\{)")
+# With what an exception that nobody caught ends a program.
+_ENDS = {"debugpy": 1, "js-debug": 1, "delve": 2}
+_PANICKED = 101
+_HEADS = {
+    "crashed": "crash",
+    "survived": "survived",
+    "raised": "raised",
+    "exited": "no crash",
+    "failed": "no crash seen",
+    "running": "no crash",
+}
+
+
+def format_crash(answer: Crash, page: RenderPage) -> list[TextSection]:
+    """Return the parts of what is said of a crash, or that there was none."""
+    return [
+        fixed_section(_format_head(answer), _HEAD),
+        *_format_details(answer),
+        *_format_source(answer, page),
+        *_format_values(answer),
+        *_format_callers(answer),
+        *_format_earlier(answer),
+        *_format_threads(answer),
+        *_format_output(answer, page),
+        *_format_end(answer),
+        *answer_parts.format_notes(answer.notes, answer.evidence, answer.session, rank=_NOTES),
+    ]
+
+
+def _format_head(answer: Crash) -> str:
+    head = _HEADS.get(answer.outcome, answer.outcome)
+    if answer.cause is not None:
+        return f"{head}: {shorten_value(answer.cause, _CAUSE)}"
+    if answer.outcome == "running":
+        within = f" after {answer.waited_s:g} s" if answer.waited_s is not None else ""
+        where = f"; it was in {in_sentence(answer.frame)}" if answer.frame is not None else ""
+        return f"{head} yet: still running{within}{where}"
+    return f"{head}: {answer_parts.format_end(answer.exit_signal, answer.exit_code)}"
+
+
+def _format_details(answer: Crash) -> list[TextSection]:
+    parts = []
+    if answer.signal is not None and answer.cause is not None:
+        where = f" at {answer.address}" if answer.address is not None else ""
+        words = f" ({answer.address_text})" if answer.address_text else ""
+        parts.append(f"{short_name(answer.signal)}{where}{words}")
+    told = answer.exception
+    if told is not None:
+        message = shorten_value(" ".join(told.message.split()), IN_A_LIST)
+        short = short_type(told.type)
+        is_said = message in (answer.cause or "") or answer.kind in _EXPLAINED
+        is_named = short in (answer.cause or "") or short == "panic"
+        if answer.kind not in _TOLD and not (is_said and is_named):
+            parts.append(
+                f"{short_name(told.type)}: {message}" if message else short_name(told.type)
+            )
+        parts += [f"caused by: {shorten_value(cause, IN_A_LIST)}" for cause in told.causes]
+    if answer.inside is not None:
+        parts.append(f"inside: {in_sentence(answer.inside)}")
+    return [list_section(parts, lambda cut: f"… {format_count(cut, 'more cause')}", rank=_FACTS)]
+
+
+def _format_source(answer: Crash, page: RenderPage) -> list[TextSection]:
+    current = next((one.line for one in answer.source if one.current), 0)
+    lines = leading_to([one for one in answer.source if abs(one.line - current) <= _SPAN])
+    where = answer_parts.format_location(answer.frame, page, said=answer.cause, rank=_FACTS)
+    return [*where, source_of(lines, page, rank=_SOURCE, more=lambda _: "")]
+
+
+def _format_values(answer: Crash) -> list[TextSection]:
+    cause = answer.cause or ""
+    values = [one for one in answer.values if not _is_in(cause, one)]
+    named = [one for one in answer.locals if not _is_in(cause, one)]
+    left = answer.locals_total - len(answer.locals)
+    return [
+        *_format_assigned("values", values, len(values), rank=_VALUES),
+        *_format_assigned("locals", named, len(named) + left, rank=_LOCALS),
+    ]
+
+
+def _is_in(cause: str, one: VariableView) -> bool:
+    """Tell whether the first line has a value, or says that there is none."""
+    name, said = re.escape(short_name(one.name)), re.escape(_format_short(one, _VALUE))
+    words = rf"(?<![\w.>])(?:{said}(?!\w)|{name} is (?:nil|None|null|undefined)\b)"
+    return re.search(words, cause) is not None
+
+
+def _format_assigned(
+    label: str, views: Sequence[VariableView], total: int, *, rank: int
+) -> list[TextSection]:
+    if not views:
+        return []
+    items = [_format_short(view, _VALUE) for view in views]
+    more = max(total, len(items))
+    return [inline_section(label, items, more, lambda cut: f"… {cut} more", rank=rank, floor=4)]
+
+
+def _format_short(view: VariableView, limit: int) -> str:
+    return f"{short_name(view.name)}={shorten_value(view.value, limit)}"
+
+
+def _format_callers(answer: Crash) -> list[TextSection]:
+    told = {_known_value(view) for view in (*answer.values, *answer.locals)}
+    lines = []
+    last = None
+    for one in answer.callers:
+        line = (one.frame.file, one.frame.line)
+        lines.append(
+            _format_caller(one, told, has_text=line != last)
+        )  # a closure's is its function's
+        told |= {_known_value(view) for view in one.values}
+        last = line
+    deep = answer.frames_total or 0
+    is_deep = deep > _DEEP and f"{deep:,} frames" not in (answer.cause or "")
+    note = [fixed_section(f"the stack is {deep:,} frames deep", _CALLERS)] if is_deep else []
+    return [answer_parts.format_callers(lines, rank=_CALLERS), *note]
+
+
+def _known_value(view: VariableView) -> str:
+    """Return what a value is known by: what a pointer leads to, wherever that lies."""
+    return f"{view.name}={_POINTER.sub('', view.value)}"
+
+
+def _format_caller(one: CallerView, told: AbstractSet[str], *, has_text: bool) -> str:
+    """Return a line of a caller, without the values that a frame below has, too."""
+    new = [view for view in one.values if _known_value(view) not in told]
+    values = " ".join(_format_short(view, _OF_A_CALLER) for view in new)
+    return answer_parts.format_caller(
+        one.frame, shorten_value(one.text, _CALL) if has_text else "", values
+    )
+
+
+def _format_earlier(answer: Crash) -> list[TextSection]:
+    lines = [f"before it: {shorten_value(one, IN_A_LIST)}" for one in answer.earlier]
+    return [list_section(lines, lambda cut: f"… {format_count(cut, 'more report')}", rank=_FACTS)]
+
+
+def _format_threads(answer: Crash) -> list[TextSection]:
+    if answer.threads_total <= 1 or not answer.threads:
+        return []
+    said = [_format_group(one) for one in answer.threads[:_THREAD_GROUPS]]
+    told = sum(one.count for one in answer.threads[:_THREAD_GROUPS])
+    left = answer.threads_total - 1 - told
+    more = [f"{left} elsewhere"] if left > 0 else []
+    return [fixed_section(f"other threads: {' · '.join([*said, *more])}", _THREADS)]
+
+
+def _format_group(one: ThreadGroup) -> str:
+    where = _format_place(one.frame)
+    return f"{one.count} in {where}" if one.count > 1 else where
+
+
+def _format_place(frame: FrameView | None) -> str:
+    return in_stack(frame) if frame is not None else "somewhere"
+
+
+def _format_output(answer: Crash, page: RenderPage) -> list[TextSection]:
+    if not answer.output_total and not answer.output_dropped:
+        return []
+    shown = _distinct_lines(answer.output, page)
+    if not shown and answer.traces_left_out and not answer.output_dropped:
+        return []  # all of it was the report
+    lost = f", {answer.output_dropped:,} not kept" if answer.output_dropped else ""
+    traces = answer.traces_left_out
+    lost += f", {traces:,} of the report left out" if traces else ""
+    label = f"output: {format_count(answer.output_total, 'line')}{lost}"
+    return [answer_parts.end_of(label, shown, rank=_OUTPUT, floor=3)]
+
+
+def _distinct_lines(lines: Sequence[OutputLine], page: RenderPage) -> list[str]:
+    """Return the lines that say something; of equal ones after each other, one."""
+    texts = [format_output_line(one, page) for one in lines if one.text.strip()]
+    shown = []
+    for text, same in groupby(texts):
+        count = len(list(same))
+        shown.append(f"  {shorten_value(text, _LINE)}" + (f" ({count} times)" if count > 1 else ""))
+    return shown
+
+
+def _format_end(answer: Crash) -> list[TextSection]:
+    if answer.cause is None or isinstance(answer.session, str):
+        return []
+    is_known = answer.exit_code is not None or answer.exit_signal is not None
+    if not is_known or (answer.exit_signal is not None and answer.exit_signal == answer.signal):
+        return []
+    is_panic = answer.exception is not None and answer.exception.type == "panic"
+    if answer.exit_code in {_ENDS.get(answer.adapter), _PANICKED if is_panic else None} - {None}:
+        return []
+    return [
+        fixed_section(
+            f"in the end: {answer_parts.format_end(answer.exit_signal, answer.exit_code)}", _NOTES
+        )
+    ]
+
+
+def evidence_list(answer: EvidenceList, page: RenderPage) -> list[TextSection]:  # noqa: ARG001 - one signature
+    """Return the parts of the list of what is kept."""
+    if not answer.evidence:
+        return [fixed_section("no evidence yet: debugger crash -- PROGRAM")]
+    lines = [_format_line(one) for one in answer.evidence]
+    gone = (
+        [fixed_section(f"{answer.dropped} older ones are not kept", _NOTES)]
+        if answer.dropped
+        else []
+    )
+    return [
+        list_section(
+            lines,
+            lambda cut: f"… {format_count(cut, 'older one')}: debugger evidence show ID",
+            from_end=True,
+        ),
+        *gone,
+    ]
+
+
+def _format_line(one: EvidenceView) -> str:
+    mark = " (stale)" if one.stale else ""
+    said = f"{shorten_value(one.command, _CALL)}: {shorten_value(one.summary, _LINE)}"
+    return f"{escape_text(one.id)}{mark} {escape_text(one.time[11:19])} {said}"
+
+
+def evidence_shown(answer: EvidenceShown, page: RenderPage) -> list[TextSection]:  # noqa: ARG001
+    """Return the parts of one answer that is shown again."""
+    one = answer.evidence
+    head = [
+        escape_text(f"{one.id} of {one.time} in {one.cwd}"),
+        f"$ {shorten_value(one.command, 2 * IN_A_LIST)}",
+    ]
+    if one.stale:
+        head.append(escape_text(f"stale: changed since: {', '.join(one.stale)}; run it again"))
+    lines = [escape_text(line, tabs=True) for line in answer.text.splitlines()]
+    return [
+        fixed_section("\n".join(head), _HEAD),
+        list_section(
+            lines, lambda cut: f"… {format_count(cut, 'more line')}: --budget 4000", rank=_FACTS
+        ),
+    ]
+
+
+def evidence_report(answer: EvidenceReport, page: RenderPage) -> list[TextSection]:  # noqa: ARG001
+    """Return the parts of the report: itself, or where it was written to."""
+    if answer.file is not None:
+        stale = f" ({answer.stale} of them stale)" if answer.stale else ""
+        return [
+            fixed_section(
+                f"wrote {format_count(answer.count, 'answer')}{stale} to {escape_text(answer.file)}"
+            )
+        ]
+    lines = [escape_text(line, tabs=True) for line in answer.text.splitlines()]
+    return [
+        list_section(
+            lines, lambda cut: f"… {format_count(cut, 'more line')}: debugger evidence export FILE"
+        )
+    ]

@@ -1,0 +1,1 @@
+"""Compares two runs of a program."""

@@ -1,0 +1,163 @@
+"""Compares two runs of a program, and reports where they part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.command_registry import Option, register_command
+from debugger.questions.diff import diff_probes
+from debugger.questions.diff import diff_question as questions
+from debugger.questions.probe import probe_comparison
+from debugger.questions.probe.probe_comparison import ProbedRun
+from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
+from debugger.questions.recordings.recording_arguments import (
+    Save,
+    Versus,
+    compared_runs,
+    saved_runs,
+)
+from debugger.questions.recordings.saved_runs import SavedRun, roots_of
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_arguments import (
+    GROUP,
+    Cwd,
+    Env,
+    QuestionOptions,
+    Stdin,
+    Timeout,
+    Words,
+    keep_evidence,
+    options_of,
+)
+
+_EXAMPLE = "debugger diff -- CMD_A ARGS --vs CMD_B ARGS"
+_Sides = Sequence[RecordedProgram | SavedRun]
+
+
+@register_command("diff", group=GROUP)
+async def diff(
+    call: CommandCall,
+    words: Words = (),
+    *,
+    versus: Versus = (),
+    save: Save = None,
+    function: Annotated[
+        str | None, Option("--function", help="compare its calls only", metavar="FUNC")
+    ] = None,
+    at: Annotated[
+        tuple[tuple[str, str], ...],
+        Option("--at", help="compare values at a place only, as probe", metavar="LOC 'EXPR, EXPR'"),
+    ] = (),
+    when: Annotated[
+        tuple[str, ...],
+        Option("--when", help="only hits of --at at which it holds", metavar="COND"),
+    ] = (),
+    timeout: Timeout = None,
+    stdin: Stdin = None,
+    versus_stdin: Annotated[
+        str | None, Option("--vs-stdin", help="standard input of the other run", metavar="FILE")
+    ] = None,
+    cwd: Cwd = None,
+    env: Env = (),
+) -> answers.Answer:
+    """Run two commands, and show where they part: the first step and value that differ.
+
+    Both are recorded line by line, aligned, and compared by what they called, the lines that they
+    passed, what these changed, and what came back. With one command and --vs-stdin, it is run with
+    two inputs. The same files in another folder, before and after a change, are compared, too. Of
+    JavaScript and Go it tells how often functions and lines ran; with --function, line by line.
+    With --at, in every language, only the values of expressions, hit by hit.
+    """
+    diff_probes.check_options(at, when, function)
+    asked = QuestionOptions(
+        verb="diff", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env
+    )
+    scope = diff_probes.probe_scope(at, when) or function or ""
+    sides = await _compared_sides(
+        call, asked, versus, scope=scope, save=save, versus_stdin=versus_stdin
+    )
+    again = asked.repeat_command(
+        [
+            *diff_probes.probe_options(at, when),
+            *options_of(("--function", function), ("--save", save), ("--vs-stdin", versus_stdin)),
+            *(word for one in versus for word in ("--vs", one)),
+        ]
+    )
+
+    def saved(ran: RecordedRun | ProbedRun) -> tuple[str, ...]:
+        first = sides[0]
+        if save is None or isinstance(first, SavedRun):
+            return ()
+        return (saved_runs(call).save_run(save, first, ran, verb="diff", scope=scope),)
+
+    if at:
+        one, *other = await diff_probes.compare_probes(call, sides, at, when)
+        if not other:
+            probe_comparison.require_hits([one])
+            return answers.Text(*saved(one))
+        told = probe_comparison.compare_probed_runs(one, other[0])
+        told = msgspec.structs.replace(told, notes=(*told.notes, *saved(one)))
+        files = [place.file for place in told.places if place.file is not None]
+        return keep_evidence(
+            call, again, told, summary=diff_probes.evidence_summary(told), files=files
+        )
+    left = await questions.record_or_load(sides[0], function=function)
+    if len(sides) == 1:
+        return answers.Text(*saved(left))
+    right = await questions.record_or_load(sides[1], function=function)
+    answer = questions.compare_runs([left, right], [roots_of(one) for one in sides], function)
+    answer = msgspec.structs.replace(answer, notes=(*answer.notes, *saved(left)))
+    steps = (*answer.before, *answer.left, *answer.right)
+    return keep_evidence(
+        call,
+        again,
+        answer,
+        summary=_evidence_summary(answer),
+        files=[
+            *(one.file for one in steps),
+            *(one.point.file for one in answer.differences),
+            *(one.file for one in answer.counts),
+        ],
+    )
+
+
+async def _compared_sides(
+    call: CommandCall,
+    asked: QuestionOptions,
+    versus: Sequence[str],
+    *,
+    scope: str,
+    save: str | None,
+    versus_stdin: str | None,
+) -> _Sides:
+    """Return the two that are compared; one alone where it is only to be saved.
+
+    Raises:
+        DebuggerError: USAGE for another number of them; as `compared_runs`.
+    """
+    first, *others = await compared_runs(call, asked, versus, scope=scope, save=save)
+    if versus_stdin is not None:
+        other = others[0] if others else first
+        words = asked.words if isinstance(other, SavedRun) else other.words
+        one = msgspec.structs.replace(asked, words=words, stdin=versus_stdin)
+        others = await compared_runs(call, one, (), scope=scope)
+    if len(others) == 1 or (save is not None and not others and not isinstance(first, SavedRun)):
+        return [first, *others]
+    raise DebuggerError(
+        ErrorCode.USAGE, f"two commands are compared, not {len(others) + 1}", hint=_EXAMPLE
+    )
+
+
+def _evidence_summary(answer: answers.Diff) -> str:
+    if answer.counts:
+        first = answer.counts[0]
+        return f"counts differ first at {first.file}:{first.line}"
+    if not answer.left and not answer.right:
+        return f"the same {answer.common:,} steps"
+    there = answer.before[-1] if answer.before else None
+    return f"part at {there.file}:{there.line}" if there is not None else "part at once"

@@ -1,0 +1,128 @@
+"""Probes two programs at the same locations, to compare them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.questions.probe import location_counterpart, probe_comparison
+from debugger.questions.probe.probe_arguments import are_named, parse_probe_points, take_probes
+from debugger.questions.probe.probe_comparison import ProbedRun
+from debugger.questions.probe.probe_points import HitRange
+from debugger.questions.recordings.recorded_run import SAME_SETS, RecordedProgram
+from debugger.questions.recordings.saved_runs import SavedRun, roots_of
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_run import QuestionRun
+
+Places = Sequence[tuple[str, str]]
+_EXAMPLE = "debugger diff --at FILE:LINE 'EXPR, EXPR' -- CMD_A --vs CMD_B"
+
+
+def check_options(at: Places, when: Sequence[str], function: str | None) -> None:
+    """Refuse what does not go together.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    if at and function is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--at compares values at places, --function the calls of one: not both",
+            hint=f"debugger diff --at {function} 'EXPR, EXPR' -- CMD_A --vs CMD_B",
+        )
+    if when and not at:
+        raise DebuggerError(ErrorCode.USAGE, "--when is for the hits of --at", hint=_EXAMPLE)
+
+
+def probe_options(at: Places, when: Sequence[str]) -> list[str]:
+    """Return the options that ask the same again."""
+    places = [word for place, text in at for word in ("--at", place, text)]
+    return [*places, *(word for text in when for word in ("--when", text))]
+
+
+def probe_scope(at: Places, when: Sequence[str]) -> str:
+    """Return what a saved run is known by: only the same probes are compared."""
+    return shlex.join(probe_options(at, when))
+
+
+async def compare_probes(
+    call: CommandCall, sides: Sequence[RecordedProgram | SavedRun], at: Places, when: Sequence[str]
+) -> list[ProbedRun]:
+    """Take the values of one run or of two, the saved one first: its lines are those asked for.
+
+    Raises:
+        DebuggerError: USAGE for what cannot be asked; what starting a program raises.
+    """
+    are_named(at, verb="diff")
+    order = sorted(sides, key=lambda one: not isinstance(one, SavedRun))
+    found = [await _take_values(call, order[0], at, when)]
+    if len(sides) == 1:
+        return found
+    found.append(await _take_values(call, order[1], at, when, beside=(order[0], found[0])))
+    return found if order[0] is sides[0] else found[::-1]
+
+
+async def _take_values(
+    call: CommandCall,
+    program: RecordedProgram | SavedRun,
+    at: Places,
+    when: Sequence[str],
+    *,
+    beside: tuple[RecordedProgram | SavedRun, ProbedRun] | None = None,
+) -> ProbedRun:
+    """Run a program with its probes, or take what was saved; `beside` is the run before it."""
+    if isinstance(program, SavedRun):
+        assert program.probed is not None  # its scope says that it was probed
+        return program.probed
+    assert program.question is not None  # a program that is run by a command has one
+    assert program.traced is not None
+    found = _with_same_sets(program.question)
+    # A file is first looked for beside the program: two may have one of the same name each.
+    beside_it = os.path.dirname(program.launch.program or "") or program.launch.cwd
+    places = parse_probe_points(
+        replace(call, cwd=beside_it), found, at, when, verb="diff", also=(call.cwd,)
+    )
+    notes: list[str] = []
+    if beside is not None:
+        other, known = beside
+        places, notes = location_counterpart.counterpart_points(
+            places, known.places, roots_of(other), roots_of(program)
+        )
+    each = probe_comparison.hits_compared(len(places))
+    answer = await take_probes(
+        call,
+        found,
+        places,
+        HitRange(last=each),
+        by=None,
+        rows=(each + 2) * len(places),  # thirds of them are kept apart
+        is_free=True,
+        inside=program.traced,
+        each=each,
+    )
+    answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
+    return probe_comparison.to_probed_run(answer, shlex.join(program.words))
+
+
+def _with_same_sets(found: QuestionRun) -> QuestionRun:
+    target = found.target
+    if found.language != "python" or not isinstance(target, LaunchTarget):
+        return found
+    env = {**SAME_SETS, **target.env}
+    return replace(found, target=msgspec.structs.replace(target, env=env))
+
+
+def evidence_summary(answer: answers.DiffOfProbes) -> str:
+    """Sum up an answer for the list of evidence."""
+    if answer.parted is None:
+        return f"the same values at {answer.common:,} hits"
+    row = answer.parted.left or answer.parted.right
+    assert row is not None  # a pair has one row at least
+    return f"differ first at hit {row.hit:,} of {answer.places[row.place].asked}"

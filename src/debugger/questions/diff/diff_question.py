@@ -1,0 +1,195 @@
+"""Compares two runs of a program: where they part, and which value differed first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from msgspec import structs
+
+from debugger.model import answers
+from debugger.questions.diff import count_comparison
+from debugger.questions.recordings import counted_run, function_lookup, recorded_run
+from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
+from debugger.questions.recordings.saved_runs import SavedRun
+from debugger.questions.recordings.stepped_calls import STEPPED, step_through
+from debugger.recorders import source_counterparts
+from debugger.recorders.model import CallEntered, CallsMerged, Recording
+from debugger.recorders.recording_order import (
+    FunctionPlace,
+    LineRecording,
+    RecordingLimits,
+    RecordingOrder,
+)
+from debugger.recorders.run_alignment import (
+    RunAlignment,
+    RunHunk,
+    RunPoint,
+    ValueDifference,
+    align_runs,
+    run_points,
+)
+from debugger.recorders.traced_recording import NATIVE
+
+_WHOLE = RecordingLimits(each=200, lines=400, text=240)  # every line of every function is recorded
+_ONE = RecordingLimits(lines=20_000, text=400, items=12)
+_CALLS = 1_000  # of the function that is compared
+_STEPPED = 10  # calls of it, where a program is stepped through
+_LINE_DEPTH = 1_000
+_DIFFERENCES = 12
+
+
+async def record_or_load(
+    program: RecordedProgram | SavedRun, *, function: str | None
+) -> RecordedRun:
+    """Run a program line by line, or take what was saved of it.
+
+    Raises:
+        DebuggerError: NOT_FOUND where the function was not called; LAUNCH_FAILED, NOT_SUPPORTED.
+    """
+    if isinstance(program, SavedRun):
+        return program.ran
+    wanted = (
+        function_lookup.parse_function_place(function, program.launch.cwd) if function else None
+    )
+    if wanted is not None and program.language in counted_run.LANGUAGES:
+        return await step_through(program, wanted, nth=1, when="", most=_STEPPED)
+    ran = await recorded_run.run_recorded(
+        program, partial(_recording_order, place=wanted), is_compared=True
+    )
+    if wanted is not None and function is not None and not ran.recording.has_calls:
+        raise function_lookup.function_not_run(
+            function, wanted, ran.recording, program.source_roots, ran.view
+        )
+    return ran
+
+
+def _recording_order(roots: tuple[str, ...], *, place: FunctionPlace | None) -> RecordingOrder:
+    if place is None:
+        return RecordingOrder(
+            roots, lines=LineRecording.EACH, line_depth=_LINE_DEPTH, limits=_WHOLE
+        )
+    return RecordingOrder(
+        roots, functions=(place,), most=_CALLS, depth=1, lines=LineRecording.EACH, limits=_ONE
+    )
+
+
+def compare_runs(
+    ran: Sequence[RecordedRun], roots: Sequence[Sequence[str]], function: str | None
+) -> answers.Diff:
+    """Compare two recorded runs; two that were counted by how often each line ran.
+
+    Raises:
+        DebuggerError: NOT_FOUND where nothing of the program's own ran.
+    """
+    if all(one.engine == counted_run.COUNTED for one in ran):
+        return count_comparison.compare_counts(ran, roots)
+    recordings, runs = [one.recording for one in ran], [one.view for one in ran]
+    sides = [_run_points(one) for one in recordings]
+    files = [list(dict.fromkeys(one.function.file for one in side)) for side in sides]
+    same = source_counterparts.find_counterparts(files[1], roots[1], files[0], roots[0])
+    sides[1] = source_counterparts.move_points(sides[1], same, function_lookup.lines_of)
+    if not all(sides):
+        raise count_comparison.nothing_ran(runs[0 if not sides[0] else 1])
+    found = align_runs(sides[0], sides[1])
+    notes = [f"{side}: {note}" for side, run in zip("AB", runs, strict=True) for note in run.notes]
+    if function is None and any(_is_counted(one) for one in recordings):
+        notes.append(
+            "later calls of functions that were called very often are only counted, and not "
+            "compared: --function F compares those of one"
+        )
+    if any(one.engine == STEPPED and one.view.is_cut for one in ran):
+        notes.append(f"stepped through: of {function} the first {_STEPPED} calls are compared")
+    if any(len(one.threads) > 1 for one in recordings):
+        notes.append("only the first thread is compared")
+    answer = _diff_answer(found, sides, runs)
+    has_lines = all(one.process.language != NATIVE for one in recordings)
+    return structs.replace(
+        answer,
+        what=function or "",
+        engine=ran[0].engine,
+        has_lines=has_lines,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _run_points(recording: Recording) -> list[RunPoint]:
+    """List what the first thread with calls did; a thread has another number in each language."""
+    threads = [one.thread for one in recording.events if isinstance(one, CallEntered)]
+    return run_points(recording, thread=threads[0]) if threads else []
+
+
+def _is_counted(recording: Recording) -> bool:
+    return any(isinstance(one, CallsMerged) for one in recording.events)
+
+
+def _diff_answer(
+    found: RunAlignment,
+    sides: Sequence[Sequence[RunPoint]],
+    runs: Sequence[answers.RunView],
+) -> answers.Diff:
+    parted = found.divergence
+    prefix = _common_prefix(sides)
+    differences = list(_first_of_each(found.differences))
+    return answers.Diff(
+        runs=tuple(runs),
+        what="",
+        common=found.common,
+        left_only=found.left_only,
+        right_only=found.right_only,
+        parted_after=prefix,
+        before=tuple(map(_point_view, parted.before)) if parted is not None else (),
+        left=tuple(map(_point_view, parted.left)) if parted is not None else (),
+        right=tuple(map(_point_view, parted.right)) if parted is not None else (),
+        values=tuple(map(_difference_view, parted.values)) if parted is not None else (),
+        differences=tuple(map(_difference_view, differences[:_DIFFERENCES])),
+        more_differences=found.more_differences + max(len(differences) - _DIFFERENCES, 0),
+        # The first is where they part, which is told at length.
+        hunks=tuple(map(_hunk_view, found.hunks[1:])),
+        is_whole=found.is_whole,
+        timed_out=any(run.timed_out for run in runs),
+    )
+
+
+def _common_prefix(sides: Sequence[Sequence[RunPoint]]) -> int:
+    count = 0
+    for a, b in zip(*sides, strict=False):
+        if a.key != b.key:
+            break
+        count += 1
+    return count
+
+
+def _first_of_each(some: Iterable[ValueDifference]) -> Iterator[ValueDifference]:
+    """Give the first difference of each name in each function."""
+    seen = set()
+    for one in some:
+        key = (one.point.function.file, one.point.function.name, one.name)
+        if key not in seen:
+            seen.add(key)
+            yield one
+
+
+def _point_view(one: RunPoint) -> answers.PointView:
+    line = one.line or one.function.line
+    return answers.PointView(
+        kind=one.kind,
+        function=one.function.name,
+        file=one.function.file,
+        line=line,
+        text=function_lookup.line_text(one.function.file, line) if one.kind == "line" else "",
+        values=recorded_run.value_views(one.values),
+    )
+
+
+def _difference_view(one: ValueDifference) -> answers.DifferenceView:
+    return answers.DifferenceView(_point_view(one.point), one.name, one.left, one.right)
+
+
+def _hunk_view(one: RunHunk) -> answers.HunkView:
+    return answers.HunkView(
+        one.left,
+        one.right,
+        _point_view(one.first_left) if one.first_left is not None else None,
+        _point_view(one.first_right) if one.first_right is not None else None,
+    )

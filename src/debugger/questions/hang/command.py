@@ -1,0 +1,86 @@
+"""Reports why a program hangs, one that runs already or one started for it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.command_registry import Option, register_command
+from debugger.questions.hang import hang_question
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.evidence_store import files_of
+from debugger.questions.runner.question_arguments import (
+    GROUP,
+    Adapter,
+    Backend,
+    Cwd,
+    Env,
+    Pid,
+    QuestionOptions,
+    Stdin,
+    Words,
+    build_question,
+    keep_evidence,
+    options_of,
+)
+
+_AFTER_S = 3.0
+_AFTER_MAX = 3600.0
+
+
+@register_command("hang", group=GROUP)
+async def hang(
+    call: CommandCall,
+    words: Words = (),
+    *,
+    pid: Pid = None,
+    after: Annotated[
+        float | None,
+        Option(
+            "--after", "--timeout", help="seconds after which CMD is looked at (3)", metavar="S"
+        ),
+    ] = None,
+    stdin: Stdin = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    adapter: Adapter = None,
+    backend: Backend = None,
+) -> answers.Answer:
+    """Say why a program hangs: deadlock, busy loop, what it waits for.
+
+    Its processor time is measured and its stacks are sampled for a few seconds. Locks are told with
+    who holds them, descriptors with their other end, loops with what changes in them and what does
+    not; Python's tasks and goroutines are told as threads are. What was started is ended; what was
+    attached to runs on.
+    """
+    after_s = _AFTER_S if after is None else after
+    if not 0 <= after_s <= _AFTER_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--after is in seconds, from 0 to {_AFTER_MAX:g}, not {after_s:g}",
+            hint="debugger hang --after 5 -- CMD",
+        )
+    if after is not None and pid is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE, "--after is for a command", hint=f"debugger hang --pid {pid}"
+        )
+    asked = QuestionOptions(
+        verb="hang",
+        words=words,
+        pid=pid,
+        stdin=stdin,
+        cwd=cwd,
+        env=env,
+        adapter=adapter,
+        backend=backend,
+    )
+    answer = await hang_question.explain_hang(await build_question(call, asked), after_s)
+    frames = [answer.frame, *(one for group in answer.groups for one in group.frames)]
+    return keep_evidence(
+        call,
+        asked.repeat_command(options_of(("--after", after))),
+        answer,
+        summary=answer.cause,
+        files=files_of(frames),
+    )

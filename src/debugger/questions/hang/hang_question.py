@@ -1,0 +1,478 @@
+"""Explains a hang: watches the program from outside, samples it, and judges the samples."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import msgspec
+
+from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.errors import DebuggerError
+from debugger.model import answers, traceback_text
+from debugger.model.events import EventKind
+from debugger.model.library_path import is_library
+from debugger.model.stack_trace_text import without_traces
+from debugger.model.state import State
+from debugger.questions.hang import (
+    goroutine_waits,
+    native_waits,
+    node_waits,
+    python_waits,
+    stack_sampler,
+)
+from debugger.questions.hang.hang_answer import build_hang_answer
+from debugger.questions.hang.hang_verdict import HangVerdict, ThreadWait, decide_verdict
+from debugger.questions.hang.process_watch import ProcessWatch, watch_process
+from debugger.questions.hang.stack_samples import (
+    SampledFrame,
+    SampledThread,
+    find_lasting_loop,
+    summarise_thread,
+)
+from debugger.questions.runner import question_run
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.session import source_files
+from debugger.session.session import Session
+from debugger.session.session_state import is_running_program
+from debugger.session.stepping import WaitLimit
+from debugger.system.thread_states import queued_s
+
+_NODE = "js-debug"
+_WINDOW_S = 0.5
+_BETWEEN_S = 0.15
+_SAMPLES = 5
+_QUIET = 2  # samples of a program that computes nothing
+_SAMPLING_S = 6.0
+_PYTHON_S = 3.0
+_LATE_S = 5.0  # that a program gets more, at most, where others have the processors
+_OWED_S = 0.1
+_NODE_S = 2.0
+_ABORT_S = 3.0
+_SLOW_VALUES = "the values there took too long to read, and are left out"
+_ABORTED = (
+    "the interpreter did not answer: a call in compiled code holds its lock; "
+    "SIGABRT ended it, and this stack is Python's faulthandler's"
+)
+_HOLDS_LOCK = (
+    "it may be in a call of compiled code that holds the interpreter's lock, as of a regular "
+    "expression: debugger hang --adapter gdb --pid {} shows that call; the line in Python is told "
+    "only of a program that hang starts"
+)
+_UNSEEN = "the debugger could not look into it: {} — this is what the system tells"
+_IN_CHILD = "it is in {}, a process that the program started"
+_CHILDREN = 8  # child processes that are looked into
+_CHILD_S = 0.2  # how long what one of them uses is measured
+_CAUSES = 2  # of child processes that the headline names
+_AT_FAULT = {"deadlock", "busy", "moving"}
+
+
+@dataclass
+class HangSamples:
+    """All that was seen of a program that hangs."""
+
+    outside: ProcessWatch | None = None  # a later look than the first
+    sampled: list[SampledThread] = field(default_factory=list)
+    samples: int = 0
+    notes: list[str] = field(default_factory=list)
+    is_aborted: bool = False  # ended by SIGABRT, to learn where it was
+    children: list[answers.Hang] = field(default_factory=list)  # child processes of the program
+
+
+async def explain_hang(question: QuestionRun, after_s: float) -> answers.Hang:
+    """Say why a program hangs: one that runs already, or one started, `after_s` later.
+
+    Raises:
+        DebuggerError: What starting, or attaching to, the program raises.
+    """
+    began = asyncio.get_running_loop().time()
+    interrupted = question.patience.interrupted
+    target = question.target
+    outside = None
+    if isinstance(target, AttachTarget):
+        outside = await watch_process(target.pid or 0, _WINDOW_S, interrupted)
+        if outside.is_stopped:
+            return _stopped_answer(outside, began)
+    elif question.adapter == _NODE:
+        target = msgspec.structs.replace(target, env=node_waits.with_hook(target.env))
+    patience = WaitLimit(after_s + _SAMPLING_S, interrupted)
+    wanted = QuestionRun(question.sessions, target, question.make_backend, question.name, patience)
+    try:
+        async with question_run.run_question(wanted) as run:
+            if isinstance(target, LaunchTarget):
+                last, fault = await _run_for(run, after_s)
+                if last is not None:
+                    return _ended_answer(run, last, began, fault)
+            if outside is None:
+                outside = await watch_process(run.session.pid or 0, _WINDOW_S, interrupted)
+            seen = await _sample_program(run, outside)
+            if run.session.state is State.TERMINATED and not seen.is_aborted:
+                return _ended_answer(run, await run.wait_first(), began)
+            return _hang_answer(run, seen, seen.outside or outside, began)
+    except DebuggerError as error:
+        if outside is None or not outside.last_threads:
+            raise
+        return _from_outside(outside, error, began)
+
+
+async def _run_for(run: RunningQuestion, after_s: float) -> tuple[answers.Stop | None, str]:
+    """Let a program run for so long; return its end, if it came to it, and the last fault."""
+    fault = ""
+    limit = asyncio.get_running_loop().time() + after_s
+    run.ends_at = limit
+    stop = await run.wait_first()
+    while stop.state == State.STOPPED.value and asyncio.get_running_loop().time() < limit:
+        fault = stop.exception.message if stop.exception is not None else stop.signal or fault
+        stop = await run.go_on(
+            run.session_of(stop), max(0.0, limit - asyncio.get_running_loop().time())
+        )
+    late_s = 0.0
+    while stop.state == State.RUNNING.value:
+        # What it had to wait for a processor, on a machine with much to do, is not its own time.
+        owed_s = min(queued_s(run.session.pid or 0), _LATE_S) - late_s
+        if owed_s < _OWED_S or run.patience.interrupted.is_set():
+            break
+        late_s += owed_s
+        run.ends_at = limit + late_s
+        if not await stack_sampler.run_briefly(run, owed_s):
+            stop = question_run.report_run_end(run) or stop
+            break
+    run.ends_at = asyncio.get_running_loop().time() + _SAMPLING_S
+    return stop if stop.state == State.TERMINATED.value else None, fault
+
+
+async def _sample_program(run: RunningQuestion, outside: ProcessWatch) -> HangSamples:
+    """Sample the program by the ways of its language, within a bound."""
+    seen = HangSamples()
+    adapter = run.session.adapter
+    try:
+        async with asyncio.timeout(_SAMPLING_S):
+            if adapter == "debugpy":
+                await _sample_python(run, outside, seen)
+            elif adapter == _NODE and not outside.any_computes:
+                await _sample_node(run, outside, seen)
+                if (child := _launched_process(run, seen)) is not None:
+                    return await _sample_child(run, child)
+            else:
+                await _sample_by_stopping(run, outside, seen)
+    except (DebuggerError, TimeoutError) as error:
+        reason = error.message if isinstance(error, DebuggerError) else "it did not answer in time"
+        seen.notes.append(_UNSEEN.format(reason))
+        if adapter == "debugpy" and outside.any_computes:
+            await _written_at_abort(run, outside, seen)
+    if adapter == "debugpy" and seen.sampled:
+        # What is known of the program itself is the answer, however long its children take.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SAMPLING_S):
+                await _python_children(run, seen.outside or outside, seen.children)
+    return seen
+
+
+async def _sample_python(run: RunningQuestion, outside: ProcessWatch, seen: HangSamples) -> None:
+    taken = await _take_snapshots(run, _SAMPLES if outside.any_computes else _QUIET)
+    if outside.any_computes:
+        # What was still beginning, on a machine with much to do, may wait by now.
+        later = await watch_process(run.session.pid or 0, _WINDOW_S, run.patience.interrupted)
+        if later.last_threads and not later.any_computes:
+            seen.outside = outside = later
+            taken = await _take_snapshots(run, _QUIET)
+    await python_waits.remove_snapshot_code(run.session)
+    seen.sampled = python_waits.merge_snapshots(taken, outside, run.session.target.cwd)
+    seen.samples = len(taken)
+
+
+async def _take_snapshots(run: RunningQuestion, wanted: int) -> list[python_waits.PythonSnapshot]:
+    taken: list[python_waits.PythonSnapshot] = []
+    for at in range(wanted):
+        if at and not await stack_sampler.run_briefly(run, _BETWEEN_S):
+            break
+        async with asyncio.timeout(_PYTHON_S):
+            taken.append(await python_waits.take_snapshot(run.session))
+    return taken
+
+
+async def _python_children(
+    run: RunningQuestion, parent: ProcessWatch, found: list[answers.Hang]
+) -> None:
+    """Tell what child processes do in the program's own code, those that do nothing left out."""
+    awaited = [one for one in parent.waits.values() if one.kind == "child"]
+    for child in run.session.family.live_children(run.session)[:_CHILDREN]:
+        pid = child.pid
+        if pid is None or child.state is not State.RUNNING or child.adapter != "debugpy":
+            continue
+        with suppress(DebuggerError, TimeoutError):
+            outside = await watch_process(pid, _CHILD_S, run.patience.interrupted)
+            async with asyncio.timeout(_PYTHON_S):
+                taken = [await python_waits.take_snapshot(child) for _ in range(_QUIET)]
+                await python_waits.remove_snapshot_code(child)
+            sampled = python_waits.merge_snapshots(taken, outside, run.session.target.cwd)
+            is_awaited = any(str(pid) in re.findall(r"\d+", one.text) for one in awaited)
+            own = python_waits.in_child(sampled, pid, is_awaited=is_awaited)
+            if own:
+                found.append(_verdict_answer(own, outside))
+
+
+def _with_children(shown: answers.Hang, children: Sequence[answers.Hang]) -> answers.Hang:
+    """Add what the child processes do; one that is at fault is what the answer is about."""
+    if not children:
+        return shown
+    ranked = sorted(children, key=lambda one: one.kind not in _AT_FAULT)
+    causes = [shown.cause, *(one.cause for one in ranked[:_CAUSES])]
+    more = len(children) - _CAUSES
+    worst = ranked[0]
+    if worst.kind in _AT_FAULT and shown.kind not in _AT_FAULT:
+        shown = msgspec.structs.replace(
+            shown, kind=worst.kind, frame=worst.frame, source=worst.source, loop=worst.loop
+        )
+    return msgspec.structs.replace(
+        shown,
+        cause="; ".join(causes) + (f"; {more} more child processes" if more > 0 else ""),
+        groups=(*shown.groups, *(group for one in ranked for group in one.groups)),
+        total=shown.total + sum(one.total for one in ranked),
+    )
+
+
+async def _sample_node(run: RunningQuestion, outside: ProcessWatch, seen: HangSamples) -> None:
+    try:
+        async with asyncio.timeout(_NODE_S):
+            seen.sampled, notes = await node_waits.pending_awaits(run)
+    except TimeoutError:
+        seen.sampled = _by_calls(outside)
+        notes = ["it does not come back to its event loop: a call that waits, and is not async"]
+    seen.notes += notes
+    seen.samples = 1
+
+
+def _launched_process(run: RunningQuestion, seen: HangSamples) -> Session | None:
+    """Return the one process that a launcher (npx, tsx) waits for, with no code of the user's."""
+    places = [place for one in seen.sampled for stack in one.stacks for place in stack]
+    children = [
+        one
+        for one in run.session.family.live_children(run.session)
+        if one.pid is not None and one.state is State.RUNNING and one.adapter == _NODE
+    ]
+    is_launcher = not any(place.is_own for place in places)
+    return children[0] if is_launcher and len(children) == 1 else None
+
+
+async def _sample_child(run: RunningQuestion, child: Session) -> HangSamples:
+    """Sample a process that the program started, in place of the program itself."""
+    outside = await watch_process(child.pid or 0, _WINDOW_S, run.patience.interrupted)
+    seen = await _sample_program(replace(run, session=child), outside)
+    seen.outside = seen.outside or outside
+    note = _IN_CHILD.format(child.name)
+    if not any(one.endswith(_IN_CHILD[-20:]) for one in seen.notes):  # as of a child of its own
+        seen.notes.append(note)
+    return seen
+
+
+async def _sample_by_stopping(
+    run: RunningQuestion, outside: ProcessWatch, seen: HangSamples
+) -> None:
+    taken: list[stack_sampler.StackSample] = []
+    session = run.session
+    computing = [one for one in outside.last_threads if outside.is_computing(one)]
+    # LLDB's numbers of threads are the kernel's.
+    valued = computing if computing and session.adapter == "lldb-dap" else None
+    try:
+        for at in range(_SAMPLES if computing else _QUIET):
+            if at:
+                await stack_sampler.go_on(session)
+                if not await stack_sampler.run_briefly(run, _BETWEEN_S):
+                    break
+            if not await stack_sampler.stop_program(run):
+                break
+            # The first is of frames alone where values may take long: then it is what is known.
+            named = () if computing and valued is None and not taken else valued
+            taken.append(stack_sampler.StackSample())
+            await session.run_job(
+                partial(stack_sampler.read_stacks, session, taken[-1], valued=named)
+            )
+            if taken[-1].is_slow:
+                seen.notes.append(_SLOW_VALUES)
+                break
+        if not taken:
+            seen.sampled = _by_calls(outside)
+            return
+        seen.samples = len(taken)
+        if computing and valued is None and len(taken) > _QUIET and not taken[-1].is_slow:
+            del taken[0]  # with no values it says less than the others
+        if session.adapter == "delve":
+            seen.sampled = await session.run_job(
+                lambda: goroutine_waits.merge_goroutine_samples(session, taken)
+            )
+        else:
+            seen.sampled = await session.run_job(
+                lambda: native_waits.merge_thread_samples(session, taken, outside)
+            )
+    finally:
+        if isinstance(session.target, AttachTarget):
+            await stack_sampler.go_on(session)
+
+
+async def _written_at_abort(run: RunningQuestion, outside: ProcessWatch, seen: HangSamples) -> None:
+    """Let Python's faulthandler write where an interpreter is that does not answer; this ends it.
+
+    A call in compiled code that holds the interpreter's lock lets nothing of Python run.
+    """
+    pid = run.session.pid
+    if pid is None or not outside.is_computing(pid):
+        return
+    if not isinstance(run.session.target, LaunchTarget):
+        seen.notes.append(_HOLDS_LOCK.format(pid))
+        return
+    cursor = run.session.timeline.cursor()
+    with suppress(OSError):
+        os.kill(pid, signal.SIGABRT)
+    await run.session.timeline.wait(cursor, {EventKind.EXIT}, _ABORT_S)
+    found = traceback_text.parse_traceback(run.said_in_all())
+    if found is None or not found.is_fatal:
+        return
+    cwd = run.session.target.cwd
+    stack = tuple(
+        SampledFrame(one.function, one.file, one.line, not is_library(one.file, cwd))
+        for one in found.frames
+        if "pydevd" not in one.file and "/debugpy/" not in one.file
+    )
+    name = "the main thread"
+    seen.sampled = [
+        SampledThread(str(pid), name, stacks=(stack,), cpu=outside.cpu_of(pid), computes=True)
+    ]
+    seen.samples, seen.is_aborted = 1, True
+    seen.notes = [_ABORTED]
+
+
+def _by_calls(outside: ProcessWatch) -> list[SampledThread]:
+    """Return what the system tells of the threads, where the debugger tells nothing."""
+    return [
+        SampledThread(
+            key=str(number),
+            name="the main thread" if number == outside.pid else f"thread {number} ({one.name})",
+            wait=None if outside.is_computing(number) else _by_call(outside, number),
+            cpu=outside.cpu_of(number),
+            computes=outside.is_computing(number),
+        )
+        for number, one in outside.last_threads.items()
+    ]
+
+
+def _by_call(outside: ProcessWatch, number: int) -> ThreadWait | None:
+    wait = outside.waits.get(number)
+    return (
+        ThreadWait("lock", "something in its own memory") if wait and wait.kind == "futex" else wait
+    )
+
+
+def _hang_answer(
+    run: RunningQuestion, seen: HangSamples, outside: ProcessWatch, began: float
+) -> answers.Hang:
+    output = run.read_output()
+    lines = without_traces(output.lines)[0] if seen.is_aborted else output.lines
+    shown = _with_children(
+        _verdict_answer(seen.sampled or _by_calls(outside), outside), seen.children
+    )
+    notes = list(seen.notes)
+    if isinstance(run.session.target, AttachTarget) and is_running_program(run.session.target):
+        notes.append("it runs on, without the debugger")
+    return msgspec.structs.replace(
+        shown,
+        samples=seen.samples,
+        output=lines[-6:],
+        output_total=output.total - len(output.lines) + len(lines),
+        adapter=run.session.adapter,
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        notes=tuple(notes),
+    )
+
+
+def _verdict_answer(sampled: Sequence[SampledThread], outside: ProcessWatch) -> answers.Hang:
+    """Judge what was sampled, and put it into the words of an answer."""
+    activities = [summarise_thread(one, source_files.read_source) for one in sampled]
+    verdict = decide_verdict(activities, computes=outside.any_computes)
+    by_key = {one.key: one for one in sampled}
+    about = by_key.get(verdict.about or "")
+    place = _verdict_location(about, by_key, verdict)
+    found = next((one.loop for one in activities if one.key == verdict.about), None)
+    return build_hang_answer(
+        verdict,
+        sampled,
+        activities,
+        place=place,
+        loop=found if verdict.kind in {"busy", "moving"} else None,
+        outside=outside,
+    )
+
+
+def _verdict_location(
+    about: SampledThread | None, by_key: Mapping[str, SampledThread], verdict: HangVerdict
+) -> SampledFrame | None:
+    """Return where what it is about is in the user's code; of a loop, its own frame."""
+    if about is None:
+        return None
+    if verdict.kind in {"busy", "moving"}:
+        found, place = find_lasting_loop(about.stacks, source_files.read_source)
+        if found is not None and place is not None:
+            return msgspec.structs.replace(place, line=found.line)
+    for key in (about.key, *reversed(verdict.chain)):
+        one = by_key.get(key)
+        own = (
+            next((each for each in one.last_stack if each.is_own), None)
+            if one is not None
+            else None
+        )
+        if own is not None:
+            return own
+    return next(iter(about.last_stack), None)
+
+
+def _ended_answer(
+    run: RunningQuestion, last: answers.Stop, began: float, fault: str = ""
+) -> answers.Hang:
+    """Report that a program ended by itself; a runtime may have ended it because of a deadlock."""
+    output = run.read_output()
+    how = f"by signal {last.signal}" if last.signal else f"with status {last.exit_code}"
+    if last.exit_code is not None and last.exit_code < 0:  # lldb-dap 19 tells so of a signal
+        how = "by a signal: debugger crash -- CMD says why"
+    is_deadlock = "deadlock" in fault
+    cause = f"deadlock: {fault} (it ended {how})" if is_deadlock else f"no hang: it ended {how}"
+    if fault:
+        cause += f"{'' if is_deadlock else f'; before, {fault}'}: debugger crash -- CMD says where"
+    return answers.Hang(
+        kind="deadlock" if is_deadlock else "ended",
+        cause=cause,
+        exit_code=last.exit_code,
+        exit_signal=last.signal,
+        output=output.lines[-6:],
+        output_total=output.total,
+        adapter=run.session.adapter,
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        notes=run.notes_of(last),
+    )
+
+
+def _stopped_answer(outside: ProcessWatch, began: float) -> answers.Hang:
+    return answers.Hang(
+        kind="stopped",
+        cause="it is stopped by a signal, or by a debugger: nothing of it runs",
+        pid=outside.pid,
+        window_s=round(outside.window_s, 1),
+        total=len(outside.last_threads),
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        notes=(f"kill -CONT {outside.pid} lets it go on, if no debugger holds it",),
+    )
+
+
+def _from_outside(outside: ProcessWatch, error: DebuggerError, began: float) -> answers.Hang:
+    """Answer by what the system tells, where the debugger cannot look into the process."""
+    shown = _verdict_answer(_by_calls(outside), outside)
+    return msgspec.structs.replace(
+        shown,
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        notes=(_UNSEEN.format(error.message), *((error.hint,) if error.hint else ())),
+    )

@@ -1,0 +1,265 @@
+"""Explains why a program does not end, from samples of its threads. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from debugger.questions.hang.loop_analysis import Loop
+
+_EXPECTED = frozenset({"lock", "rwlock", "join", "task", "send", "receive"})
+_LOCKS = frozenset({"lock", "rwlock", "file lock"})
+# What is said before what is waited for, in its stead where it has no name, and behind it.
+_WORDS: Mapping[str, tuple[str, str, str]] = {
+    "lock": ("waits for", "a lock", ""),
+    "rwlock": ("waits for", "a lock of readers and writers", ""),
+    "semaphore": ("waits for", "a semaphore", ""),
+    "group": ("waits for", "a group", ""),
+    "child": ("waits for", "a child process", ""),
+    "tasks": ("waits for the tasks of", "a queue", "to be done"),
+    "condition": ("waits for", "a condition", "to be signalled"),
+    "event": ("waits for", "an event", "to be set"),
+    "join": ("waits for", "a thread", "to end"),
+    "signal": ("waits for", "a signal", ""),
+    "future": ("awaits", "a future", ""),
+    "task": ("awaits", "a task", ""),
+    "receive": ("receives from", "a channel", ""),
+    "send": ("sends to", "a channel", ""),
+    "select": ("selects among", "channels", ""),
+    "sleep": ("sleeps", "", ""),
+    "loop": ("waits in", "its event loop", ""),
+}
+_CHAIN_MAX = 4
+_NAMED = 2
+
+
+class ThreadWait(Struct, frozen=True):
+    """What a thread waits for.
+
+    `kind` is a word for it, `text` what it is called, `owners` are the keys of those that can end
+    the wait, as far as they are known: who holds the lock, who is joined.
+    """
+
+    kind: str
+    text: str = ""
+    owners: tuple[str, ...] = ()
+
+
+class ThreadActivity(Struct, frozen=True):
+    """A thread, a goroutine or a task, over all samples.
+
+    `computes`: it wanted a processor all the time; None where that is not known of it alone.
+    """
+
+    key: str
+    name: str
+    noun: str = "thread"
+    computes: bool | None = None
+    wait: ThreadWait | None = None
+    loop: Loop | None = None
+    is_moving: bool = False  # its stacks differ, and no loop holds all of them
+
+
+class HangVerdict(Struct, frozen=True):
+    """Why it hangs: a word, a sentence, whom it is about, and who takes part, in order."""
+
+    kind: str
+    text: str
+    about: str | None = None
+    chain: tuple[str, ...] = ()
+
+
+def decide_verdict(activities: Sequence[ThreadActivity], *, computes: bool = False) -> HangVerdict:
+    """Say why a program hangs; the first activity is its main one.
+
+    `computes`: some thread of the process wanted a processor all the time.
+    """
+    by_key = {one.key: one for one in activities}
+    cycle = _find_cycle(by_key)
+    if cycle:
+        return HangVerdict("deadlock", _cycle_text(cycle, by_key), cycle[0], cycle)
+    busy = _find_busy(activities, computes=computes)
+    if busy is not None:
+        return _busy_verdict(busy)
+    if not activities:
+        return HangVerdict("unknown", "nothing of its threads can be seen")
+    chain = _waiting_chain(activities[0], by_key)
+    last = by_key[chain[-1]]
+    text = _chain_text(chain, by_key)
+    if last.key in _find_stuck(by_key):
+        return HangVerdict("deadlock", f"deadlock: {text}", last.key, chain)
+    return HangVerdict(_verdict_word(last), text, last.key, chain)
+
+
+def _find_cycle(by_key: Mapping[str, ThreadActivity]) -> tuple[str, ...]:
+    """Return those that wait for each other in a circle, from the first on."""
+    for first in by_key:
+        path = [first]
+        while True:
+            wait = by_key[path[-1]].wait
+            known = [one for one in wait.owners if one in by_key] if wait is not None else []
+            # Where any of several may end a wait, one that can is enough.
+            if wait is None or wait.kind == "loop" or len(known) != 1:
+                break
+            if known[0] == first:
+                return tuple(path)
+            if known[0] in path:
+                break
+            path.append(known[0])
+    return ()
+
+
+def _find_stuck(by_key: Mapping[str, ThreadActivity]) -> set[str]:
+    """Return those that only such can free as wait themselves.
+
+    Who can end a wait need not be known: then it may be ended.
+    """
+    free = {one.key for one in by_key.values() if one.wait is None or not one.wait.owners}
+    while True:
+        more = {
+            key
+            for key, one in by_key.items()
+            if key not in free and one.wait is not None and free & set(one.wait.owners)
+        }
+        if not more:
+            return set(by_key) - free
+        free |= more
+
+
+def _find_busy(activities: Sequence[ThreadActivity], *, computes: bool) -> ThreadActivity | None:
+    able = [one for one in activities if one.computes]
+    if able:
+        return next((one for one in able if one.loop is not None), able[0])
+    running = [one for one in activities if one.wait is None and one.computes is None]
+    return running[0] if computes and running else None
+
+
+def _busy_verdict(one: ThreadActivity) -> HangVerdict:
+    found = one.loop
+    if found is None:
+        word = "slow but moving" if one.is_moving else "busy"
+        kind = "moving" if one.is_moving else "busy"
+        # Where a stack is the same in each sample, a loop may be in one line, or in a library.
+        same = "no loop of several lines is seen"
+        seen = "its stacks differ from sample to sample" if one.is_moving else same
+        return HangVerdict(kind, f"{word}: {one.name} computes, and {seen}", one.key, (one.key,))
+    if found.is_moving:
+        moved = [each for each in found.changed if each.name in found.names]
+        told = ", ".join(f"{each.name} {each.first} → {each.last}" for each in moved[:3])
+        return HangVerdict(
+            "moving", f"slow but moving: {told} in {_shorten_text(found.text)}", one.key
+        )
+    return HangVerdict(
+        "busy", f"busy loop: {_shorten_text(found.text)} {_describe_unchanged(found)}", one.key
+    )
+
+
+def _describe_unchanged(found: Loop) -> str:
+    """Say what of a loop's condition does not lead to its end."""
+    if not found.names:
+        return "has no condition"
+    known = {name: value for name, value in found.same if name in found.names}
+    changed = [each for each in found.changed if each.name in found.names]
+    if known and not changed:
+        told = " ".join(f"{name}={value}" for name, value in list(known.items())[:4])
+        return f"never changes {told}"
+    if changed:
+        told = ", ".join(f"{each.name} {each.first} → {each.last}" for each in changed[:3])
+        return f"goes back and forth: {told}"
+    return "does not end"
+
+
+def _shorten_text(text: str) -> str:
+    return f"`{text.rstrip(' {')[:80]}`"
+
+
+def _waiting_chain(first: ThreadActivity, by_key: Mapping[str, ThreadActivity]) -> tuple[str, ...]:
+    """Follow who waits for whom from one on."""
+    path = [first.key]
+    while True:
+        wait = by_key[path[-1]].wait
+        owners = wait.owners if wait is not None else ()
+        rest = [one for one in owners if one in by_key and one not in path]
+        if not rest:
+            return tuple(path)
+        # Who waits for what need not end says more than who sleeps between two looks.
+        path.append(min(rest, key=lambda one: _rank_activity(by_key[one])))
+
+
+def _rank_activity(one: ThreadActivity) -> int:
+    if one.wait is None:
+        return 2
+    return 0 if one.wait.kind in _EXPECTED or one.wait.kind == "future" else 1
+
+
+def _verdict_word(last: ThreadActivity) -> str:
+    """Return the verdict's word for what the last of a chain does."""
+    if last.wait is None:
+        return "running"
+    kind = last.wait.kind
+    return {"sleep": "sleeping"}.get(kind, kind if kind in {"io", "child"} else "waiting")
+
+
+def _cycle_text(cycle: Sequence[str], by_key: Mapping[str, ThreadActivity]) -> str:
+    first = by_key[cycle[0]]
+    if len(cycle) == 1 and first.wait is not None and first.wait.kind == "future":
+        return f"deadlock: {first.name} {describe_what_is_awaited(first.wait)}"
+    if len(cycle) == 1:
+        return (
+            f"deadlock: {first.name} {describe_what_is_awaited(first.wait)}, which it holds itself"
+        )
+    told = "; ".join(_with_owner(by_key[key], by_key) for key in cycle[:_CHAIN_MAX])
+    return f"deadlock of {len(cycle)} {first.noun}s: {told}"
+
+
+def _chain_text(chain: Sequence[str], by_key: Mapping[str, ThreadActivity]) -> str:
+    shown = chain if len(chain) <= _CHAIN_MAX else (*chain[:1], *chain[1 - _CHAIN_MAX :])
+    links = [by_key[key] for key in shown]
+    if len(links) > 1 and links[0].wait is not None and links[0].wait.kind == "loop":
+        links = links[1:]
+    return "; ".join(_with_owner(one, by_key) for one in links)
+
+
+def _with_owner(one: ThreadActivity, by_key: Mapping[str, ThreadActivity]) -> str:
+    names = {key: other.name for key, other in by_key.items()}
+    return f"{one.name} {describe_wait(one.wait, names)}"
+
+
+def describe_wait(wait: ThreadWait | None, names: Mapping[str, str]) -> str:
+    """Say what is waited for, and who can end it, by the names of those that are known."""
+    if wait is None:
+        return "runs"
+    owners = [names[one] for one in wait.owners if one in names]
+    # A future that has not begun waits for a place in its pool, which nobody need give.
+    has_runner = wait.kind != "future" or wait.text.endswith("runs")
+    if not owners or wait.kind == "loop" or not has_runner:
+        return describe_what_is_awaited(wait)
+    more = [f"{len(owners) - _NAMED} more"] if len(owners) > _NAMED else []
+    word = " and " if wait.kind in {"task", "join"} else " or "
+    some = word.join([*owners[:_NAMED], *more])
+    if wait.kind in _LOCKS:
+        return f"{describe_what_is_awaited(wait)}, held by {some}"
+    if wait.kind == "join":
+        return f"waits for {some} to end"
+    if wait.kind == "task":
+        return f"awaits {some}"
+    return (
+        f"{describe_what_is_awaited(wait)} in {some}"
+        if wait.kind == "future"
+        else _ended_by(wait, some)
+    )
+
+
+def _ended_by(wait: ThreadWait, some: str) -> str:
+    return f"{describe_what_is_awaited(wait)}, which {some} could end"
+
+
+def describe_what_is_awaited(wait: ThreadWait | None) -> str:
+    """Say what is waited for."""
+    if wait is None:
+        return "runs"
+    if wait.kind not in _WORDS:
+        return wait.text or f"waits ({wait.kind})"
+    before, otherwise, after = _WORDS[wait.kind]
+    return " ".join(filter(None, [before, wait.text or otherwise, after]))

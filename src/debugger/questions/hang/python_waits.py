@@ -1,0 +1,203 @@
+"""Explains what a Python's threads and asyncio tasks wait for, by code that runs in the process."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.library_path import is_library
+from debugger.model.program import EvaluationPurpose
+from debugger.model.thread_waits import kind_of
+from debugger.questions.hang.hang_verdict import ThreadWait
+from debugger.questions.hang.process_watch import ProcessWatch
+from debugger.questions.hang.stack_samples import SampledFrame, SampledThread
+from debugger.session.session import Session
+
+_PARTS = ("locks", "tasks", "snapshot")
+_NAME = "debugger_hang_snapshot"
+_INSIDE = Path(__file__).parent / "inside"
+_LOADER = """
+import sys, types
+made = sys.modules.get(NAME)
+if made is None:
+    made = types.ModuleType(NAME)
+    for part, text in TEXTS.items():
+        module = types.ModuleType(part)
+        exec(compile(text, "<string>", "exec"), module.__dict__)
+        setattr(made, part, module)
+    sys.modules[NAME] = made
+with open(PATH, "w") as file:
+    file.write(made.snapshot.snapshot(made.locks, made.tasks))
+"""
+_FUTEX = "waits in compiled code, or for the interpreter's lock"
+
+
+class _SnapshotFrame(Struct):
+    function: str
+    file: str
+    line: int
+    values: dict[str, str] = {}
+
+
+class _SnapshotWait(Struct):
+    kind: str
+    text: str = ""
+    owners: list[str] = []
+
+
+class _SnapshotThread(Struct):
+    key: str
+    name: str
+    native: int | None = None
+    frames: list[_SnapshotFrame] = []
+    wait: _SnapshotWait | None = None
+    coro: str = ""
+
+
+class PythonSnapshot(Struct):
+    """The threads and tasks at one moment."""
+
+    threads: list[_SnapshotThread]
+    tasks: list[_SnapshotThread]
+
+
+async def take_snapshot(session: Session) -> PythonSnapshot:
+    """Take one sample of all threads and tasks; nothing stops.
+
+    Raises:
+        DebuggerError: TIMEOUT where the interpreter does not answer, ADAPTER_FAILED.
+    """
+    with tempfile.TemporaryDirectory(prefix="debugger-hang-") as folder:
+        path = Path(folder) / "snapshot.json"
+        texts = {one: (_INSIDE / f"{one}.py").read_text("utf-8") for one in _PARTS}
+        known = {"NAME": _NAME, "TEXTS": texts, "PATH": str(path)}
+        asked = f"exec({_LOADER!r}, {known!r})"
+        answer = await session.run_job(
+            lambda: session.backend.evaluate(asked, None, EvaluationPurpose.EVALUATE)
+        )
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=PythonSnapshot)
+        except (OSError, msgspec.DecodeError) as error:
+            raise DebuggerError(
+                ErrorCode.ADAPTER_FAILED,
+                f"Python did not tell of its threads: {answer.value[:200]}",
+            ) from error
+
+
+async def remove_snapshot_code(session: Session) -> None:
+    """Remove what the samples left in the process."""
+    asked = f"__import__('sys').modules.pop({_NAME!r}, None)"
+    await session.run_job(lambda: session.backend.evaluate(asked, None, EvaluationPurpose.EVALUATE))
+
+
+def merge_snapshots(
+    snapshots: Sequence[PythonSnapshot], outside: ProcessWatch, cwd: str
+) -> list[SampledThread]:
+    """Put the samples of each thread and task together; the waits are the last sample's."""
+    if not snapshots:
+        return []
+    found = [
+        _merge_thread(one, "thread", [each.threads for each in snapshots], outside, cwd)
+        for one in snapshots[-1].threads
+    ]
+    found += [
+        _merge_thread(one, "task", [each.tasks for each in snapshots], outside, cwd)
+        for one in snapshots[-1].tasks
+    ]
+    return found
+
+
+def in_child(
+    sampled: Sequence[SampledThread], pid: int, *, is_awaited: bool
+) -> list[SampledThread]:
+    """Return what threads of a child process do in the program's own code, named by the process.
+
+    A fork has its parent's frames at its stack's end; a worker without others is idle. One that
+    is waited for does not end: where it is in none of the program's code, all is told.
+    """
+    named = [
+        msgspec.structs.replace(
+            one,
+            name=f"{one.name} of process {pid}",
+            stacks=tuple(_since_fork(stack) for stack in one.stacks),
+        )
+        for one in sampled
+    ]
+    own = [one for one in named if any(each.is_own for each in one.last_stack)]
+    return own or (named if is_awaited else [])
+
+
+def _since_fork(stack: Sequence[SampledFrame]) -> tuple[SampledFrame, ...]:
+    begin = next((at for at, one in enumerate(stack) if _begins_child(one)), len(stack))
+    return tuple(stack[:begin])
+
+
+def _begins_child(place: SampledFrame) -> bool:
+    is_bootstrap = place.function.rpartition(".")[2] == "_bootstrap"
+    return is_bootstrap and (place.file or "").endswith("multiprocessing/process.py")
+
+
+def _merge_thread(
+    last: _SnapshotThread,
+    noun: str,
+    samples: Sequence[Sequence[_SnapshotThread]],
+    outside: ProcessWatch,
+    cwd: str,
+) -> SampledThread:
+    stacks = [
+        tuple(_sampled_frame(frame, cwd) for frame in each.frames)
+        for sample in samples
+        for each in sample
+        if each.key == last.key
+    ]
+    native = last.native or 0
+    wait = (
+        ThreadWait(last.wait.kind, last.wait.text, tuple(dict.fromkeys(last.wait.owners)))
+        if last.wait
+        else None
+    )
+    if noun == "thread":
+        wait = _thread_wait(last, wait, outside)
+    elif wait is not None and wait.kind == "running":
+        wait = None
+    name = last.name
+    if noun == "task" and last.coro:
+        name = f"{last.coro} ({last.name})" if last.name.startswith("Task-") else last.name
+    return SampledThread(
+        key=last.key,
+        name=name,
+        noun=noun,
+        stacks=tuple(stacks),
+        wait=wait,
+        cpu=outside.cpu_of(native),
+        computes=noun == "thread" and outside.is_computing(native),
+    )
+
+
+def _thread_wait(
+    last: _SnapshotThread, wait: ThreadWait | None, outside: ProcessWatch
+) -> ThreadWait | None:
+    """Return what a thread waits for: what Python knows, else what the system call tells."""
+    by_call = outside.waits.get(last.native or 0)
+    call = outside.call_of(last.native or 0)
+    if outside.is_computing(last.native or 0):
+        return None
+    if wait is not None:
+        return wait
+    if by_call is None or call is None:
+        return None
+    if by_call.kind == "futex":
+        functions = [one.function for one in last.frames]
+        return ThreadWait(kind_of(functions, None) or "interpreter", _FUTEX)
+    return by_call
+
+
+def _sampled_frame(frame: _SnapshotFrame, cwd: str) -> SampledFrame:
+    own = not is_library(frame.file, cwd)
+    values: Mapping[str, str] = frame.values if own else {}
+    return SampledFrame(frame.function, frame.file, frame.line or None, own, values)

@@ -1,0 +1,121 @@
+"""Formats why a program hangs: the verdict, the location, the loop, and each thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from debugger.model.answers import Hang, HangGroup, LoopView, SourceLine
+from debugger.output import answer_parts
+from debugger.output.budget import TextSection, fixed_section
+from debugger.output.list_text import (
+    format_output_line,
+    leading_to,
+    list_section,
+    source_of,
+    worth_reading,
+)
+from debugger.output.location_text import format_chain
+from debugger.output.page import RenderPage
+from debugger.output.value_text import format_count, short_name, shorten_value
+
+# What is cut last has the lowest number.
+_HEAD, _NOTES, _FACTS, _LOOP, _SOURCE, _GROUPS, _OUTPUT = range(7)
+_CAUSE = 500
+_VALUE = 60
+_STATE = 200
+_LINE = 160
+
+
+def format_hang(answer: Hang, page: RenderPage) -> list[TextSection]:
+    """Return the parts of what is said of a program that hangs, or does not."""
+    return [
+        fixed_section(shorten_value(answer.cause, _CAUSE), _HEAD),
+        fixed_section(_format_facts(answer), _FACTS),
+        *answer_parts.format_location(answer.frame, page, said=answer.cause, rank=_SOURCE),
+        source_of(_source_lines(answer), page, rank=_SOURCE, more=lambda _: ""),
+        *(_format_loop(answer.loop) if answer.loop is not None else []),
+        *_format_groups(answer),
+        *_format_output(answer, page),
+        *answer_parts.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+    ]
+
+
+def _source_lines(answer: Hang) -> list[SourceLine]:
+    """Return the lines to read: of a loop those that it is made of, too."""
+    return leading_to(answer.source) if answer.loop is None else worth_reading(answer.source)
+
+
+def _format_facts(answer: Hang) -> str:
+    parts = []
+    if answer.cpu is not None:
+        parts.append(f"processor {answer.cpu:.0%} over {answer.window_s:g} s")
+    if answer.samples:
+        parts.append(f"{format_count(answer.samples, 'sample')} by {answer.adapter}")
+    return " · ".join(parts)
+
+
+def _format_loop(found: LoopView) -> list[TextSection]:
+    if not found.lines:
+        return []
+    first, last = found.lines[0], found.lines[-1]
+    seen = f"{first}" if first == last else f"{first} to {last}"
+    parts = [f"seen at lines {seen}" if first != last else f"seen at line {seen}"]
+    if found.changed:
+        changed = (
+            f"{short_name(one.name)} {shorten_value(one.first, _VALUE)} → {shorten_value(one.last, _VALUE)}"
+            for one in found.changed
+        )
+        parts.append("changes: " + ", ".join(changed))
+    elif found.same:  # else no value is known
+        parts.append("no variable changes")
+    if found.same:
+        same = (f"{short_name(one.name)}={shorten_value(one.value, _VALUE)}" for one in found.same)
+        parts.append("the same: " + " ".join(same))
+    return [
+        list_section(
+            [f"loop: {parts[0]}", *(f"  {one}" for one in parts[1:])], lambda _: "", rank=_LOOP
+        )
+    ]
+
+
+def _format_groups(answer: Hang) -> list[TextSection]:
+    lines = _format_together([_format_group(one, answer.cause) for one in answer.groups])
+    return [list_section(lines, lambda cut: f"… {cut} more: --budget 2000", rank=_GROUPS, floor=4)]
+
+
+def _format_together(groups: Sequence[tuple[str, str]]) -> list[str]:
+    """Tell those of whom only the place is told in one line, where they are at the same."""
+    said: list[str] = []
+    last = ""
+    for head, place in groups:
+        if place == last and place.startswith(":"):
+            said[-1] = f"{said[-1].removesuffix(place)}, {head}{place}"
+        else:
+            said.append(f"{head}{place}")
+        last = place
+    return said
+
+
+def _format_group(one: HangGroup, cause: str) -> tuple[str, str]:
+    """Return who is meant, and where that is."""
+    names = ", ".join(short_name(name) for name in one.names)
+    more = ", …" if one.count > len(one.names) else ""
+    who = names if one.count == 1 else f"{one.count} {one.noun}s ({names}{more})"
+    cpu = f" (processor {one.cpu:.0%})" if one.cpu is not None else ""
+    at = format_chain(one.frames)
+    if at and one.state and any(f"{name} {one.state}" in cause for name in (who, *one.names)):
+        return f"{who}{cpu}", f": at {at}"  # what it waits for, the first line has said
+    head = f"{who}{cpu}: {shorten_value(one.state, _STATE)}" if one.state else f"{who}{cpu}"
+    return head, f"\n  at {at}" if at else ""
+
+
+def _format_output(answer: Hang, page: RenderPage) -> list[TextSection]:
+    shown = [
+        f"  {shorten_value(format_output_line(one, page), _LINE)}"
+        for one in answer.output
+        if one.text.strip()
+    ]
+    if not shown:
+        return []
+    label = f"output: {format_count(answer.output_total, 'line')}, the last:"
+    return [list_section([label, *shown], lambda _: "", rank=_OUTPUT, floor=1)]

@@ -1,0 +1,1 @@
+"""Reports which functions of a run were called."""

@@ -1,0 +1,226 @@
+"""Formats what ran, and what only failing runs did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from debugger.model.answers import EntryView, LineCount, Path, PlaceView, SuspectView, WayView
+from debugger.output import answer_parts, run_text
+from debugger.output.budget import TextSection, fixed_section
+from debugger.output.list_text import list_section
+from debugger.output.location_text import base_name, file_names
+from debugger.output.page import RenderPage
+from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+
+# What is cut last has the lowest number.
+_HEAD, _NOTES, _WAYS, _LINES, _SUSPECTS, _MISSED, _ROWS, _OUTPUT = range(8)
+_VALUE = 50
+_ENTRIES = 3
+_SHOWN = 5  # of each list, on a page of the usual size
+_FEW = 2  # of what only goes with the lines that failing runs alone passed
+_PAGE = 4000
+_OUTPUT_LINES = 3
+_SOURCE = 90
+_VALUES = 3
+_LEAST = 2
+_STATUS = "exited with status "
+_LONG = 80  # characters of all values of one name
+
+
+def format_path(answer: Path, page: RenderPage) -> list[TextSection]:
+    """Return the parts of what is said of a run, or of several beside each other."""
+    if len(answer.runs) != 1:
+        return _format_compared(answer, page)
+    run = answer.runs[0]
+    named = f" from {' to '.join(answer.between)}" if answer.between else ""
+    of = f" of {shorten_value(answer.process, IN_A_LIST)}" if answer.process else ""
+    head = (
+        f"path{of}{shorten_value(named, IN_A_LIST)}: {run_text.format_run_end(run)}: "
+        f"{format_count(answer.calls, 'call')} of {format_count(answer.functions, 'function')} "
+        f"in {format_count(answer.files, 'file')}"
+    )
+    stepped = (step for one in answer.places for way in one.ways for step in way.steps)
+    names = file_names([*(one.file for one in answer.places), *(file for _, file, _ in stepped)])
+    return [
+        fixed_section(head, _HEAD),
+        *[section for one in answer.places for section in _format_ways(one, names)],
+        run_text.tree_section(answer.rows, answer.rows_total, rank=_ROWS),
+        *run_text.output_sections(run, page, rank=_OUTPUT),
+        *answer_parts.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+    ]
+
+
+def _format_ways(one: PlaceView, names: Mapping[str, str]) -> list[TextSection]:
+    where = f" {names[one.file]}:{one.line}" if one.file else ""
+    times = f"called {format_count(one.calls, 'time')}" if one.calls else "entered before"
+    head = f"{short_name(one.function)}{where} was {times}"
+    if one.lines:
+        return [
+            fixed_section(f"{head}; its lines, and how often they ran:", _WAYS),
+            list_section(
+                [_format_counted(line) for line in one.lines],
+                lambda cut: f"  … {format_count(cut, 'more line')}",
+                rank=_ROWS,
+            ),
+        ]
+    ways = [_format_way(way, names) for way in one.ways if way.steps]
+    return [
+        fixed_section(f"{head}, by:" if ways else head, _WAYS),
+        list_section(
+            ways,
+            lambda cut: f"  … {format_count(cut, 'more way')}",
+            missing=one.more_ways,
+            rank=_WAYS,
+        ),
+    ]
+
+
+def _format_counted(one: LineCount) -> str:
+    where = f"{one.line}:{one.column}" if one.column else f"{one.line}"
+    times = f"x{one.times:,}" if one.times else "never"
+    return f"  {where:>5}  {times:>7}  {shorten_value(one.text, _SOURCE)}"
+
+
+def _format_way(way: WayView, names: Mapping[str, str]) -> str:
+    steps = " > ".join(
+        " ".join(
+            filter(None, [short_name(function), _format_at(names[file], line) if file else ""])
+        )
+        for function, file, line in way.steps
+    )
+    return f"  {shorten_value(steps, 2 * IN_A_LIST)}" + (
+        f" x{way.count:,}" if way.count > 1 else ""
+    )
+
+
+def _format_at(name: str, line: int) -> str:
+    return f"{name}:{line}" if line else name
+
+
+# -- several runs ----------------------------------------------------------------------------------
+
+
+def _format_runs(answer: Path) -> list[TextSection]:
+    """Say how the runs ended: each by itself where not all failing, or passing, ones did alike."""
+    failing = len(answer.runs) - answer.passing
+    head = f"path: {format_count(failing, 'failing run')}, {answer.passing} passing"
+    ends = [run_text.format_run_end(run, has_time=False) for run in answer.runs]
+    kinds = [dict.fromkeys(some) for some in (ends[:failing], ends[failing:]) if some]
+    if all(len(some) == 1 for some in kinds):
+        first, *others = [end for some in kinds for end in some] or ["nothing ran"]
+        if first.startswith(_STATUS):
+            others = [end.removeprefix(_STATUS) for end in others]
+        return [fixed_section(f"{head} ({' | '.join([first, *others])})", _HEAD)]
+    runs = [
+        f"{'fails' if at < failing else 'passes'}: {run_text.format_command(run)}: {ends[at]}"
+        for at, run in enumerate(answer.runs)
+    ]
+    return [
+        fixed_section(head, _HEAD),
+        list_section(runs, lambda cut: f"… {format_count(cut, 'more run')}", rank=_HEAD),
+    ]
+
+
+def _format_compared(answer: Path, page: RenderPage) -> list[TextSection]:
+    sections = _format_runs(answer)
+    if not answer.suspects and not answer.suspect_lines:
+        what = "came to the same functions and lines" if answer.has_lines else "made the same calls"
+        sections.append(fixed_section(f"all runs {what}", _HEAD))
+    few = missed = _SHOWN
+    # That the program ended otherwise, its runs' first lines say.
+    ranked = [(one.file, one.function) for one in answer.suspect_lines]
+    suspects = sorted(
+        (one for one in answer.suspects if not _is_the_end(one, answer)),
+        key=lambda one: (-one.score, _first_position((one.file, one.function), ranked)),
+    )
+    if answer.suspect_lines:
+        # Of functions that are less suspicious than the lines, the first is enough.
+        best = answer.suspect_lines[0].score
+        few, missed = max(sum(one.score >= best for one in suspects[:_FEW]), 1), _FEW
+    for label, some, rank, usual in (
+        ("lines that failing runs passed:", answer.suspect_lines, _LINES, _SHOWN),
+        ("functions, by suspicion:", suspects, _SUSPECTS, few),
+        ("lines that only passing runs passed:", answer.passing_lines, _MISSED, missed),
+    ):
+        most = usual if page.limit <= _PAGE else len(some)
+        if some:
+            lines = [
+                _format_function(one, answer)
+                if label.startswith("functions")
+                else _format_line(one, some[:at])
+                for at, one in enumerate(some)
+            ]
+            sections += [
+                fixed_section(label, rank),
+                list_section(
+                    lines[:most],
+                    lambda cut: f"  … {cut} more: --budget 4000",
+                    missing=len(lines[most:]),
+                    rank=rank,
+                ),
+            ]
+    return [
+        *sections,
+        *[
+            section
+            for run in answer.runs[:1]
+            for section in run_text.output_sections(run, page, rank=_OUTPUT, most=_OUTPUT_LINES)
+        ],
+        *answer_parts.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+    ]
+
+
+def _format_function(one: SuspectView, answer: Path) -> str:
+    failing = len(answer.runs) - answer.passing
+    where = f"{base_name(one.file)}:{one.line}" if one.file else ""
+    runs = f" ({one.failing} of {failing} failing, {one.passing} of {answer.passing} passing)"
+    # The score alone tells which runs came to it: all of them, or the failing ones.
+    is_plain = one.failing == failing and one.passing in {0, answer.passing}
+    said = [f"  {one.score:.2f} {short_name(one.function)} {where}{'' if is_plain else runs}"]
+    said += [_format_entry(entry) for entry in one.entries[:_ENTRIES]]
+    return "\n".join(said)
+
+
+def _first_position(function: tuple[str, str], lines: Sequence[tuple[str, str]]) -> int:
+    """Return where a function is among those of suspicious lines; behind them if it has none."""
+    return lines.index(function) if function in lines else len(lines)
+
+
+def _is_the_end(one: SuspectView, answer: Path) -> bool:
+    """Tell whether all runs came to it, and only what ended the program differs."""
+    everywhere = one.failing + one.passing == len(answer.runs)
+    return everywhere and all(
+        text.startswith("SystemExit")
+        for entry in one.entries
+        for text in (*entry.failing, *entry.passing)
+    )
+
+
+def _format_entry(one: EntryView) -> str:
+    failing, passing = one.failing, one.passing
+    if failing and passing and max(len(failing[0]), len(passing[0])) > _VALUE:
+        # What differs may be behind the cut.
+        bad = run_text.format_changed(passing[0], failing[0], _VALUE)
+        good = run_text.format_changed(failing[0], passing[0], _VALUE)
+    else:
+        bad, good = _format_some(failing), _format_some(passing)
+    return f"      {short_name(one.name)}: {bad}" + (f"; passing: {good}" if good else "")
+
+
+def _format_some(texts: tuple[str, ...]) -> str:
+    said = [run_text.cut_value(text, _VALUE) for text in texts]
+    if len(said) > _VALUES or (len(said) > 1 and sum(map(len, said)) > _LONG):
+        between = ["…"] if len(said) > _LEAST else []
+        said = [said[0], *between, said[-1]]
+    return " | ".join(said)
+
+
+def _format_line(one: SuspectView, above: Sequence[SuspectView]) -> str:
+    """Return a line, with its function where that is not the one of the line above."""
+    last = f"-{one.last}" if one.last > one.line else ""
+    score = f"{one.score:.2f} " if one.failing else ""
+    column = f":{one.column}" if one.column else ""
+    where = f"{base_name(one.file)}:{one.line}{column}{last}"
+    is_known = bool(above) and (above[-1].file, above[-1].function) == (one.file, one.function)
+    within = "" if is_known else f"  (in {short_name(one.function)})"
+    return f"  {score}{where}  {shorten_value(one.text, _SOURCE)}{within}"

@@ -1,0 +1,163 @@
+"""Values of expressions at places of a whole run: one command runs it, answers, and cleans up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated
+
+import msgspec
+
+from debugger.backends import select_backend
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.command_registry import Option, register_command
+from debugger.questions.probe import probe_answer
+from debugger.questions.probe.probe_arguments import (
+    Means,
+    are_named,
+    parse_probe_points,
+    take_probes,
+)
+from debugger.questions.probe.probe_points import HitRange, ProbePoint, parse_range
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_arguments import (
+    GROUP,
+    Adapter,
+    Backend,
+    Cwd,
+    Env,
+    Pid,
+    QuestionOptions,
+    Stdin,
+    Timeout,
+    Words,
+    build_question,
+    keep_evidence,
+    options_of,
+)
+from debugger.questions.runner.question_run import QuestionRun
+
+_ROWS = 300
+_CSV_ROWS = 30_000
+
+
+@register_command("probe", group=GROUP)
+async def probe(
+    call: CommandCall,
+    words: Words = (),
+    *,
+    at: Annotated[
+        tuple[tuple[str, str], ...],
+        Option("--at", help="a place, and expressions with commas", metavar="LOC 'EXPR, EXPR'"),
+    ] = (),
+    when: Annotated[
+        tuple[str, ...],
+        Option("--when", help="only hits at which it holds; once, or for each", metavar="COND"),
+    ] = (),
+    limit: Annotated[
+        int | None,
+        Option("--limit", help="end the run after so many hits of each place", metavar="N"),
+    ] = None,
+    start: Annotated[
+        str | None, Option("--from", help="from this hit, or time: 100, 2.5s", metavar="N|T")
+    ] = None,
+    end: Annotated[str | None, Option("--to", help="to this hit, or time", metavar="N|T")] = None,
+    pid: Pid = None,
+    rows: Annotated[
+        int | None,
+        Option("--rows", help="show so many rows; else those that tell most", metavar="N"),
+    ] = None,
+    csv: Annotated[bool, Option("--csv", help="only the rows, as CSV")] = False,
+    output: Annotated[bool, Option("--output", help="show what the program wrote")] = False,
+    by: Annotated[
+        Means | None, Option("--by", help="how the values are taken; chosen without it")
+    ] = None,
+    timeout: Timeout = None,
+    stdin: Stdin = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    adapter: Adapter = None,
+    backend: Backend = None,
+) -> answers.Answer:
+    """Run a command, and show what expressions were each time that it came to a place.
+
+    One run, one table: all rows, where they are few, else each column summed up, the first row, the
+    last and those that stand out. A place is FILE:LINE or FUNCTION; values are those before the
+    line runs. Of a compiled loop on one line that is once, where it begins. The program is not
+    stopped where that can be avoided. A place that it never came to says how near it came.
+    """
+    asked = QuestionOptions(
+        verb="probe",
+        words=words,
+        pid=pid,
+        timeout=timeout,
+        stdin=stdin,
+        cwd=cwd,
+        env=env,
+        adapter=adapter,
+        backend="frida" if by == "frida" and backend is None else backend,
+    )
+    within = parse_range(start, end, limit)
+    _check_options(at, rows)
+    found = await build_question(call, asked)
+    places = parse_probe_points(call, found, at, when)
+    kept_rows = max(_CSV_ROWS if csv else _ROWS, min(rows or 0, _CSV_ROWS))
+    answer = await _probe_answer(call, asked, found, places, within, by=by, rows=kept_rows)
+    answer = msgspec.structs.replace(answer, shows_output=output, shows_rows=rows or 0)
+    again = [
+        *(word for place, text in at for word in ("--at", place, text)),
+        *options_of(*(("--when", text) for text in when)),
+        *options_of(("--from", start), ("--to", end), ("--limit", limit)),
+    ]
+    answer = keep_evidence(
+        call,
+        asked.repeat_command(again),
+        answer,
+        summary=_evidence_summary(answer),
+        files=[place.file for place in answer.places if place.file is not None],
+    )
+    if csv and not call.is_json:
+        text = probe_answer.as_csv(answer)
+        await call.stream(text)
+        answer = msgspec.structs.replace(answer, csv=text)
+    return answer
+
+
+def _check_options(at: Sequence[tuple[str, str]], rows: int | None) -> None:
+    if rows is not None and rows < 1:
+        raise DebuggerError(
+            ErrorCode.USAGE, f"--rows counts from 1, not {rows}", hint="debugger probe --rows 40 …"
+        )
+    are_named(at)
+
+
+async def _probe_answer(
+    call: CommandCall,
+    asked: QuestionOptions,
+    found: QuestionRun,
+    places: Sequence[ProbePoint],
+    within: HitRange,
+    *,
+    by: Means | None,
+    rows: int,
+) -> answers.Probe:
+    return await take_probes(
+        call,
+        found,
+        places,
+        within,
+        by=by,
+        rows=rows,
+        is_free=asked.adapter is None and asked.backend is None,
+        inside=partial(
+            build_question, call, msgspec.structs.replace(asked, backend=select_backend.FRIDA)
+        ),
+    )
+
+
+def _evidence_summary(answer: answers.Probe) -> str:
+    hits: dict[str, int] = {}
+    for place in answer.places:
+        hits[place.asked] = hits.get(place.asked, 0) + place.hits
+    return ", ".join(f"{count:,} hits of {asked}" for asked, count in hits.items())

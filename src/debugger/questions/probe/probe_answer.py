@@ -1,0 +1,238 @@
+"""Builds the answer to a probe: its rows, their summary, how near the run came. Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from debugger.model import answers
+from debugger.model.location import near_names
+from debugger.model.signals import signal_name
+from debugger.model.state import State
+from debugger.questions.probe.probe_end import EntryHits, ProbeEnd
+from debugger.questions.probe.probe_points import ProbePoint
+from debugger.questions.probe.probe_table import ProbeTable
+from debugger.questions.probe.recorded_probe import RecordedProbes
+from debugger.recorders import model
+
+_OUTPUT = 30
+_LINES = 8
+_LIMIT = "limit"  # it was ended after the last hit that was asked for
+_ALONE = "which traces in our place: leave coverage out, or use Python 3.12"
+
+
+def of_ending(
+    ending: ProbeEnd, wanted: Sequence[ProbePoint], table: ProbeTable, *, means: str
+) -> answers.Probe:
+    """Answer from a run under a debugger."""
+    last, entries = ending.last, ending.entries
+    is_over = last.state == State.TERMINATED.value
+    has_ended = is_over and not ending.is_limited
+    known = {one.id: one for one in ending.breakpoints}
+    places = []
+    for place, one in enumerate(wanted):
+        found = known.get(place + 1)
+        bound = found.bound if found is not None else None
+        failed, problem = ending.failures.get(place + 1, (0, None))
+        why = None
+        if not table.hit_count(place):
+            why = (
+                _never_reached(
+                    one, bound.line if bound is not None else None, failed, entries.get(place)
+                )
+                if bound is not None and bound.verified
+                else (bound.why if bound is not None and bound.why else "it did not bind")
+            )
+        places.append(
+            answers.ProbePlace(
+                asked=one.asked,
+                columns=table.summarise_columns(place),
+                file=(bound.file if bound else None) or one.spec.file,
+                line=(bound.line if bound else None) or one.spec.line,
+                function=one.spec.function,
+                when=one.when,
+                hits=table.hit_count(place),
+                taken=table.row_count(place),
+                failed_conditions=failed,
+                condition_error=problem,
+                why=why,
+                nearest_lines=bound.nearest_lines if bound and not bound.verified else (),
+                near_names=bound.near_names if bound and not bound.verified else (),
+            )
+        )
+    return answers.Probe(
+        outcome=_LIMIT if ending.is_limited else _run_outcome(last, is_over=is_over),
+        places=tuple(places),
+        rows=table.kept_rows(),
+        rows_total=table.total_rows,
+        means=means,
+        adapter=ending.adapter,
+        took_s=round(ending.took_s, 3),
+        exit_code=last.exit_code if has_ended else None,
+        exit_signal=last.signal if has_ended else None,
+        stopped=ending.stopped,
+        frame=ending.frame,
+        output=ending.output.lines[-_OUTPUT:],
+        output_total=ending.output.total,
+        output_dropped=ending.output.dropped,
+        timed_out=last.timed_out,
+        waited_s=last.waited_s,
+        notes=(*_chosen_notes(wanted, ending), *ending.notes),
+    )
+
+
+def _chosen_notes(wanted: Sequence[ProbePoint], ending: ProbeEnd) -> list[str]:
+    """Say what the debugger's side said of the locations that it chose."""
+    return [
+        f"{wanted[one.id - 1].asked}: {one.at.note}"
+        for one in ending.breakpoints
+        if one.at is not None and one.at.note and one.id <= len(wanted)
+    ]
+
+
+def _run_outcome(last: answers.Stop, *, is_over: bool) -> str:
+    if not is_over:
+        return "running"
+    if last.signal is not None:
+        return "signalled"
+    return "exited" if last.exit_code is not None else "ended"
+
+
+def _never_reached(one: ProbePoint, line: int | None, failed: int, near: EntryHits | None) -> str:
+    if failed:
+        return "its condition could never be evaluated"
+    if one.when is not None:
+        return f"it was never passed with {one.when}"
+    where = f"line {line}" if line is not None else one.asked
+    if near is None:
+        return f"the program has {where}, and never came there"
+    if near.is_entered:
+        return f"{near.function} was entered (line {near.line}), and never came to {where}"
+    return f"{near.function} was never entered (line {near.line})"
+
+
+def of_recording(found: RecordedProbes, table: ProbeTable, *, waited_s: float) -> answers.Probe:
+    """Answer from a run that recorded itself."""
+    ran = found.ran
+    places = [
+        _location_view(one, found.seen.get(place), table, place)
+        for place, one in enumerate(found.wanted)
+    ]
+    tracer = next((one for one in found.notes if one.startswith("tracer: ")), None)
+    if tracer is not None:
+        why = f"it is not known whether it was: {tracer.removeprefix('tracer: ')}, {_ALONE}"
+        places = [
+            msgspec.structs.replace(one, why=why) if one.why is not None else one for one in places
+        ]
+    ended = "signalled" if ran.signal is not None else "exited"
+    is_ended = not ran.is_timed_out and not ran.is_limited
+    return answers.Probe(
+        outcome=_LIMIT if ran.is_limited else "running" if ran.is_timed_out else ended,
+        places=tuple(places),
+        rows=table.kept_rows(),
+        rows_total=table.total_rows,
+        means="recorder",
+        took_s=round(ran.took_s, 3),
+        exit_code=ran.status if is_ended else None,
+        exit_signal=signal_name(ran.signal) if ran.signal and is_ended else None,
+        output=found.output.lines[-_OUTPUT:],
+        output_total=found.output.total,
+        output_dropped=found.output.dropped,
+        timed_out=ran.is_timed_out,
+        waited_s=waited_s if ran.is_timed_out else None,
+        notes=found.notes,
+    )
+
+
+def _location_view(
+    one: ProbePoint, seen: model.ProbeSeen | None, table: ProbeTable, place: int
+) -> answers.ProbePlace:
+    columns = table.summarise_columns(place)
+    missing = [column for column in columns if column.error and "NameError" in column.error]
+    names = seen.names if seen is not None and missing else ()
+    near = tuple(
+        name for column in missing for name in near_names(column.expression, names, most=2)
+    )
+    return answers.ProbePlace(
+        asked=one.asked,
+        columns=columns,
+        file=(seen.file if seen is not None else None) or one.spec.file,
+        line=(seen.line if seen is not None else None) or one.spec.line,
+        function=(seen.function if seen is not None else None) or one.spec.function,
+        when=one.when,
+        hits=table.hit_count(place),
+        taken=table.row_count(place),
+        passed=seen.passed if seen is not None else 0,
+        failed_conditions=seen.failed if seen is not None else 0,
+        condition_error=(seen.problem or None) if seen is not None and seen.failed else None,
+        why=_why_never(one, seen) if not table.hit_count(place) else None,
+        nearest_lines=seen.nearest if seen is not None else (),
+        near_names=near,
+        names_in_scope=names,
+    )
+
+
+def _why_never(one: ProbePoint, seen: model.ProbeSeen | None) -> str:
+    """Say how near the run came to a place that it never came to."""
+    what = Path(one.spec.file).name if one.spec.file is not None else one.asked
+    if seen is None or not seen.function:
+        return _outside_range(one, seen, what)
+    if seen.passed and seen.failed == seen.passed:
+        return f"its condition could never be evaluated: {seen.problem}"
+    if seen.passed:
+        times = "once" if seen.passed == 1 else f"{seen.passed:,} times"
+        when = f"with {one.when}" if one.when is not None else "within the range"
+        return f"it was passed {times}, never {when}"
+    if not seen.entered:
+        return f"{seen.function} was never entered"
+    lines = [str(line) for line in seen.lines]
+    cut = f"{', '.join(lines[:_LINES])}{', …' if len(lines) > _LINES else ''}"
+    times = "once" if seen.entered == 1 else f"{seen.entered:,} times"
+    what = f"line{'s' if len(lines) > 1 else ''} {cut}" if lines else "no line"
+    return f"{seen.function} was entered {times}, and passed only {what}"
+
+
+def _outside_range(one: ProbePoint, seen: model.ProbeSeen | None, what: str) -> str:
+    if seen is not None and seen.problem:
+        return seen.problem
+    if one.spec.function is not None:
+        return f"no function {one.spec.function} of the program's own was entered"
+    if seen is None or not seen.is_loaded:
+        if one.spec.file is not None and not Path(one.spec.file).is_file():
+            return f"there is no file {one.spec.file}, and none of that name was imported"
+        return f"{what} was never run or imported"
+    return f"{what} was run, and the function with line {seen.line} never entered"
+
+
+def as_csv(answer: answers.Probe) -> str:
+    """Return the rows as CSV: place, hit, seconds, thread, and a column for each expression."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = [column.expression for place in answer.places for column in place.columns]
+    writer.writerow(["place", "hit", "at_s", "thread", *names])
+    starts, count = [], 0
+    for place in answer.places:
+        starts.append(count)
+        count += len(place.columns)
+    labels = _location_labels(answer.places)
+    for row in answer.rows:
+        values = [""] * count
+        values[starts[row.place] : starts[row.place] + len(row.values)] = row.values
+        thread = "" if row.thread is None else row.thread
+        writer.writerow([labels[row.place], row.hit, row.at_s, thread, *values])
+    return out.getvalue()
+
+
+def _location_labels(places: Sequence[answers.ProbePlace]) -> list[str]:
+    """Return what the places are called: as they were asked for, unless that is several."""
+    asked = [place.asked for place in places]
+    return [
+        f"{place.function} {place.file}:{place.line}"
+        if asked.count(place.asked) > 1
+        else place.asked
+        for place in places
+    ]

@@ -1,0 +1,192 @@
+"""Parses what to probe: which values, at which locations, by which means."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal
+
+import msgspec
+
+from debugger.backends import select_backend
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.debugger_words import one_line
+from debugger.questions.probe import probe_answer
+from debugger.questions.probe.logpoint_probe import probe_by_logpoints
+from debugger.questions.probe.probe_points import (
+    PLACES_MAX,
+    HitRange,
+    ProbePoint,
+    assign_conditions,
+    split_expressions,
+)
+from debugger.questions.probe.probe_table import ProbeTable
+from debugger.questions.probe.recorded_probe import probe_recorded
+from debugger.questions.probe.stopping_probe import probe_by_stopping
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_run import QuestionRun
+
+_NATIVE = frozenset({"c", "c++", "rust", "native"})
+# What the engine cannot do in a program, before anything of it has run.
+_NOT_INSIDE = frozenset(
+    {
+        ErrorCode.NOT_SUPPORTED,
+        ErrorCode.ADAPTER_NOT_FOUND,
+        ErrorCode.ADAPTER_FAILED,
+        ErrorCode.TIMEOUT,
+    }
+)
+_COMMAND = {"probe": "-- CMD", "diff": "-- CMD_A --vs CMD_B"}
+_NO_EXPRESSION = re.compile(r"--(?:[a-z][-a-z]+)?")
+Means = Literal["recorder", "logpoints", "frida", "stops"]
+
+
+def _probe_hint(verb: str) -> str:
+    return f"debugger {verb} --at FILE:LINE 'total, count' {_COMMAND[verb]}"
+
+
+def are_named(at: Sequence[tuple[str, str]], *, verb: str = "probe") -> None:
+    """See that there are places, each with its expressions.
+
+    Without them a place takes the next word for them: an option, or what stands before the command.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    word = next((text for _, text in at if _NO_EXPRESSION.fullmatch(text)), None)
+    if not 0 < len(at) <= PLACES_MAX or word is not None:
+        said = f"where, and what? 1 to {PLACES_MAX} places, each with its expressions"
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{said}, not {word}" if word not in {None, "--"} else said,
+            hint=_probe_hint(verb),
+        )
+
+
+def parse_probe_points(
+    call: CommandCall,
+    found: QuestionRun,
+    at: Sequence[tuple[str, str]],
+    when: Sequence[str],
+    *,
+    verb: str = "probe",
+    also: Sequence[str] = (),
+) -> list[ProbePoint]:
+    """Return what is wanted of which places; `also` are more folders that have their files.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    hint = _probe_hint(verb)
+    for text in when:
+        one_line(text)
+    target = found.target
+    near = [target.cwd, *also]
+    program = target.program
+    if program is not None:
+        near.append(os.path.dirname(program))
+    made = []
+    for (place, text), condition in zip(
+        at, assign_conditions(when, len(at), hint=hint), strict=True
+    ):
+        spec = call.breakpoint_spec(place, near=near, current=program, program=program)
+        made.append(ProbePoint(place, spec, split_expressions(text, hint=hint), condition))
+    places = [(one.spec.file, one.spec.line, one.spec.function) for one in made]
+    twice = next((one.asked for one, key in zip(made, places, strict=True)
+                  if places.count(key) > 1), None)  # fmt: skip
+    if twice is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{twice} is there twice",
+            hint=f"debugger {verb} --at {twice} 'EXPR, EXPR' {_COMMAND[verb]}",
+        )
+    return made
+
+
+async def take_probes(
+    call: CommandCall,
+    found: QuestionRun,
+    wanted: Sequence[ProbePoint],
+    within: HitRange,
+    *,
+    by: Means | None,
+    rows: int,
+    is_free: bool,
+    inside: Callable[[], Awaitable[QuestionRun]],
+    each: int = 0,
+) -> answers.Probe:
+    """Take the values of a run; the means are free where the caller has chosen no debugger.
+
+    `rows` are kept; with `each` none is left out of so many hits of a place. `inside` gives the
+    same program by the Frida engine.
+
+    Raises:
+        DebuggerError: What starting the program raises; NOT_SUPPORTED for means that it has not.
+    """
+
+    def table() -> ProbeTable:
+        return ProbeTable([one.expressions for one in wanted], within, rows=rows)
+
+    target = found.target
+    is_python = isinstance(target, LaunchTarget) and found.language == "python"
+    if by == "recorder" and not is_python:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            "the recorder is for Python programs that are started",
+            hint="debugger probe --by logpoints …",
+        )
+    if (
+        isinstance(target, LaunchTarget)
+        and is_python
+        and (by == "recorder" or (by is None and is_free))
+    ):
+        taken = table()
+        seconds = found.patience.seconds
+        ran = await probe_recorded(
+            target,
+            wanted,
+            within,
+            taken,
+            timeout_s=seconds,
+            scratch_root=call.scratch_root,
+            each=each,
+            interrupted=found.patience.interrupted,
+            again=f"debugger {found.name} --at {{}} EXPR {_COMMAND[found.name]}",
+        )
+        return probe_answer.of_recording(ran, taken, waited_s=seconds)
+    notes: tuple[str, ...] = ()
+    if is_free and by is None and found.language in _NATIVE and _has_frida(call):
+        try:
+            return await _by_logpoints(await inside(), wanted, table())
+        except DebuggerError as error:
+            if error.code not in _NOT_INSIDE:
+                raise
+            notes = (f"the Frida engine cannot: {error.message}",)
+    if by == "stops":
+        taken = table()
+        ending = await probe_by_stopping(found, wanted, taken)
+        answer = probe_answer.of_ending(ending, wanted, taken, means="stops")
+    else:
+        answer = await _by_logpoints(found, wanted, table())
+    return msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
+
+
+def _has_frida(call: CommandCall) -> bool:
+    own = select_backend.OWN[select_backend.FRIDA]
+    try:
+        select_backend.find_adapter(own, call.env, call.config.adapters)
+    except DebuggerError:
+        return False
+    is_default = call.config.defaults.adapter is None and call.config.defaults.backend is None
+    return is_default and not call.env.get("DEBUGGER_BACKEND")
+
+
+async def _by_logpoints(
+    found: QuestionRun, wanted: Sequence[ProbePoint], table: ProbeTable
+) -> answers.Probe:
+    ending = await probe_by_logpoints(found, wanted, table)
+    means = "frida" if found.adapter == select_backend.FRIDA else "logpoints"
+    return probe_answer.of_ending(ending, wanted, table, means=means)

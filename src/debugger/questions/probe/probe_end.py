@@ -1,0 +1,139 @@
+"""Runs a probed program to its end, and reports what is known then."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+import msgspec
+from msgspec import Struct
+
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import Breakpoint
+from debugger.model.program import StopReason
+from debugger.model.state import State
+from debugger.questions.runner.question_run import RunningQuestion
+
+_STOPS_MAX = 50
+
+
+class EntryHits(Struct, frozen=True):
+    """Whether the function was entered that a place is in, at the first line of its body."""
+
+    function: str
+    line: int
+    is_entered: bool
+
+
+class ProbeEnd(Struct, frozen=True):
+    """How a run ended, what it wrote, where its places were, and what stopped it on the way.
+
+    `passed` are the numbers of the markers that it came to; `is_limited`: it was ended after the
+    last hit that was asked for.
+    """
+
+    last: answers.Stop
+    output: answers.Output
+    took_s: float
+    adapter: str
+    breakpoints: tuple[Breakpoint, ...] = ()
+    stopped: str | None = None
+    frame: answers.FrameView | None = None
+    failures: Mapping[int, tuple[int, str]] = {}
+    entries: Mapping[int, EntryHits] = {}
+    passed: frozenset[int] = frozenset()
+    is_limited: bool = False
+    notes: tuple[str, ...] = ()
+
+
+async def to_the_end(
+    run: RunningQuestion,
+    began: float,
+    *,
+    markers: frozenset[int] = frozenset(),
+    is_limited: Callable[[], bool] = lambda: False,
+) -> ProbeEnd:
+    """Let a program run to its end; what stops it, a signal or exception, is noted and passed.
+
+    `markers` are the numbers of breakpoints of ours, each of which stops it once; `is_limited`
+    tells whether the last hit was there at which the program is to be ended.
+
+    Raises:
+        DebuggerError: ADAPTER_DIED, and what resuming raises.
+    """
+    stop = await run.wait_first()
+    return await run_to_end(run, stop, began, markers=markers, is_limited=is_limited)
+
+
+async def run_to_end(
+    run: RunningQuestion,
+    stop: answers.Stop,
+    began: float,
+    *,
+    markers: frozenset[int] = frozenset(),
+    is_limited: Callable[[], bool] = lambda: False,
+) -> ProbeEnd:
+    """Let a program run on from a stop that nobody asked for, to its end."""
+    stopped: answers.Stop | None = None
+    notes: list[str] = []
+    passed: set[int] = set()
+    for _ in range(_STOPS_MAX):
+        if stop.state != State.STOPPED.value:
+            break
+        met = markers & {*stop.hit_breakpoints}
+        passed |= met
+        # Other threads may have come to a marker before it was taken away.
+        is_late = bool(passed) and stop.reason == StopReason.BREAKPOINT.value
+        is_late = is_late and not stop.hit_breakpoints
+        stopped = stop if not met and not is_late else stopped
+        try:
+            stop = await run.go_on(run.session_of(stop))
+        except DebuggerError as error:
+            if error.code is ErrorCode.ADAPTER_DIED:
+                raise
+            notes.append(f"how it ended is not known: {error.message}")
+            break
+    took_s = time.monotonic() - began
+    frame = stopped.frame if stopped is not None else None
+    has_all = stop.timed_out and is_limited()
+    if has_all:
+        stop = msgspec.structs.replace(stop, timed_out=False)
+    elif stop.timed_out and isinstance(run.session.target, LaunchTarget):
+        where = await run.stop_and_report()
+        frame = where.frame if where is not None else frame
+    return ProbeEnd(
+        last=stop,
+        output=run.read_output(),
+        took_s=took_s,
+        adapter=run.session.adapter,
+        breakpoints=tuple(run.session.breakpoints.user_breakpoints()),
+        stopped=_end_reason(stopped),
+        passed=frozenset(passed),
+        is_limited=has_all,
+        frame=frame,
+        notes=(*run.notes_of(stop), *notes),
+    )
+
+
+async def end_at_limit(run: RunningQuestion, stop: answers.Stop, began: float) -> ProbeEnd:
+    """Return the ending of a program that is ended at a stop, after the last hit that counts."""
+    return ProbeEnd(
+        last=stop,
+        output=run.read_output(),
+        took_s=time.monotonic() - began,
+        adapter=run.session.adapter,
+        breakpoints=tuple(run.session.breakpoints.user_breakpoints()),
+        is_limited=True,
+        notes=run.notes_of(stop),
+    )
+
+
+def _end_reason(stop: answers.Stop | None) -> str | None:
+    if stop is None:
+        return None
+    if stop.exception is not None:
+        said = f"{stop.exception.type}: {stop.exception.message}"
+        return said.removesuffix(": ")
+    return stop.signal or stop.description or stop.raw_reason

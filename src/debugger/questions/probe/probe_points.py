@@ -1,0 +1,160 @@
+"""Defines what a probe requests: which expressions, at which locations, of which hits. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BreakpointSpec
+
+EXPRESSIONS_MAX = 12
+PLACES_MAX = 20
+_TEXT_MAX = 400
+_OPENING, _CLOSING = "([{", ")]}"
+_SECONDS = re.compile(r"(\d+(?:\.\d+)?)(ms|s)\Z")
+_HINT = "debugger probe --at FILE:LINE 'total, count' -- CMD"
+
+
+class ProbePoint(Struct, frozen=True):
+    """One place, as it was asked for and as a breakpoint; what is evaluated there, and when."""
+
+    asked: str
+    spec: BreakpointSpec
+    expressions: tuple[str, ...]
+    when: str | None = None
+
+
+class HitRange(Struct, frozen=True):
+    """Which hits count: the hits of each place by number, or by seconds of the run; 0: no end.
+
+    With `ends_run` a program that was started is ended at the last hit that counts.
+    """
+
+    first: int = 1
+    last: int = 0
+    from_s: float = 0.0
+    to_s: float = 0.0
+    ends_run: bool = False
+
+    def contains(self, hit: int, at_s: float) -> bool:
+        """Tell whether a hit counts."""
+        return (
+            hit >= self.first
+            and (not self.last or hit <= self.last)
+            and at_s >= self.from_s
+            and (not self.to_s or at_s <= self.to_s)
+        )
+
+    def is_over(self, hit: int, at_s: float) -> bool:
+        """Tell whether no later hit counts."""
+        return bool((self.last and hit >= self.last) or (self.to_s and at_s > self.to_s))
+
+
+def split_expressions(text: str, *, hint: str = _HINT) -> tuple[str, ...]:
+    """Take apart expressions with commas between them; those in brackets and quotes stay.
+
+    Raises:
+        DebuggerError: USAGE for one that is empty, and for too many or too long ones.
+    """
+    if not text.strip():
+        return ()
+    found = [part.strip() for part in _split_commas(text)]
+    if not all(found):
+        raise DebuggerError(ErrorCode.USAGE, f"an expression is empty in {text!r}", hint=hint)
+    if len(found) > EXPRESSIONS_MAX or max(map(len, found)) > _TEXT_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"at most {EXPRESSIONS_MAX} expressions of {_TEXT_MAX} characters at a place",
+            hint=hint,
+        )
+    if any(ord(letter) < ord(" ") for letter in text):
+        raise DebuggerError(ErrorCode.USAGE, "expressions are one line each", hint=hint)
+    return tuple(found)
+
+
+def _split_commas(text: str) -> Iterator[str]:
+    depth, quote, start = 0, "", 0
+    for at, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote and not _is_escaped(text, at) else quote
+        elif letter in "\"'`" and not (letter == "'" and _is_in_a_word(text, at)):
+            quote = letter
+        elif letter in _OPENING:
+            depth += 1
+        elif letter in _CLOSING:
+            depth = max(depth - 1, 0)
+        elif letter == "," and not depth:
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]
+
+
+def _is_escaped(text: str, at: int) -> bool:
+    before = text[:at]
+    return bool((len(before) - len(before.rstrip("\\"))) % 2)
+
+
+def _is_in_a_word(text: str, at: int) -> bool:
+    """Tell a digit's separator, as in C++ and Rust's lifetimes, from a quote."""
+    return at > 0 and text[at - 1].isdigit() and text[at + 1 : at + 2].isdigit()
+
+
+def parse_range(start: str | None, end: str | None, limit: int | None) -> HitRange:
+    """Return which hits count: `100` is the hundredth of each place, `2.5s` a time of the run.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    first, from_s = _parse_bound(start, "--from")
+    last, to_s = _parse_bound(end, "--to")
+    if limit is not None:
+        if limit < 1:
+            raise DebuggerError(ErrorCode.USAGE, f"--limit counts from 1, not {limit}", hint=_HINT)
+        if from_s:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                "--limit counts hits by their number, and --from is a time here",
+                hint=f"debugger probe --from {start} --to {from_s + 1:g}s --at FILE:LINE … -- CMD",
+            )
+        last = min(filter(None, (last, (first or 1) + limit - 1)))
+    if (last and first > last) or (to_s and from_s > to_s):
+        raise DebuggerError(ErrorCode.USAGE, "--to is before --from", hint=_HINT)
+    return HitRange(first or 1, last, from_s, to_s, ends_run=limit is not None)
+
+
+def _parse_bound(text: str | None, option: str) -> tuple[int, float]:
+    if text is None:
+        return 0, 0.0
+    words = text.strip()
+    timed = _SECONDS.match(words)
+    if timed:
+        return 0, float(timed[1]) / (1000 if timed[2] == "ms" else 1)
+    if words.isdecimal() and 0 < int(words) < 2**53:
+        return int(words), 0.0
+    raise DebuggerError(
+        ErrorCode.USAGE,
+        f"{option} is the number of a hit, or a time of the run: 100, 2.5s, 300ms; not {text!r}",
+        hint=_HINT,
+    )
+
+
+def assign_conditions(
+    given: Sequence[str], places: int, *, hint: str = _HINT
+) -> tuple[str | None, ...]:
+    """Return the condition of each place: one for all, or one each, in their order.
+
+    Raises:
+        DebuggerError: USAGE for another number of them.
+    """
+    if len(given) in {0, 1}:
+        return (*given,) * places if given else (None,) * places
+    if len(given) != places:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--when once, for all places, or once for each: {len(given)} for {places}",
+            hint=hint,
+        )
+    return tuple(given)

@@ -1,0 +1,1 @@
+"""Records runs for questions, and saves them."""

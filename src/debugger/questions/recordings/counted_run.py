@@ -1,0 +1,160 @@
+"""Runs a program once with its functions and lines counted, in Node and in Go."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.location import parse_location
+from debugger.questions.recordings.function_lookup import line_text
+from debugger.questions.runner import launch_words
+from debugger.recorders.go import go_recorder as go
+from debugger.recorders.model import PartCounts, RecordedFunction, Recording, RecordingNote
+from debugger.recorders.node.node_marks import find_window_marks
+from debugger.recorders.node.node_recorder import NodeRecorder
+from debugger.recorders.recorded_process import CompletedRun, record_run
+from debugger.recorders.recording_window import RecordingWindow, has_begun, has_ended
+from debugger.session.stepping import WaitLimit
+from debugger.sources import go_package
+
+COUNTED = "counted"
+JAVASCRIPT, GO = "javascript", "go"
+LANGUAGES = frozenset({JAVASCRIPT, GO})
+NOTE = (
+    "only counts are known of {}: not who called whom, in which order, with what; "
+    "debugger probe --at FUNC 'EXPR, EXPR' -- CMD tells values"
+)
+_BETWEEN = {
+    JAVASCRIPT: "of the thread that came there alone",
+    GO: "with what other goroutines ran meanwhile",
+}
+_NAMES = {JAVASCRIPT: "JavaScript", GO: "Go"}
+_LINES = 60
+
+
+async def run_counted(
+    launch: LaunchTarget,
+    language: str,
+    *,
+    words: Sequence[str],
+    roots: Sequence[str],
+    patience: WaitLimit,
+    scratch: Path | None,
+    window: RecordingWindow | None = None,
+) -> CompletedRun:
+    """Run a program with counters; with a window, what is told is of that part of the run.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED for a built program of Go; LAUNCH_FAILED.
+    """
+    assert launch.program is not None
+    stdin = await launch_words.stdin_bytes(launch)
+    with tempfile.TemporaryDirectory(prefix="counted-", dir=scratch) as folder:
+        argv: list[str]
+        recorder: NodeRecorder | go.GoRecorder
+        if language == JAVASCRIPT:
+            marks = (
+                await asyncio.to_thread(find_window_marks, window, roots)
+                if window is not None
+                else None
+            )
+            argv = [_node_program(launch), launch.program, *launch.args]
+            recorder = NodeRecorder(roots, marks)
+        else:
+            argv, recorder = await _build_go(launch, words, patience, Path(folder), window)
+        return await record_run(
+            argv,
+            recorder,
+            cwd=launch.cwd,
+            env=launch.env,
+            stdin=stdin,
+            timeout_s=patience.seconds,
+            scratch_root=scratch,
+            interrupted=patience.interrupted,
+            idle_limits=patience.idle_limits,
+        )
+
+
+def _node_program(launch: LaunchTarget) -> str:
+    node = shutil.which("node", path=launch.env.get("PATH"))
+    if node is None:
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED, "there is no node", hint="put node on the PATH"
+        )
+    return node
+
+
+async def _build_go(
+    launch: LaunchTarget,
+    words: Sequence[str],
+    patience: WaitLimit,
+    folder: Path,
+    window: RecordingWindow | None,
+) -> tuple[list[str], go.GoRecorder]:
+    """Build a program of Go with counters; return how it is run."""
+    assert launch.program is not None
+    target = go_package.find_go_target(launch.program)
+    if target.mode == "exec":
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"{Path(launch.program).name} is built without counters: they need its source",
+            hint=f"debugger path -- go run PACKAGE {shlex.join(words[1:])}".rstrip(),
+        )
+    built = await go.build_with_counters(
+        target,
+        folder,
+        env=launch.env,
+        timeout_s=patience.seconds,
+        interrupted=patience.interrupted,
+        window=window,
+    )
+    is_test = target.mode == "test"
+    given = go_package.test_arguments(launch.args) if is_test else launch.args
+    return [built.program, *given], built
+
+
+def counting_note(recording: Recording) -> str:
+    """Say what is not known of a program that was counted."""
+    return NOTE.format(_NAMES.get(recording.process.language, "this language"))
+
+
+def first_process(recordings: Sequence[Recording]) -> Recording:
+    """Return the process that is reported.
+
+    It is the first that came to where the counting begins, else the first in which anything of
+    the program's own ran.
+    """
+    ran = next((one for one in recordings if one.functions), recordings[0])
+    return next((one for one in recordings if has_begun(one)), ran)
+
+
+def explain_window(recording: Recording, start: str, to: str) -> list[str] | None:
+    """Say what is counted between two places; None where the program never came to the first."""
+    if not has_begun(recording):
+        return None
+    if has_ended(recording):
+        language = _BETWEEN.get(recording.process.language, "")
+        return [f"counted from where {start} begins to where {to} does, {language}"]
+    if any(isinstance(one, RecordingNote) and one.kind == "silent" for one in recording.events):
+        return []  # how far it came is not known
+    how = "passed" if parse_location(to).line else "called"
+    return [f"{to} was not {how} after {start}: what follows is to the end"]
+
+
+def line_counts(recording: Recording, function: RecordedFunction) -> tuple[answers.LineCount, ...]:
+    """Tell how often each line of a function ran, and what begins within lines."""
+    return tuple(
+        answers.LineCount(
+            one.line, one.times, line_text(function.file, one.line, one.column, one.to), one.column
+        )
+        for event in recording.events
+        if isinstance(event, PartCounts) and event.function == function.number
+        for one in event.parts[:_LINES]
+    )

@@ -1,0 +1,258 @@
+"""Finds the functions of a recording that a user means by FILE:LINE or a name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.location import (
+    absolute_path,
+    match_paths,
+    near_files,
+    near_names,
+    parse_location,
+)
+from debugger.recorders.model import PartCounts, RecordedFunction, Recording
+from debugger.recorders.recording_order import FunctionPlace
+from debugger.recorders.traced_recording import NATIVE, is_entry
+from debugger.sources.python_functions import innermost_function, list_functions
+
+_FILES_MAX = 2_000
+_FOLDERS_OUT = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__"})
+_NEAR = 4
+_LAST = 120
+_SIZE_MAX = 1 << 20
+
+
+class DefinedFunction(Struct, frozen=True):
+    """A function that a source defines."""
+
+    name: str
+    file: str
+    line: int
+
+
+def parse_function_place(words: str, cwd: str) -> FunctionPlace:
+    """Return what a recorder is asked for.
+
+    Raises:
+        DebuggerError: USAGE for what is neither a file with a line nor a function.
+    """
+    meant = parse_location(words)
+    if meant.function is not None:
+        return FunctionPlace(name=meant.function)
+    if meant.file is None or meant.line is None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{words} is neither FILE:LINE nor a function",
+            hint="parse, or shop.py:12",
+        )
+    whole = absolute_path(meant.file, cwd)
+    return FunctionPlace(file=whole if Path(whole).is_file() else meant.file, line=meant.line)
+
+
+def function_matcher(
+    wanted: FunctionPlace, recording: Recording
+) -> Callable[[RecordedFunction], bool]:
+    """Return what tells whether a recorded function is the one that is meant."""
+    counted: dict[str, str] = {}
+    lines: dict[str, int] = {}  # by file: where the function begins that the line is in
+
+    def is_meant(one: RecordedFunction) -> bool:
+        if wanted.name:
+            return matches_name(wanted.name, one.name)
+        if not match_paths(wanted.file, [one.file]):
+            return False
+        if one.file not in counted:
+            counted[one.file] = _counted_function(one.file, wanted.line, recording)
+        if counted[one.file]:
+            return one.name == counted[one.file]
+        if one.file not in lines:
+            lines[one.file] = _function_start(one.file, wanted.line, recording)
+        begins = lines[one.file]
+        return one.line == begins if begins else one.name == "<module>"
+
+    return is_meant
+
+
+def _counted_function(file: str, line: int, recording: Recording) -> str:
+    """Return the name of the innermost function that a line was counted in, or nothing."""
+    found: RecordedFunction | None = None
+    for event in recording.events:
+        if isinstance(event, PartCounts):
+            one = recording.find_function(event.function)
+            is_in = one.file == file and any(part.line == line for part in event.parts)
+            if is_in and (found is None or found.line <= one.line <= line):
+                found = one
+    return found.name if found is not None else ""
+
+
+def _function_start(file: str, line: int, recording: Recording) -> int:
+    """Return where the function begins that a line is in: in Python by its end, too; or 0."""
+    if file.endswith((".py", ".pyw")):
+        found = innermost_function(_read_text(file), line)
+        return found.line if found is not None else 0
+    known = [one.line for one in recording.functions.values() if one.file == file]
+    return max((one for one in known if one <= line), default=0)
+
+
+def matches_name(pattern: str, name: str) -> bool:
+    """Tell whether a name is meant: whole, its last parts, or by `*`."""
+    plain = name.replace("<locals>.", "")
+    parts = plain.replace("::", ".")
+    return fnmatchcase(plain, pattern) or parts.endswith(f".{pattern.replace('::', '.')}")
+
+
+def function_not_run(
+    words: str,
+    wanted: FunctionPlace,
+    recording: Recording,
+    roots: Iterable[str],
+    run: answers.RunView | None = None,
+) -> DebuggerError:
+    """Say that nothing of what ran is what was meant, with what is near, and how it ended."""
+    known = list(recording.functions.values())
+    near: list[str] = []
+    if recording.process.language == NATIVE and is_entry(words):
+        said = f"the calls that {words} makes are recorded, not {words} itself"
+    elif not wanted.name:
+        near = [one.name for one in known if match_paths(wanted.file, [one.file])][:_NEAR]
+        there = f"of that file ran {', '.join(near)}" if near else _none_of(wanted.file, roots)
+        said = f"no function with {words} ran; {there}"
+    else:
+        written, near_ones = find_defined(wanted, roots)
+        if written:
+            one = written[0]
+            said = f"{words} was not called: it is {one.name} in {one.file}:{one.line}"
+        else:
+            names = [one.name for one in known]
+            plain = [one.rpartition(".")[2] for one in names]
+            near = [*near_names(wanted.name, [*names, *plain]), *near_ones]
+            near = list(dict.fromkeys(near))[:_NEAR]
+            said = f"no function {words} ran" + (f"; there is {', '.join(near)}" if near else "")
+    hint = f"debugger path --around {near[0]} -- CMD" if near else "debugger path -- CMD"
+    return DebuggerError(
+        ErrorCode.NOT_FOUND, f"{said}{_bad_end(run)}", hint=f"{hint} shows what ran"
+    )
+
+
+def _none_of(file: str | None, roots: Iterable[str]) -> str:
+    """Say that nothing of a file ran, or that there is none."""
+    sources = list(_source_files(roots))
+    name = Path(file or "").name
+    if file is None or Path(file).is_file() or match_paths(name, sources):
+        return "nothing of that file did"
+    near = near_files(name, [Path(one).name for one in sources])[:_NEAR]
+    there = f"; there is {', '.join(near)}" if near else ""
+    return f"there is no file {name} in the program's own sources{there}"
+
+
+def _bad_end(run: answers.RunView | None) -> str:
+    """Tell how a run ended that did not end well: it may not have come so far."""
+    if run is None or (run.exit_code == 0 and not run.timed_out):
+        return ""
+    if run.timed_out:
+        return f"; it ran for {run.took_s:.1f} s, and was ended: --timeout S gives it longer"
+    how = run.exit_signal or f"status {run.exit_code}"
+    last = f": {run.output[-1].text.strip()[:_LAST]}" if run.output else ""
+    return f"; the program ended with {how}{last}"
+
+
+def find_defined(
+    wanted: FunctionPlace, roots: Iterable[str]
+) -> tuple[list[DefinedFunction], tuple[str, ...]]:
+    """Look in the program's sources for a function that did not run; else for near names."""
+    every: list[DefinedFunction] = []
+    for path in _source_files(roots):
+        every += [
+            DefinedFunction(one.name, path, one.line) for one in list_functions(_read_text(path))
+        ]
+    if not wanted.name:
+        return [], ()
+    found = [one for one in every if matches_name(wanted.name, one.name)]
+    if found:
+        return found, ()
+    names = dict.fromkeys(name for one in every for name in (one.name, one.name.split(".")[-1]))
+    return [], near_names(wanted.name, names)
+
+
+def check_exists(
+    asked: str, file: str | None, function: str | None, roots: Iterable[str], *, again: str
+) -> None:
+    """See that a place is in the program's sources, where it can be told before the program runs.
+
+    `again` is the command that asks it, with `{}` for the place.
+
+    Raises:
+        DebuggerError: NOT_FOUND for a file or a function that is not in the sources, while one
+            with a name near to it is.
+    """
+    if file is not None and not Path(file).is_file():
+        name, sources = Path(file).name, list(_source_files(roots))
+        near = near_files(name, [Path(one).name for one in sources])
+        # One that is near to none may be a library's.
+        if near and not match_paths(name, sources):
+            raise _absent_error(asked, "file", name, near, again)
+    if file is None and function is not None:
+        found, near = find_defined(FunctionPlace(name=function), roots)
+        if not found and near:
+            raise _absent_error(asked, "function", function, near, again)
+
+
+def _absent_error(
+    asked: str, what: str, name: str, near: Sequence[str], again: str
+) -> DebuggerError:
+    there = f"; there is {', '.join(near[:_NEAR])}" if near else ""
+    meant = asked.replace(name, near[0], 1) if near else "FILE:LINE"
+    return DebuggerError(
+        ErrorCode.NOT_FOUND,
+        f"no {what} {name} in the program's own sources{there}",
+        hint=again.format(meant),
+    )
+
+
+def _source_files(roots: Iterable[str]) -> Iterator[str]:
+    left = _FILES_MAX
+    for root in roots:
+        for folder, inner, files in os.walk(root):
+            inner[:] = [
+                one for one in sorted(inner) if one not in _FOLDERS_OUT and not one.startswith(".")
+            ]
+            for file in files:
+                left -= 1
+                if left < 0:
+                    return
+                if file.endswith(".py"):
+                    yield str(Path(folder, file))
+
+
+def _read_text(path: str) -> str:
+    try:
+        if Path(path).stat().st_size > _SIZE_MAX:
+            return ""
+        return Path(path).read_text("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def lines_of(path: str) -> list[str]:
+    """Return the lines of a source; none of one that cannot be read."""
+    return _read_text(path).splitlines()
+
+
+def line_text(path: str, line: int, column: int = 0, to: int = 0) -> str:
+    """Return a line of a source, without its indentation; nothing where it cannot be read.
+
+    With a column, only from there on, up to the column `to`.
+    """
+    lines = lines_of(path)
+    if not 0 < line <= len(lines):
+        return ""
+    text = lines[line - 1]
+    return text[max(column - 1, 0) : to - 1 if to else None].strip()

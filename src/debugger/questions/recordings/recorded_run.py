@@ -1,0 +1,248 @@
+"""Runs a program once for a question, recorded, and reports how the run ended."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.signals import signal_name
+from debugger.model.stack_trace_text import without_traces
+from debugger.model.text_clip import clip_text
+from debugger.questions.recordings import counted_run, process_choice, traced_run
+from debugger.questions.runner import launch_words
+from debugger.questions.runner.question_run import QuestionRun, waiting_note
+from debugger.recorders.model import RecordedValue, Recording, RecordingNote
+from debugger.recorders.recorded_process import (
+    CompletedRun,
+    record_run,
+    require_recording,
+    roots_of,
+)
+from debugger.recorders.recording_order import RecordingOrder
+from debugger.recorders.recording_window import RecordingWindow
+from debugger.recorders.value_variation import ValueVariation
+from debugger.session.stepping import WaitLimit
+from debugger.session.stop_report import waiting_view
+
+_OUTPUT = 6
+_LINE = 400
+_NOTES = 4
+_NATIVE = frozenset({"c", "c++", "cpp", "rust", "native"})
+# Chooses the process that an answer is about; None: the program's own.
+Pick = Callable[[Sequence[Recording]], Recording | None]
+SAME_SETS = {"PYTHONHASHSEED": "0"}
+
+
+class RecordedProgram(Struct, frozen=True):
+    """What is run, as the caller would; `words` is how it was asked for."""
+
+    words: tuple[str, ...]
+    launch: LaunchTarget
+    patience: WaitLimit
+    scratch: Path | None = None
+    language: str = ""
+    question: QuestionRun | None = None
+    # The same, by the debugger that traces calls; asked for only where it is needed.
+    traced: Callable[[], Awaitable[QuestionRun]] | None = None
+
+    @property
+    def is_native(self) -> bool:
+        """Whether it is compiled code whose calls can be traced."""
+        return self.language in _NATIVE
+
+    @property
+    def launch_argv(self) -> list[str]:
+        """The words that run it, with the interpreter where it needs one."""
+        return launch_words.launch_argv(self.launch)
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it runs in a Python."""
+        return self.launch.python is not None
+
+    @property
+    def source_roots(self) -> tuple[str, ...]:
+        """Where its own code lies."""
+        return roots_of(self.launch_argv, self.launch.cwd)
+
+
+class RecordedRun(Struct, frozen=True):
+    """A run: the process that is asked about, all of them, and how it ended."""
+
+    recording: Recording
+    recordings: tuple[Recording, ...]
+    view: answers.RunView
+    engine: str
+    process: str | None = None  # what it is called, where it is not the program's own
+
+
+async def run_recorded(
+    program: RecordedProgram,
+    order: Callable[[tuple[str, ...]], RecordingOrder],
+    *,
+    is_compared: bool = False,
+    window: RecordingWindow | None = None,
+    pick: Pick | None = None,
+    tells_all: bool = False,
+) -> RecordedRun:
+    """Run a program recorded; `order` makes of its roots what is wanted, in Python.
+
+    Of native programs the calls are, and of what is counted, what is in the window. Runs that are
+    compared get the same order of sets, unless the caller has chosen one. `pick` chooses the
+    process that the answer is about; one that `tells_all` of them needs no notes on the others.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where nothing of it could be recorded.
+    """
+    if program.is_native and program.traced is not None:
+        traced, view_ = await traced_run.run_traced(
+            await program.traced(), program.words, is_compared=is_compared
+        )
+        return RecordedRun(_picked_recording(pick, (traced,)) or traced, (traced,), view_, "frida")
+    if program.language in counted_run.LANGUAGES and not program.is_python:
+        ran = await counted_run.run_counted(
+            program.launch,
+            program.language,
+            words=program.words,
+            roots=program.source_roots,
+            patience=program.patience,
+            scratch=program.scratch,
+            window=window,
+        )
+        own = counted_run.first_process(ran.recordings)
+        first = _picked_recording(pick, ran.recordings) or own
+        run_view = recorded_run_view(program, ran, first, is_own=first is own)
+        if first is own and first is not ran.recordings[0] and not ran.recordings[0].functions:
+            # A command such as npx or tsx starts another process, which runs the program.
+            note = f"counted in process {first.process.pid}: {shlex.join(first.process.words[:6])}"
+            run_view = structs.replace(run_view, notes=(note, *run_view.notes))
+        process = None if first is own else process_choice.process_name(ran.recordings, first)
+        return RecordedRun(first, ran.recordings, run_view, counted_run.COUNTED, process)
+    if not program.is_python:
+        raise unsupported_error(program)
+    ran = await record_run(
+        program.launch_argv,
+        order(program.source_roots),
+        cwd=program.launch.cwd,
+        env={**(SAME_SETS if is_compared else {}), **program.launch.env},
+        stdin=await launch_words.stdin_bytes(program.launch),
+        timeout_s=program.patience.seconds,
+        scratch_root=program.scratch,
+        interrupted=program.patience.interrupted,
+        idle_limits=program.patience.idle_limits,
+    )
+    own = require_recording(ran, program.launch_argv)
+    chosen = _picked_recording(pick, ran.recordings) or own
+    run_view = recorded_run_view(program, ran, chosen, is_own=chosen is own, tells_all=tells_all)
+    process = None if chosen is own else process_choice.process_name(ran.recordings, chosen)
+    return RecordedRun(chosen, ran.recordings, run_view, "python", process)
+
+
+def _picked_recording(pick: Pick | None, recordings: Sequence[Recording]) -> Recording | None:
+    return pick(recordings) if pick is not None else None
+
+
+def unsupported_error(program: RecordedProgram) -> DebuggerError:
+    """Say what can be asked instead of a program that cannot be recorded."""
+    path = program.launch.program or ""
+    return DebuggerError(
+        ErrorCode.NOT_SUPPORTED,
+        f"programs in {program.language or 'this language'} cannot be recorded: {Path(path).name}",
+        hint=f"debugger probe --at FILE:LINE 'EXPR, EXPR' -- {shlex.join(program.words)}",
+    )
+
+
+def recorded_run_view(
+    program: RecordedProgram,
+    ran: CompletedRun,
+    first: Recording,
+    *,
+    is_own: bool = True,
+    tells_all: bool = False,
+) -> answers.RunView:
+    """Tell how a run ended; `first` is the process that the answer is about, if not all are."""
+    chunks = [
+        (stream, "".join(one.text for one in some))
+        for stream, some in groupby(ran.output, key=lambda one: one.stream)
+    ]
+    lines = [
+        answers.OutputLine(stream.value, clip_text(line, _LINE), 0)
+        for stream, text in chunks
+        for line in text.splitlines()
+        if line.strip()
+    ]
+    shown, _ = without_traces(lines)
+    return answers.RunView(
+        command=shlex.join(program.words),
+        exit_code=ran.status,
+        exit_signal=signal_name(ran.signal) if ran.signal is not None else None,
+        timed_out=ran.is_timed_out,
+        took_s=round(ran.took_s, 3),
+        output=tuple(shown[-_OUTPUT:]),
+        output_total=len(lines),
+        output_dropped=max(ran.printed - sum(len(one.text) for one in ran.output), 0),
+        notes=(
+            *(
+                ()
+                if tells_all
+                else process_choice.other_process_notes(ran.recordings, first, is_own=is_own)
+            ),
+            *_run_notes(ran, first),
+        ),
+    )
+
+
+def _run_notes(ran: CompletedRun, first: Recording) -> Iterable[str]:
+    if first.dropped:
+        yield f"{first.dropped:,} events had no room, and are only counted"
+    if first.stopped:
+        names = [first.find_function(number).name for number in sorted(first.stopped)][:_NOTES]
+        yield f"called too often to go on counting: {', '.join(names)}"
+    if ran.waiting is not None:
+        yield waiting_note(waiting_view(ran.waiting))
+    for left in ran.killed[:_NOTES]:
+        yield f"ended what the program left running: {left}"
+    for kind, said in _TOLD.items():
+        told = [
+            one.text for one in first.events if isinstance(one, RecordingNote) and one.kind == kind
+        ]
+        if told:
+            yield said.format(told[0], len(told))
+
+
+_TOLD = {
+    "fault": "the recorder failed: {}",
+    "refused": "it could not be recorded: {}",
+    "condition": "--when could not be evaluated {1} times: {0}",
+    "exec": "it became another program: {}",
+    "tracer": "{}: a thread is not recorded while it has one",
+    "silent": "{}",
+    "foreign": "nothing of the program's own files ran; what ran is in node_modules, or outside of "
+    "the current directory: {}",
+    "changed": "changed when they were loaded, and not counted: {}",
+    "partly": "{}",
+}
+
+
+def vary_view(one: ValueVariation) -> answers.VaryView:
+    """Tell the values that one name had."""
+    return answers.VaryView(
+        one.name, one.count, one.distinct, one.first, one.last, one.least, one.most, one.some
+    )
+
+
+def value_views(pairs: Iterable[RecordedValue]) -> tuple[answers.ValueView, ...]:
+    """Tell names with their values."""
+    return tuple(answers.ValueView(one.name, one.text) for one in pairs)
+
+
+def is_passing(run: answers.RunView) -> bool:
+    """Tell whether a run ended well."""
+    return run.exit_code == 0 and not run.timed_out

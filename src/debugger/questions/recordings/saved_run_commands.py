@@ -1,0 +1,30 @@
+"""The runs that were saved, to be compared with others later."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from debugger.model import answers
+from debugger.model.command_registry import Argument, register_command
+from debugger.questions.recordings.recording_arguments import saved_runs
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_arguments import GROUP
+
+
+@register_command("runs list", group=GROUP, aliases=("runs",), reads_only=True)
+async def runs_list(call: CommandCall) -> answers.Answer:
+    """List the runs that path --save and diff --save kept, and which sources changed since.
+
+    A saved run stands in the place of a command: --vs run:NAME. 20 are kept, the oldest give way.
+    """
+    return saved_runs(call).list_runs()
+
+
+@register_command("runs remove", group=GROUP)
+async def runs_remove(
+    call: CommandCall, name: Annotated[str, Argument("NAME", "a saved run")]
+) -> answers.Answer:
+    """Remove a saved run."""
+    bare = name.removeprefix("run:")
+    saved_runs(call).remove_run(bare)
+    return answers.Text(f"removed: run:{bare}")

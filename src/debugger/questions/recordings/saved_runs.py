@@ -1,0 +1,319 @@
+"""Saves runs, to compare them with later ones: before and after a change."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct, structs
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.location import near_names
+from debugger.questions.probe.probe_comparison import ProbedRun
+from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
+from debugger.recorders.model import Recording
+
+PREFIX = "run:"
+KEPT_MAX = 20
+_RUN_MAX = 32 << 20  # bytes of one recording
+_SOURCES_MAX = 8 << 20  # of the copies of its sources
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+_RECORD, _SOURCES = "run.msgpack", "source"
+
+
+class _SavedRunHead(Struct, frozen=True):
+    """What is listed of a saved run."""
+
+    name: str
+    verb: str
+    scope: str
+    words: tuple[str, ...]
+    cwd: str
+    time: str
+    view: answers.RunView
+    sources: tuple[tuple[str, str], ...]  # files, and the names of their copies
+
+
+class _SavedRunFile(_SavedRunHead, frozen=True):
+    """What is written of a run, beside copies of its sources."""
+
+    roots: tuple[str, ...]
+    engine: str
+    recordings: tuple[Recording, ...]
+    first: int = 0
+    probed: ProbedRun | None = None
+
+
+_T = TypeVar("_T", bound=_SavedRunHead)
+
+
+class SavedRun(Struct, frozen=True):
+    """A run that was saved: what was recorded is of the copies of its sources.
+
+    Of one whose expressions were probed nothing else was recorded.
+    """
+
+    name: str
+    verb: str
+    scope: str
+    ran: RecordedRun
+    roots: tuple[str, ...]
+    cwd: str
+    changed: tuple[str, ...] = ()
+    probed: ProbedRun | None = None
+
+
+class SavedRunStore:
+    """The saved runs of a folder of ours: 20 at most, of which the oldest give way."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def save_run(
+        self,
+        name: str,
+        program: RecordedProgram,
+        ran: RecordedRun | ProbedRun,
+        *,
+        verb: str,
+        scope: str,
+    ) -> str:
+        """Save a run under a name, which it takes from an earlier one; return what to say of it.
+
+        Raises:
+            DebuggerError: USAGE for a name that is none; NOT_SUPPORTED for one that is too large.
+        """
+        check_name(name)
+        folder = self._folder / f".{name}"
+        shutil.rmtree(folder, ignore_errors=True)
+        for one in (self._folder, folder, folder / _SOURCES):
+            one.mkdir(mode=0o700, exist_ok=True)
+        recordings: tuple[Recording, ...] = (Recording(),)
+        first = 0
+        if isinstance(ran, ProbedRun):
+            files = [one.file for one in ran.places if one.file is not None]
+        else:
+            recordings = ran.recordings
+            first = next((at for at, one in enumerate(recordings) if one is ran.recording), 0)
+            files = [one.file for each in recordings for one in each.functions.values()]
+        kept = _SavedRunFile(
+            name=name,
+            verb=verb,
+            scope=scope,
+            words=program.words,
+            cwd=program.launch.cwd,
+            time=datetime.now(UTC).astimezone().isoformat(timespec="seconds"),
+            roots=program.source_roots,
+            engine=ran.means if isinstance(ran, ProbedRun) else ran.engine,
+            view=ran.view,
+            recordings=recordings,
+            sources=_copy_sources(files, program.source_roots, folder / _SOURCES),
+            first=first,
+            probed=ran if isinstance(ran, ProbedRun) else None,
+        )
+        held = msgspec.msgpack.encode(kept)
+        if len(held) > _RUN_MAX:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED,
+                f"the run is {len(held) >> 20} MiB, and at most {_RUN_MAX >> 20} are saved",
+                hint=f"debugger {verb} --vs CMD compares without saving",
+            )
+        record = folder / _RECORD
+        record.touch(mode=0o600)
+        record.write_bytes(held)
+        shutil.rmtree(self._folder / name, ignore_errors=True)
+        folder.rename(self._folder / name)
+        for old in self._saved_names()[:-KEPT_MAX]:
+            shutil.rmtree(self._folder / old, ignore_errors=True)
+        what = _question_text(verb, scope)
+        return f"saved as {PREFIX}{name}: debugger {what} -- CMD --vs {PREFIX}{name}"
+
+    def load_run(self, name: str, *, verb: str, scope: str) -> SavedRun:
+        """Return a saved run, for the question that it was saved by.
+
+        Raises:
+            DebuggerError: NOT_FOUND, naming those that there are; USAGE for another question.
+        """
+        kept = self._read_run(name, _SavedRunFile)
+        if (kept.verb, kept.scope) != (verb, scope):
+            what = _question_text(kept.verb, kept.scope)
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"{PREFIX}{name} was saved by debugger {what}, which records something else",
+                hint=f"debugger {what} -- CMD --vs {PREFIX}{name}",
+            )
+        place = self._folder / name / _SOURCES
+        copies = {file: str(place / copy) for file, copy in kept.sources}
+        recordings = tuple(_of_copies(one, copies) for one in kept.recordings)
+        changed = tuple(_changed_sources(kept, place))
+        notes = list(kept.view.notes)
+        if changed:
+            names = ", ".join(Path(one).name for one in changed[:3])
+            notes.append(f"{PREFIX}{name} is of {kept.time}: since then changed {names}")
+        view = structs.replace(
+            kept.view, command=f"{PREFIX}{name} ({kept.view.command})", notes=tuple(notes)
+        )
+        return SavedRun(
+            name=name,
+            verb=kept.verb,
+            scope=kept.scope,
+            ran=RecordedRun(recordings[kept.first], recordings, view, kept.engine),
+            roots=tuple(str(place / str(at)) for at in range(len(kept.roots) + 1)),
+            cwd=kept.cwd,
+            changed=changed,
+            probed=_with_copies(kept.probed, copies, view) if kept.probed is not None else None,
+        )
+
+    def list_runs(self) -> answers.SavedRuns:
+        """List the saved runs, oldest first."""
+        found = []
+        for name in self._saved_names():
+            kept = self._read_run(name, _SavedRunHead)
+            folder = self._folder / name
+            found.append(
+                answers.SavedRun(
+                    name=name,
+                    verb=_question_text(kept.verb, kept.scope),
+                    command=shlex.join(kept.words),
+                    cwd=kept.cwd,
+                    time=kept.time,
+                    exit_code=kept.view.exit_code,
+                    exit_signal=kept.view.exit_signal,
+                    bytes=(folder / _RECORD).stat().st_size,
+                    changed=tuple(_changed_sources(kept, folder / _SOURCES)),
+                )
+            )
+        return answers.SavedRuns(tuple(found))
+
+    def remove_run(self, name: str) -> None:
+        """Remove a saved run.
+
+        Raises:
+            DebuggerError: NOT_FOUND, naming those that there are.
+        """
+        self._check_there(name)
+        shutil.rmtree(self._folder / name)
+
+    def _saved_names(self) -> list[str]:
+        if not self._folder.is_dir():
+            return []
+        every = [one for one in self._folder.iterdir() if _NAME.match(one.name)]
+        return [one.name for one in sorted(every, key=lambda one: one.stat().st_mtime_ns)]
+
+    def _check_there(self, name: str) -> None:
+        names = self._saved_names()
+        if name in names:
+            return
+        near = near_names(name, names)
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"no saved run {name!r}; there is: {', '.join(names) or 'none yet'}",
+            hint=f"--vs {PREFIX}{near[0]}" if near else "debugger path --save NAME -- CMD",
+        )
+
+    def _read_run(self, name: str, kind: type[_T]) -> _T:
+        self._check_there(name)
+        try:
+            held = (self._folder / name / _RECORD).read_bytes()
+            return msgspec.msgpack.decode(held, type=kind)
+        except (OSError, msgspec.DecodeError) as error:
+            raise DebuggerError(
+                ErrorCode.NOT_FOUND,
+                f"the saved run {name} cannot be read: {error}",
+                hint=f"debugger runs remove {name}",
+            ) from error
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that is none.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    if not _NAME.match(name):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{name!r} is no name for a run: letters, digits, dots, - and _",
+            hint="--save before",
+        )
+
+
+def roots_of(program: RecordedProgram | SavedRun) -> tuple[str, ...]:
+    """Return where the sources of a run are: of a saved one their copies, each below its own."""
+    return program.roots if isinstance(program, SavedRun) else (*program.source_roots, "/")
+
+
+def saved_name(words: Sequence[str]) -> str | None:
+    """Return the name of the saved run that stands in the place of a command."""
+    is_one = len(words) == 1 and words[0].startswith(PREFIX)
+    return words[0].removeprefix(PREFIX) if is_one else None
+
+
+def _question_text(verb: str, scope: str) -> str:
+    """Return the question of a scope: the probes with their options, or the function's name."""
+    if not scope:
+        return verb
+    return f"{verb} {scope}" if scope.startswith("--") else f"{verb} --function {scope}"
+
+
+def _copy_sources(
+    files: Iterable[str], roots: Sequence[str], place: Path
+) -> tuple[tuple[str, str], ...]:
+    """Copy the sources of a run, each below the number of its root."""
+    found, left = [], _SOURCES_MAX
+    for file in dict.fromkeys(files):
+        places = [*roots, "/"]
+        numbers = [at for at, root in enumerate(places) if file.startswith(root.rstrip("/") + "/")]
+        if not numbers:  # what was compiled elsewhere, and is not there
+            continue
+        number = max(numbers, key=lambda at: len(places[at]))
+        inside = os.path.relpath(file, places[number])
+        try:
+            held = Path(file).read_bytes()
+        except OSError:
+            continue
+        left -= len(held)
+        if left < 0:
+            break
+        copy = place / str(number) / inside
+        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        copy.write_bytes(held)
+        found.append((file, f"{number}/{inside}"))
+    return tuple(found)
+
+
+def _of_copies(one: Recording, copies: dict[str, str]) -> Recording:
+    functions = {
+        number: structs.replace(function, file=copies.get(function.file, function.file))
+        for number, function in one.functions.items()
+    }
+    return structs.replace(one, functions=functions)
+
+
+def _with_copies(one: ProbedRun, copies: dict[str, str], view: answers.RunView) -> ProbedRun:
+    places = tuple(
+        structs.replace(place, file=copies.get(place.file, place.file))
+        if place.file is not None
+        else place
+        for place in one.places
+    )
+    return structs.replace(one, places=places, view=view)
+
+
+def _changed_sources(kept: _SavedRunHead, place: Path) -> Iterable[str]:
+    for file, copy in kept.sources:
+        try:
+            is_same = Path(file).read_bytes() == (place / copy).read_bytes()
+        except OSError:
+            is_same = False
+        if not is_same:
+            yield file

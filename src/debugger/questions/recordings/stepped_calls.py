@@ -1,0 +1,280 @@
+"""How is a call told line by line where a program cannot be recorded: by stepping through it."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import functools
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import structs
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.program import ResumeKind
+from debugger.model.state import State
+from debugger.questions.recordings import counted_run, function_lookup, traced_run
+from debugger.questions.recordings.call_end import CallEnd, depth_of, find_call_end, is_another
+from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
+from debugger.questions.runner import question_run
+from debugger.questions.runner.question_run import RunningQuestion
+from debugger.recorders.model import (
+    CallEntered,
+    CallRaised,
+    CallReturned,
+    Event,
+    LinePassed,
+    LinesSkipped,
+    RecordedFunction,
+    RecordedValue,
+    Recording,
+    ValuesChanged,
+)
+from debugger.recorders.recording_order import FunctionPlace
+from debugger.session import stepping
+from debugger.session.inspection import frame_variables
+from debugger.session.stepping import WaitLimit
+
+LINES_MAX = 200
+STEPPED = "stepped"
+_STEP_S = 10.0
+_DEEPER_MAX = 100
+_UNKNOWN_END = (
+    "call {} was not seen to end: the program ended in it, or an exception left it and the program "
+    "stopped nowhere after that"
+)
+_HEADER = 8  # lines that a function's header may have
+_NS = 1_000_000_000
+_LLDB = ("lldb", "codelldb")
+
+
+async def step_through(
+    program: RecordedProgram, wanted: FunctionPlace, *, nth: int, when: str, most: int
+) -> RecordedRun:
+    """Run a program to a function, from its nth call on, and step through `most` calls of it.
+
+    Raises:
+        DebuggerError: NOT_FOUND where it was not called; what starting the program raises.
+    """
+    assert program.question is not None
+    # Without a name, in JavaScript, it is the function around the line.
+    nameless = "" if program.language == counted_run.JAVASCRIPT else None
+    spec = BreakpointSpec(
+        file=wanted.file or None,
+        line=wanted.line or None,
+        function=wanted.name or nameless,
+        condition=when or None,
+        hit_count=nth if nth > 1 else None,
+    )
+    question = dataclasses.replace(program.question, breakpoints=(spec,))
+    async with question_run.run_question(question) as run:
+        # A breakpoint that is switched on again would count its hits from the beginning.
+        walk = _SteppedCalls(run, is_alone=nth == 1 or most == 1)
+        stop = await run.wait_first()
+        while stop.state == State.STOPPED.value and walk.is_call(stop):
+            stop = await walk.step_through_call(stop)
+            if walk.calls == most or stop.state != State.STOPPED.value:
+                break
+            await walk.switch_breakpoint(stop, on=True)
+            if not walk.is_call(stop):
+                stop = await run.go_on(run.session_of(stop))
+        if not walk.calls:
+            raise _missed_error(run, wanted, stop)
+        seen = walk.to_recording()
+        return RecordedRun(seen, (seen,), _stepped_run_view(program, walk, stop), STEPPED)
+
+
+def _missed_error(run: RunningQuestion, wanted: FunctionPlace, stop: answers.Stop) -> DebuggerError:
+    words = wanted.name or f"{Path(wanted.file).name}:{wanted.line}"
+    bound = next((one.bound for one in run.session.breakpoints.user_breakpoints()), None)
+    if bound is not None and not bound.verified:
+        near = bound.near_names
+        is_misspelt = bool(wanted.name and near) or not bound.why
+        said = f"no function {words}" if is_misspelt else bound.why
+        there = f"; there is {', '.join(near)}" if near else ""
+        return DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"{said}{there}",
+            hint=f"debugger calls {near[0] if near else 'FUNCTION'} -- CMD",
+        )
+    if stop.state != State.TERMINATED.value:
+        how = f", for {stop.description}" if stop.description else ""
+        said = f"{words} was not come to: the program {stop.state}{how}"
+        return DebuggerError(ErrorCode.NOT_FOUND, said, hint="--timeout S gives it longer")
+    return DebuggerError(
+        ErrorCode.NOT_FOUND,
+        f"{words} was not called, or not so often, or not as --when wants it",
+        hint="debugger path -- CMD shows what ran",
+    )
+
+
+class _SteppedCalls:
+    """The calls that were stepped through.
+
+    While one `is_alone`, the function's breakpoint is off: other threads, and calls that it makes
+    of itself, pass it, and a debugger does not lose the step for them.
+    """
+
+    def __init__(self, run: RunningQuestion, *, is_alone: bool) -> None:
+        self.run = run
+        self._is_alone = is_alone
+        self._places: tuple[int, ...] = ()
+        self._entry: answers.FrameView | None = None
+        self._began = asyncio.get_running_loop().time()
+        self._functions: dict[tuple[str, str], RecordedFunction] = {}
+        self.events: list[Event] = []
+        self.calls = 0
+        self.notes: list[str] = []
+
+    @property
+    def elapsed_ns(self) -> int:
+        """The nanoseconds since it began."""
+        return int((asyncio.get_running_loop().time() - self._began) * _NS)
+
+    def to_recording(self) -> Recording:
+        """Return what was seen; how often the function was called is not known."""
+        functions = {one.number: one for one in self._functions.values()}
+        return Recording(functions=functions, events=tuple(self.events), chosen=self.calls)
+
+    def is_call(self, stop: answers.Stop) -> bool:
+        """Tell whether a stop is at the beginning of a call."""
+        adapter, entry = self.run.session.adapter, self._entry
+        return bool(stop.hit_breakpoints) or (
+            entry is not None and is_another(entry, stop, adapter)
+        )
+
+    async def step_through_call(self, stop: answers.Stop) -> answers.Stop:
+        """Step through the call that was stopped at, and return the stop after it."""
+        self.calls += 1
+        call, depth = self.calls, depth_of(stop)
+        frame, known = stop.frame, _local_texts(stop)
+        assert frame is not None  # it stopped at a breakpoint
+        self._entry = entry = frame
+        adapter = self.run.session.adapter
+        given = () if self._is_early(frame) else await self._call_arguments(stop, frame, known)
+        self.events += [
+            CallEntered(call, 0, self._called_function(frame).number, 1, self.elapsed_ns, 0, given),
+            LinePassed(call, self.elapsed_ns, frame.line or 0),
+        ]
+        self._places, thread = stop.hit_breakpoints, stop.thread
+        await self.switch_breakpoint(stop, on=False)
+        for _ in range(LINES_MAX):
+            before, stop = stop, await self._step_line(stop, depth)
+            if stop.state == State.STOPPED.value and stop.thread != thread:
+                self.events.append(LinesSkipped(call, 1))
+                why = stop.signal or stop.description
+                why = why or (stop.reason or "a breakpoint").replace("_", " ")
+                self.notes.append(f"another thread stopped in the middle of a call, for {why}")
+                return stop
+            ended = find_call_end(before, stop, entry=entry, depth=depth, adapter=adapter)
+            if ended is not None:
+                self._end_call(call, ended, frame.line or 0)
+            if ended is None and stop.state == State.TERMINATED.value:
+                self.notes.append(_UNKNOWN_END.format(call))
+            if ended is not None or stop.state != State.STOPPED.value or stop.frame is None:
+                return stop
+            depth = depth_of(stop)  # in JavaScript it is another after an await
+            now = _local_texts(stop)
+            changed = tuple(
+                RecordedValue(*one) for one in now.items() if known.get(one[0]) != one[1]
+            )
+            if changed:
+                self.events.append(ValuesChanged(call, changed))
+            if stop.frame.line != frame.line:  # debuggers stop several times on some lines
+                self.events.append(LinePassed(call, self.elapsed_ns, stop.frame.line or 0))
+            known, frame = {**known, **now}, stop.frame  # blocks have names of their own
+        self.events.append(LinesSkipped(call, 1))
+        self.notes.append(f"only the first {LINES_MAX} lines of a call are stepped through")
+        return stop
+
+    def _end_call(self, call: int, ended: CallEnd, line: int) -> None:
+        if ended.error is not None:
+            self.events.append(CallRaised(call, self.elapsed_ns, *ended.error, line))
+        elif ended.value is not None:
+            self.events.append(CallReturned(call, self.elapsed_ns, ended.value))
+        else:
+            self.notes.append(f"the call waits at line {line}: where it goes on is not told")
+
+    async def switch_breakpoint(self, stop: answers.Stop, *, on: bool) -> None:
+        """Switch the function's breakpoint, where a call is to be stepped through alone."""
+        if not self._is_alone or not self._places:
+            return
+        session = self.run.session_of(stop)
+        for number in self._places:
+            await session.run_job(functools.partial(session.binding.enable, number, on=on))
+
+    async def _step_line(self, stop: answers.Stop, depth: int) -> answers.Stop:
+        """Step over a line; what stops further in at our own breakpoint is run to its end."""
+        stop = await self._resume_and_wait(stop, ResumeKind.NEXT)
+        for _ in range(_DEEPER_MAX):
+            is_ours = stop.state == State.STOPPED.value and bool(stop.hit_breakpoints)
+            if not is_ours or depth_of(stop) <= depth:
+                break
+            stop = await self._resume_and_wait(stop, ResumeKind.FINISH)
+        return stop
+
+    async def _resume_and_wait(self, stop: answers.Stop, how: ResumeKind) -> answers.Stop:
+        patience = WaitLimit(min(_STEP_S, self.run.left_s), self.run.patience.interrupted)
+        return await stepping.resume_and_wait(self.run.session_of(stop), how, patience)
+
+    async def _call_arguments(
+        self, stop: answers.Stop, frame: answers.FrameView, known: Mapping[str, str]
+    ) -> tuple[RecordedValue, ...]:
+        """Return what a call was given: as the debugger tells it, or else by the header."""
+        session = self.run.session_of(stop)
+        try:
+            told = await session.run_job(
+                functools.partial(frame_variables, session, only_arguments=True)
+            )
+        except DebuggerError:
+            return _in_header(frame, known)
+        return tuple(RecordedValue(one.name, one.value) for one in told.variables)
+
+    def _is_early(self, frame: answers.FrameView) -> bool:
+        """Tell whether it may have stopped before the arguments are where they are looked for.
+
+        LLDB finds the end of a function's prologue by its second line; some have but one.
+        """
+        if not self.run.session.adapter.startswith(_LLDB):
+            return False
+        text = "".join(function_lookup.lines_of(frame.file or "")[(frame.line or 0) - 1 :][:1])
+        name = re.split(r"::|\.", frame.function or "")[-1].partition("(")[0]
+        return f"{name}(" in text and "}" in text
+
+    def _called_function(self, frame: answers.FrameView) -> RecordedFunction:
+        key = (frame.function or "?", frame.file or "")
+        number = len(self._functions) + 1
+        return self._functions.setdefault(key, RecordedFunction(number, *key, frame.line or 0))
+
+
+def _local_texts(stop: answers.Stop) -> dict[str, str]:
+    return {one.name: one.value for one in stop.locals}
+
+
+def _in_header(frame: answers.FrameView, known: Mapping[str, str]) -> tuple[RecordedValue, ...]:
+    """Choose of the variables at the entry those that the function's header names."""
+    text = function_lookup.lines_of(frame.file or "")
+    last = frame.line or 0
+    header = "\n".join(text[max(last - _HEADER, 0) : last])
+    name = re.split(r"::|\.", frame.function or "")[-1].partition("(")[0]
+    begins = header.rfind(f"{name}(")
+    if begins < 0:
+        return tuple(RecordedValue(*one) for one in known.items())
+    inside = header[begins + len(name) :]
+    words = set(re.findall(r"\w+", inside[: inside.find("{")] if "{" in inside else inside))
+    return tuple(RecordedValue(one, value) for one, value in known.items() if one in words)
+
+
+def _stepped_run_view(
+    program: RecordedProgram, walk: _SteppedCalls, stop: answers.Stop
+) -> answers.RunView:
+    is_over = stop.state == State.TERMINATED.value
+    found = traced_run.traced_run_view(
+        walk.run, stop, program.words, took_s=walk.elapsed_ns / _NS, notes=walk.notes
+    )
+    return structs.replace(
+        found, timed_out=stop.timed_out, is_cut=not is_over and not stop.timed_out
+    )

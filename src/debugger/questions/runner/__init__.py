@@ -1,0 +1,1 @@
+"""Runs a program for a question, and keeps the answers."""

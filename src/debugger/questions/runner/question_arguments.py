@@ -1,0 +1,242 @@
+"""Defines the arguments that all questions share: the run, the adapter, the evidence kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Annotated, Protocol, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from debugger.backends import select_backend
+from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.command_registry import Argument, Option
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.runner.session_begin import (
+    backend_maker,
+    caller_commands,
+    locate_target,
+    pids_with_session,
+    with_default,
+)
+from debugger.session.idle_watch import QUESTION_LIMIT
+from debugger.session.stepping import WaitLimit
+from debugger.symbols.program_file import inspect_program
+from debugger.targets import attach_target, launch_target
+from debugger.targets import command_line as commands
+
+GROUP = "Questions"
+_TIMEOUT_S = 60.0
+_KEPT_TOKENS = 4000
+EMPTY = "/dev/null"
+# Python's own words for a crash in compiled code, which its debugger does not see.
+_OWN_WORDS = ("PYTHONFAULTHANDLER", "1")
+
+Words = Annotated[tuple[str, ...], Argument("CMD", "what to run, after --")]
+Pid = Annotated[int | None, Option("--pid", help="what runs already", metavar="N")]
+Timeout = Annotated[float | None, Option("--timeout", help="seconds to run (60)", metavar="S")]
+Stdin = Annotated[
+    str | None, Option("--stdin", help="file for its standard input, else empty", metavar="FILE")
+]
+Cwd = Annotated[str | None, Option("--cwd", help="directory to run in", metavar="D")]
+Env = Annotated[tuple[str, ...], Option("--env", help="change the environment", metavar="K=V")]
+Adapter = Annotated[str | None, Option("--adapter", help="debug adapter to use")]
+Backend = Annotated[str | None, Option("--backend", help=" or ".join(select_backend.BACKENDS))]
+
+
+class QuestionOptions(Struct, frozen=True):
+    """What every question takes: what is run, how, and for how long."""
+
+    verb: str
+    words: tuple[str, ...] = ()
+    core: str | None = None
+    pid: int | None = None
+    timeout: float | None = None
+    stdin: str | None = None
+    cwd: str | None = None
+    env: tuple[str, ...] = ()
+    adapter: str | None = None
+    backend: str | None = None
+    keep: bool = False
+
+    def repeat_command(self, own: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the command line that asks it again, `own` its arguments and options."""
+        options = options_of(
+            ("--core", self.core),
+            ("--pid", self.pid),
+            ("--timeout", self.timeout),
+            ("--stdin", self.stdin),
+            ("--cwd", self.cwd),
+            *(("--env", pair) for pair in self.env),
+            ("--adapter", self.adapter),
+            ("--backend", self.backend),
+        )
+        words = ["--", *self.words] if self.words else []
+        return ("debugger", self.verb, *own, *options, *words)
+
+
+class BreakpointChooser(Protocol):
+    """What a question has to stop at in the programs of a language."""
+
+    def __call__(self, language: str, *, keep: bool) -> tuple[BreakpointSpec, ...]:
+        """Return the breakpoints; with `keep` the session is left where the answer was found."""
+
+
+def no_breakpoints(language: str, *, keep: bool) -> tuple[BreakpointSpec, ...]:  # noqa: ARG001 - Breakpoints
+    """Stop nowhere of itself."""
+    return ()
+
+
+async def build_question(
+    call: CommandCall, asked: QuestionOptions, breakpoints: BreakpointChooser = no_breakpoints
+) -> QuestionRun:
+    """Return what is to be run for a question; `breakpoints` are those for a language.
+
+    Raises:
+        DebuggerError: USAGE, NOT_FOUND, LAUNCH_FAILED, ADAPTER_NOT_FOUND, each with what to do.
+    """
+    patience = _question_limit(call, asked)
+    if asked.core is not None and asked.pid is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--core or --pid, not both",
+            hint=f"debugger {asked.verb} --core FILE PROGRAM",
+        )
+    if asked.core is not None or asked.pid is not None:
+        prepared = await _prepare_attach(call, asked)
+        target: LaunchTarget | AttachTarget = prepared.target
+        profile, program = prepared.profile, prepared.target.program
+        language = inspect_program(program).language if program else ""
+    else:
+        wanted = _launch_request(call, asked)
+        launch, profile = launch_target.prepare_launch(with_default(call, wanted))
+        if wanted.python is not None and launch.python is not None:
+            await launch_target.check_python(launch)
+        target = launch
+        language = "python" if launch.program is None else inspect_program(launch.program).language
+    return QuestionRun(
+        sessions=call.sessions,
+        target=target,
+        make_backend=backend_maker(call, profile),
+        name=asked.verb,
+        patience=patience,
+        keep=asked.keep,
+        breakpoints=breakpoints(language, keep=asked.keep),
+        adapter=profile.name,
+        language=language,
+        languages=tuple(profile.languages),
+    )
+
+
+def _question_limit(call: CommandCall, asked: QuestionOptions) -> WaitLimit:
+    """Return how long a question may run; a server gets some time for a first request."""
+    patience = call.wait_limit(_TIMEOUT_S if asked.timeout is None else asked.timeout)
+    if asked.pid is not None:
+        return replace(patience, idle_limits={})
+    if asked.timeout is not None:
+        return patience
+    return replace(patience, idle_limits={**patience.idle_limits, **QUESTION_LIMIT})
+
+
+_Answer = TypeVar("_Answer", bound=answers.Answer)
+
+
+def keep_evidence(
+    call: CommandCall, again: Sequence[str], answer: _Answer, *, summary: str, files: Iterable[str]
+) -> _Answer:
+    """Keep an answer as evidence, and give it its id.
+
+    `again` is the command that asks it again, `files` are those that it quotes.
+    """
+    number = call.evidence.keep_answer(
+        again,
+        call.cwd,
+        summary=summary,
+        text=call.as_text(answer, _KEPT_TOKENS),
+        files=files,
+    )
+    return msgspec.structs.replace(answer, evidence=number)
+
+
+def options_of(*pairs: tuple[str, str | float | None]) -> list[str]:
+    """Return options with their values, but for those that were not given."""
+    return [
+        word
+        for flag, one in pairs
+        if one is not None
+        for word in (flag, f"{one:g}" if isinstance(one, float) else str(one))
+    ]
+
+
+def _launch_request(call: CommandCall, asked: QuestionOptions) -> launch_target.LaunchRequest:
+    env = call.env
+    read = commands.parse_command(asked.words, caller_commands(call), verb=asked.verb)
+    changed = [*(f"{name}={value}" for name, value in read.env), *asked.env]
+    program, module, args, python = read.program, read.module, read.args, read.python
+    profiles = select_backend.adapter_profiles(call.config.adapters)
+    profile = (
+        select_backend.find_profile(asked.adapter, profiles) if asked.adapter is not None else None
+    )
+    if read.interpreter and _is_for_the_interpreter(profile, asked.backend):
+        program, *rest = read.interpreter
+        module, args, python = None, tuple(rest), None
+    if read.interpreter and "PYTHONFAULTHANDLER" not in env:
+        changed.insert(0, "=".join(_OWN_WORDS))
+    return launch_target.LaunchRequest(
+        cwd=call.cwd,
+        env=env,
+        program=program if module is None else None,
+        module=module,
+        args=args,
+        adapter=asked.adapter,
+        backend=select_backend.choose_backend(asked.backend, env, call.config.defaults.backend),
+        python=python,
+        stdin=asked.stdin if asked.stdin is not None else EMPTY,
+        changed_env=tuple(changed),
+        changed_cwd=asked.cwd,
+        adapters=call.config.adapters,
+        verb=asked.verb,
+    )
+
+
+def _is_for_the_interpreter(profile: AdapterProfile | None, backend: str | None) -> bool:
+    """Tell whether what was chosen debugs compiled code: then the interpreter is the program."""
+    if backend not in {None, select_backend.DAP}:
+        return True
+    return profile is not None and not {"python", "javascript"} & set(profile.languages)
+
+
+async def _prepare_attach(
+    call: CommandCall, asked: QuestionOptions
+) -> attach_target.PreparedAttach:
+    if asked.core is not None and len(asked.words) != 1:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "a core file needs the program that left it",
+            hint=f"debugger {asked.verb} --core FILE PROGRAM",
+        )
+    if asked.pid is not None and asked.words:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--pid or a command, not both",
+            hint=f"debugger {asked.verb} --pid {asked.pid}",
+        )
+    wanted = attach_target.AttachRequest(
+        cwd=call.cwd,
+        env=call.env,
+        what=str(asked.pid) if asked.pid is not None else asked.words[0],
+        core=asked.core,
+        adapter=asked.adapter,
+        backend=select_backend.choose_backend(
+            asked.backend, call.env, call.config.defaults.backend
+        ),
+        adapters=call.config.adapters,
+        held=pids_with_session(call),
+    )
+    return await locate_target(wanted, hint=f"debugger {asked.verb} --pid N")

@@ -1,0 +1,222 @@
+"""Runs a program for a question, and ends everything afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from msgspec import UNSET
+
+from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.errors import DebuggerError
+from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import OutputStream
+from debugger.model.program import ResumeKind
+from debugger.model.state import State
+from debugger.model.text_clip import clip_text
+from debugger.session import process_tree, stepping, stop_report
+from debugger.session.session import MakeBackend, Session
+from debugger.session.session_list import SessionList
+from debugger.session.session_state import is_running_program
+from debugger.session.stepping import WaitLimit
+from debugger.system.idle_detector import CONNECTIONS, INPUT
+from debugger.system.process_info import look_at
+
+_SAID = 400
+_LINE_MAX = 2000
+_PAUSE_S = 3.0
+_LEFT_MAX = 5
+_ENDED = "Z"
+_AFTER = {
+    INPUT: "--stdin FILE gives it input",
+    CONNECTIONS: "--timeout S waits for requests that you make meanwhile",
+}
+
+
+@dataclass(frozen=True)
+class QuestionRun:
+    """What is run for a question, and for how long; `name` is that of its private session.
+
+    `keep` leaves the session, stopped where the answer was found, for the ordinary commands.
+    """
+
+    sessions: SessionList
+    target: LaunchTarget | AttachTarget
+    make_backend: MakeBackend
+    name: str
+    patience: WaitLimit
+    keep: bool = False
+    breakpoints: tuple[BreakpointSpec, ...] = ()
+    adapter: str = ""
+    language: str = ""
+    languages: tuple[str, ...] = ()  # those of the adapter
+
+
+@dataclass
+class RunningQuestion:
+    """A program that runs for a question: its session, and the time that is left."""
+
+    session: Session
+    patience: WaitLimit
+    ends_at: float
+    kept: Session | None = None  # the process that stays, stopped
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def left_s(self) -> float:
+        """The seconds that are left."""
+        return max(0.0, self.ends_at - asyncio.get_running_loop().time())
+
+    @property
+    def over_s(self) -> float:
+        """The seconds since the time was up."""
+        return max(0.0, asyncio.get_running_loop().time() - self.ends_at)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the session stays when the question is answered."""
+        return self.kept is not None
+
+    def keep_stopped(self, stop: answers.Stop) -> str:
+        """Leave the process stopped that stopped; return its session's name."""
+        self.kept = self.session_of(stop)
+        return self.kept.name
+
+    def session_of(self, stop: answers.Stop) -> Session:
+        """Return the session of the process that stopped: the program's, or a child's."""
+        return process_tree.find_member(self.session, stop.session) or self.session
+
+    async def wait_first(self) -> answers.Stop:
+        """Wait for the first stop, or the end."""
+        return await stepping.wait_for_stop(self.session, self._limit(self.left_s), after=0)
+
+    async def go_on(self, at: Session, within_s: float | None = None) -> answers.Stop:
+        """Let a stopped process run on, to the next stop or the end.
+
+        Raises:
+            DebuggerError: What resuming raises; ADAPTER_DIED.
+        """
+        seconds = self.left_s if within_s is None else within_s
+        return await stepping.resume_and_wait(at, ResumeKind.CONTINUE, self._limit(seconds))
+
+    async def wait_for_child(self, within_s: float) -> answers.Stop | None:
+        """Wait for a process that the ended program has left; None where none stops or ends."""
+        if not any(one.is_live for one in self.session.family.tree_sessions(self.session)):
+            return None
+        try:
+            return await stepping.wait_for_stop(
+                self.session, self._limit(min(within_s, self.left_s))
+            )
+        except DebuggerError:
+            return None
+
+    async def stop_and_report(self) -> answers.Stop | None:
+        """Stop a program that runs and say where it is; None where it does not stop soon."""
+        session = process_tree.find_running(self.session)
+        if session.state is not State.RUNNING or not is_running_program(session.target):
+            return None
+        cursor = session.timeline.cursor()
+        try:
+            await session.pause()
+            stop = await stepping.wait_for_stop(
+                session, WaitLimit(_PAUSE_S, asyncio.Event()), after=cursor
+            )
+        except DebuggerError:
+            return None
+        return stop if stop.state == State.STOPPED.value else None
+
+    def last_output_lines(self) -> tuple[str, ...]:
+        """Return the last lines that the program, and what is in it, has written."""
+        return tuple(line.text for line in self.read_output().lines)
+
+    def said_in_all(self) -> list[str]:
+        """Return all lines that the program, and what is in it, has written and that were kept."""
+        return [
+            line.text
+            for line in self.session.timeline.lines(since=0).lines
+            if line.stream is not OutputStream.CONSOLE
+        ]
+
+    def read_output(self) -> answers.Output:
+        """Return the end of the program's output, and how much there was."""
+        page = self.session.timeline.lines(since=0)
+        lines = [one for one in page.lines if one.stream is not OutputStream.CONSOLE]
+        return answers.Output(
+            lines=tuple(
+                answers.OutputLine(one.stream.value, clip_text(one.text, _LINE_MAX), one.seq)
+                for one in lines[-_SAID:]
+            ),
+            dropped=page.dropped,
+            total=len(lines),
+        )
+
+    def notes_of(self, stop: answers.Stop) -> tuple[str, ...]:
+        """Return a stop's notes, and after the end what becomes of the processes left running."""
+        notes = stop.notes
+        if self.kept is None:
+            notes = tuple(one for one in notes if not process_tree.is_of_sessions(one))
+        if stop.waiting is not UNSET:
+            return (*notes, waiting_note(stop.waiting))
+        relatives = self.session.family.tree_sessions(self.session)
+        left = [f"process {one.pid}" for one in relatives if runs_on(one)]
+        if stop.state != State.TERMINATED.value or not left:
+            return notes
+        named = ", ".join(left[:_LEFT_MAX]) + f" and {len(left) - _LEFT_MAX} more" * (
+            len(left) > _LEFT_MAX
+        )
+        if isinstance(self.session.target, LaunchTarget):
+            return (*notes, f"ended what the program left running: {named}")
+        return (*notes, f"the program left running, and so they stay: {named}")
+
+    def _limit(self, seconds: float) -> WaitLimit:
+        return replace(self.patience, seconds=seconds)
+
+
+def waiting_note(waiting: answers.IdleReason) -> str:
+    """Say what an idle program waits for, and how to give it that in a question."""
+    return f"{waiting.describe}; {_AFTER[waiting.kind]}"
+
+
+@asynccontextmanager
+async def run_question(question: QuestionRun) -> AsyncIterator[RunningQuestion]:
+    """Run a program in a private session; it is ended and forgotten whatever happens.
+
+    What was attached to is let go of. A run that `is_kept` becomes the current session.
+
+    Raises:
+        DebuggerError: What starting, or attaching to, the program raises.
+    """
+    session = await question.sessions.create(
+        question.target, question.make_backend, name=None, private=question.name
+    )
+    run = None
+    try:
+        for spec in question.breakpoints:
+            session.breakpoints.add(spec)
+        await session.run_job(session.start_program)
+        ends_at = asyncio.get_running_loop().time() + question.patience.seconds
+        run = RunningQuestion(session, question.patience, ends_at)
+        yield run
+    finally:
+        # A client that has gone cancels us once, and this then runs to its end.
+        if run is not None and run.kept is not None:
+            question.sessions.select(run.kept.name)
+        else:
+            await question.sessions.close(session, kill=isinstance(question.target, LaunchTarget))
+
+
+def runs_on(session: Session) -> bool:
+    """Tell whether a process of a family is there, and has not come to its end."""
+    if not session.is_live or session.state is State.TERMINATED:
+        return False
+    seen = look_at(session.pid) if session.pid is not None else None
+    return seen is not None and seen.state != _ENDED
+
+
+def report_run_end(run: RunningQuestion) -> answers.Stop | None:
+    """Tell how the program has ended; None while it has not."""
+    program = process_tree.root_session(run.session)
+    return stop_report.report_end(program) if program.state is State.TERMINATED else None

@@ -1,0 +1,175 @@
+"""How a session begins: its backend, its first breakpoints, and what of them did not bind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import msgspec
+from msgspec import UNSET
+
+from debugger.backends import select_backend
+from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.backends.dap.conversation import AdapterLimits
+from debugger.backends.mapped_backend import map_sources
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.state import State
+from debugger.questions.runner.command_call import CommandCall
+from debugger.session import views
+from debugger.session.session import MakeBackend, Session
+from debugger.targets import attach_target, launch_target
+from debugger.targets import command_line as commands
+
+_REQUEST_MS = "XCODEBUILDMCP_DAP_REQUEST_TIMEOUT_MS"
+_YES = frozenset({"1", "true", "TRUE", "yes"})
+_LOOK_S = 10.0  # a host's name may take long to resolve
+
+
+def with_default(
+    call: CommandCall, wanted: launch_target.LaunchRequest
+) -> launch_target.LaunchRequest:
+    """Take the configured adapter where it fits the program."""
+    name = call.config.defaults.adapter
+    if wanted.adapter is not None or name is None or wanted.module is not None:
+        return wanted
+    select_backend.find_profile(
+        name, select_backend.adapter_profiles(call.config.adapters)
+    )  # an unknown one is an error
+    try:
+        # A backend that was selected, and that fits, comes before the adapter of another.
+        if select_backend.find_backend_name(launch_target.prepare_launch(wanted)[1]) is not None:
+            return wanted
+        configured = msgspec.structs.replace(wanted, adapter=name)
+        launch_target.prepare_launch(configured)
+    except DebuggerError:
+        return wanted
+    return configured
+
+
+def caller_commands(call: CommandCall) -> commands.CallerCommands:
+    """Return what is on this machine for the caller's directory and environment."""
+    path = call.env.get("PATH", os.defpath).split(os.pathsep)
+    folders = [os.path.join(call.cwd, folder) for folder in path]
+    return commands.CallerCommands(
+        call.cwd, lambda name: launch_target.find_on_path(name, call.env, call.cwd), folders
+    )
+
+
+def resolve_managed(
+    call: CommandCall, wanted: launch_target.LaunchRequest
+) -> launch_target.LaunchRequest:
+    """Take `uv run CMD` and its like for CMD in the project's environment.
+
+    Raises:
+        DebuggerError: USAGE where that environment is not known; LAUNCH_FAILED for no such CMD.
+    """
+    if wanted.program is None or not commands.is_managed(wanted.program, wanted.args):
+        return wanted
+    read = commands.parse_command(
+        [wanted.program, *wanted.args], caller_commands(call), verb="start"
+    )
+    return msgspec.structs.replace(
+        wanted,
+        program=read.program if read.module is None else None,
+        module=read.module,
+        args=read.args,
+        python=wanted.python or read.python,
+        changed_env=(*(f"{name}={value}" for name, value in read.env), *wanted.changed_env),
+    )
+
+
+def pids_with_session(call: CommandCall) -> dict[int, str]:
+    """Return which processes have a session, by their pids: a program has one debugger."""
+    live = (one for one in call.sessions.all_sessions() if one.is_live)
+    return {one.pid: one.name for one in live if one.pid is not None}
+
+
+async def locate_target(
+    wanted: attach_target.AttachRequest, *, hint: str
+) -> attach_target.PreparedAttach:
+    """Find what is to be attached to, within 10 s; `hint` is for when it is not found in time.
+
+    Raises:
+        DebuggerError: TIMEOUT; what preparing to attach raises.
+    """
+    try:
+        async with asyncio.timeout(_LOOK_S):
+            return await asyncio.to_thread(attach_target.prepare_attach, wanted)
+    except TimeoutError:
+        raise DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{wanted.connect or 'the process'} was not found within {_LOOK_S:g} s",
+            hint=hint,
+        ) from None
+
+
+def backend_maker(call: CommandCall, profile: AdapterProfile) -> MakeBackend:
+    """Return what makes a backend for a session.
+
+    Raises:
+        DebuggerError: ADAPTER_NOT_FOUND, USAGE for a source map that is none.
+    """
+    found = select_backend.find_adapter(profile, call.env, call.config.adapters)
+    limits = AdapterLimits(
+        initialize_s=call.config.timeouts.dap_initialize_secs,
+        request_s=_request_s(call),
+        logs_messages=call.config.daemon.log_dap
+        or call.env.get("XCODEBUILDMCP_DAP_LOG_EVENTS", "") in _YES,
+    )
+    make = select_backend.backend_maker(
+        profile, found, limits=limits, scratch_root=call.scratch_root
+    )
+    return map_sources(make, call.source_map())
+
+
+def _request_s(call: CommandCall) -> float:
+    """Return how long a request may take: of XcodeBuildMCP's variable, or of the configuration.
+
+    Raises:
+        DebuggerError: USAGE for a variable that is no number of milliseconds.
+    """
+    given = call.env.get(_REQUEST_MS)
+    if not given:
+        return call.config.timeouts.dap_request_secs
+    if not given.isdecimal() or not int(given):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{_REQUEST_MS} is a number of milliseconds above 0, not {given!r}",
+            hint=f"unset {_REQUEST_MS}",
+        )
+    return int(given) / 1000
+
+
+async def begin_session(call: CommandCall, session: Session) -> None:
+    """Begin a session; one that cannot begin is forgotten.
+
+    Raises:
+        DebuggerError: What starting, or attaching to, the program raises.
+    """
+    try:
+        await session.run_job(session.start_program)
+    except DebuggerError:
+        await call.sessions.close(session, kill=True)
+        raise
+    except asyncio.CancelledError:
+        if session.state is State.IDLE:  # it has not begun, and now never will
+            await call.sessions.close(session, kill=True)
+        raise
+
+
+def breakpoint_notes(session: Session) -> list[str]:
+    """Say which breakpoints did not bind, and why, and which are elsewhere than was asked for."""
+    notes = []
+    for one in session.breakpoints.user_breakpoints():
+        view = views.breakpoint_view(one)
+        if one.at is not None and one.at.note is not None and view.why_unbound is UNSET:
+            notes.append(f"breakpoint {one.id}: {one.at.note}")
+        relatives = session.family.tree_sessions(session)
+        if view.why_unbound is UNSET or any(
+            each.breakpoints.count_hits(one.id) for each in relatives
+        ):
+            continue
+        choices = [*map(str, view.nearest_lines or ()), *(view.near_names or ())]
+        near = f"; nearest: {', '.join(choices)}" if choices else ""
+        notes.append(f"breakpoint {one.id} is pending: {view.why_unbound}{near}")
+    return notes

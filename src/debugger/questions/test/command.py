@@ -1,0 +1,204 @@
+"""Which test fails, and why: one command runs the tests of any runner that is known."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.command_registry import Option, register_command
+from debugger.questions.recordings.recording_arguments import recorded_programs
+from debugger.questions.runner import launch_words
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.evidence_store import files_of
+from debugger.questions.runner.question_arguments import (
+    GROUP,
+    Cwd,
+    Env,
+    QuestionOptions,
+    Stdin,
+    Timeout,
+    Words,
+    build_question,
+    keep_evidence,
+)
+from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.test import python_tests, test_question, test_runners
+from debugger.questions.test.test_setting import DebuggedRerun, RunnerSetting
+from debugger.targets import launch_target
+
+_TIMEOUT_S = 60.0
+
+
+@register_command("test", group=GROUP)
+async def run_tests(
+    call: CommandCall,
+    words: Words = (),
+    *,
+    timeout: Timeout = None,
+    stdin: Stdin = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    keep: Annotated[bool, Option("--keep", help="leave it stopped where the test failed")] = False,
+) -> answers.Answer:
+    """Run tests; of the first that fails, say why, and where its wrong value came from.
+
+    CMD is what you would type: pytest, python -m unittest, go test, cargo test, node --test, jest,
+    vitest, mocha, ctest, or a program of googletest. What failed is told at the assertion in your
+    own code: its operands' values, and the lines that made them; other failures by name. Errors of
+    the compiler, tests that do not exist, and tests that do not end are told as such.
+    """
+    asked = QuestionOptions(
+        verb="test", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env, keep=keep
+    )
+    wanted = test_runners.parse_runner(words)
+    if wanted.runner == test_runners.PYTHON or _is_python(call, asked, wanted):
+        answer = await _test_python(call, asked)
+    else:
+        answer = await _test_others(call, asked, wanted)
+    callers = [one.frame for one in answer.callers]
+    frames = [answer.frame, *callers, *(one.frame for one in answer.made)]
+    summary = answer.cause or answer.summary or answer.outcome
+    return keep_evidence(
+        call, asked.repeat_command(), answer, summary=summary, files=files_of(frames)
+    )
+
+
+def _is_python(
+    call: CommandCall, asked: QuestionOptions, wanted: test_runners.RunnerCommand
+) -> bool:
+    """Tell whether a program is a script of Python: by its first line."""
+    if wanted.runner != test_runners.PROGRAM:
+        return False
+    path = _runner_program(call, asked, wanted)
+    with open(path, "rb") as file:
+        line = file.readline(200)
+    return line.startswith(b"#!") and b"python" in line
+
+
+async def _test_python(call: CommandCall, asked: QuestionOptions) -> answers.Tested:
+    [program] = await recorded_programs(call, asked)
+    answer = await python_tests.find_failing_test(program)
+    frame = answer.frame
+    if not asked.keep or answer.outcome != "failed" or frame is None or frame.file is None:
+        return answer
+    place = BreakpointSpec(file=frame.file, line=frame.line)
+    again = await build_question(call, asked, lambda _language, *, keep: (place,) if keep else ())
+    return await python_tests.keep_failing_test(again, answer)
+
+
+def _runner_program(
+    call: CommandCall, asked: QuestionOptions, wanted: test_runners.RunnerCommand
+) -> str:
+    """Return the path of the runner's program.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED where there is none.
+    """
+    name = wanted.words[0]
+    folder = os.path.join(call.cwd, asked.cwd or "")
+    path = os.path.normpath(os.path.join(folder, os.path.expanduser(name)))
+    found = path if os.path.isfile(path) else None
+    if found is None and "/" not in name:
+        found = launch_target.find_on_path(name, call.env, call.cwd)
+    if found is None:
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED,
+            f"no such command: {name[:60]}",
+            hint="debugger test -- pytest, go test, cargo test, node --test, jest, vitest, mocha, "
+            "ctest",
+        )
+    return found
+
+
+async def _test_others(
+    call: CommandCall, asked: QuestionOptions, wanted: test_runners.RunnerCommand
+) -> answers.Tested:
+    cwd = os.path.normpath(os.path.join(call.cwd, asked.cwd or ""))
+    if not os.path.isdir(cwd):
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"no such directory: {cwd}",
+            hint="debugger test --cwd DIRECTORY -- CMD",
+        )
+    pairs = launch_target.parse_environment((*wanted.env, *asked.env), asked.verb)
+    call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="test-", dir=call.scratch_root) as scratch:
+        setting = RunnerSetting(
+            runner=wanted.runner,
+            words=_runner_words(call, asked, wanted, cwd),
+            cwd=cwd,
+            env={**call.env, **pairs},
+            seconds=call.wait_limit(_TIMEOUT_S if asked.timeout is None else asked.timeout).seconds,
+            scratch=Path(scratch),
+            ask=partial(
+                _debugged_question, call, asked, tuple(f"{key}={one}" for key, one in pairs.items())
+            ),
+            stdin=await asyncio.to_thread(_stdin_bytes, call, asked),
+            interrupted=call.interrupted,
+        )
+        return await test_question.find_failing_test(setting)
+
+
+def _stdin_bytes(call: CommandCall, asked: QuestionOptions) -> bytes:
+    if asked.stdin is None:
+        return b""
+    return launch_words.read_stdin_file(Path(os.path.normpath(os.path.join(call.cwd, asked.stdin))))
+
+
+def _runner_words(
+    call: CommandCall, asked: QuestionOptions, wanted: test_runners.RunnerCommand, cwd: str
+) -> tuple[str, ...]:
+    """Return the words with the program's path; of a script of Node's, Node and the script."""
+    if wanted.runner not in test_runners.SCRIPTS:
+        return (_runner_program(call, asked, wanted), *wanted.words[1:])
+    name = wanted.runner
+    rest = list(wanted.words)
+    while os.path.basename(rest[0]).partition(".")[0] != name:
+        rest.pop(0)
+    script = Path(cwd) / rest[0]
+    if not script.is_file():
+        folders = [Path(cwd), *Path(cwd).parents]
+        beside = [folder / "node_modules" / ".bin" / name for folder in folders]
+        there = next((one for one in beside if one.exists()), None)
+        on_path = launch_target.find_on_path(name, call.env, call.cwd)
+        if there is None and on_path is None:
+            raise DebuggerError(
+                ErrorCode.LAUNCH_FAILED,
+                f"{name} is not installed here: there is no node_modules/.bin/{name}",
+                hint=f"npm install --save-dev {name}",
+            )
+        script = there if there is not None else Path(str(on_path))
+    node = launch_target.find_on_path("node", call.env, call.cwd) or "node"
+    return (node, str(script.resolve()), *rest[1:])
+
+
+async def _debugged_question(
+    call: CommandCall,
+    asked: QuestionOptions,
+    pairs: tuple[str, ...],
+    again: DebuggedRerun,
+    seconds: float,
+) -> QuestionRun:
+    """Return how a test is debugged; its breakpoints are the runner's."""
+
+    def specs(language: str, *, keep: bool) -> tuple[BreakpointSpec, ...]:
+        del language, keep
+        return again.specs
+
+    inner = msgspec.structs.replace(
+        asked,
+        words=again.words,
+        cwd=again.cwd,
+        env=(*pairs, *again.env),
+        timeout=seconds,
+    )
+    return await build_question(call, inner, specs)

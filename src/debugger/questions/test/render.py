@@ -1,0 +1,171 @@
+"""Formats a run of tests: the one that failed, and where its wrong value came from."""
+
+from __future__ import annotations
+
+from debugger.model.answers import CallerView, FailedTest, MadeView, Tested, VariableView
+from debugger.output import answer_parts
+from debugger.output.budget import TextSection, fixed_section
+from debugger.output.list_text import (
+    format_output_line,
+    indent_tree,
+    inline_section,
+    leading_to,
+    list_section,
+    source_of,
+)
+from debugger.output.location_text import in_sentence, line_of
+from debugger.output.page import RenderPage
+from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+
+# What is cut last has the lowest number.
+_HEAD, _NOTES, _FACTS, _SOURCE, _MADE, _VALUES, _CALLERS, _OTHERS, _OUTPUT = range(9)
+_CAUSE = 500
+_VALUE = 110
+_OF_A_CALLER = 70
+_TEXT = 100
+_TESTS = 10
+_HEADS = {
+    "failed": "failed",
+    "broken": "could not run",
+    "passed": "passed",
+    "nothing": "no test was run",
+    "crashed": "ended without a result",
+    "running": "still running",
+}
+
+
+def format_tested(answer: Tested, page: RenderPage) -> list[TextSection]:
+    """Return the parts of what is said of a run of tests."""
+    return [
+        fixed_section(_format_head(answer), _HEAD),
+        fixed_section(_format_about(answer), _HEAD),
+        *_format_facts(answer),
+        *_format_source(answer, page),
+        _format_made(answer),
+        *_format_assigned("values", answer.values, len(answer.values)),
+        *_format_assigned("locals", answer.locals, answer.locals_total),
+        *_format_callers(answer),
+        *_format_others(answer),
+        *_format_output(answer, page),
+        *answer_parts.format_notes(answer.notes, answer.evidence, answer.session, rank=_NOTES),
+    ]
+
+
+def _format_head(answer: Tested) -> str:
+    head = _HEADS.get(answer.outcome, answer.outcome)
+    if answer.cause is not None:
+        return f"{head}: {shorten_value(' '.join(answer.cause.split()), _CAUSE)}"
+    if answer.outcome == "running":
+        within = f" after {answer.took_s:g} s" if answer.took_s is not None else ""
+        at = f", in {shorten_value(answer.test, IN_A_LIST)}" if answer.test is not None else ""
+        return f"{head}{within}{at}"
+    ended = answer_parts.format_end(answer.exit_signal, answer.exit_code)
+    if answer.outcome == "crashed" and answer.test is not None:
+        return f"{head}: {ended}, in {shorten_value(answer.test, IN_A_LIST)}"
+    return f"{head}: {shorten_value(answer.summary, IN_A_LIST) or ended}"
+
+
+def _format_about(answer: Tested) -> str:
+    """Return which test it is, of how many, by which runner."""
+    runner = short_name(answer.runner)
+    method = f", {short_name(answer.method)}" if answer.method else ""
+    took = f", {answer.took_s:g} s" if answer.took_s is not None else ""
+    if answer.test is None or answer.outcome in {"running", "crashed"}:
+        return f"{runner}{method}{took}"
+    phase = f" ({short_name(answer.phase)})" if answer.phase is not None else ""
+    summary = f": {shorten_value(answer.summary, IN_A_LIST)}" if answer.summary else ""
+    return f"test: {shorten_value(answer.test, IN_A_LIST)}{phase} · {runner}{summary}{method}{took}"
+
+
+def _format_facts(answer: Tested) -> list[TextSection]:
+    parts = [shorten_value(one, IN_A_LIST) for one in answer.errors]
+    told = answer.exception
+    if told is not None:
+        lines = [line for line in told.message.splitlines() if line.strip()]
+        parts += [f"  {shorten_value(line.strip(), IN_A_LIST)}" for line in lines[1:5]]
+        parts += [f"caused by: {shorten_value(one, IN_A_LIST)}" for one in told.causes]
+    if answer.inside is not None:
+        parts.append(f"inside: {in_sentence(answer.inside)}")
+    return [list_section(parts, lambda cut: f"… {format_count(cut, 'more line')}", rank=_FACTS)]
+
+
+def _format_source(answer: Tested, page: RenderPage) -> list[TextSection]:
+    where = answer_parts.format_location(answer.frame, page, said=answer.cause, rank=_FACTS)
+    return [*where, source_of(leading_to(answer.source), page, rank=_SOURCE, more=lambda _: "")]
+
+
+def _format_made(answer: Tested) -> TextSection:
+    lines = [_made_line(one) for one in answer.made]
+    if lines:
+        lines.insert(0, "its values come from:")
+    return list_section(
+        lines,
+        lambda cut: f"  … {format_count(cut, 'line')} before: --budget 2000",
+        rank=_MADE,
+        floor=4,
+        from_end=True,
+    )
+
+
+def _made_line(one: MadeView) -> str:
+    blanks = indent_tree(1 + one.depth)
+    values = " ".join(
+        f"{short_name(each.name)}={shorten_value(each.value, _VALUE)}" for each in one.values
+    )
+    call = shorten_value(one.call, 2 * _VALUE) if one.call is not None else ""
+    said = ", in ".join(filter(None, (values, call)))
+    text = shorten_value(one.text, _TEXT)
+    return f"{blanks}{line_of(one.frame)} {text}" + (f"  [{said}]" if said else "")
+
+
+def _format_assigned(label: str, views: tuple[VariableView, ...], total: int) -> list[TextSection]:
+    if not views:
+        return []
+    items = [f"{short_name(view.name)}={shorten_value(view.value, _VALUE)}" for view in views]
+    most = max(total, len(items))
+    return [inline_section(label, items, most, lambda cut: f"… {cut} more", rank=_VALUES, floor=4)]
+
+
+def _format_callers(answer: Tested) -> list[TextSection]:
+    lines = [_format_caller(one) for one in answer.callers]
+    return [answer_parts.format_callers(lines, rank=_CALLERS)]
+
+
+def _format_caller(one: CallerView) -> str:
+    values = " ".join(
+        f"{short_name(view.name)}={shorten_value(view.value, _OF_A_CALLER)}" for view in one.values
+    )
+    return answer_parts.format_caller(one.frame, shorten_value(one.text, _TEXT), values)
+
+
+def _format_others(answer: Tested) -> list[TextSection]:
+    if not answer.others:
+        return []
+    lines = [f"{format_count(answer.failed - 1, 'other test')} failed:"]
+    lines += [f"  {_format_other(one)}" for one in answer.others[:_TESTS]]
+    left = answer.failed - 1 - len(lines[1:])
+    return [
+        list_section(
+            lines,
+            lambda cut: f"  … {cut} more: --json",
+            missing=max(left, 0),
+            rank=_OTHERS,
+            floor=2,
+        )
+    ]
+
+
+def _format_other(one: FailedTest) -> str:
+    said = f": {shorten_value(one.message, _VALUE)}" if one.message else ""
+    at = f" ({line_of(one.frame)})" if one.frame is not None else ""
+    return f"{shorten_value(one.name, IN_A_LIST)}{at}{said}"
+
+
+def _format_output(answer: Tested, page: RenderPage) -> list[TextSection]:
+    if not answer.output:
+        return []
+    label = f"output: {format_count(answer.output_total, 'line')}"
+    lines = [
+        f"  {shorten_value(format_output_line(one, page), IN_A_LIST)}" for one in answer.output
+    ]
+    return [answer_parts.end_of(label, lines, rank=_OUTPUT, floor=3)]

@@ -1,0 +1,201 @@
+"""Finds the stop at which a test has failed, and inspects it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import msgspec
+from msgspec import Struct
+
+from debugger.model import answers
+from debugger.model.program import StopReason
+from debugger.model.state import State
+from debugger.model.statement import join_statement
+from debugger.questions.crash.crash_cause import Cause, CrashFacts, explain_crash
+from debugger.questions.crash.crash_context import CrashContext, inspect_crash
+from debugger.questions.crash.crash_stops import CrashStops, may_be_a_crash
+from debugger.questions.runner import question_run
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.questions.test import test_runners
+from debugger.questions.test.test_reports import NamedFailure, parse_thrown
+from debugger.questions.test.value_sources import find_value_sources, root_names
+from debugger.session import source_files
+
+_STOPS_MAX = 500
+_BREAKS = "SIGTRAP"  # googletest's way to stop at a failure
+_JAVASCRIPT = frozenset({test_runners.NODE, *test_runners.SCRIPTS})
+# tap's and tape's assertions, and vitest's soft ones.
+_GOES_ON = re.compile(r"(?<![\w.])(?:t|tap|st|tt)\.(?!assert\b|test\b)\w+\(|\bexpect\.soft\(")
+_SPAN = 40  # lines in which the condition is that an assertion stands under
+
+
+class FailureStop(Struct, frozen=True):
+    """A test at its failure; `session` is there while it is kept."""
+
+    cause: Cause
+    facts: CrashFacts
+    scene: CrashContext
+    made: tuple[answers.MadeView, ...]
+    adapter: str
+    session: str | None = None
+    passes: int = 1  # of the line, that fit what the runner says of the failure as well
+
+
+async def observe_failure(
+    question: QuestionRun, runner: str, named: NamedFailure, *, is_alone: bool = True
+) -> tuple[FailureStop | None, answers.Stop]:
+    """Run a test to its failure; return what was seen, or None, and the last stop.
+
+    A test of JavaScript passes its assertion's line often where that is in a loop. It is the last
+    time that failed: what is thrown there ends the test, where it runs alone. Among others it is
+    the pass whose values the runner's words have.
+
+    Raises:
+        DebuggerError: What starting the program raises; ADAPTER_DIED.
+    """
+    if runner not in _JAVASCRIPT:
+        return await _observe_first(question, runner, named)
+    found, stop, hits = await _observe_failing_time(question, runner, named, is_alone=is_alone)
+    if found is None or not question.keep:
+        return found, stop
+    specs = [msgspec.structs.replace(one, hit_count=hits) for one in question.breakpoints]
+    kept = dataclasses.replace(question, breakpoints=tuple(specs))
+    return await _observe_first(kept, runner, named)
+
+
+async def _observe_failing_time(
+    question: QuestionRun, runner: str, named: NamedFailure, *, is_alone: bool
+) -> tuple[FailureStop | None, answers.Stop, int]:
+    """Return what was seen the time that failed, the last stop, and which time it was."""
+    async with question_run.run_question(question) as run:
+        stop = await run.wait_first()
+        best, hit, hits = None, 0, 0
+        while hits < _STOPS_MAX and stop.state == State.STOPPED.value:
+            found = await _failure_at_stop(run, stop, runner, named)
+            if found is not None:
+                hits += 1
+                is_as_good = best is not None and _matching_values(
+                    found, named
+                ) == _matching_values(best, named)
+                passes = best.passes + 1 if best is not None and is_as_good else 1
+                if best is None or _is_later(found, best, named, is_alone=is_alone):
+                    best, hit = found, hits
+                    if not is_alone:
+                        best = msgspec.structs.replace(best, passes=passes)
+            stop = await run.go_on(run.session_of(stop))
+        return best, stop, hit
+
+
+def _is_later(seen: FailureStop, best: FailureStop, named: NamedFailure, *, is_alone: bool) -> bool:
+    """Tell whether a later pass of a line may be the one that failed.
+
+    An assertion that does not throw lets its test go on: there the values tell.
+    """
+    line = next((one.text for one in seen.scene.source if one.current), "")
+    ends_test = is_alone and not _GOES_ON.search(line)
+    return ends_test or _matching_values(seen, named) >= _matching_values(best, named)
+
+
+def _matching_values(seen: FailureStop, named: NamedFailure) -> int:
+    """Count the values of what an assertion reads that the runner's words hold."""
+    read = set(seen.facts.operands)
+    held = [one.value for one in (*seen.scene.values, *seen.scene.locals) if one.name in read]
+    return sum(one.strip("'\"") in named.message for one in held)
+
+
+async def _observe_first(
+    question: QuestionRun, runner: str, named: NamedFailure
+) -> tuple[FailureStop | None, answers.Stop]:
+    async with question_run.run_question(question) as run:
+        stop = await run.wait_first()
+        for _ in range(_STOPS_MAX):
+            if stop.state != State.STOPPED.value:
+                break
+            found = await _failure_at_stop(run, stop, runner, named)
+            if found is not None:
+                name = run.keep_stopped(stop) if question.keep else None
+                return msgspec.structs.replace(found, session=name), stop
+            stop = await run.go_on(run.session_of(stop))
+        return None, stop
+
+
+async def _failure_at_stop(
+    run: RunningQuestion, stop: answers.Stop, runner: str, named: NamedFailure
+) -> FailureStop | None:
+    at = run.session_of(stop)
+    if _is_assertion(stop, runner):
+        scene = await at.run_job(lambda: inspect_crash(at, stop, run.last_output_lines()))
+        return _assertion_failure(run, scene, runner, named)
+    if runner in _JAVASCRIPT or not may_be_a_crash(stop):
+        return None
+    found = CrashStops()
+    await found.add_stop(run, stop)
+    if not found.seen:
+        return None
+    scene, told = found.seen[-1].scene, found.seen[-1].cause
+    return FailureStop(told, scene.facts, scene, value_lines(scene), run.session.adapter)
+
+
+def _is_assertion(stop: answers.Stop, runner: str) -> bool:
+    """Tell whether a stop is where the runner learns of a failure; what crashes is none."""
+    if runner in {test_runners.CTEST, test_runners.PROGRAM}:
+        return stop.signal == _BREAKS
+    is_crash = stop.reason == StopReason.EXCEPTION.value or stop.signal is not None
+    return runner in {test_runners.GO, *_JAVASCRIPT} and not is_crash
+
+
+def _assertion_failure(
+    run: RunningQuestion, scene: CrashContext, runner: str, named: NamedFailure
+) -> FailureStop:
+    """Tell of an assertion what the runner said of it, with the values that were seen."""
+    exception, message = said_of(runner, named)
+    facts = msgspec.structs.replace(
+        scene.facts, signal=None, exception=exception, message=message, is_panic=False
+    )
+    return FailureStop(explain_crash(facts), facts, scene, value_lines(scene), run.session.adapter)
+
+
+def said_of(runner: str, named: NamedFailure) -> tuple[str, str]:
+    """Return the type of what failed a test, and in one line what its runner said of it."""
+    message = " ".join(named.message.split())
+    return parse_thrown(message) if runner in _JAVASCRIPT else ("AssertionError", message)
+
+
+def value_lines(scene: CrashContext) -> tuple[answers.MadeView, ...]:
+    """Return the lines above that made what the assertion reads, with the values of now."""
+    frame = scene.frame
+    if frame is None or frame.file is None or frame.line is None:
+        return ()
+    known = {one.name: one for one in (*scene.values, *scene.locals)}
+    return value_lines_above(frame, known)
+
+
+def value_lines_above(
+    frame: answers.FrameView, known: dict[str, answers.VariableView]
+) -> tuple[answers.MadeView, ...]:
+    """Return the lines above a frame's place that made what it reads, and the values known."""
+    lines = source_files.read_source(frame.file) if frame.file is not None else None
+    if lines is None or frame.line is None or not 1 <= frame.line <= len(lines):
+        return ()
+    wanted = set(root_names(join_statement(lines[frame.line - 1 : frame.line + 4])))
+    wanted |= set(root_names(_enclosing_condition(lines, frame.line)))
+    return tuple(
+        answers.MadeView(
+            answers.FrameView(0, frame.function, frame.file, one.line),
+            one.text,
+            tuple(known[name] for name in one.names if name in known),
+        )
+        for one in find_value_sources(lines, frame.line, wanted)
+    )
+
+
+def _enclosing_condition(lines: tuple[str, ...], at: int) -> str:
+    """Return the `if` that a line stands under: with Go it is the assertion."""
+    depth = len(lines[at - 1]) - len(lines[at - 1].lstrip())
+    for number in range(at - 1, max(at - _SPAN, 0), -1):
+        line = lines[number - 1]
+        if line.strip() and len(line) - len(line.lstrip()) < depth:
+            text = line.strip().lstrip("} ")
+            return text if text.startswith(("if ", "else if ", "for ", "if(")) else ""
+    return ""

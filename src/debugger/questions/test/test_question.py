@@ -1,0 +1,305 @@
+"""Finds the failing test of a language other than Python, and why it fails.
+
+They are run once as the user would, which tells the names, and what could not be built. The first
+test that failed is then run again, alone and under the debugger, to its failing assertion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET
+
+from debugger.errors import DebuggerError
+from debugger.model import answers
+from debugger.model.events import OutputStream
+from debugger.model.text_clip import clip_text
+from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
+from debugger.questions.test import runner_summary, test_runners
+from debugger.questions.test import test_reports as reports
+from debugger.questions.test.test_failure_stop import (
+    FailureStop,
+    observe_failure,
+    said_of,
+    value_lines_above,
+)
+from debugger.questions.test.test_reports import NamedFailure, RunnerReport
+from debugger.questions.test.test_rerun import WAYS
+from debugger.questions.test.test_setting import DebuggedRerun, RunnerSetting
+from debugger.recorders.recorded_process import CompletedRun
+from debugger.session import source_files
+
+_OTHERS = 20
+_MESSAGE = 160
+_OUTPUT = 10
+_LEAST_S = 5.0  # for the debugger, however long the tests took
+_JSON = {
+    test_runners.JEST: ("--json", "--outputFile={file}"),
+    test_runners.VITEST: ("--reporter=default", "--reporter=json", "--outputFile={file}"),
+    test_runners.MOCHA: ("--full-trace", "--reporter=json", "--reporter-option=output={file}"),
+}
+_LIST = {
+    test_runners.GO: "the tests that there are: go test -list . ./...",
+    test_runners.CARGO: "the tests that there are: cargo test -- --list",
+    test_runners.CTEST: "the tests that there are: ctest -N",
+    test_runners.NODE: "it takes files: node --test FILE",
+    test_runners.JEST: "the files that there are: npx jest --listTests",
+    test_runners.VITEST: "the tests that there are: npx vitest list",
+    test_runners.MOCHA: "the tests that there are: npx mocha --dry-run",
+    test_runners.PROGRAM: "a program of googletest lists them: --gtest_list_tests; "
+    "of any other: debugger crash -- CMD",
+}
+# What the runner has put there, and its macros.
+_DULL = {
+    test_runners.GO: frozenset({"t", "b"}),
+    test_runners.CARGO: frozenset({"left_val", "right_val", "kind"}),
+    test_runners.PROGRAM: frozenset({"this", "gtest_ar", "gtest_ar_"}),
+    test_runners.CTEST: frozenset({"this", "gtest_ar", "gtest_ar_"}),
+}
+_IMPORTED = "__vite_ssr_import"  # vitest's names for the modules of a file
+_PASSED_ALONE = (
+    "it failed among the others, and not when it was run again alone: what it shares with them, "
+    "or chance"
+)
+
+_WITH_OTHERS = (
+    "run again alone it does not fail, or is not come to: it was run with its file's others"
+)
+_WHICH_TIME = (
+    "{} passes of this line fit what the runner says of the failure: this is the last of them"
+)
+
+
+async def find_failing_test(setting: RunnerSetting) -> answers.Tested:
+    """Run tests, and say why the first that failed did.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED, and what the debugger raises that is needed.
+    """
+    ran, report = await _run_tests(setting)
+    answer = _base_answer(setting, ran, report)
+    if not report.failed:
+        return _no_failure_answer(answer, setting, ran, report)
+    first = report.failed[0]
+    answer = msgspec.structs.replace(
+        answer,
+        outcome="failed",
+        test=first.name,
+        failed=len(report.failed),
+        others=tuple(_other_failure(one, setting.cwd) for one in report.failed[1 : 1 + _OTHERS]),
+    )
+    notes: list[str] = []
+    try:
+        again = await WAYS[setting.runner](setting, first)
+        left = max(setting.seconds - ran.took_s, _LEAST_S)
+        question = await setting.ask(again, left)
+        first = await _detailed_failure(setting, again, first)
+        seen, last = await observe_failure(question, setting.runner, first)
+        if seen is None and last.exit_code == 0 and again.with_others:
+            others = msgspec.structs.replace(again, words=again.with_others)
+            question = await setting.ask(others, left)
+            among, last = await observe_failure(question, setting.runner, first, is_alone=False)
+            seen = among
+            notes += [_WITH_OTHERS] if among is not None else []
+    except DebuggerError as error:
+        seen, last = None, None
+        notes.append(f"it could not be looked at: {error.message}")
+        if error.hint:
+            notes.append(error.hint)
+    if seen is not None:
+        notes += [_WHICH_TIME.format(seen.passes)] if seen.passes > 1 else []
+        answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
+        return _answer_with_stop(answer, seen, first)
+    if last is not None:
+        notes.append(_PASSED_ALONE if last.exit_code == 0 else "the debugger did not see it fail")
+        if last.timed_out:
+            notes[-1] = "when it was run again under the debugger, it had not failed in time"
+    return _answer_from_report(answer, first, setting, notes)
+
+
+async def _run_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerReport]:
+    """Run all that was asked for, and read what the runner tells."""
+    words = list(setting.words)
+    file = setting.scratch / "report.json"
+    if setting.runner == test_runners.NODE and not any("--test-reporter" in one for one in words):
+        at = words.index("--test") if "--test" in words else 1
+        words[at:at] = ["--test-reporter=tap"]
+    if setting.runner == test_runners.VITEST and "run" not in words:
+        words.insert(2, "run")
+    words += [one.format(file=file) for one in _JSON.get(setting.runner, ())]
+    also = {"CTEST_OUTPUT_ON_FAILURE": "1", "NO_COLOR": "1", "RUST_BACKTRACE": "0", "CI": "1"}
+    ran = await setting.run_tests(words, **also)
+    out, err = (
+        "\n".join(runner_summary.without_colours(ran.joined_output(one).splitlines()))
+        for one in (OutputStream.STDOUT, OutputStream.STDERR)
+    )
+    if setting.runner in _JSON:
+        written = file.read_bytes() if file.is_file() else b""
+        said = [line for line in err.splitlines() if line.strip()]
+        is_nothing = any("No tests found" in one or "No test files found" in one for one in said)
+        read = (
+            reports.parse_mocha if setting.runner == test_runners.MOCHA else reports.parse_jest_json
+        )
+        return ran, read(written) or RunnerReport(errors=tuple(said[:4]), is_nothing=is_nothing)
+    return ran, reports.READERS[setting.runner](out, err)
+
+
+def _base_answer(setting: RunnerSetting, ran: CompletedRun, report: RunnerReport) -> answers.Tested:
+    lines = [line for one in ran.output for line in one.text.splitlines() if line.strip()]
+    return answers.Tested(
+        outcome="passed",
+        runner=_name_runner(setting, lines),
+        summary=report.summary,
+        output_total=len(lines),
+        output_dropped=max(ran.printed - sum(len(one.text) for one in ran.output), 0),
+        exit_code=ran.status,
+        took_s=round(ran.took_s, 3),
+        timed_out=ran.is_timed_out,
+        notes=tuple(f"ended what the tests left running: {one}" for one in ran.killed[:4]),
+    )
+
+
+def _name_runner(setting: RunnerSetting, lines: Sequence[str]) -> str:
+    """Name the runner; a program that says nothing of googletest's is none of it."""
+    is_plain = setting.runner == test_runners.PROGRAM and not any("[====" in one for one in lines)
+    return "program" if is_plain else setting.runner
+
+
+def _no_failure_answer(
+    answer: answers.Tested, setting: RunnerSetting, ran: CompletedRun, report: RunnerReport
+) -> answers.Tested:
+    """Say how tests ended of which none has failed."""
+    outcome, notes = "passed", list(answer.notes)
+    if ran.is_timed_out:
+        outcome = "running"
+        notes.append("why it does not end: debugger hang --after 5 -- CMD")
+    elif ran.status != 0 and report.errors:
+        outcome = "nothing" if report.is_nothing and not _is_built(report) else "broken"
+    elif report.is_nothing:
+        outcome = "nothing"
+    elif ran.status != 0:
+        outcome = "crashed"
+        notes.append("no test that failed was told; if it crashed: debugger crash -- CMD")
+    if outcome == "nothing" and setting.runner in _LIST:
+        notes.append(_LIST[setting.runner])
+    is_told = outcome == "passed" or bool(report.errors)
+    errors = report.errors if outcome != "passed" else ()
+    return msgspec.structs.replace(
+        answer,
+        outcome=outcome,
+        cause=errors[0] if errors and outcome == "broken" else None,
+        kind="build" if outcome == "broken" else None,
+        errors=errors[1:] if outcome == "broken" else errors,
+        output=() if is_told else _end_of_output(ran),
+        notes=tuple(notes),
+    )
+
+
+def _is_built(report: RunnerReport) -> bool:
+    """Tell whether an error is the compiler's: it has a place."""
+    return any(":" in one.partition(" ")[0] for one in report.errors)
+
+
+def _end_of_output(ran: CompletedRun) -> tuple[answers.OutputLine, ...]:
+    lines = [
+        answers.OutputLine(one.stream.value, clip_text(line, 400), 0)
+        for one in ran.output
+        for line in runner_summary.without_colours(one.text.splitlines())
+        if line.strip()
+    ]
+    return tuple(lines[-_OUTPUT:])
+
+
+async def _detailed_failure(
+    setting: RunnerSetting, again: DebuggedRerun, named: NamedFailure
+) -> NamedFailure:
+    """Return what ctest's program itself says of its failure."""
+    if setting.runner != test_runners.CTEST:
+        return named
+    inner = msgspec.structs.replace(
+        setting, words=again.words, cwd=again.cwd, env={**setting.env, **_environment(again.env)}
+    )
+    ran = await inner.run_tests(again.words, GTEST_BREAK_ON_FAILURE="0", GTEST_CATCH_EXCEPTIONS="1")
+    told = reports.parse_gtest(ran.joined_output(OutputStream.STDOUT), "")
+    return told.failed[0] if told.failed else named
+
+
+def _environment(env: tuple[str, ...]) -> dict[str, str]:
+    return {name: value for name, _, value in (one.partition("=") for one in env)}
+
+
+def _other_failure(named: NamedFailure, cwd: str) -> answers.FailedTest:
+    frame = _failure_frame(named, cwd)
+    return answers.FailedTest(
+        named.name, clip_text(" ".join(named.message.split()), _MESSAGE), frame
+    )
+
+
+def _failure_frame(named: NamedFailure, cwd: str) -> answers.FrameView | None:
+    if named.file is None:
+        return None
+    beside = Path(named.of).parent if named.of.startswith("/") else Path(cwd)
+    path = Path(named.file) if Path(named.file).is_absolute() else beside / named.file
+    file = str(path) if path.is_file() else named.file
+    return answers.FrameView(0, named.name, file, named.line)
+
+
+def _answer_with_stop(
+    answer: answers.Tested, seen: FailureStop, named: NamedFailure
+) -> answers.Tested:
+    scene = seen.scene
+    read = {one.name for one in scene.values} | set(seen.facts.operands)
+    dull = _DULL.get(answer.runner, frozenset())
+
+    def is_own(one: answers.VariableView) -> bool:
+        return one.name not in dull and not one.name.startswith(_IMPORTED)
+
+    own = [one for one in scene.locals if is_own(one)]
+    named_ = tuple(one for one in own if one.name in read)
+    callers = tuple(
+        msgspec.structs.replace(each, values=tuple(one for one in each.values if is_own(one)))
+        for each in scene.callers
+    )
+    return msgspec.structs.replace(
+        answer,
+        cause=seen.cause.text,
+        kind=seen.cause.kind,
+        exception=answers.ExceptionView(seen.facts.exception or "", named.message),
+        frame=scene.frame,
+        source=scene.source,
+        values=(*named_, *scene.values),
+        locals=tuple(one for one in own if one.name not in read),
+        locals_total=scene.locals_total - len(scene.locals) + len(own) - len(named_),
+        made=seen.made,
+        inside=scene.inside if seen.cause.kind != "assertion" else None,
+        callers=callers,
+        method=f"run again by {seen.adapter}",
+        session=seen.session if seen.session is not None else UNSET,
+    )
+
+
+def _answer_from_report(
+    answer: answers.Tested, named: NamedFailure, setting: RunnerSetting, notes: list[str]
+) -> answers.Tested:
+    """Tell of a failure what the runner has said, and which lines lead there."""
+    frame = _failure_frame(named, setting.cwd)
+    place = f"{Path(named.file).name}:{named.line}" if named.file else ""
+    exception, message = said_of(setting.runner, named)
+    told = explain_crash(
+        CrashFacts(function=named.name, place=place, exception=exception, message=message)
+    )
+    return msgspec.structs.replace(
+        answer,
+        cause=told.text,
+        kind=told.kind,
+        exception=answers.ExceptionView("", named.message),
+        frame=frame,
+        source=source_files.lines_around(frame.file, frame.line, before=2, after=2)
+        if frame
+        else (),
+        made=value_lines_above(frame, {}) if frame is not None else (),
+        method="by the runner's own words",
+        notes=(*answer.notes, *notes),
+    )

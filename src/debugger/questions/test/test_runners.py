@@ -1,0 +1,125 @@
+"""Recognises the test runner in a command line, and its own arguments. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePath as Path
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+
+PYTHON, GO, CARGO, NODE = "python", "go test", "cargo test", "node --test"
+JEST, VITEST, CTEST, PROGRAM = "jest", "vitest", "ctest", "googletest"
+MOCHA = "mocha"
+# Runners that are a script of Node's, found in node_modules.
+SCRIPTS = frozenset({JEST, VITEST, MOCHA})
+_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_PYTHON = re.compile(r"(?:python|pypy)[0-9.]*t?\Z")
+_ROUND = {
+    "npm": "npx jest, npx vitest, npx mocha, or node --test",
+    "yarn": "npx jest, npx vitest, npx mocha, or node --test",
+    "pnpm": "npx jest, npx vitest, npx mocha, or node --test",
+    "make": "what it runs: pytest, go test, cargo test, ctest, …",
+    "cmake": "ctest --test-dir BUILD",
+    "tox": "pytest, in its virtual environment",
+    "nox": "pytest, in its virtual environment",
+    "bazel": "the test's program, below bazel-bin/",
+    "deno": "node --test",
+    "bun": "node --test",
+    "mvn": "pytest, go test, cargo test, node --test, jest, vitest or ctest",
+    "gradle": "pytest, go test, cargo test, node --test, jest, vitest or ctest",
+}
+_UNREAD = frozenset({"ava", "tap", "tape", "jasmine", "qunit", "uvu", "playwright", "cypress"})
+_NPX = frozenset({"npx", "pnpx"})
+_NODE = frozenset({"node", "nodejs"})
+
+
+class RunnerCommand(Struct, frozen=True):
+    """A runner, and what was given to it; `env` are the `K=V` that stood before."""
+
+    runner: str
+    words: tuple[str, ...]
+    env: tuple[str, ...] = ()
+
+
+def parse_runner(words: Sequence[str]) -> RunnerCommand:
+    """Return which runner a command line names; what is no runner may be a program of tests.
+
+    Raises:
+        DebuggerError: USAGE for what only starts a runner, with which to name instead.
+    """
+    left = list(words)
+    if left and Path(left[0]).name == "env":
+        left.pop(0)
+    env = []
+    while left and _ASSIGNED.match(left[0]):
+        env.append(left.pop(0))
+    if not left:
+        raise DebuggerError(
+            ErrorCode.USAGE, "which tests?", hint="debugger test -- pytest -q tests/test_x.py"
+        )
+    return RunnerCommand(_runner_name(left), tuple(left), tuple(env))
+
+
+def _runner_name(words: Sequence[str]) -> str:
+    base, rest = Path(words[0]).name, list(words[1:])
+    _check_is_runner(base, rest)
+    stem = base.partition(".")[0]
+    script = next((one for one in rest if not one.startswith("-")), "")
+    if base == "go" and rest[:1] == ["test"]:
+        return GO
+    if base == "cargo" and _without_toolchain(rest)[:1] in (["test"], ["t"]):
+        return CARGO
+    if base in _NODE or base in _NPX:
+        return NODE if "--test" in rest else _of_javascript(script)
+    if stem in _UNREAD:
+        raise _unknown_runner(stem)
+    if stem in SCRIPTS or stem == CTEST:
+        return stem
+    is_python = _PYTHON.match(base) or base.endswith(".py") or base in {"pytest", "py.test"}
+    return PYTHON if is_python else PROGRAM
+
+
+def _check_is_runner(base: str, rest: Sequence[str]) -> None:
+    """Refuse what only starts a runner."""
+    if base in _ROUND:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{base} starts the tests' runner, which is to be named itself",
+            hint=f"debugger test -- {_ROUND[base]}",
+        )
+    if base == "cargo" and "nextest" in rest:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            "cargo nextest is not known here",
+            hint="debugger test -- cargo test",
+        )
+
+
+def _without_toolchain(words: Sequence[str]) -> list[str]:
+    return [one for one in words if not one.startswith("+")]
+
+
+def _of_javascript(script: str) -> str:
+    """Return which runner a script is, by its name: jest, .../jest/bin/jest.js, vitest.mjs.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED for a runner whose results are not read.
+    """
+    stem = Path(script).name.partition(".")[0]
+    if stem in SCRIPTS:
+        return stem
+    if stem in _UNREAD:
+        raise _unknown_runner(stem)
+    return NODE
+
+
+def _unknown_runner(runner: str) -> DebuggerError:
+    return DebuggerError(
+        ErrorCode.NOT_SUPPORTED,
+        f"what {runner} reports is not read here; of JavaScript, mocha, jest, vitest and "
+        "node --test are",
+        hint=f"debugger start npx --break FILE:LINE -- {runner}",
+    )

@@ -1,0 +1,214 @@
+"""Identifies the stop of a session, so that a second run can be brought to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import BreakpointKind, BreakpointSpec
+from debugger.model.program import Frame, ResumeKind, Stopped, StopReason, Variable
+from debugger.model.state import State
+from debugger.session import stop_report, views
+from debugger.session.selection import TRAIL_MAX
+from debugger.session.session import Session
+from debugger.session.session_state import check_runs
+
+_LEVELS = 20
+_VALUE = 200
+_DIFFERENCES = 10
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+HERE = "--here tries it in the session itself, which then goes on from there"
+# At these a program stops by itself; elsewhere a breakpoint of ours makes it stop again.
+_BY_ITSELF = {StopReason.EXCEPTION, StopReason.SIGNAL, StopReason.ENTRY}
+
+
+class ComparableStop(Struct, frozen=True):
+    """What can be compared of a stop: the frames, and the variables of the one looked at."""
+
+    frames: tuple[Frame, ...]
+    total: int | None
+    variables: tuple[Variable, ...]
+
+    def is_at(self, other: ComparableStop) -> bool:
+        """Tell whether both are at the same line of the same function, as deep."""
+        if self.total != other.total and None not in {self.total, other.total}:
+            return False
+        return [*map(frame_location, self.frames[:1])] == [*map(frame_location, other.frames[:1])]
+
+    def is_called_alike(self, other: ComparableStop) -> bool:
+        """Tell whether both came there through the same lines."""
+        return [*map(frame_location, self.frames)] == [*map(frame_location, other.frames)]
+
+
+class StopPosition(Struct, frozen=True):
+    """How a second run comes to where a session is.
+
+    `wanted` are the breakpoints to run with; `hits` says how often each, by its place in that list,
+    has stopped the session; the one at `extra` is ours. From there on `steps` are made. `frame` is
+    the number of the frame that is looked at, `thread` that of the thread among all, where another
+    than the one that stopped was chosen: the system's own numbers are others in each run.
+    `is_exact`: the place alone is not enough, its values must be the same; `is_counted`: all
+    breakpoints were there from the beginning, so that the hits alone tell the time.
+    """
+
+    seen: ComparableStop
+    wanted: tuple[BreakpointSpec, ...]
+    hits: tuple[int, ...]
+    extra: int | None = None
+    anchor: tuple[object, ...] | None = None
+    steps: tuple[ResumeKind, ...] = ()
+    frame: int = 0
+    thread: int | None = None
+    is_exact: bool = False
+    is_counted: bool = False
+
+
+async def observe_stop(session: Session, frame: int) -> ComparableStop:
+    """Look at a stopped session without telling it (a job): nobody's next report changes by it."""
+    session.require_state(State.STOPPED, to="look at it")
+    stack = await session.backend.read_stack(
+        session.look.thread or 0, levels=max(_LEVELS, frame + 1)
+    )
+    looked = next((one for one in stack.frames if one.index == frame), None)
+    found = await stop_report.frame_locals(session, looked) if looked is not None else []
+    # What a step returned is told among the locals by some adapters, in brackets.
+    variables = (
+        msgspec.structs.replace(one, value=_ADDRESS.sub("0x…", one.value), handle=0)
+        for one in found
+        if not one.name.startswith("(")
+    )
+    return ComparableStop(stack.frames[:_LEVELS], stack.total, tuple(variables))
+
+
+def frame_location(frame: Frame) -> tuple[object, ...]:
+    """Return what is the same of a frame in each run: its function and line."""
+    return (frame.function, frame.file, frame.line)
+
+
+def stop_differences(
+    was: ComparableStop, now: ComparableStop, session: Session
+) -> tuple[answers.ChangedValue, ...]:
+    """Return what is otherwise in a second run: values, but not addresses."""
+    changed = views.changed_values(was.variables, now.variables, session.refs, most=_VALUE)
+    names = {one.name for one in now.variables}
+    gone = (
+        answers.ChangedValue(one.name, views.value_text(one.value, _VALUE), "not there", one.type)
+        for one in was.variables
+        if one.name not in names
+    )
+    return (*(one for one in changed if not _is_same(one)), *gone)
+
+
+def _is_same(change: answers.ChangedValue) -> bool:
+    """Tell whether only what is inside of a value was not read on one side."""
+    outer, inner = (text.partition(" {") for text in (change.previous or "", change.value))
+    return outer[0] == inner[0] and bool(outer[1]) != bool(inner[1])
+
+
+def limit_changes(changes: Sequence[answers.ChangedValue]) -> tuple[answers.ChangedValue, ...]:
+    """Return so many as an answer tells."""
+    return tuple(changes[:_DIFFERENCES])
+
+
+def check_second_run(session: Session) -> LaunchTarget:
+    """Return what a second run starts.
+
+    Raises:
+        DebuggerError: WRONG_STATE for a core file, NOT_SUPPORTED for what can be run only once.
+    """
+    check_runs(session.target, to="try a change")
+    target, why = session.target, None
+    if not isinstance(target, LaunchTarget):
+        why = "it was attached to, and cannot be started again as it was"
+    elif session.parent is not None:
+        why = "it is a child process, which only its parent can start"
+    elif session.look.has_read_stdin:
+        why = "it has read what was typed for it; with debugger start --stdin FILE it can be rerun"
+    if why is not None or not isinstance(target, LaunchTarget):
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED, f"cannot try it in a second run: {why}", hint=HERE
+        )
+    return target
+
+
+async def find_position(session: Session) -> StopPosition:
+    """Tell how a second run comes to where a session is (a job).
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED where there is no line that it could stop at.
+    """
+    look, stop = session.look, session.last_stop
+    assert stop is not None
+    chosen = look.frame.index if look.frame is not None else 0
+    now = await observe_stop(session, chosen)
+    reason, frame, hits = stop.reason, now.frames[0] if now.frames else None, session.hits
+    steps, is_exact = _repeatable_steps(session), reason is StopReason.PAUSE
+    if steps and look.anchor is not None:
+        before, frame, hits = look.anchor
+        reason = before.reason
+    wanted = [
+        one
+        for one in session.breakpoints.user_breakpoints()
+        if one.spec.enabled
+        and one.spec.kind is not BreakpointKind.WATCHPOINT
+        and one.spec.log is None
+    ]
+    specs, counts, extra = [one.spec for one in wanted], [one.hits for one in wanted], None
+    if reason not in _BY_ITSELF and not {one.id for one in wanted} & set(hits):
+        ours = _line_of(frame)
+        # One of the user's at the line, perhaps with a condition, would stop there less often.
+        kept = [
+            at for at, one in enumerate(specs) if (one.file, one.line) != (ours.file, ours.line)
+        ]
+        specs, counts = [*(specs[at] for at in kept), ours], [*(counts[at] for at in kept), 1]
+        extra = len(kept)
+    return StopPosition(
+        seen=now,
+        wanted=tuple(specs),
+        hits=tuple(counts),
+        extra=extra,
+        anchor=frame_location(frame) if steps and frame is not None else None,
+        steps=steps,
+        frame=chosen,
+        thread=await _selected_thread_index(session, stop),
+        is_exact=is_exact,
+        is_counted=extra is None and set(specs) <= set(look.begun),
+    )
+
+
+def _repeatable_steps(session: Session) -> tuple[ResumeKind, ...]:
+    """Return the steps from the last stop that was none; of those that are not known, nothing."""
+    look, stop = session.look, session.last_stop
+    if stop is None or stop.reason is not StopReason.STEP or session.hits or look.anchor is None:
+        return ()
+    before, at, _ = look.anchor
+    known = tuple(one for one in look.trail if one is not None)
+    is_whole = len(known) == len(look.trail) < TRAIL_MAX
+    is_found = before.reason is not StopReason.PAUSE and (
+        at is not None or before.reason in _BY_ITSELF
+    )
+    return known if is_whole and is_found else ()
+
+
+async def _selected_thread_index(session: Session, stop: Stopped) -> int | None:
+    chosen = session.look.thread
+    if chosen is None or chosen == stop.thread:
+        return None
+    numbers = [one.id for one in await session.backend.list_threads()]
+    return numbers.index(chosen) if chosen in numbers else None
+
+
+def _line_of(frame: Frame | None) -> BreakpointSpec:
+    if frame is None or frame.file is None or frame.line is None:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            "cannot try it in a second run: there is no line here to bring it to",
+            hint=HERE,
+        )
+    return BreakpointSpec(file=frame.file, line=frame.line)

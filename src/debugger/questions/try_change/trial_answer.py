@@ -1,0 +1,89 @@
+"""Builds the text about a trial: its verdict in a line, and where it ended. Pure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from debugger.model import answers
+from debugger.model.state import State
+
+_TEXT = 300
+
+
+def where_it_ended(stop: answers.Stop) -> str:
+    """Say in a few words where a run stopped or ended."""
+    at = ""
+    if stop.frame is not None:
+        line = f" {Path(stop.frame.file).name}:{stop.frame.line}" if stop.frame.file else ""
+        at = f" in {stop.frame.function}{line}"
+    if stop.timed_out or stop.state == State.RUNNING.value:
+        return f"it still runs{at}"
+    if stop.state == State.TERMINATED.value:
+        if stop.signal is not None:
+            return f"it was ended by {stop.signal}"
+        return (
+            f"it exited with status {stop.exit_code}" if stop.exit_code is not None else "it ended"
+        )
+    why = stop.reason or "stopped"
+    if stop.exception is not None and stop.reason == "exception":
+        why = f"{stop.exception.type}: {stop.exception.message}"[:_TEXT]
+    elif stop.signal is not None:
+        why = stop.signal
+    return f"it stopped{at} ({why})"
+
+
+def _trial_verdict(
+    ended: str, expected: answers.Expected | None, until: str | None, *, reached: bool | None
+) -> str:
+    if expected is None:
+        if reached is False:
+            return f"{until} was not reached: {ended}"
+        return ended
+    if expected.held is None:
+        return f"not known whether {expected.expression}: {expected.problem}"
+    said = "holds" if expected.held else "does not hold"
+    sides = ", ".join(f"{one.name}={one.value}" for one in expected.operands)
+    return f"{expected.expression} {said} ({sides or f'it is {expected.value}'})"
+
+
+def build_trial_answer(
+    stop: answers.Stop,
+    *,
+    until: str | None,
+    reached: bool | None,
+    expected: answers.Expected | None,
+    timed_out: bool,
+    tried_at: answers.FrameView | None,
+    assigned: tuple[answers.Assignment, ...],
+    returned: str | None,
+    output: tuple[answers.OutputLine, ...],
+    output_total: int,
+) -> answers.Tried:
+    """Put together what is said of a trial that ended at a stop."""
+    at_end = stop
+    if timed_out:  # that it was stopped to see where it is, is nothing of its own
+        at_end = answers.Stop(stop.session, State.RUNNING.value, frame=stop.frame)
+    ended = where_it_ended(at_end)
+    return answers.Tried(
+        session=stop.session,
+        verdict=_trial_verdict(ended, expected, until, reached=reached),
+        state=State.RUNNING.value if timed_out else stop.state,
+        tried_at=tried_at,
+        assigned=assigned,
+        returned=returned,
+        until=until,
+        reached=reached,
+        expected=expected,
+        reason=None if timed_out else stop.reason,
+        frame=stop.frame,
+        source=stop.source,
+        locals=stop.locals,
+        locals_total=stop.locals_total,
+        exit_code=stop.exit_code,
+        signal=stop.signal,
+        exception=stop.exception,
+        output=output,
+        output_total=output_total,
+        timed_out=timed_out,
+        notes=stop.notes,
+    )

@@ -1,0 +1,238 @@
+"""Finds who wrote a value of a Python program, recorded in one run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from types import CodeType
+
+import msgspec
+
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.questions.runner import launch_words
+from debugger.questions.who_wrote.call_arguments import ParameterNames
+from debugger.questions.who_wrote.value_writers import ValueWrite, WriteLocation
+from debugger.questions.who_wrote.write_request import HINT_WHEN, WriteRequest
+from debugger.questions.who_wrote.writers_answer import PassedCall, build_writers_answer
+from debugger.recorders.model import Recording, RecordingNote, ValueWritten
+from debugger.recorders.python.watch_expression import parse_watch
+from debugger.recorders.recorded_process import record_run, require_recording, roots_of
+from debugger.recorders.recording_order import FunctionPlace, RecordingLimits, RecordingOrder
+from debugger.session import source_files
+from debugger.session.stepping import WaitLimit
+
+_UNTIL = "--until is for compiled programs: of Python all writes are told, up to --limit"
+_OTHER = (
+    "it was {} after the last write that was seen, and {} at the place: something else wrote it, "
+    "as a library's own code or a thread does"
+)
+_MADE = (
+    "it had its value when it was first named in the program's own code: a library made the "
+    "object, or code that is not recorded"
+)
+_HINT_PATH = "debugger path -- CMD shows what ran"
+_CHANGED = re.compile(r" \(changed: [^()]*\)$")
+
+
+class _PassedRecord(msgspec.Struct):
+    """A call: what was called, its parameters, and from where, the caller first."""
+
+    function: str
+    positional: tuple[str, ...]
+    keywords: tuple[str, ...]
+    stack: tuple[tuple[str, str, int], ...]
+
+
+class _ReachedRecord(msgspec.Struct):
+    """What the recorder tells of the place."""
+
+    line: int = 0
+    found: bool = False
+    value: str | None = None
+    known: str | None = None
+    cut: int = 0
+    full: bool = False
+    passed: _PassedRecord | None = None
+    why: str = ""
+
+
+async def who_wrote(
+    launch: LaunchTarget, patience: WaitLimit, wanted: WriteRequest, *, scratch: Path
+) -> answers.WhoWrote:
+    """Run a program recorded, and tell the assignments to what is named at a place.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the place is never reached, or there is no such name there;
+            USAGE for an expression that runs code.
+    """
+    at = wanted.at
+    place = FunctionPlace(name=at.function or "", file=at.file or "", line=at.line or 0)
+    meant = parse_watch(wanted.expression, place, hit=wanted.hit, when=wanted.when)
+    argv = launch_words.launch_argv(launch)
+    ran = await record_run(
+        argv,
+        RecordingOrder(
+            roots=roots_of(argv, launch.cwd),
+            functions=(place,),
+            watch=meant,
+            limits=RecordingLimits(writes=wanted.limit),
+        ),
+        cwd=launch.cwd,
+        env=launch.env,
+        stdin=await launch_words.stdin_bytes(launch),
+        timeout_s=patience.seconds,
+        scratch_root=scratch,
+        interrupted=patience.interrupted,
+        idle_limits=patience.idle_limits,
+    )
+    require_recording(ran, argv)
+    chosen = next((one for one in ran.recordings if _reached_record(one) is not None), None)
+    if chosen is None:
+        raise _never_reached(wanted, ran.is_timed_out, ran.recordings)
+    reached = _reached_record(chosen)
+    assert reached is not None
+    if not reached.found:
+        raise _not_found_error(wanted)
+    writes = _recorded_writes(chosen)
+    answer = build_writers_answer(
+        wanted.expression, wanted.place, reached.value, writes, passed=_passed_call(reached.passed)
+    )
+    notes = list(_write_notes(wanted, reached, writes))
+    return msgspec.structs.replace(
+        answer,
+        method="recording the assignments, in one run",
+        timed_out=ran.is_timed_out,
+        took_s=round(ran.took_s, 1),
+        adapter="recorder",
+        notes=tuple(notes),
+    )
+
+
+def _not_found_error(wanted: WriteRequest) -> DebuggerError:
+    if wanted.expression.isidentifier():
+        return DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"there is no {wanted.expression} at {wanted.place}",
+            hint=wanted.no_value_hint,
+        )
+    return DebuggerError(
+        ErrorCode.NOT_FOUND,
+        f"{wanted.expression} at {wanted.place} has no value that can be read without running the "
+        "program's own code: it is not there, it is an attribute of a class, or a method makes it",
+        hint=wanted.no_value_hint,
+    )
+
+
+def _reached_record(recording: Recording) -> _ReachedRecord | None:
+    found = (
+        one.text
+        for one in recording.events
+        if isinstance(one, RecordingNote) and one.kind == "reached"
+    )
+    text = next(found, None)
+    return msgspec.json.decode(text, type=_ReachedRecord) if text is not None else None
+
+
+def _passed_call(call: _PassedRecord | None) -> PassedCall | None:
+    if call is None:
+        return None
+    stack = tuple(WriteLocation(name, file, line) for name, file, line in call.stack)
+    return PassedCall(stack, call.function, ParameterNames(call.positional, call.keywords))
+
+
+def _recorded_writes(recording: Recording) -> list[ValueWrite]:
+    writes = []
+    is_after = False
+    for one in recording.events:
+        if isinstance(one, RecordingNote) and one.kind == "reached":
+            is_after = True
+        elif isinstance(one, ValueWritten):
+            stack = [recording.find_function(number) for number, _ in one.stack]
+            lines = [line for _, line in one.stack]
+            writes.append(
+                ValueWrite(
+                    stack=tuple(
+                        WriteLocation(function.name, function.file, line)
+                        for function, line in zip(stack, lines, strict=True)
+                    ),
+                    old=one.old,
+                    new=one.new,
+                    thread=one.thread,
+                    is_after=is_after,
+                )
+            )
+    return writes
+
+
+def _write_notes(
+    wanted: WriteRequest, reached: _ReachedRecord, writes: list[ValueWrite]
+) -> list[str]:
+    notes = [f"{wanted.expression}: {reached.why}"] if reached.why else []
+    if wanted.until is not None:
+        notes.append(_UNTIL)
+    before = [one for one in writes if not one.is_after]
+    if not writes and not reached.why and reached.passed is None and reached.value is not None:
+        notes.append(_MADE)
+    if before and _plain_value(before[-1].new) != reached.value:
+        notes.append(_OTHER.format(before[-1].new, reached.value))
+    if reached.cut or reached.full:
+        notes.append(f"of the writes before it only the last {len(before):,} are told")
+    return notes
+
+
+def _plain_value(text: str | None) -> str | None:
+    """Return a value without what is said of a change that it does not show."""
+    return _CHANGED.sub("", text) if text is not None else None
+
+
+def _never_reached(
+    wanted: WriteRequest,
+    timed_out: bool,  # noqa: FBT001 - how the run ended
+    recordings: Sequence[Recording],
+) -> DebuggerError:
+    if timed_out:
+        return DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{wanted.condition_text} was not reached in time",
+            hint="debugger who-wrote --timeout 300 …",
+        )
+    times = f" {wanted.hit} times" if wanted.hit > 1 else ""
+    failed = [
+        one.text
+        for recording in recordings
+        for one in recording.events
+        if isinstance(one, RecordingNote) and one.kind == "condition"
+    ]
+    why = f": the condition could not be evaluated: {failed[0]}" if failed else ""
+    lines = source_files.read_source(wanted.at.file) if wanted.at.file is not None else None
+    if wanted.at.file is not None and not Path(wanted.at.file).is_file():
+        why = f": there is no file {wanted.at.file}"
+    if lines is not None and wanted.at.line is not None and wanted.at.line > len(lines):
+        why = f": the file has {len(lines):,} lines"
+    hint = HINT_WHEN.format(wanted.place, wanted.when) if wanted.when else _HINT_PATH
+    later = _next_with_code(lines or (), wanted.at.line or 0)
+    if later is not None and not why:
+        why = f": line {wanted.at.line} has no code"
+        name = Path(wanted.at.file or "").name
+        hint = f"debugger who-wrote {shlex.quote(wanted.expression)} --at {name}:{later} -- CMD"
+    return DebuggerError(
+        ErrorCode.NOT_FOUND,
+        f"the program ended, and {wanted.condition_text} was not reached{times}{why}",
+        hint=hint,
+    )
+
+
+def _next_with_code(lines: Sequence[str], line: int) -> int | None:
+    """Return the next line with code after one that has none; None where that is not known."""
+    try:
+        blocks = [compile("\n".join(lines), "", "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError, RecursionError):  # of another Python, or none
+        return None
+    for block in blocks:  # it grows while it is read
+        blocks += [one for one in block.co_consts if isinstance(one, CodeType)]
+    known = {at for block in blocks for _, _, at in block.co_lines() if at}
+    return None if line in known else min((at for at in known if at > line), default=None)

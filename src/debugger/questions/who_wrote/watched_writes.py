@@ -1,0 +1,397 @@
+"""Finds who wrote a value of a native program, by watchpoints in as many runs as needed."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
+from debugger.model.library_path import is_library
+from debugger.model.program import EvaluationPurpose, Frame, StopReason
+from debugger.model.state import State
+from debugger.questions.runner import question_run
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.questions.who_wrote import parameter_call, storage_location
+from debugger.questions.who_wrote.value_writers import ValueWrite, WriteLocation
+from debugger.questions.who_wrote.write_request import HINT_WHEN, WriteRequest
+from debugger.questions.who_wrote.writers_answer import PassedCall, build_writers_answer
+from debugger.session import inspection
+from debugger.session.session import Session
+from debugger.session.watchpoints import WatchedChange
+
+_STACK = 8
+_PAGE = 4096
+_DEEP = 40
+_STOPS_MAX = 20_000
+_HEAP_BEGINS = "((void (*)(void *))free)(((void *(*)(unsigned long))malloc)(100000)), 0"
+_MAIN = "main"
+_GO_MAIN = "main.main"
+_VARIES = (
+    "its address differs from run to run, so the writes before the place are not known: give a "
+    "place that comes earlier, where it is made"
+)
+_KEEPS = "; --adapter gdb gives a program the same addresses in each run"
+_DIFFERS = "the program does not do the same in each run: the value at the place was {} then"
+_EARLIER = "what wrote it before {} is not seen"
+
+
+@dataclass
+class WatchedRun:
+    """What was seen in one run: the value at the place, where it lies, and who wrote it."""
+
+    value: str | None = None
+    again: str | None = None
+    adapter: str = ""
+    owner: str = ""  # the function in whose frame it lies, if it lies on the stack
+    is_on_heap: bool = False
+    is_randomized: bool = False  # the system gives the program other addresses in each run
+    is_reached: bool = False
+    passed: PassedCall | None = None  # the call that gave it, if it is a parameter
+    given: str | None = None  # its value at the beginning of that call
+    call: parameter_call.ParameterCall | None = None
+    place: int = 0  # its address
+    at: int = 0  # the address of the code that is asked about
+    writes: list[ValueWrite] = field(default_factory=list)
+    by: list[tuple[str, int]] = field(default_factory=list)  # the function of each, and behind what
+    lines: dict[str, int | None] = field(default_factory=dict)  # of what wrote, by what is next
+    ended: answers.Stop | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+async def who_wrote(question: QuestionRun, wanted: WriteRequest) -> answers.WhoWrote:
+    """Run a program to a place, and on; then again, for what was written before the place.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the place is never reached, EVALUATION_FAILED if the expression
+            has no place in memory there, NOT_SUPPORTED where the debugger cannot watch it.
+    """
+    began = asyncio.get_running_loop().time()
+    later = await _watch_later(question, wanted)
+    notes = list(later.notes)
+    earlier = WatchedRun()
+    if later.again is None:
+        # What Go's runtime allocates lies elsewhere in each run, and gdb does not take Go.
+        is_kept = later.is_randomized and later.adapter != "delve"
+        notes.append(_VARIES + _KEEPS * is_kept)
+    else:
+        earlier = await _watch_earlier(question, wanted, later)
+        notes += earlier.notes
+        if earlier.is_reached and earlier.value != later.value:
+            notes.append(_DIFFERS.format(earlier.value))
+    writes = [*earlier.writes, *_of_this_call(later, earlier.call)]
+    # Where it has changed since, it was written unseen, as by the system.
+    is_as_given = earlier.is_reached and earlier.given == earlier.value
+    passed = later.passed if is_as_given else None
+    answer = build_writers_answer(
+        wanted.expression, wanted.place, later.value, writes, passed, misses_same=True
+    )
+    last = later.ended
+    return msgspec.structs.replace(
+        answer,
+        adapter=later.adapter,
+        method=f"a hardware watchpoint{_merge_runs(later, earlier)}",
+        timed_out=bool(last and last.timed_out),
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _merge_runs(later: WatchedRun, earlier: WatchedRun) -> str:
+    if later.again is None:
+        return ""
+    is_counted = earlier.call is not None and not earlier.call.is_place
+    return ", in three runs" if is_counted else ", in two runs"
+
+
+async def _watch_later(question: QuestionRun, wanted: WriteRequest) -> WatchedRun:
+    """Run to the place, watch the value there, and go on."""
+    specs = [wanted.at, *([wanted.until] if wanted.until is not None else [])]
+    found = WatchedRun()
+    async with question_run.run_question(replace(question, breakpoints=tuple(specs))) as run:
+        stop = await _reach_location(run, wanted)
+        session = run.session
+        frame = await session.run_job(lambda: inspection.frame_of(session))
+        try:
+            value = await session.run_job(
+                lambda: session.backend.evaluate(wanted.expression, frame, EvaluationPurpose.PRINT)
+            )
+            bound = await _set_watchpoint(session, wanted.expression, frame)
+        except DebuggerError as error:
+            raise wanted.expression_error(error) from error
+        found.value = value.value
+        found.adapter = session.adapter
+        address = await session.run_job(
+            lambda: storage_location.storage_address(session, bound, wanted.expression, frame)
+        )
+        if storage_location.is_in(session.pid, address, "[stack]"):
+            thread = stop.thread if stop.thread is not None else 0
+            found.owner = await session.run_job(
+                lambda: storage_location.stack_owner(session, thread, address)
+            )
+            found.passed = await session.run_job(
+                lambda: parameter_call.passing_call(session, wanted.expression, frame, thread)
+            )
+        found.place, found.at = address, parameter_call.frame_address(stop.frame)
+        found.is_on_heap = storage_location.is_in(session.pid, address, "[heap]")
+        found.is_randomized = storage_location.is_randomized(session.pid)
+        found.again = _expression_of_next_run(session, wanted, bound, address)
+        await _collect_writes(run, found, wanted, stop, is_after=True)
+    return found
+
+
+def _expression_of_next_run(
+    session: Session, wanted: WriteRequest, bound: BoundBreakpoint, address: int
+) -> str | None:
+    """Return what gives the same memory in another run; None where nothing does."""
+    is_random = storage_location.is_randomized(session.pid)
+    if is_random or session.adapter == "delve":
+        is_fixed = storage_location.is_in_program(session.pid, address)
+    else:
+        is_fixed = True
+    if not is_fixed:
+        return None
+    return wanted.expression if is_random else bound.again
+
+
+async def _watch_earlier(
+    question: QuestionRun, wanted: WriteRequest, later: WatchedRun
+) -> WatchedRun:
+    """Run again, with the memory watched from the start of the program, or of the function."""
+    found = WatchedRun(owner=later.owner, passed=later.passed, at=later.at)
+    call = None
+    if later.passed is not None:
+        call = await parameter_call.find_last_call(question, wanted, later.owner, place=later.place)
+    if call is not None and call.is_place:
+        return replace(found, is_reached=True, value=later.value, given=later.value, call=call)
+    start = later.owner or (_GO_MAIN if later.adapter == "delve" else _MAIN)
+    begins = BreakpointSpec(function=start, temporary=call is None)
+    async with question_run.run_question(replace(question, breakpoints=(wanted.at, begins))) as run:
+        stop = await (
+            run.wait_first() if call is None else parameter_call.run_to_call(run, later.owner, call)
+        )
+        if stop.state != State.STOPPED.value:
+            found.notes.append(_EARLIER.format(wanted.place))
+            return found
+        session = run.session
+        frame = await session.run_job(lambda: inspection.frame_of(session))
+        assert later.again is not None
+        try:
+            if later.is_on_heap:
+                await _begin_heap(session, frame)
+            bound = await _set_watchpoint(session, later.again, frame)
+            await _check_same_memory(session, bound, later, frame)
+        except DebuggerError as error:
+            found.notes.append(f"{_EARLIER.format(wanted.place)}: {error.message}")
+            return found
+        if call is not None:
+            found.call, found.given = call, await _evaluate_text(run, wanted.expression)
+        await _collect_writes(run, found, wanted, stop, is_after=False)
+    return found
+
+
+async def _check_same_memory(
+    session: Session, bound: BoundBreakpoint, later: WatchedRun, frame: Frame
+) -> None:
+    """Refuse another variable of the same name: programs are moved by whole pages alone."""
+    if not storage_location.is_randomized(session.pid) or later.again is None:
+        return
+    address = await session.run_job(
+        lambda: storage_location.storage_address(session, bound, later.again or "", frame)
+    )
+    if (address - later.place) % _PAGE:
+        raise DebuggerError(
+            ErrorCode.EVALUATION_FAILED,
+            f"{later.again} is something else at the beginning",
+            hint="debugger who-wrote GLOBAL --at LOC -- CMD; --adapter gdb keeps all addresses",
+        )
+
+
+def _of_this_call(later: WatchedRun, call: parameter_call.ParameterCall | None) -> list[ValueWrite]:
+    """Leave out what later calls of the function wrote in the same memory.
+
+    Each begins with the write of its own argument, before the first line of its body.
+    """
+    if call is not None:
+        for number, (function, behind) in enumerate(later.by):
+            if function == later.owner and behind <= call.entry:
+                return later.writes[:number]
+    return later.writes
+
+
+async def _reach_location(run: RunningQuestion, wanted: WriteRequest) -> answers.Stop:
+    stop = await run.wait_first()
+    hits = 0
+    for _ in range(_STOPS_MAX):
+        if stop.state != State.STOPPED.value:
+            break
+        hits += 1 in stop.hit_breakpoints
+        if hits >= wanted.hit:
+            return stop
+        stop = await run.go_on(run.session_of(stop))
+    raise _never_reached(stop, wanted, hits)
+
+
+def _never_reached(stop: answers.Stop, wanted: WriteRequest, hits: int) -> DebuggerError:
+    if stop.state == State.RUNNING.value:
+        return DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{wanted.condition_text} was not reached in time",
+            hint="debugger who-wrote --timeout 300 …",
+        )
+    unbound = [one.why_unbound for one in stop.unbound if isinstance(one.why_unbound, str)]
+    failed = [one for one in stop.notes if "condition" in one]
+    why = f": {(unbound or failed)[0]}" if unbound or failed else ""
+    if hits:
+        why = f" {wanted.hit} times, but {hits}"
+    return DebuggerError(
+        ErrorCode.NOT_FOUND,
+        f"the program ended, and {wanted.condition_text} was not reached{why}",
+        hint=HINT_WHEN.format(wanted.place, wanted.when)
+        if wanted.when
+        else "debugger path -- CMD shows what ran",
+    )
+
+
+async def _begin_heap(session: Session, frame: Frame) -> None:
+    """Have the heap mapped before the program needs it: only then can it be watched.
+
+    What is freed at once, and too large to be kept for reuse, moves nothing that comes later.
+    """
+    await session.run_job(
+        lambda: session.backend.evaluate(_HEAP_BEGINS, frame, EvaluationPurpose.EVALUATE)
+    )
+
+
+async def _set_watchpoint(session: Session, expression: str, frame: Frame) -> BoundBreakpoint:
+    spec = BreakpointSpec(watch=expression)
+
+    async def job() -> BoundBreakpoint:
+        added = await session.binding.watching.add(spec, session.backend, frame)
+        assert added.bound is not None
+        if not added.bound.verified:
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED,
+                f"cannot watch {expression}: {added.bound.why}",
+                hint="debugger who-wrote 'this->field' --at LOC -- CMD",
+            )
+        return added.bound
+
+    return await session.run_job(job)
+
+
+async def _collect_writes(
+    run: RunningQuestion,
+    found: WatchedRun,
+    wanted: WriteRequest,
+    stop: answers.Stop,
+    *,
+    is_after: bool,
+) -> None:
+    """Let the program run, and note each write, up to the end of what is asked."""
+    hits = (found.call.hits if found.call is not None else 0) + (1 in stop.hit_breakpoints)
+    for _ in range(_STOPS_MAX):
+        if not is_after and hits >= wanted.hit:
+            found.is_reached = True
+            found.value = await _evaluate_text(run, wanted.expression)
+            return
+        if len(found.writes) >= wanted.limit:
+            found.notes.append(f"after {wanted.limit:,} writes it was looked at no more: --limit N")
+            return
+        stop = await run.go_on(run.session)
+        if stop.state != State.STOPPED.value:
+            found.ended = stop
+            if stop.timed_out:
+                found.notes.append("the time was up: --timeout S")
+            return
+        change = stop.watched[0] if stop.watched else await _write_before_breakpoint(run, stop)
+        if change is not None:
+            await _note_write(run, found, stop, change, is_after=is_after)
+        if is_after and 2 in stop.hit_breakpoints:  # noqa: PLR2004 - the second is `until`
+            return
+        hits += 1 in stop.hit_breakpoints or await _is_at(run, found, wanted, stop)
+        is_other = stop.reason in {StopReason.SIGNAL.value, StopReason.EXCEPTION.value}
+        if is_other and not stop.watched:
+            found.notes.append(f"it stopped there for {stop.signal or 'an exception'}")
+            return
+
+
+async def _is_at(
+    run: RunningQuestion, found: WatchedRun, wanted: WriteRequest, stop: answers.Stop
+) -> bool:
+    """Tell whether what stopped behind a write is at the place: LLDB then tells the write alone."""
+    if not stop.watched or not found.at or parameter_call.frame_address(stop.frame) != found.at:
+        return False
+    if not wanted.when:
+        return True
+    return await _evaluate_text(run, wanted.when) not in {None, "0", "false"}
+
+
+async def _write_before_breakpoint(
+    run: RunningQuestion, stop: answers.Stop
+) -> WatchedChange | None:
+    """Return what the line before a breakpoint has written: gdb tells the breakpoint alone."""
+    session = run.session
+    happened = session.last_stop
+    if happened is None or stop.reason != StopReason.BREAKPOINT.value:
+        return None
+
+    async def job() -> WatchedChange | None:
+        frame = await inspection.frame_of(session)
+        watching = session.binding.watching
+        changes = await watching.read_changes(happened, session.hits, session.backend, frame)
+        return next((one for one in changes if one.previous != one.value), None)
+
+    return await session.run_job(job)
+
+
+async def _note_write(
+    run: RunningQuestion,
+    found: WatchedRun,
+    stop: answers.Stop,
+    change: answers.WatchedView | WatchedChange,
+    *,
+    is_after: bool,
+) -> None:
+    session = run.session
+    thread = stop.thread if stop.thread is not None else 0
+    stack = await session.run_job(lambda: session.backend.read_stack(thread, levels=_DEEP))
+    if found.owner and not any(one.function == found.owner for one in stack.frames):
+        return  # other functions used the same memory
+    own = [one for one in stack.frames if not is_library(one.file, session.target.cwd)]
+    shown = own or list(stack.frames[:1])
+    sites = [WriteLocation(one.function, one.file, one.line) for one in shown[:_STACK]]
+    if shown and shown[0].index == 0:
+        pc = shown[0].address or ""
+        if pc not in found.lines:
+            found.lines[pc] = await session.run_job(
+                lambda: storage_location.line_before(session, shown[0])
+            )
+        line = found.lines[pc]
+        sites[0] = msgspec.structs.replace(sites[0], line=line)
+    first = stack.frames[0]
+    found.by.append((first.function, parameter_call.frame_address(first)))
+    found.writes.append(
+        ValueWrite(
+            stack=tuple(sites),
+            old=change.previous,
+            new=change.value,
+            thread=stop.thread,
+            is_after=is_after,
+        )
+    )
+
+
+async def _evaluate_text(run: RunningQuestion, expression: str) -> str | None:
+    session = run.session
+    try:
+        frame = await session.run_job(lambda: inspection.frame_of(session))
+        value = await session.run_job(
+            lambda: session.backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
+        )
+    except DebuggerError:
+        return None
+    return value.value

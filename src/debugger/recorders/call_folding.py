@@ -1,0 +1,273 @@
+"""Folds a tree of a million calls into a few lines, with all calls counted. Pure.
+
+Calls of a function in a row are one line with a count and what varies; so are the rounds of a
+loop, and calls that a function makes of itself, however far in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct, structs
+
+from debugger.recorders.call_tree import CallNode
+from debugger.recorders.model import RecordedFunction, Recording
+from debugger.recorders.value_variation import ValueVariation, summarise_values, vary_all
+
+_PERIOD_MAX = 8  # calls in one round of a loop
+_DEPTH_MAX = 100
+_ERRORS = 3
+_SEQUENCE_MAX = 2_000  # more calls by one call are told by function
+
+
+class OmittedCalls(Struct, frozen=True):
+    """What was cut: how many lines, of how many calls."""
+
+    lines: int = 0
+    calls: int = 0
+
+
+class FoldedCalls(Struct, frozen=True):
+    """Calls of one function that are told together; without a function, the rounds of a loop.
+
+    `count` calls came from outside, `recursions` from the function itself; `raised` of them all
+    ended by an exception, `open` had not ended; `threads` made them, `thread` the first. Arguments
+    and values are those of `known` calls.
+    """
+
+    function: RecordedFunction | None
+    count: int
+    at: int = 0
+    thread: int = 0
+    recursions: int = 0
+    raised: int = 0
+    open: int = 0
+    threads: int = 1
+    known: int = 0
+    errors: tuple[str, ...] = ()
+    total_ns: int = 0
+    self_ns: int = 0
+    arguments: tuple[ValueVariation, ...] = ()
+    value: ValueVariation | None = None
+    is_stopped: bool = False  # it was called more often than was counted
+    children: tuple[FoldedCalls, ...] = ()
+    left_out: OmittedCalls = OmittedCalls()
+
+    @property
+    def call_count(self) -> int:
+        """How many calls this line stands for, without those below it."""
+        return self.count + self.recursions if self.function is not None else 0
+
+
+def fold_trees(recording: Recording, roots: Sequence[CallNode]) -> tuple[FoldedCalls, ...]:
+    """Fold trees of calls; the counts of what comes out add up to the calls that went in."""
+    return _CallFolder(recording).fold_sequence(list(roots), frozenset(), 0)
+
+
+def fold_calls(recording: Recording, calls: Sequence[CallNode]) -> FoldedCalls:
+    """Fold some calls of one function into one line, with what they led to."""
+    return _CallFolder(recording).fold_function(list(calls), frozenset(), 0)
+
+
+class _CallFolder:
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+
+    def fold_sequence(
+        self, calls: list[CallNode], above: frozenset[int], depth: int
+    ) -> tuple[FoldedCalls, ...]:
+        """Fold what one call made, in its order."""
+        if len(calls) > _SEQUENCE_MAX:
+            return self._fold_groups(calls, above, depth)
+        found = []
+        for rounds, body in _split_loops(calls):
+            parts = tuple(self.fold_function(part, above, depth) for part in body)
+            if len(parts) == 1:
+                found.append(parts[0])
+            else:
+                total = sum(part.total_ns for part in parts)
+                first = parts[0]
+                found.append(
+                    FoldedCalls(
+                        None,
+                        rounds,
+                        at=first.at,
+                        thread=first.thread,
+                        total_ns=total,
+                        children=parts,
+                    )
+                )
+        return tuple(found)
+
+    def _fold_groups(
+        self, calls: list[CallNode], above: frozenset[int], depth: int
+    ) -> tuple[FoldedCalls, ...]:
+        groups: dict[int, list[CallNode]] = {}
+        for call in calls:
+            groups.setdefault(call.function, []).append(call)
+        return tuple(self.fold_function(group, above, depth) for group in groups.values())
+
+    def fold_function(
+        self, calls: list[CallNode], above: frozenset[int], depth: int
+    ) -> FoldedCalls:
+        """Fold calls of one function; those that it makes of itself below are among them."""
+        number = calls[0].function
+        own = _recursive_calls(calls, above)
+        inner = above | {number}
+        below = [
+            child
+            for call in (*calls, *own)
+            for child in call.children
+            if child.function not in inner
+        ]
+        is_one = len(calls) == 1 and not own and not calls[0].is_merged
+        children: tuple[FoldedCalls, ...] = ()
+        left_out = OmittedCalls()
+        if depth >= _DEPTH_MAX:
+            left_out = OmittedCalls(
+                len(below), sum(call.count for call in _calls_below(below, inner))
+            )
+        elif is_one:
+            children = self.fold_sequence(below, inner, depth + 1)
+        else:
+            below.sort(key=lambda child: (child.at, child.id))
+            children = self._fold_groups(below, inner, depth + 1)
+        return self._folded_line(calls, own, children, left_out)
+
+    def _folded_line(
+        self,
+        calls: list[CallNode],
+        own: list[CallNode],
+        children: tuple[FoldedCalls, ...],
+        left_out: OmittedCalls,
+    ) -> FoldedCalls:
+        first, every = calls[0], (*calls, *own)
+        single = [call for call in every if not call.is_merged]
+        # What came out of the whole, not of its recursions.
+        values = [call.value for call in calls if call.value is not None]
+        errors = dict.fromkeys(error.exception_text for call in every for error in call.errors)
+        return FoldedCalls(
+            function=self._recording.find_function(first.function),
+            count=sum(call.count for call in calls),
+            at=min(call.at for call in calls),
+            thread=first.thread,
+            recursions=sum(call.count for call in own),
+            raised=sum(call.raised for call in every),
+            threads=len({call.thread for call in every}),
+            open=sum(not call.has_ended for call in every),
+            known=len(single),
+            errors=tuple(errors)[:_ERRORS],
+            total_ns=sum(call.total_ns for call in calls),
+            self_ns=sum(call.self_ns for call in every),
+            arguments=vary_all(call.arguments for call in single),
+            value=summarise_values("", values) if values else None,
+            is_stopped=first.function in self._recording.stopped,
+            children=children,
+            left_out=left_out,
+        )
+
+
+def _recursive_calls(calls: list[CallNode], above: frozenset[int]) -> list[CallNode]:
+    """Collect the calls of the same function below; what an outer function took is passed over."""
+    number = calls[0].function
+    found = []
+    waiting = [child for call in reversed(calls) for child in reversed(call.children)]
+    while waiting:
+        call = waiting.pop()
+        if call.function in above:
+            continue
+        if call.function == number:
+            found.append(call)
+        waiting.extend(reversed(call.children))
+    return found
+
+
+def _calls_below(calls: list[CallNode], above: frozenset[int]) -> Iterator[CallNode]:
+    """Give these calls and all that they led to, without what outer functions took."""
+    waiting = list(calls)
+    while waiting:
+        call = waiting.pop()
+        if call.function not in above:
+            yield call
+            waiting += call.children
+
+
+def _split_loops(calls: list[CallNode]) -> Iterator[tuple[int, list[list[CallNode]]]]:
+    """Split calls into rounds of loops; each part of a round has the calls of all rounds."""
+    at = 0
+    while at < len(calls):
+        period, rounds = _find_period(calls, at)
+        yield (
+            rounds,
+            [
+                [calls[at + turn * period + place] for turn in range(rounds)]
+                for place in range(period)
+            ],
+        )
+        at += period * rounds
+
+
+def _find_period(calls: list[CallNode], at: int) -> tuple[int, int]:
+    """Find the repetition that covers most from here on; the shorter of two that cover as much."""
+    best, covered = (1, 1), 1
+    for period in range(1, min(_PERIOD_MAX, (len(calls) - at) // 2) + 1):
+        end = at + period
+        while end < len(calls) and calls[end].function == calls[end - period].function:
+            end += 1
+        rounds = (end - at) // period
+        if rounds > 1 and rounds * period > covered:
+            best, covered = (period, rounds), rounds * period
+    return best
+
+
+# -- what is left of it within a budget ----------------------------------------------------------
+
+
+def count_calls(folded: Sequence[FoldedCalls]) -> int:
+    """Count the calls that folded lines stand for, with those that were left out."""
+    return sum(one.call_count + one.left_out.calls + count_calls(one.children) for one in folded)
+
+
+def cut_lines(
+    folded: Sequence[FoldedCalls], most: int
+) -> tuple[tuple[FoldedCalls, ...], OmittedCalls]:
+    """Keep `most` lines: those that an exception passed first, then outer ones, then slow ones."""
+    ranked: list[tuple[tuple[int, int, int], tuple[int, ...]]] = []
+
+    def rank(rows: Sequence[FoldedCalls], place: tuple[int, ...]) -> bool:
+        has_error = False
+        for number, one in enumerate(rows):
+            here = (*place, number)
+            below = rank(one.children, here)
+            is_bad = bool(one.raised or one.open) or below
+            ranked.append(((not is_bad, len(here), -one.total_ns), here))
+            has_error = has_error or is_bad
+        return has_error
+
+    rank(folded, ())
+    kept: set[tuple[int, ...]] = set()
+    for _, place in sorted(ranked):
+        wanted = [place[: end + 1] for end in range(len(place)) if place[: end + 1] not in kept]
+        if len(kept) + len(wanted) <= most:
+            kept.update(wanted)
+    return _keep_lines(folded, (), kept)
+
+
+def _keep_lines(
+    rows: Sequence[FoldedCalls], place: tuple[int, ...], kept: set[tuple[int, ...]]
+) -> tuple[tuple[FoldedCalls, ...], OmittedCalls]:
+    found, lines, calls = [], 0, 0
+    for number, one in enumerate(rows):
+        here = (*place, number)
+        if here not in kept:
+            lines += _count_lines(one)
+            calls += count_calls([one])
+            continue
+        children, left = _keep_lines(one.children, here, kept)
+        left = OmittedCalls(left.lines + one.left_out.lines, left.calls + one.left_out.calls)
+        found.append(structs.replace(one, children=children, left_out=left))
+    return tuple(found), OmittedCalls(lines, calls)
+
+
+def _count_lines(one: FoldedCalls) -> int:
+    return 1 + sum(_count_lines(child) for child in one.children)

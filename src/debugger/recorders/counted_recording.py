@@ -1,0 +1,137 @@
+"""Models a process of which only the counts of its functions and lines are known. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from debugger.recorders.model import (
+    CallsMerged,
+    Event,
+    PartCounts,
+    RecordedFunction,
+    RecordedProcess,
+    Recording,
+    SourcePart,
+)
+
+
+class CoveredFunction(Struct, frozen=True):
+    """A function that was entered `count` times, and its parts, as in `PartCounts`.
+
+    One that was not entered had been before the counting began, and came to some parts then.
+    """
+
+    name: str
+    file: str
+    line: int
+    count: int
+    parts: tuple[SourcePart, ...] = ()
+
+
+def only_known(one: CoveredFunction) -> CoveredFunction:
+    """Leave out what is not known of a function that was entered before the counting began."""
+    if one.count:
+        return one
+    return structs.replace(one, parts=tuple(part for part in one.parts if part.times))
+
+
+def make_recording(covered: Iterable[CoveredFunction], process: RecordedProcess) -> Recording:
+    """Make a recording of the functions of one process; those told twice are added up.
+
+    Its calls came from nobody knows where, in the order in which their functions are given.
+    """
+    functions: dict[int, RecordedFunction] = {}
+    events: list[Event] = []
+    seen = 0
+    for number, one in enumerate(_add_duplicates(covered), 1):
+        functions[number] = RecordedFunction(number, one.name, one.file, one.line)
+        events.append(CallsMerged(number, 0, number, 1, number, one.count))
+        events.append(PartCounts(number, one.parts))
+        seen += one.count
+    return Recording(
+        process=process,
+        functions=functions,
+        threads={1: ""} if functions else {},
+        events=tuple(events),
+        seen=seen,
+        chosen=seen,
+        is_whole=True,
+    )
+
+
+def _add_duplicates(covered: Iterable[CoveredFunction]) -> list[CoveredFunction]:
+    groups: dict[tuple[str, str, int], list[CoveredFunction]] = {}
+    for one in covered:
+        groups.setdefault((one.file, one.name, one.line), []).append(one)
+    return [some[0] if len(some) == 1 else _sum_functions(some) for some in groups.values()]
+
+
+def _sum_functions(some: Sequence[CoveredFunction]) -> CoveredFunction:
+    every = [one for each in some for one in each.parts]
+    times: dict[tuple[int, int], SourcePart] = {}
+    for each in some:
+        for one in _fill_parts(each.parts, every):
+            known = times.get((one.line, one.column))
+            count = one.times + (known.times if known is not None else 0)
+            times[one.line, one.column] = structs.replace(one, times=count)
+    return structs.replace(
+        some[0],
+        count=sum(one.count for one in some),
+        parts=tuple(one for _, one in sorted(times.items())),
+    )
+
+
+def unify_parts(runs: Sequence[Sequence[Recording]]) -> list[tuple[Recording, ...]]:
+    """Give all runs the same parts of lines, so that they can be compared.
+
+    A part that ran as often as what is around it is not told by itself.
+    """
+    known: dict[tuple[str, str], dict[tuple[int, int], SourcePart]] = {}
+    every = [one for run in runs for one in run]
+    for recording_ in every:
+        for event in recording_.events:
+            if isinstance(event, PartCounts):
+                parts = known.setdefault(_event_key(recording_, event), {})
+                parts.update({(one.line, one.column): one for one in event.parts if one.column})
+    return [tuple(_with_known_parts(one, known) for one in run) for run in runs]
+
+
+def _with_known_parts(
+    one: Recording, known: Mapping[tuple[str, str], Mapping[tuple[int, int], SourcePart]]
+) -> Recording:
+    events = tuple(
+        PartCounts(event.function, _fill_parts(event.parts, known[_event_key(one, event)].values()))
+        if isinstance(event, PartCounts)
+        else event
+        for event in one.events
+    )
+    return structs.replace(one, events=events)
+
+
+def _event_key(one: Recording, event: PartCounts) -> tuple[str, str]:
+    function = one.find_function(event.function)
+    return function.file, function.name
+
+
+def _fill_parts(
+    parts: Sequence[SourcePart], wanted: Iterable[SourcePart]
+) -> tuple[SourcePart, ...]:
+    """Add the parts that are not there, which ran as often as the innermost that is around them."""
+    by_line: dict[int, list[SourcePart]] = {}
+    for one in parts:
+        by_line.setdefault(one.line, []).append(one)
+    found = {(one.line, one.column): one for one in parts}
+    for one in wanted:
+        if (one.line, one.column) in found:
+            continue
+        around = [
+            other
+            for other in by_line.get(one.line, ())
+            if other.column < one.column and (not other.to or one.column < other.to)
+        ]
+        if around:
+            times = max(around, key=lambda other: other.column).times
+            found[one.line, one.column] = structs.replace(one, times=times)
+    return tuple(one for _, one in sorted(found.items()))

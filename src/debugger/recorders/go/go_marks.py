@@ -1,0 +1,153 @@
+"""Finds where counters go in a Go source, and writes them. Pure.
+
+The counters of the cover tool stand where blocks of statements begin. A function is entered with
+its first block; a line within a block is passed where its statement begins.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from debugger.recorders.go.go_profile import CoverBlock, function_headers
+from debugger.recorders.recording_order import FunctionPlace
+from debugger.recorders.recording_window import RecordingWindow
+
+BEGIN, END = 1, 2
+_RECEIVER = re.compile(r"\(\*?(\w+)\)")
+_QUOTED = re.compile(
+    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'|`[^`]*(?:`|\Z)", re.DOTALL
+)
+# After these a line's end is a statement's (The Go Programming Language Specification, Semicolons).
+_COMPLETE = re.compile(r"(?:[\w)\]}\"]|\+\+|--)\Z")
+
+
+class GoMark(NamedTuple):
+    """A place in a block: its beginning, or that of the statement in a line.
+
+    `edges` says what it is: BEGIN, END or both.
+    """
+
+    block: int
+    line: int
+    edges: int
+
+
+def find_marks(
+    window: RecordingWindow,
+    file: str,
+    package: str,
+    blocks: Sequence[CoverBlock],
+    text: Sequence[str],
+) -> list[GoMark]:
+    """Return where in a source the counting begins and ends."""
+    found: dict[tuple[int, int], int] = {}
+    for place, edge in ((window.start, BEGIN), (window.to, END)):
+        if line := window.has_line(place, file):
+            where = [_block_of_line(line, blocks, text)]
+        else:
+            where = list(_blocks_of_name(window, place, package, blocks, text))
+        for one in where:
+            if one is not None:
+                found[one] = found.get(one, 0) | edge
+    return [GoMark(block, line, edges) for (block, line), edges in sorted(found.items())]
+
+
+def with_marks(written: str, name: str, some: Sequence[GoMark]) -> str:
+    """Put calls of `debuggerPassed` into a source with counters, whose lines are one further on."""
+    for one in some:
+        count = f"{name}.Count[{one.block}]"
+        if not one.line:
+            passed = f"debuggerPassed({one.edges}, &{count}, true); "
+            written = written.replace(f"{count}++", f"{passed}{count}++")
+            continue
+        lines = written.split("\n")
+        line = lines[one.line]
+        blank = line[: len(line) - len(line.lstrip())]
+        passed = f"debuggerPassed({one.edges}, &{count}, false); "
+        lines[one.line] = f"{blank}{passed}{line.lstrip()}"
+        written = "\n".join(lines)
+    return written
+
+
+def _blocks_of_name(
+    window: RecordingWindow,
+    place: FunctionPlace,
+    package: str,
+    blocks: Sequence[CoverBlock],
+    text: Sequence[str],
+) -> Iterator[tuple[int, int] | None]:
+    """Give the first block of each function of a name, as Go or its debugger writes it."""
+    plain = FunctionPlace(name=_RECEIVER.sub(r"\1", place.name))
+    for line, name in function_headers(text):
+        if window.has_name(plain, name, f"{package}.{name}"):
+            yield _first_block(line, blocks, text)
+
+
+def _first_block(
+    header: int, blocks: Sequence[CoverBlock], text: Sequence[str]
+) -> tuple[int, int] | None:
+    """Return the first block of the function whose header is in a line."""
+    begins = [number for number, _ in function_headers(text)]
+    own = [
+        (block.start, number)
+        for number, block in enumerate(blocks)
+        if begins[bisect_right(begins, block.start[0]) - 1] == header <= block.start[0]
+    ]
+    return (min(own)[1], 0) if own else None
+
+
+def _block_of_line(
+    line: int, blocks: Sequence[CoverBlock], text: Sequence[str]
+) -> tuple[int, int] | None:
+    """Return the block of a line; without one, the one that begins in it, or its function's."""
+    if not 0 < line <= len(text):
+        return None
+    first = (line, len(text[line - 1]) - len(text[line - 1].lstrip()) + 1)
+    around = [
+        (block.start, number)
+        for number, block in enumerate(blocks)
+        if block.start <= first < block.end
+    ]
+    if around and not text[line - 1].lstrip().startswith("}"):
+        start, number = max(around)
+        return number, _statement_line(start, line, text)
+    here = [(one.start, number) for number, one in enumerate(blocks) if one.start[0] == line]
+    if here:
+        return min(here)[1], 0
+    begins = [number for number, _ in function_headers(text)]
+    at = bisect_right(begins, line) - 1
+    return _first_block(begins[at], blocks, text) if at >= 0 else None
+
+
+def _statement_line(start: tuple[int, int], line: int, text: Sequence[str]) -> int:
+    """Return the line in which the statement begins that a line of a block is in.
+
+    That of the block's first statement is 0: it is passed where the block begins.
+    """
+    some = range(line, start[0], -1)
+    return next((one for one in some if _is_statement(start, one, text)), 0)
+
+
+def _is_statement(start: tuple[int, int], line: int, text: Sequence[str]) -> bool:
+    """Tell whether another statement of a block begins with a line; a body begins with `{`."""
+    opening = text[start[0] - 1].encode()[start[1] - 1 :].decode(errors="replace")
+    lines = [opening.removeprefix("{"), *text[start[0] : line - 1]]
+    before = _QUOTED.sub(_plain_name, "\n".join(lines)).strip()
+    opened = sum(before.count(one) for one in "([{") - sum(before.count(one) for one in ")]}")
+    return not opened and bool(_COMPLETE.search(before)) and not _is_nothing(text[line - 1])
+
+
+def _is_nothing(line: str) -> bool:
+    stripped = line.strip()
+    return not stripped or stripped.startswith(("//", "/*", ")", "]"))
+
+
+def _plain_name(found: re.Match[str]) -> str:
+    quoted = found[0]
+    if quoted.startswith("/"):
+        return ""
+    # What is open at the end is a text that goes on in the line.
+    return '"' if len(quoted) > 1 and quoted[-1] == quoted[0] else "("

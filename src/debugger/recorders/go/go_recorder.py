@@ -1,0 +1,234 @@
+"""Records a Go program: builds it with counters in files, which survive any end of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.events import OutputStream
+from debugger.recorders.counted_recording import make_recording
+from debugger.recorders.go.go_counters import FOLDER, CounterFiles, find_counter_files, text_of
+from debugger.recorders.go.go_marks import find_marks, with_marks
+from debugger.recorders.go.go_profile import CoverBlock, read_covered, with_counters
+from debugger.recorders.model import RecordedProcess, Recording, RecordingNote
+from debugger.recorders.recorded_process import Unrecorded, record_run
+from debugger.recorders.recording_window import RecordingWindow, window_notes
+from debugger.sources.go_package import GoTarget
+
+_FILES_MAX = 2_000
+_PROCESSES_MAX = 64
+_TOOL_S = 20.0
+_AT_ONCE = 2
+_SAID = 6
+_OURS = "zz_debugger_counted.go"
+_LISTED = (
+    "{{if not .Standard}}{{if or (not .Module) .Module.Main}}"
+    '{{.Name}}{{"\\t"}}{{.Dir}}{{"\\t"}}{{join .GoFiles "\\t"}}{{"\\n"}}{{end}}{{end}}'
+)
+
+
+class _GoSource(Struct, frozen=True):
+    """A source of the program's own, as it was built."""
+
+    file: str
+    package: str
+    text: tuple[str, ...] = ()
+    blocks: tuple[CoverBlock, ...] = ()
+
+
+class GoRecorder:
+    """Counters of one built program (`Recorder`)."""
+
+    def __init__(self, program: str, sources: Sequence[_GoSource], note: str = "") -> None:
+        self.program = program
+        self._sources = sources
+        self._note = note
+
+    def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
+        """Name the folder that the counters are kept in."""
+        counters = folder / "counters"
+        counters.mkdir(mode=0o700)
+        return {**env, FOLDER: str(counters)}
+
+    def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
+        """Nothing is missing."""
+        return False
+
+    def read_recordings(
+        self, folder: Path, pid: int
+    ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
+        """Read the counters of each process, the program's own first."""
+        found = {pid: CounterFiles(), **find_counter_files(folder / "counters")}
+        numbers = sorted(found, key=lambda one: (one != pid, one))[:_PROCESSES_MAX]
+        return tuple(self._make_recording(one, found[one]) for one in numbers), ()
+
+    def _make_recording(self, pid: int, counts: CounterFiles) -> Recording:
+        ran = []
+        for number, one in enumerate(self._sources):
+            times = counts.read_counts(number)
+            if times is None:
+                continue
+            blocks = [
+                one._replace(times=count) for one, count in zip(one.blocks, times, strict=False)
+            ]
+            ran += read_covered(one.file, blocks, one.text)
+        made = make_recording(ran, RecordedProcess(pid=pid, language="go"))
+        notes = (RecordingNote("partly", 0, self._note),) if self._note else ()
+        edges = window_notes(has_ended=counts.has_ended) if counts.has_begun else ()
+        return structs.replace(made, events=(*made.events, *notes, *edges))
+
+
+async def build_with_counters(
+    target: GoTarget,
+    folder: Path,
+    *,
+    env: Mapping[str, str],
+    timeout_s: float,
+    interrupted: asyncio.Event | None = None,
+    window: RecordingWindow | None = None,
+) -> GoRecorder:
+    """Build a program with counters in all sources of its own module, below a folder of ours.
+
+    With a window, it tells what was counted between two places.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED with what the compiler says; NOT_SUPPORTED without Go.
+    """
+    go = shutil.which("go", path=env.get("PATH", os.defpath))
+    if go is None:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED, "there is no go to build it with", hint="put go on the PATH"
+        )
+    is_file = target.what.endswith(".go")
+    what = target.what if is_file else "."
+    status, listed, said = await _said_by(
+        [go, "list", "-deps", "-f", _LISTED, what], cwd=target.folder, env=env
+    )
+    if status:
+        raise _build_error(said, target)
+    every = list(_package_sources(listed))
+    sources = await _write_counted_sources(
+        go, every[:_FILES_MAX], folder, cwd=target.folder, env=env, window=window
+    )
+    replaced = {one.file: str(folder / f"{at}.go") for at, one in enumerate(sources)}
+    ours = {}
+    for one in sources:
+        beside = str(Path(one.file).parent / _OURS)
+        if beside not in replaced:
+            ours[beside] = replaced[beside] = str(folder / f"counted-{len(replaced)}.go")
+            Path(replaced[beside]).write_text(text_of(one.package), "utf-8")
+    overlay = folder / "overlay.json"
+    overlay.write_text(json.dumps({"Replace": replaced}))
+    program = str(folder / "program")
+    verb = ["test", "-c"] if target.mode == "test" else ["build"]
+    # A package of named files has only these; those of other packages come by the overlay.
+    here = os.path.realpath(Path(target.folder, what).parent)
+    more = [one for one in ours if is_file and os.path.realpath(Path(one).parent) == here]
+    ran = await record_run(
+        [go, *verb, "-o", program, f"-overlay={overlay}", what, *more],
+        Unrecorded(),
+        cwd=target.folder,
+        env=env,
+        timeout_s=timeout_s,
+        scratch_root=folder,
+        interrupted=interrupted,
+    )
+    if ran.is_timed_out or ran.status != 0:
+        said = ran.joined_output(OutputStream.STDERR) or ran.joined_output(OutputStream.STDOUT)
+        raise _build_error("it takes too long" if ran.is_timed_out else said, target)
+    left = len(every) - len(sources)
+    return GoRecorder(program, sources, f"of {left:,} more files nothing is known" if left else "")
+
+
+def _package_sources(listed: str) -> list[_GoSource]:
+    found = []
+    for line in listed.splitlines():
+        package, folder, *files = line.split("\t")
+        found += [_GoSource(str(Path(folder, one)), package) for one in files if one]
+    return found
+
+
+async def _write_counted_sources(
+    go: str,
+    sources: Sequence[_GoSource],
+    folder: Path,
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    window: RecordingWindow | None,
+) -> list[_GoSource]:
+    """Write each source with its counters; those that the tool cannot read are left as they are."""
+    _, tool, _ = await _said_by([go, "tool", "-n", "cover"], cwd=cwd, env=env)
+    room = asyncio.Semaphore(_AT_ONCE)
+
+    async def count(one: _GoSource) -> tuple[_GoSource, str]:
+        name = "DebuggerCounted"
+        words = [*tool.split("\n")[:1], "-mode=count", f"-var={name}", one.file]
+        async with room:
+            status, text, _ = await _said_by(words, cwd=cwd, env=env)
+        return one, "" if status else text
+
+    made = await asyncio.gather(*(count(one) for one in sources))
+    found: list[_GoSource] = []
+    for one, text in made:
+        number = len(found)
+        name = f"debuggerCounted{number}"
+        with_name = text.replace("DebuggerCounted.", f"{name}.")
+        with_name = with_name.replace("\nvar DebuggerCounted = ", f"\nvar {name} = ")
+        parts = with_name.count(" // [")
+        made_by = f'debuggerCounted("{number}", {parts})'
+        written, blocks = with_counters(with_name, name, made_by)
+        if not blocks:
+            continue
+        lines = Path(one.file).read_text("utf-8", "replace").split("\n")
+        if window is not None:
+            some = find_marks(window, one.file, one.package, blocks, lines)
+            written = with_marks(written, name, some)
+        (folder / f"{number}.go").write_text(written, "utf-8")
+        found.append(structs.replace(one, text=tuple(lines), blocks=blocks))
+    return found
+
+
+async def _said_by(
+    words: Sequence[str], *, cwd: str, env: Mapping[str, str]
+) -> tuple[int, str, str]:
+    """Run one of Go's tools; return its status and what it says."""
+    process = await asyncio.create_subprocess_exec(
+        *words,
+        cwd=cwd,
+        env=dict(env),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(_TOOL_S):
+            out, err = await process.communicate()
+    except TimeoutError:
+        raise DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{' '.join(words[:3])} takes longer than {_TOOL_S:g} s",
+            hint="go build ./... shows what it waits for",
+        ) from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return process.returncode or 0, out.decode(errors="replace"), err.decode(errors="replace")
+
+
+def _build_error(said: str, target: GoTarget) -> DebuggerError:
+    lines = [one for one in said.splitlines() if one.strip() and not one.startswith("#")]
+    what = target.what if target.what.endswith(".go") else "."
+    return DebuggerError(
+        ErrorCode.LAUNCH_FAILED,
+        f"{Path(target.what).name} is not built: {'; '.join(lines[:_SAID])}",
+        hint=f"cd {target.folder} && go build {what}",
+    )

@@ -1,0 +1,307 @@
+"""Records a Node program, its child processes and workers, by V8's own counts."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+from msgspec import Struct, field
+
+from debugger.recorders.counted_recording import CoveredFunction, make_recording
+from debugger.recorders.model import RecordedProcess, Recording, RecordingNote
+from debugger.recorders.node.node_marks import WindowMarks
+from debugger.recorders.node.source_maps import CachedMap, counts_of_sources
+from debugger.recorders.node.v8_ranges import (
+    CountedRange,
+    V8Function,
+    is_of,
+    place_of,
+    read_covered,
+)
+from debugger.recorders.node.window_counts import of_part, with_call
+from debugger.recorders.recording_window import window_notes
+from debugger.sources.javascript_outline import source_file
+
+_INSIDE = Path(__file__).parent / "inside"
+_BEGIN = str(_INSIDE / "begin.cjs")
+_WRITTEN_MAX = 128 << 20  # of one file that Node wrote
+_FILES_MAX = 256
+_NAMES_MAX = 3
+_SOURCE_MAX = 4 << 20
+_INSTEAD = "debugger crash -- CMD, or hang -- CMD, tells why"
+_KINDS = {"before": "before", "between": "between", "coverage": "rest"}
+_LEFT_OUT = "/node_modules/"
+
+
+class _V8Range(Struct, frozen=True, rename="camel"):
+    start_offset: int
+    end_offset: int
+    count: int
+
+
+class _V8Function(Struct, frozen=True, rename="camel"):
+    function_name: str
+    ranges: tuple[_V8Range, ...]
+
+
+class _V8Script(Struct, frozen=True):
+    url: str
+    functions: tuple[_V8Function, ...]
+
+
+class _CoverageFile(Struct, frozen=True):
+    """What Node writes when it ends (its documentation: NODE_V8_COVERAGE)."""
+
+    result: tuple[_V8Script, ...] = ()
+    maps: dict[str, CachedMap] = field(default_factory=dict, name="source-map-cache")
+
+
+class _ProcessRecord(Struct, frozen=True):
+    """What our own part of a process writes when it begins."""
+
+    pid: int
+    parent: int = 0
+    words: tuple[str, ...] = ()
+    time: float = 0
+
+
+class _MarkRecord(Struct, frozen=True):
+    """Which of the places where the counting begins a thread came to."""
+
+    mark: int
+
+
+class _ThreadFiles(Struct):
+    """What one thread wrote, in files in the order of time, and how often: made by `_group_by_thread`."""
+
+    pid: int
+    before: list[Path] = field(default_factory=list)  # up to where the counting began
+    between: list[Path] = field(default_factory=list)
+    rest: list[Path] = field(default_factory=list)
+    met: int = -1
+
+
+class NodeRecorder:
+    """V8's counts (`Recorder`) of the sources below `roots`; with marks, of what is between them.
+
+    A thread that does not come to where the counting begins is then told only with a process of
+    which none does.
+    """
+
+    def __init__(self, roots: Sequence[str], marks: WindowMarks | None = None) -> None:
+        self._roots = [os.path.realpath(one) for one in roots]
+        self._marks = marks
+        self._changed: dict[str, None] = {}
+        self._maps: dict[str, CachedMap] = {}
+        self._foreign: dict[str, None] = {}
+
+    def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
+        """Have every Node write its counts."""
+        records = folder / "records"
+        records.mkdir(mode=0o700)
+        if self._marks is not None:
+            order = [self._marks.start, self._marks.to]
+            (records / "between.json").write_bytes(msgspec.json.encode(order))
+        quoted = _BEGIN.replace("\\", "\\\\").replace('"', '\\"')
+        options = [f'--require "{quoted}"', *filter(None, [env.get("NODE_OPTIONS")])]
+        return {**env, "NODE_V8_COVERAGE": str(records), "NODE_OPTIONS": " ".join(options)}
+
+    def last_words(self, pid: int) -> bool:
+        """Have the program write its counts: only at its end it would do so by itself."""
+        try:
+            os.kill(pid, signal.SIGUSR2)
+        except OSError:
+            return False
+        return True
+
+    def read_recordings(
+        self, folder: Path, pid: int
+    ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
+        """Read what each process wrote; one that was killed wrote nothing."""
+        records = folder / "records"
+        begun = {one.pid: one for one in _process_records(records)}
+        ran: dict[int, list[_ThreadFiles]] = {}
+        for one in _group_by_thread(records):
+            ran.setdefault(one.pid, []).append(one)
+        every = [
+            self._make_recording(one, ran.get(one, []), begun.get(one))
+            for one in {pid: 0, **begun, **ran}
+        ]
+        every.sort(key=lambda one: (one.process.pid != pid, one.process.time_ns, one.process.pid))
+        return tuple(every), ()
+
+    def _make_recording(
+        self, pid: int, threads: list[_ThreadFiles], begun: _ProcessRecord | None
+    ) -> Recording:
+        process = RecordedProcess(
+            pid=pid,
+            parent=begun.parent if begun is not None else 0,
+            language="javascript",
+            words=begun.words if begun is not None else (),
+            time_ns=int(begun.time * 1e6) if begun is not None else 0,
+        )
+        self._changed, self._maps, self._foreign = {}, {}, {}
+        met = [one for one in threads if one.met >= 0]
+        made = make_recording(
+            [each for one in met or threads for each in self._thread_counts(one)], process
+        )
+        notes = []
+        if not any(one.between or one.rest for one in met or threads):
+            notes.append(
+                RecordingNote(
+                    "silent", 0, f"process {pid} was killed before it told what ran: {_INSTEAD}"
+                )
+            )
+        if self._changed:
+            notes.append(RecordingNote("changed", 0, _file_names(self._changed)))
+        if not made.functions and self._foreign and not self._changed:
+            notes.append(RecordingNote("foreign", 0, _file_names(self._foreign)))
+        if met:
+            notes += window_notes(has_ended=all(one.between for one in met))
+        return msgspec.structs.replace(made, events=(*made.events, *notes))
+
+    def _thread_counts(self, one: _ThreadFiles) -> Iterator[CoveredFunction]:
+        """Tell what a thread did, or what it did from the mark that it met on."""
+        if one.met < 0 or self._marks is None:
+            for path in one.rest:
+                for (url, _), functions in self._read_scripts(path).items():
+                    yield from self._script_counts(url, functions)
+            return
+        mark = self._marks.start[one.met]
+        before = [self._read_scripts(path) for path in one.before]
+        part = [self._read_scripts(path) for path in one.between or one.rest]
+        after = [self._read_scripts(path) for path in one.rest if one.between]
+        for number, scripts in enumerate(part):
+            every = (*before, *part, *after)
+            for script in {each: None for some in every for each in some}:
+                known = [some.get(script, []) for some in every]
+                functions = of_part(scripts.get(script, []), known)
+                is_there = mark.is_entry and self._own_file(script[0]) == mark.file
+                if number == 0 and before and is_there:
+                    at = place_of(_read_text(mark.file) or "", mark.line, mark.column)
+                    functions = with_call(functions, before[-1].get(script, []), at)
+                yield from self._script_counts(script[0], functions)
+
+    def _script_counts(
+        self, url: str, functions: Sequence[V8Function]
+    ) -> Iterator[CoveredFunction]:
+        file = self._own_file(url)
+        text = _read_text(file) if file is not None else None
+        if file is None or text is None:
+            return
+        if url in self._maps and (mapped := list(self._of_sources(url, file, functions))):
+            yield from mapped
+            return
+        if is_of(functions, text):
+            yield from read_covered(functions, file, text)
+        else:
+            self._changed[file] = None
+
+    def _of_sources(
+        self, url: str, script: str, functions: Sequence[V8Function]
+    ) -> Iterator[CoveredFunction]:
+        """Give what ran of the sources that a script was made of, as its source map says."""
+        cached = self._maps[url]
+        if cached.data is None:
+            return
+        contents = cached.data.sources_content or ()
+        files: dict[int, str] = {}
+        texts: dict[int, str] = {}
+        for number, name in enumerate(cached.data.sources):
+            file = source_file(name, script) if name else None
+            text = _read_text(file) if file is not None and _LEFT_OUT not in file else None
+            if file is None or text is None:
+                continue
+            compiled = contents[number] if number < len(contents) else None
+            if compiled is not None and compiled.split() != text.split():
+                self._changed[file] = None
+                continue
+            files[number], texts[number] = file, text
+        for number, one in counts_of_sources(functions, cached, texts).items():
+            yield from read_covered(
+                one.functions, files[number], texts[number], code_lines=one.code_lines
+            )
+
+    def _read_scripts(self, path: Path) -> dict[tuple[str, int], list[V8Function]]:
+        """Read what Node wrote of the program's own scripts; some are loaded more than once."""
+        if path.stat().st_size > _WRITTEN_MAX:
+            return {}
+        try:
+            written = msgspec.json.decode(path.read_bytes(), type=_CoverageFile)
+        except (msgspec.DecodeError, OSError):  # it was killed while it wrote
+            return {}
+        found: dict[tuple[str, int], list[V8Function]] = {}
+        self._maps.update(written.maps)
+        for script in written.result:
+            if self._own_file(script.url) is None:
+                self._note_foreign(script.url)
+                continue
+            nth = sum(url == script.url for url, _ in found)
+            found[script.url, nth] = [
+                V8Function(
+                    one.function_name,
+                    tuple(CountedRange(r.start_offset, r.end_offset, r.count) for r in one.ranges),
+                )
+                for one in script.functions
+            ]
+        return found
+
+    def _note_foreign(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme == "file" and Path(unquote(parts.path)).parent != _INSIDE:
+            self._foreign[unquote(parts.path)] = None
+
+    def _own_file(self, url: str) -> str | None:
+        """Return the file of a script of the program's own."""
+        parts = urlsplit(url)
+        if parts.scheme != "file":
+            return None
+        file = unquote(parts.path)
+        if _LEFT_OUT in file or Path(file).parent == _INSIDE:
+            return None
+        return file if any(_is_below(file, root) for root in self._roots) else None
+
+
+def _file_names(files: Mapping[str, None]) -> str:
+    some = ", ".join(Path(one).name for one in list(files)[:_NAMES_MAX])
+    return f"{some}, …" if len(files) > _NAMES_MAX else some
+
+
+def _is_below(file: str, root: str) -> bool:
+    return file.startswith(root.rstrip("/") + "/")
+
+
+def _read_text(file: str) -> str | None:
+    try:
+        if Path(file).stat().st_size > _SOURCE_MAX:
+            return None
+        return Path(file).read_bytes().decode("utf-8-sig", "replace")
+    except (OSError, ValueError):
+        return None
+
+
+def _group_by_thread(records: Path) -> Iterator[_ThreadFiles]:
+    """Give what each thread wrote: `coverage-PID-TIME-THREAD.json`, and what was renamed by us."""
+    found: dict[tuple[str, str], _ThreadFiles] = {}
+    for path in sorted(records.glob("*-*-*.json"))[:_FILES_MAX]:
+        kind, pid, *_, thread = path.stem.split("-")
+        if not pid.isdigit():
+            continue
+        one = found.setdefault((pid, thread), _ThreadFiles(int(pid)))
+        if kind == "begun":
+            one.met = msgspec.json.decode(path.read_bytes(), type=_MarkRecord).mark
+        elif kind in _KINDS:
+            getattr(one, _KINDS[kind]).append(path)
+    yield from found.values()
+
+
+def _process_records(records: Path) -> Iterator[_ProcessRecord]:
+    for path in sorted(records.glob("process-*.json"))[:_FILES_MAX]:
+        try:
+            yield msgspec.json.decode(path.read_bytes(), type=_ProcessRecord)
+        except (msgspec.DecodeError, OSError):
+            continue

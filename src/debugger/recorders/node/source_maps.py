@@ -1,0 +1,263 @@
+"""The counts of a generated script as counts of the sources that its source map names. Pure.
+
+A source map (ECMA-426) lists places of the script, each with the place of a source that it was
+made of. Places within a script or source are counted in UTF-16 units, from 0.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from msgspec import Struct, structs
+
+from debugger.recorders.node.v8_ranges import CountedRange, V8Function, to_utf16_units
+from debugger.sources.javascript_outline import JavaScriptFunction, outline_text
+
+_DIGITS = {
+    letter: at
+    for at, letter in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+}
+_CONTINUES, _VALUE = 32, 31
+_WITH_SOURCE = 4  # numbers of a segment that was made of a source
+_BEFORE_FUNCTION = re.compile(r"(?:export|default|async|function|\s)*\Z")
+_CLASS = re.compile(r"(?:export\s+)?(?:default\s+)?(?:abstract\s+)?class\b")
+
+
+class MapData(Struct, frozen=True, rename="camel"):
+    """A source map; Node has made its sources whole addresses."""
+
+    mappings: str = ""
+    sources: tuple[str | None, ...] = ()
+    sources_content: tuple[str | None, ...] | None = None
+
+
+class CachedMap(Struct, frozen=True, rename="camel"):
+    """What Node writes of a script with a source map (documentation: source map cache)."""
+
+    line_lengths: tuple[int, ...] = ()
+    data: MapData | None = None
+
+
+class OriginalCounts(Struct, frozen=True):
+    """The functions of one source as V8 would report them, and the lines that became code."""
+
+    functions: tuple[V8Function, ...]
+    code_lines: frozenset[int]
+
+
+class _Segment(NamedTuple):
+    """A place of a script, the end of its line there, and the place that it was made of.
+
+    Line and column are from 0; what was made of no source has the source -1.
+    """
+
+    at: int
+    line_end: int
+    source: int
+    line: int
+    column: int
+
+
+def counts_of_sources(
+    functions: Sequence[V8Function], cached: CachedMap, texts: Mapping[int, str]
+) -> dict[int, OriginalCounts]:
+    """Convert what V8 counted in a script; `texts` are the sources' texts by their numbers."""
+    if cached.data is None:
+        return {}
+    segments = _decode_mappings(cached.data.mappings, cached.line_lengths)
+    finder = _OriginalFinder(segments, texts)
+    own: dict[int, dict[tuple[int, int], V8Function]] = {}
+    outside: list[V8Function] = []  # the loader's own functions, and those around whole sources
+    for one in functions:
+        found = finder.original_function(one) if one.ranges else None
+        if found is None:
+            outside.append(one)
+        else:
+            number, function = found
+            key = (function.ranges[0].start, function.ranges[0].end)
+            own.setdefault(number, {}).setdefault(key, function)
+    made: dict[int, OriginalCounts] = {}
+    for number, text in texts.items():
+        used = [one for one in segments if one.source == number]
+        if not used:
+            continue
+        times = _innermost_count(outside, used[0].at)
+        whole = V8Function("", (CountedRange(0, len(to_utf16_units(text)), times),))
+        known = [whole, *own.get(number, {}).values()]
+        blocks = [
+            block
+            for one in outside
+            for each in one.ranges[1:]
+            if (block := finder.original_block(each, number)) is not None
+        ]
+        code_lines = frozenset(one.line + 1 for one in used)
+        made[number] = OriginalCounts(tuple(_with_blocks(known, blocks)), code_lines)
+    return made
+
+
+class _OriginalFinder:
+    """Finds the place of a source that a place of a script was made of."""
+
+    def __init__(self, segments: Sequence[_Segment], texts: Mapping[int, str]) -> None:
+        self._segments = segments
+        self._places = [one.at for one in segments]
+        self._texts = {number: to_utf16_units(text) for number, text in texts.items()}
+        self._lengths = {
+            number: [len(line) for line in text.split("\n")] for number, text in self._texts.items()
+        }
+        self._starts = {
+            number: [0, *accumulate(length + 1 for length in lengths)]
+            for number, lengths in self._lengths.items()
+        }
+        self._first_columns: dict[tuple[int, int], int] = {}
+        for one in segments:
+            key = (one.source, one.line)
+            self._first_columns[key] = min(one.column, self._first_columns.get(key, one.column))
+        self._outlines = {
+            number: outline_text(text).functions for number, text in self._texts.items()
+        }
+
+    def original_function(self, one: V8Function) -> tuple[int, V8Function] | None:
+        """Return a function of a source; one that a compiler added begins at no known place."""
+        if not one.name and one.ranges[0].start == 0:  # the script itself
+            return None
+        number, whole = self._original_range(one.ranges[0], is_exact=True)
+        if whole is None or self._is_added(one.name, self._texts[number], whole):
+            return None
+        blocks = filter(None, [self.original_block(each, number) for each in one.ranges[1:]])
+        return number, V8Function(self._original_name(one.name, number, whole), (whole, *blocks))
+
+    def _is_added(self, name: str, text: str, whole: CountedRange) -> bool:
+        """Tell what a compiler added to a class: a constructor, or a static block."""
+        own = text[whole.start : whole.end]
+        is_static = name == "<static_initializer>" and "static" not in own
+        return is_static or (not name.startswith("<") and bool(_CLASS.match(own)))
+
+    def original_block(self, one: CountedRange, number: int) -> CountedRange | None:
+        """Return a block that is within one source.
+
+        One that begins with the first code of its line begins with the line: what is before it
+        there, as `if (`, was made into no code.
+        """
+        source, found = self._original_range(one)
+        if source != number or found is None:
+            return None
+        line = bisect_right(self._starts[number], found.start) - 1
+        first = self._starts[number][line]
+        if found.start == first + self._first_columns.get((number, line), -1):
+            return structs.replace(found, start=first)
+        return found
+
+    def _original_range(
+        self, one: CountedRange, *, is_exact: bool = False
+    ) -> tuple[int, CountedRange | None]:
+        start = self._original_location(one.start, is_exact=is_exact)
+        end = self._original_location(one.end - 1, is_near=True)
+        if start is None or end is None or start[0] != end[0] or end[1] < start[1]:
+            return -1, None
+        return start[0], CountedRange(start[1], end[1] + 1, one.count)
+
+    def _original_location(
+        self, at: int, *, is_exact: bool = False, is_near: bool = False
+    ) -> tuple[int, int] | None:
+        """Return the source and the place there of a place of the script.
+
+        A bracket that a compiler added at an end has the place of what is before it.
+        """
+        number = bisect_right(self._places, at) - 1
+        one = self._segments[number] if number >= 0 else None
+        if one is None or one.source not in self._texts:
+            return None
+        is_beyond = at > one.line_end
+        lengths = self._lengths[one.source]
+        if (is_exact and one.at != at) or one.line >= len(lengths) or (is_beyond and not is_near):
+            return None
+        column = min(one.column + (0 if is_beyond else at - one.at), lengths[one.line])
+        return one.source, self._starts[one.source][one.line] + column
+
+    def _original_name(self, given: str, number: int, whole: CountedRange) -> str:
+        """Return the name that the source gives a function which a minifier has renamed."""
+        text = self._texts[number]
+        plain = given.removeprefix("get ").removeprefix("set ")
+        line = bisect_right(self._starts[number], whole.start)
+        first = self._starts[number][line - 1]
+        before = text[first : whole.start + 200]
+        if plain and plain in before.replace("(", " ").replace("<", " ").split():
+            return given
+        column = whole.start - first + 1
+        near: list[JavaScriptFunction] = [
+            one for one in self._outlines[number] if one.first_line == line
+        ]
+        found = min(near, key=lambda one: abs(one.begin[1] - column), default=None)
+        if found is None or not found.name:
+            return given
+        # A place may be that of the words before a function's own.
+        between = text[slice(*sorted((whole.start, first + found.begin[1] - 1)))]
+        if not plain and not _BEFORE_FUNCTION.match(between):
+            return given
+        owner, _, name = found.name.rpartition(".")
+        return owner.rpartition(".")[2] if owner and name == "constructor" else name
+
+
+def _innermost_count(functions: Sequence[V8Function], at: int) -> int:
+    """Return how often the innermost range ran that a place of the script is in."""
+    around = [one for each in functions for one in each.ranges if one.start <= at < one.end]
+    return min(around, key=lambda one: one.end - one.start).count if around else 1
+
+
+def _with_blocks(
+    known: Sequence[V8Function], blocks: Sequence[CountedRange]
+) -> Iterator[V8Function]:
+    """Give functions, each with the blocks that it is the innermost function around."""
+    added: dict[int, list[CountedRange]] = {}
+    for block in blocks:
+        around = [
+            (one.ranges[0].end - one.ranges[0].start, number)
+            for number, one in enumerate(known)
+            if one.ranges[0].start <= block.start and block.end <= one.ranges[0].end
+        ]
+        if around:
+            added.setdefault(min(around)[1], []).append(block)
+    for number, one in enumerate(known):
+        yield structs.replace(one, ranges=(*one.ranges, *added.get(number, ())))
+
+
+@functools.lru_cache(maxsize=16)
+def _decode_mappings(mappings: str, line_lengths: tuple[int, ...]) -> list[_Segment]:
+    """Decode the mappings of a source map, in the order of the script."""
+    found: list[_Segment] = []
+    source = line = column = start = 0
+    for number, text in enumerate(mappings.split(";")):
+        if number >= len(line_lengths):
+            break
+        at, end = 0, start + line_lengths[number]
+        for part in text.split(","):
+            fields = _decode_numbers(part)
+            if not fields:
+                continue
+            at += fields[0]
+            if len(fields) >= _WITH_SOURCE:
+                source, line, column = source + fields[1], line + fields[2], column + fields[3]
+            own = source if len(fields) >= _WITH_SOURCE else -1
+            found.append(_Segment(start + at, end, own, line, column))
+        start = end + 1
+    return sorted(found)
+
+
+def _decode_numbers(text: str) -> list[int]:
+    """Decode the numbers of one segment, in base 64 with variable length."""
+    found: list[int] = []
+    value = shift = 0
+    for letter in text:
+        digit = _DIGITS.get(letter, 0)
+        value |= (digit & _VALUE) << shift
+        shift += 5
+        if not digit & _CONTINUES:
+            found.append(-(value >> 1) if value & 1 else value >> 1)
+            value = shift = 0
+    return found

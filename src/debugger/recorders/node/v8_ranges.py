@@ -1,0 +1,250 @@
+"""Reads the functions and lines that ran from V8's ranges in a source. Pure.
+
+V8 gives each function as a range of the source, and within it the ranges that ran another number
+of times than what is around them (Chrome DevTools Protocol, Profiler.FunctionCoverage). Places are
+counted in UTF-16 units, from 0.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from debugger.recorders.counted_recording import CoveredFunction, only_known
+from debugger.recorders.model import SourcePart
+
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")
+# A line of these alone does nothing; a comment's text neither.
+_NOTHING = re.compile(
+    r"(?:[\s{}()\[\];,]|else\b|do\b|try\b|finally\b|'use strict'|\"use strict\")*\Z"
+)
+_COMMENT = ("//", "*", "/*")
+_METHOD = re.compile(
+    r"(?:(?:static|async|get|set|public|private|protected|override)\s+|\*\s*)*"
+    r"(?:#?[\w$]+|\[[^\]]*\])\s*(?:<[^()]*>)?\("
+)
+_FUNCTION = re.compile(r"(?:async\s+)?function\b|(?:async\s*)?\(|(?:async\s+)?[\w$]+\s*=>")
+_CLASS = re.compile(r"^([ \t]*)(?:.*?\W)?class\s+([\w$]+)[^\n]*\{[ \t]*$", re.MULTILINE)
+_INITIALIZERS = frozenset({"<instance_members_initializer>", "<static_initializer>"})
+MODULE = "<module>"
+
+
+class CountedRange(Struct, frozen=True):
+    """A part of a source that ran `count` times."""
+
+    start: int = 0
+    end: int = 0
+    count: int = 0
+
+
+class V8Function(Struct, frozen=True):
+    """A function as V8 tells it: its first range is all of it."""
+
+    name: str
+    ranges: tuple[CountedRange, ...]
+
+
+class _SourceLine(Struct, frozen=True):
+    start: int  # of its first character that is no space
+    end: int
+    text: str
+
+
+class _SourceClass(Struct, frozen=True):
+    """A class, from its first line to its last, and the place of the one around it, or -1."""
+
+    start: int
+    end: int
+    name: str
+    outer: int
+
+
+class _V8Source:
+    """A source, by V8's places."""
+
+    def __init__(self, text: str, code_lines: frozenset[int] | None) -> None:
+        self.text = to_utf16_units(text)
+        self.lines: list[_SourceLine] = []
+        self._starts: list[int] = []
+        at, in_comment = 0, False
+        for line in self.text.split("\n"):
+            self._starts.append(at)
+            stripped = line.strip()
+            in_comment = in_comment or stripped.startswith("/*")
+            is_code = not in_comment and not stripped.startswith(_COMMENT)
+            if in_comment and "*/" in stripped:
+                in_comment = False
+            start = at + len(line) - len(line.lstrip())
+            is_code = is_code and (code_lines is None or len(self._starts) in code_lines)
+            does = is_code and not _NOTHING.match(stripped)
+            self.lines.append(_SourceLine(start, at + len(line), stripped if does else ""))
+            at += len(line) + 1
+        self.classes = self._find_classes()
+        self._begins = [one.start for one in self.classes]
+
+    def line_of(self, place: int) -> int:
+        """Return the number of the line that a place is in, from 1."""
+        return bisect_right(self._starts, place)
+
+    def column_of(self, place: int) -> int:
+        """Return the column of a place, from 1."""
+        return place - self._starts[self.line_of(place) - 1] + 1
+
+    def class_of(self, place: int) -> str:
+        """Return the innermost class that a place is in; by its indentation, as it is written."""
+        at = bisect_right(self._begins, place) - 1
+        while at >= 0 and self.classes[at].end <= place:
+            at = self.classes[at].outer
+        return self.classes[at].name if at >= 0 else ""
+
+    def _find_classes(self) -> list[_SourceClass]:
+        made: list[_SourceClass] = []
+        open_: list[int] = []
+        for found in _CLASS.finditer(self.text):
+            indent, name = found.groups()
+            end = self.text.find(f"\n{indent}}}", found.end())
+            while open_ and made[open_[-1]].end <= found.start():
+                open_.pop()
+            outer = open_[-1] if open_ else -1
+            open_.append(len(made))
+            made.append(
+                _SourceClass(found.start(), end if end >= 0 else len(self.text), name, outer)
+            )
+        return made
+
+
+def to_utf16_units(text: str) -> str:
+    """Return a text with as many characters as it has UTF-16 units."""
+    return _BEYOND.sub("??", text)
+
+
+def place_of(text: str, line: int, column: int) -> int:
+    """Return the place of a line and a column of a text, both from 1."""
+    return sum(len(one) + 1 for one in to_utf16_units(text).split("\n")[: line - 1]) + column - 1
+
+
+def is_of(functions: Sequence[V8Function], text: str) -> bool:
+    """Tell whether these ranges are of this text: what is changed when it is loaded has others."""
+    last = max((one.ranges[0].end for one in functions if one.ranges), default=0)
+    return last <= len(to_utf16_units(text)) + 1
+
+
+def read_covered(
+    functions: Sequence[V8Function],
+    file: str,
+    text: str,
+    *,
+    code_lines: frozenset[int] | None = None,
+) -> list[CoveredFunction]:
+    """Return what ran of a file: its functions in the order of the source, the module first.
+
+    Where a compiler has left lines out, `code_lines` are those that became code.
+    """
+    source = _V8Source(text, code_lines)
+    known = sorted(
+        (one for one in functions if one.ranges),
+        key=lambda one: (one.ranges[0].start, -one.ranges[0].end),
+    )
+    names = _name_functions(known, source)
+    parts: list[dict[tuple[int, int], SourcePart]] = [{} for _ in known]
+    for number, part in _line_parts(known, source):
+        parts[number][part.line, 0] = part
+    for number, one in enumerate(known):
+        for part in _inner_parts(one, source):
+            parts[number].setdefault((part.line, part.column), part)
+    return [
+        only_known(
+            CoveredFunction(
+                names[number],
+                file,
+                1 if names[number] == MODULE else source.line_of(one.ranges[0].start),
+                one.ranges[0].count,
+                tuple(part for _, part in sorted(parts[number].items())),
+            )
+        )
+        for number, one in enumerate(known)
+        if any(each.count for each in one.ranges)
+    ]
+
+
+def _name_functions(known: Sequence[V8Function], source: _V8Source) -> list[str]:
+    """Name functions by what they are in: `Cart.total`, `report.<anonymous> 2`."""
+    names: list[str] = []
+    taken: dict[str, int] = {}
+    open_: list[tuple[int, str]] = []
+    for one in known:
+        whole = one.ranges[0]
+        while open_ and open_[-1][0] <= whole.start:
+            open_.pop()
+        if not open_ and not one.name and whole.start == 0:
+            name = MODULE
+        else:
+            name = _function_name(one.name, whole, source, open_[-1][1] if open_ else MODULE)
+        # A number, and no line: it is to be the same when lines were added before it.
+        taken[name] = taken.get(name, 0) + 1
+        names.append(name if taken[name] == 1 else f"{name} {taken[name]}")
+        if one.name not in _INITIALIZERS:
+            open_.append((whole.end, names[-1]))
+    return names
+
+
+def _function_name(given: str, whole: CountedRange, source: _V8Source, outer: str) -> str:
+    given = given.removeprefix("get ").removeprefix("set ")
+    own = given or "<anonymous>"
+    if given in _INITIALIZERS:
+        # V8 gives these the range from a class's first field to its last.
+        within = source.class_of(whole.start + 1) or source.class_of(whole.end - 1)
+        return f"{within}.{given}" if within else given
+    head = source.text[whole.start : whole.start + 200]
+    is_method = not _FUNCTION.match(head) and bool(_METHOD.match(head))
+    if is_method and head.startswith("constructor"):
+        own = f"{given}.constructor" if given else "constructor"
+    elif is_method and (inside := source.class_of(whole.start)):
+        own = f"{inside}.{own}"
+    return own if outer == MODULE else f"{outer}.{own}"
+
+
+def _line_parts(known: Sequence[V8Function], source: _V8Source) -> Iterator[tuple[int, SourcePart]]:
+    """Give each line that does something, and the number of the function that it is in."""
+    ranges = sorted(
+        (one.start, -one.end, place > 0, number, one.count)
+        for number, function in enumerate(known)
+        for place, one in enumerate(function.ranges)
+    )
+    open_: list[tuple[int, int, int]] = []  # ends, functions, counts: the innermost is the last
+    following = 0
+    for line, one in enumerate(source.lines, 1):
+        while following < len(ranges) and ranges[following][0] <= one.start:
+            start, end, _, number, count = ranges[following]
+            while open_ and open_[-1][0] <= start:
+                open_.pop()
+            open_.append((-end, number, count))
+            following += 1
+        while open_ and open_[-1][0] <= one.start:
+            open_.pop()
+        header = known[open_[-1][1]].ranges[0] if open_ else None
+        is_header = header is not None and header.start == one.start and header.end > one.end
+        if one.text and open_ and not is_header:
+            yield open_[-1][1], SourcePart(line, times=open_[-1][2])
+
+
+def _inner_parts(function: V8Function, source: _V8Source) -> Iterator[SourcePart]:
+    """Give the parts of lines that begin within them, and that do something.
+
+    A function of one line is such a part, too, and so is what a condition decides.
+    """
+    whole, *blocks = function.ranges
+    is_one_line = source.line_of(whole.start) == source.line_of(whole.end)
+    for one in [whole, *blocks] if is_one_line else blocks:
+        text = source.text[one.start : one.end]
+        # A minifier writes an if as `&&`, and its place is before the bracket of the condition.
+        head = text.lstrip("?:&|) \t\r\n")
+        start = one.start + len(text) - len(head)
+        line = source.line_of(start)
+        at = source.lines[line - 1]
+        if at.text and start > at.start and not _NOTHING.match(head.partition("\n")[0]):
+            to = source.column_of(one.end) if one.end < at.end else 0
+            yield SourcePart(line, source.column_of(start), to, one.count)

@@ -1,0 +1,189 @@
+"""Begins a recording in a program's interpreter, and completes it at the end.
+
+What takes a process away without a word is wrapped: os._exit, an exec, a fork. The rest is safe
+where it is written to, see `journal`.
+"""
+
+from __future__ import annotations
+
+import _frozen_importlib_external as _loading
+import atexit
+import os
+import sys
+from time import time_ns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_HERE: str = os.path.dirname(os.path.abspath(globals()["__file__"]))  # noqa: PTH100, PTH120
+
+
+class CodePart:
+    """What one of the files beside this one defines."""
+
+    def __init__(self, name: str) -> None:
+        path = os.path.join(_HERE, f"{name}.py")  # noqa: PTH118 - pathlib is slow to import
+        whole = f"debugger_recording_{name}"
+        code = _loading.SourceFileLoader(whole, path).get_code(whole)
+        self.__dict__.update({"__name__": whole, "__file__": path})
+        exec(code, self.__dict__)  # type: ignore[arg-type]  # noqa: S102 - it is ours
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+class SharedNames:
+    """What several parts define, under one name, so that no part has to load another."""
+
+    def __init__(self, *parts: CodePart) -> None:
+        for part in parts:
+            for name, one in vars(part).items():
+                if not name.startswith("_"):
+                    setattr(self, name, one)
+
+
+def read(path: str) -> dict[str, Any]:
+    """Read the order, without importing what the program may not have imported."""
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib is slow to import
+        text = file.read()
+    try:
+        from _json import make_scanner
+    except ImportError:  # another Python than CPython
+        import json
+
+        return dict(json.loads(text))
+    found: dict[str, Any] = make_scanner(_ScannerOptions)(text, 0)[0]  # type: ignore[arg-type]
+    return found
+
+
+class _ScannerOptions:
+    """What the scanner of `json` wants to know."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = None
+    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner's, for one file
+
+
+class ProcessRecording:
+    """All that is recorded in this process, and what happens at its end."""
+
+    def __init__(self, order: dict[str, Any]) -> None:
+        texts, chosen, calls = CodePart("texts"), CodePart("chosen"), CodePart("calls")
+        known = CodePart("known_types")
+        limits = order["limits"]
+        self._order = order
+        self._pid = os.getpid()
+        self._journal = CodePart("journal").RecordJournal(
+            order["folder"], limits["bytes"], limits["files"]
+        )
+        write = texts.ValueTexts(limits["text"], limits["items"], limits["depth"], known)
+        # What the parts want of each other, by name.
+        shared = SharedNames(CodePart("frames"), chosen, texts, CodePart("tool"))
+        self._is_over = False
+        if order["tests"]:
+            tracing = (CodePart("snapshots"), CodePart("line_trace"), CodePart("runners"))
+            shared = SharedNames(CodePart("frames"), chosen, texts, *tracing)
+            self._book = self._events = CodePart("tested").FailureRecorder(
+                order, self._journal, write, shared
+            )
+            return
+        if order["probes"]:
+            self._book = CodePart("probed").ProbeRecorder(order, self._journal, write, shared)
+            self._events = CodePart("stepped").source(self._book, CodePart("traced"), shared)
+            return
+        self._book = calls.CallBook(order, self._journal, chosen.CodeChooser(order), write, shared)
+        self._watch: Any = None
+        if order["watch"]:
+            looked = SharedNames(CodePart("frames"), chosen, texts, CodePart("snapshots"), known)
+            self._watch = CodePart("stored").WriteRecorder(self._book, order["watch"], looked)
+        is_new = sys.version_info >= (3, 12)
+        made = CodePart("monitored").CallMonitor if is_new else CodePart("traced").CallTracer
+        self._events = made(self._book, self._watch, shared)
+
+    def begin(self) -> None:
+        """Write who we are, and ask for events."""
+        self._write_head(0)
+        self._wrap_process_ends()
+        if not self._order["tests"]:
+            self._set_coverage()
+        atexit.register(self._on_end)
+        if not self._events.begin():
+            self._book.note("refused", "other tools have taken both numbers of sys.monitoring")
+
+    def _set_coverage(self) -> None:
+        """Let a coverage tool that begins trace in Python, which can be done beside us."""
+        words = [str(word) for word in getattr(sys, "orig_argv", ())]
+        is_measured = any(os.path.basename(word) == "coverage" for word in words)  # noqa: PTH119
+        if sys.version_info < (3, 12) and (is_measured or any("--cov" in word for word in words)):
+            environ: Any = os.environ
+            key = environ.encodekey("COVERAGE_CORE")
+            # Only the dictionary behind os.environ: child processes get what they would have got.
+            environ._data.setdefault(key, environ.encodevalue("pytrace"))  # noqa: SLF001
+
+    def _write_head(self, parent: int) -> None:
+        known = {
+            "version": 1,
+            "language": "python",
+            "interpreter": ".".join(str(part) for part in sys.version_info[:3]),
+            "pid": os.getpid(),
+            "parent": parent or os.getppid(),
+            "is_fork": bool(parent),
+            "time_ns": time_ns(),
+            "words": [str(word)[:400] for word in getattr(sys, "orig_argv", ())][:40],
+        }
+        self._journal.write(["begin", known], last=True)
+
+    def _wrap_process_ends(self) -> None:
+        # Of these, `os` itself uses the names in its own module.
+        self._act_before("_exit", lambda _arguments: self._book.end())
+        for name in ("execv", "execve"):
+            self._act_before(name, self._on_exec)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._on_fork)
+
+    def _act_before(self, name: str, act: Callable[[tuple[Any, ...]], object]) -> None:
+        real = getattr(os, name)
+
+        def wrapper(*arguments: Any, **named: Any) -> Any:
+            if not self._is_over and os.getpid() == self._pid:
+                act(arguments)
+            return real(*arguments, **named)
+
+        wrapper.__name__ = wrapper.__qualname__ = name
+        wrapper.__doc__ = real.__doc__
+        setattr(os, name, wrapper)
+
+    def _on_exec(self, arguments: tuple[Any, ...]) -> None:
+        words = arguments[1] if len(arguments) > 1 and type(arguments[1]) in (list, tuple) else ()
+        said = " ".join(word for word in words if type(word) is str)
+        self._book.note("exec", said[:400])
+        self._book.end()
+
+    def _on_fork(self) -> None:
+        parent, self._pid = self._pid, os.getpid()
+        self._journal.open()
+        self._book.reset()
+        self._write_head(parent)
+
+    def _on_end(self) -> None:
+        if not self._is_over and os.getpid() == self._pid:
+            self._is_over = True
+            self._events.end()
+            self._book.end()
+            self._journal.close()
+
+
+def begin(path: str) -> None:
+    """Record this process as the order in a file says; without the file, nothing happens."""
+    try:
+        order = read(path)
+    except OSError:
+        return
+    ProcessRecording(order).begin()

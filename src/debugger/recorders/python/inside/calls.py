@@ -1,0 +1,413 @@
+"""Tracks the running call of each thread, and decides how much of it is recorded.
+
+A call is a spot in a tree. The first calls of a function are spots of their own, with values;
+later ones share a spot for each way that leads there, which counts them. So a record stays small,
+and no call is lost from the sums.
+"""
+
+from __future__ import annotations
+
+import sys
+from _thread import get_ident
+from time import perf_counter_ns as now
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_FLUSH_NS = 300_000_000
+_ERRORS_TOLD = 3  # of calls that share a spot
+_OUTSIDE = -1
+
+
+class CallSpot:
+    """A call, or several that came the same way; `level` counts from the call asked for."""
+
+    __slots__ = (
+        "code",
+        "count",
+        "first",
+        "id",
+        "is_lined",
+        "is_single",
+        "kids",
+        "last",
+        "level",
+        "number",
+        "parent",
+        "passed",
+        "raised",
+        "thread",
+        "told",
+        "total",
+    )
+
+    def __init__(
+        self, code: CodeType | None, parent: CallSpot | None, level: int, thread: int
+    ) -> None:
+        self.code = code
+        self.parent = parent
+        self.level = level
+        self.thread = thread
+        self.kids: dict[int, CallSpot] = {}  # by the identity of their code, which they keep alive
+        self.id = 0
+        self.number = 0  # of the function
+        self.count = 0
+        self.raised = 0
+        self.total = 0
+        self.first = 0
+        self.told = (0, 0, 0)
+        self.is_single = False
+        self.is_lined = False
+        self.last: dict[str, str] = {}
+        self.passed = 0
+
+
+class ThreadCalls:
+    """What runs in one thread: the innermost spot, those around it, and when each began."""
+
+    __slots__ = ("number", "root", "stack", "top")
+
+    def __init__(self, number: int, level: int) -> None:
+        self.number = number
+        self.root = self.top = CallSpot(None, None, level, number)
+        self.stack: list[tuple[CallSpot, int]] = []  # what is outside of it, and when it began
+
+
+class CallBook:
+    """The calls of one process."""
+
+    def __init__(
+        self, order: dict[str, Any], journal: Any, chosen: Any, texts: Any, parts: Any
+    ) -> None:
+        self.order = order
+        self.journal = journal
+        self.chosen = chosen
+        self.texts = texts
+        self.limits = order["limits"]
+        self.depth = order["depth"]
+        self.lines = order["lines"]
+        self.has_focus = bool(order["functions"])
+        self._parts = parts
+        self._when = compile(order["when"], "<when>", "eval") if order["when"] else None
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, as a forked child does."""
+        self.began = now()
+        self.threads: dict[int, ThreadCalls] = {}
+        # By the identity of code, which `codes` keeps alive: code of two files can be equal, and to
+        # hash it takes long.
+        self.functions: dict[int, int] = {}
+        self.codes: list[CodeType] = []
+        self.singles: dict[int, int] = {}
+        self.merged: list[CallSpot] = []
+        self.suspended: dict[int, CallSpot] = {}
+        self.hits: dict[int, dict[int, int]] = {}  # when each line was first passed
+        self.stopped: set[int] = set()
+        self.ids = 0
+        self.seen = 0  # calls of the functions asked for
+        self.chosen_calls = 0
+        self.inside = 0  # calls asked for that are running
+        self.events = 0
+        self.due = now() + _FLUSH_NS
+
+    def thread(self) -> ThreadCalls:
+        """Return the running thread."""
+        ident = get_ident()
+        found = self.threads.get(ident)
+        if found is None:
+            level = _OUTSIDE if self.has_focus else 0
+            found = self.threads[ident] = ThreadCalls(len(self.threads) + 1, level)
+            known = getattr(sys.modules.get("threading"), "_active", {}).get(ident)
+            name = getattr(known, "_name", "")
+            self.write(["t", found.number, name if type(name) is str else ""])
+        return found
+
+    def number(self, code: CodeType, frame: FrameType | None) -> int:
+        """Return a function's number, and describe it on the first need."""
+        found = self.functions.get(id(code))
+        if found is None:
+            name = code.co_name
+            if frame is not None:
+                name = self._parts.name_of(code, self._parts.arguments(code, frame))
+            found = self.functions[id(code)] = len(self.functions) + 1
+            self.codes.append(code)
+            told = [found, name, self.chosen.file(code.co_filename), code.co_firstlineno]
+            self.journal.write(["f", *told], last=True)
+        return found
+
+    def write(self, record: list[Any]) -> bool:
+        """Write a record while there is room for events."""
+        self.events += 1
+        if self.events > self.limits["events"]:
+            self.journal.dropped += 1
+            return False
+        return bool(self.journal.write(record))
+
+    def stamp(self) -> int:
+        """Return the nanoseconds since the recording began."""
+        return now() - self.began
+
+    def fault(self, error: BaseException) -> bool:
+        """Note a fault of ours, which must not become the program's; True if we cannot go on.
+
+        A program that recurs too deeply meets its limit in us first, and in itself right after.
+        """
+        if isinstance(error, RecursionError):
+            return False
+        self.note("fault", f"{type(error).__name__}: {self.texts.raised(error)}")
+        return True
+
+    def note(self, kind: str, text: str) -> None:
+        """Write what is to be known of the recording itself."""
+        self.journal.write(["n", kind, self.stamp(), text], last=True)
+
+    def _value_pairs(self, values: dict[str, Any]) -> list[list[str]]:
+        return [[name, self.texts(one)] for name, one in list(values.items())[:30]]
+
+    def enter(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> CallSpot | None:
+        """Put a call on its thread's stack; None for one that nobody asked for."""
+        top = thread.top
+        spot = top.kids.get(id(code))
+        if spot is not None:
+            spot.count += 1
+        elif top.level == _OUTSIDE:
+            spot = self._enter_focus(thread, top, code, frame)
+            if spot is None:
+                return None
+        else:
+            spot = self._enter_new(thread, top, code, frame, top.level + 1)
+        self.push(thread, top, spot)
+        if code.co_flags & self._parts.GENERATES:
+            self.suspended[id(frame)] = spot
+        return spot
+
+    def push(self, thread: ThreadCalls, top: CallSpot, spot: CallSpot) -> None:
+        """Make a spot the innermost; the time of what recurs into itself is its outer call's."""
+        at = now()
+        # Nothing is called between these two, for a program that recurs too deeply ends anywhere.
+        thread.stack.append((top, at if spot.is_single or spot.parent is top else 0))
+        thread.top = spot
+        if at > self.due:
+            self.flush()
+
+    def _enter_focus(
+        self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType
+    ) -> CallSpot | None:
+        self.number(code, frame)
+        self.seen += 1
+        if self.seen < self.order["nth"] or self.chosen_calls >= self.order["most"]:
+            return None
+        if self._when is not None and not self.holds(self._when, frame):
+            return None
+        self.chosen_calls += 1
+        self.inside += 1
+        return self._enter_new(thread, top, code, frame, 0)
+
+    def holds(self, when: CodeType, frame: FrameType) -> bool:
+        """Tell whether a condition holds in a frame; that it fails is noted."""
+        try:
+            return bool(eval(when, {**frame.f_globals, **frame.f_locals}))  # noqa: S307 - the user's
+        except Exception as error:  # noqa: BLE001 - the user's own condition
+            self.note("condition", f"{type(error).__name__}: {self.texts.raised(error)}")
+            return False
+
+    def _enter_new(
+        self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
+    ) -> CallSpot:
+        is_single = level == 0 and self.has_focus
+        if not is_single and not (self.has_focus and 0 <= self.depth < level):
+            # What the calls asked for call themselves is told as long as there is room.
+            is_told = self.singles.get(id(code), 0) < self.limits["each"]
+            is_told = is_told or (self.has_focus and level == 1)
+            is_single = is_told and self.ids < self.limits["calls"]
+        if is_single and not self.journal.is_full:
+            return self._push_single(thread, top, code, frame, level)
+        return self._push_merged(thread, top, code, frame, level)
+
+    def _push_single(
+        self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
+    ) -> CallSpot:
+        self.singles[id(code)] = self.singles.get(id(code), 0) + 1
+        spot = CallSpot(code, top, level, thread.number)
+        self.ids += 1
+        spot.id, spot.number, spot.count, spot.is_single = (
+            self.ids,
+            self.number(code, frame),
+            1,
+            True,
+        )
+        held = self._parts.arguments(code, frame)
+        pairs = self._value_pairs(held)
+        back = caller = frame.f_back
+        while caller is not None and top.code is not None and caller.f_code is not top.code:
+            caller = caller.f_back  # a library that the outer call called
+        back = caller or back
+        line = back.f_lineno or 0 if back is not None else 0
+        is_kept = self.write(
+            ["c", spot.id, top.id, spot.number, thread.number, self.stamp(), line, pairs]
+        )
+        if not is_kept:  # it is counted all the same
+            spot.is_single = False
+            self.merged.append(spot)
+        is_near = not self.has_focus or level < self.order["line_depth"]
+        is_lined = is_kept and is_near and self.lines == "each"
+        spot.is_lined = is_lined and not self._parts.looks_at_itself(code)
+        spot.last = dict(pairs) if spot.is_lined else {}
+        return spot
+
+    def _push_merged(
+        self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
+    ) -> CallSpot:
+        outer: CallSpot | None = top
+        while outer is not None and not outer.is_single:
+            if outer.code is code:
+                outer.count += 1
+                top.kids[id(code)] = outer
+                return outer
+            outer = outer.parent
+        if len(self.merged) >= self.limits["merged"] and top is not thread.root:
+            # Too many ways lead there: this one is counted as if it came from the outermost.
+            found = thread.root.kids.get(id(code))
+            if found is None:
+                found = self._find_merged(thread, thread.root, code, frame, level)
+            else:
+                found.count += 1
+            top.kids[id(code)] = found
+            return found
+        return self._find_merged(thread, top, code, frame, level)
+
+    def _find_merged(
+        self, thread: ThreadCalls, top: CallSpot, code: CodeType, frame: FrameType, level: int
+    ) -> CallSpot:
+        spot = CallSpot(code, top, level, thread.number)
+        self.ids += 1
+        spot.id, spot.number, spot.count = self.ids, self.number(code, frame), 1
+        spot.first = self.stamp()
+        if top.level != _OUTSIDE or top is not thread.root:
+            top.kids[id(code)] = spot
+        self.merged.append(spot)
+        return spot
+
+    def find(self, thread: ThreadCalls, code: CodeType) -> bool:
+        """Make the innermost spot that of a function which is being left; False if none is."""
+        if thread.top.code is code:
+            return True
+        if all(spot.code is not code for spot, _ in thread.stack):
+            return False
+        while thread.top.code is not code:
+            self._pop_spot(thread)
+        return True
+
+    def _pop_spot(self, thread: ThreadCalls) -> tuple[CallSpot, int]:
+        spot = thread.top
+        thread.top, began = thread.stack.pop()
+        if spot.level == 0 and self.has_focus:
+            self.inside -= 1
+        at = now()
+        if began:
+            spot.total += at - began
+        if at > self.due:
+            self.flush()
+        return spot, at - self.began
+
+    def leave(self, thread: ThreadCalls, code: CodeType, value: Any, frame: FrameType) -> None:
+        """Take a call that returns off the stack."""
+        if self.find(thread, code):
+            spot, at = self._end_call(thread, code, frame)
+            if spot.is_single:
+                self.write(["r", spot.id, at, self.texts(value)])
+
+    def fail(
+        self, thread: ThreadCalls, code: CodeType, error: BaseException, frame: FrameType
+    ) -> None:
+        """Take a call that an exception passes through off the stack."""
+        if self.find(thread, code):
+            spot, at = self._end_call(thread, code, frame)
+            spot.raised += 1
+            if spot.is_single or spot.raised <= _ERRORS_TOLD:
+                told = [type(error).__name__, self.texts.raised(error), frame.f_lineno or 0]
+                self.write(["x", spot.id, at, *told])
+
+    def _end_call(
+        self, thread: ThreadCalls, code: CodeType, frame: FrameType
+    ) -> tuple[CallSpot, int]:
+        self._changed_values(thread.top, frame)
+        if code.co_flags & self._parts.GENERATES:
+            self.suspended.pop(id(frame), None)
+        return self._pop_spot(thread)
+
+    def suspend(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> None:
+        """Take a generator or coroutine off the stack that goes on later."""
+        if self.find(thread, code):
+            self._changed_values(thread.top, frame)
+            self._pop_spot(thread)
+
+    def resume(self, thread: ThreadCalls, frame: FrameType) -> bool:
+        """Put a generator or coroutine back, wherever it goes on."""
+        spot = self.suspended.get(id(frame))
+        if spot is None or spot.code is not frame.f_code:
+            return False
+        if spot.level == 0 and self.has_focus:
+            self.inside += 1
+        at = now()
+        thread.stack.append((thread.top, at))
+        thread.top = spot
+        return True
+
+    def line(self, thread: ThreadCalls, code: CodeType, line: int, frame: FrameType) -> None:
+        """Record that a line is passed, after what the one before it changed."""
+        spot = thread.top
+        if spot.code is not code or not spot.is_lined:
+            return
+        spot.passed += 1
+        if spot.passed > self.limits["lines"]:
+            return
+        self._changed_values(spot, frame)
+        self.write(["p", spot.id, self.stamp(), line])
+
+    def hit(self, code: CodeType, line: int, frame: FrameType | None) -> None:
+        """Note that a line was passed at all."""
+        hits = self.hits.get(id(code))
+        if hits is None:
+            self.number(code, frame)
+            hits = self.hits[id(code)] = {}
+        if line not in hits:
+            hits[line] = self.stamp()
+
+    def _changed_values(self, spot: CallSpot, frame: FrameType) -> None:
+        if not spot.is_lined or spot.code is not frame.f_code:
+            return
+        if spot.passed > self.limits["lines"]:
+            self.write(["s", spot.id, spot.passed - self.limits["lines"]])
+        held = self._parts.variables(frame.f_code, frame)
+        seen = {name: self.texts(one) for name, one in list(held.items())[:60]}
+        last = spot.last
+        changed: list[list[Any]] = [
+            [name, text] for name, text in seen.items() if last.get(name) != text
+        ]
+        changed += [[name, None] for name in last if name not in seen]
+        if changed:
+            spot.last = seen
+            self.write(["v", spot.id, changed])
+
+    def flush(self) -> None:
+        """Write the sums as they are now; later ones take their place."""
+        self.due = now() + _FLUSH_NS
+        for spot in list(self.merged):
+            state = (spot.count, spot.raised, spot.total)
+            if state != spot.told and spot.parent is not None:
+                spot.told = state
+                head = ["m", spot.id, spot.parent.id, spot.number, spot.thread, spot.first]
+                self.journal.write([*head, *state], last=True)
+
+    def end(self) -> None:
+        """Write what is known at the end only."""
+        self.flush()
+        for code, lines in list(self.hits.items()):
+            told = [list(lines), list(lines.values())]
+            self.journal.write(["h", self.functions[code], *told], last=True)
+        state = [self.stamp(), self.journal.dropped, self.seen, self.chosen_calls]
+        self.journal.write(["end", *state], last=True)

@@ -1,0 +1,155 @@
+"""Tells the program's own code, and the requested part of it, from other code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+_LIBRARIES = ("site-packages", "dist-packages")
+_NO_CALLS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+_OPTIMIZED = 0x1
+GENERATES = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
+
+
+def lines_of(code: CodeType) -> frozenset[int]:
+    """Return the lines that code has instructions on."""
+    if hasattr(code, "co_lines"):
+        return frozenset(line for _, _, line in code.co_lines() if line)
+    found, line = {code.co_firstlineno}, code.co_firstlineno
+    for step in code.co_lnotab[1::2]:  # objects/lnotab_notes.txt: pairs of (bytes, signed lines)
+        line += step - 256 if step > 127 else step  # noqa: PLR2004 - a signed byte
+        found.add(line)
+    return frozenset(found)
+
+
+def own_lines(code: CodeType) -> frozenset[int]:
+    """Return the lines of a function without that of its definition, which is outside of it."""
+    lines = lines_of(code)
+    if code.co_name == "<module>":
+        return lines
+    return lines - {code.co_firstlineno} or lines
+
+
+def codes_in(code: CodeType) -> list[CodeType]:
+    """Return code and all that is defined in it."""
+    found = [code]
+    for one in code.co_consts:
+        if type(one) is type(code):
+            found += codes_in(one)
+    return found
+
+
+def all_lines(code: CodeType) -> set[int]:
+    """Return the lines of code and of all that is defined in it."""
+    return {line for one in codes_in(code) for line in lines_of(one)}
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Tell whether a name fits a pattern, in which * stands for anything."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return pattern == name
+    if not name.startswith(first):
+        return False
+    at = len(first)
+    for part in rest[:-1]:
+        at = name.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return len(name) - at >= len(rest[-1]) and name.endswith(rest[-1])
+
+
+class CodeChooser:
+    """What an order says of code; what was found is kept by file."""
+
+    def __init__(self, order: dict[str, Any]) -> None:
+        self._here = os.getcwd()  # noqa: PTH109 - pathlib is slow to import
+        self._roots = [self._absolute_path(root) for root in order["roots"]]
+        self._places = order["functions"]
+        out = [os.__file__, *order["left_out"]]
+        self._out = [
+            self._absolute_path(os.path.dirname(out[0])),
+            *map(self._absolute_path, out[1:]),
+        ]  # noqa: PTH120
+        for prefix in {sys.prefix, sys.base_prefix, sys.exec_prefix}:
+            if prefix not in ("/", "/usr"):
+                self._out.append(self._absolute_path(prefix))
+        self._files: dict[str, str] = {}  # as the code names them, to their paths; "" is not ours
+        words = getattr(sys, "orig_argv", ())
+        # What multiprocessing starts its processes with is not the user's code.
+        is_spawned = any(word.startswith("from multiprocessing.") for word in words)
+        self._is_inline = "-c" in words[:-1] and not is_spawned
+
+    def _absolute_path(self, path: str) -> str:
+        return os.path.realpath(os.path.join(self._here, path))  # noqa: PTH118
+
+    def file(self, name: str) -> str:
+        """Return the path of a file of the program's own; "" for any other."""
+        found = self._files.get(name)
+        if found is None:
+            found = self._files[name] = self._find_own_file(name)
+        return found
+
+    def _find_own_file(self, name: str) -> str:
+        if name.startswith("<"):
+            return name if name == "<string>" and self._is_inline else ""
+        path = self._absolute_path(name)
+        if any(part in _LIBRARIES for part in path.split(os.sep)):  # noqa: PTH206 - slow to import
+            return ""
+        ours = max((len(root) for root in self._roots if _is_below(path, root)), default=-1)
+        out = max((len(root) for root in self._out if _is_below(path, root)), default=-1)
+        return path if ours > out else ""
+
+    def is_ours(self, code: CodeType) -> bool:
+        """Tell whether code is a function, or a module's text, of the program's own."""
+        name = code.co_name
+        if name in _NO_CALLS or not self.file(code.co_filename):
+            return False
+        return bool(code.co_flags & _OPTIMIZED) or name == "<module>"
+
+    def is_asked_for(self, code: CodeType, name: str) -> bool:
+        """Tell whether a function of the program's own is one that the order names."""
+        return not self._places or any(self._matches_place(one, code, name) for one in self._places)
+
+    def _matches_place(self, place: dict[str, Any], code: CodeType, name: str) -> bool:
+        pattern, file, line = place.get("name"), place.get("file"), place.get("line")
+        if file and not f"/{self.file(code.co_filename)}".endswith(f"/{file.lstrip('/')}"):
+            return False
+        if line and line not in lines_of(code):
+            return False
+        if not pattern:
+            return bool(file)
+        plain = name.replace("<locals>.", "")
+        return (
+            matches(pattern, plain)
+            or matches(pattern, code.co_name)
+            or (plain.endswith(f".{pattern}"))
+        )
+
+
+def _is_below(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def name_of(code: CodeType, arguments: dict[str, Any]) -> str:
+    """Return the full name of a function; before Python 3.11 a method's is looked for."""
+    name = getattr(code, "co_qualname", None)
+    if name:
+        return str(name)
+    for first in list(arguments.values())[:1]:
+        kind = first if type(first) is type else type(first)
+        for base in type.__dict__["__mro__"].__get__(kind):
+            held = type.__dict__["__dict__"].__get__(base).get(code.co_name)
+            inner = getattr(held, "__func__", held) if type(held) in _WRAPPED else held
+            if getattr(inner, "__code__", None) is code and type(inner) is type(name_of):
+                return f"{type.__dict__['__name__'].__get__(base)}.{code.co_name}"
+    return code.co_name
+
+
+_WRAPPED = (classmethod, staticmethod)

@@ -1,0 +1,137 @@
+"""Reads the values of a frame without the program noticing."""
+
+from __future__ import annotations
+
+import sys
+from opcode import opname
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_OPTIMIZED, _VARARGS, _VARKEYWORDS = 0x1, 0x4, 0x8
+# Before 3.13 a frame has one dictionary of its variables, which we read and the program may hold.
+_IS_SHARED = sys.version_info < (3, 13)
+_IS_OURS = sys.version_info[:2] == (3, 12)
+_LOOKS = frozenset({"locals", "vars", "eval", "exec", "dir", "_getframe", "currentframe"})
+_LOOKS_ALONE = frozenset({"vars", "dir"})  # where they are given nothing
+_NO_STEPS = frozenset({"CACHE", "PRECALL", "PUSH_NULL", "NOP"})
+_looking: dict[CodeType, bool] = {}
+_REWRITTEN = "@py_builtins"
+_HAS_RESUME = sys.version_info >= (3, 11)
+RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR"})
+YIELDS = frozenset({"YIELD_VALUE", "YIELD_FROM", "SEND", "ASYNC_GEN_WRAP"})
+# Where StopIteration is how an iterator or an awaited call ends, and goes no further.
+ENDED_BY_STOP = frozenset({"SEND", "YIELD_FROM", "FOR_ITER"})
+
+
+def last_instruction(code: CodeType, at: int) -> str:
+    """Name the instruction that a frame is left from.
+
+    One that awaits another stands before its YIELD_FROM until Python 3.11, to do it again.
+    """
+    after = code.co_code[at + 2 : at + 3]
+    if after and opname[after[0]] == "YIELD_FROM":
+        return "YIELD_FROM"
+    return opname[code.co_code[at]]
+
+
+def is_entered(code: CodeType, at: int) -> bool:
+    """Tell a function's beginning from where a generator goes on: by its RESUME since 3.11.
+
+    Where an exception is thrown into one, that is still where it waits.
+    """
+    return at < 0 or (
+        _HAS_RESUME and not code.co_code[at + 1] & 3 and opname[code.co_code[at]] not in YIELDS
+    )
+
+
+def is_raised_again(code: CodeType, raised_at: int, at: int) -> bool:
+    """Tell whether an instruction raises again what an earlier one raised (3.11).
+
+    It is then in the handler of the earlier one: what they raise goes to the same clean-up.
+    """
+    handlers = _exception_handlers(code)
+    entered = handlers.get(raised_at)
+    return entered is not None and handlers.get(entered) == handlers.get(at, -1)
+
+
+def _exception_handlers(code: CodeType) -> dict[int, int]:
+    """Return where an exception at each instruction goes to: CPython's exception table."""
+    found: dict[int, int] = {}
+    table = iter(getattr(code, "co_exceptiontable", b""))
+    for first in table:
+        numbers = []
+        one = first
+        for _ in range(4):  # start, length, target, and the depth with a flag
+            number = one & 63
+            while one & 64:
+                one = next(table)
+                number = number << 6 | one & 63
+            numbers.append(2 * number)
+            one = next(table) if len(numbers) < 4 else 0  # noqa: PLR2004 - all are read
+        start, length, target, _ = numbers
+        found.update(dict.fromkeys(range(start, start + length, 2), target))
+    return found
+
+
+def looks_at_itself(code: CodeType) -> bool:
+    """Tell whether a function sees it when its variables are read: so its lines are left out.
+
+    An `assert` that pytest has written anew asks for locals(), and keeps nothing of them.
+    """
+    if not _IS_SHARED or not code.co_flags & _OPTIMIZED:
+        return False
+    known = _looking.get(code)
+    if known is None:
+        names = _LOOKS.intersection(code.co_names)
+        known = bool(names) and _REWRITTEN not in code.co_names
+        if known and names <= _LOOKS_ALONE:
+            known = _calls_alone(code, names)
+        _looking[code] = known
+    return known
+
+
+def _calls_alone(code: CodeType, names: frozenset[str]) -> bool:
+    """Tell whether one of these functions is called without arguments; True if in doubt."""
+    text = code.co_code
+    steps = [(opname[text[at]], text[at + 1]) for at in range(0, len(text), 2)]
+    steps = [one for one in steps if one[0] not in _NO_STEPS]
+    shift = 1 if _HAS_RESUME else 0  # since 3.11 the lowest bit is not of the name
+    for at, (how, number) in enumerate(steps[:-1]):
+        after, count = steps[at + 1]
+        is_name = how == "LOAD_GLOBAL" and code.co_names[number >> shift] in names
+        if is_name and after.startswith("CALL") and count == 0:
+            return True
+    return any(how == "EXTENDED_ARG" for how, _ in steps)
+
+
+def variables(code: CodeType, frame: FrameType) -> dict[str, Any]:
+    """Return a frame's variables; what we made of them is not left to be held by the frame."""
+    found = frame.f_locals
+    if not code.co_flags & _OPTIMIZED:
+        return {name: one for name, one in list(found.items()) if not name.startswith("__")}
+    held = dict(found)
+    # In 3.12 the dictionary would keep what the program lets go. Before, it is written back to the
+    # frame when a trace function returns; since, it is a view.
+    if _IS_OURS and not looks_at_itself(code):
+        found.clear()
+    return held
+
+
+def parameters(code: CodeType) -> tuple[str, ...]:
+    """Return the names of a function's arguments, in their order."""
+    flags = code.co_flags
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(flags & _VARARGS) + bool(flags & _VARKEYWORDS)
+    return code.co_varnames[:count]
+
+
+def arguments(code: CodeType, frame: FrameType) -> dict[str, Any]:
+    """Return a frame's arguments, in their order."""
+    names = parameters(code)
+    if not names:
+        return {}
+    held = variables(code, frame)
+    return {name: held[name] for name in names if name in held}

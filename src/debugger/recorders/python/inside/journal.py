@@ -1,0 +1,114 @@
+"""Writes the records so that none is lost, however the program ends.
+
+Into a file that is mapped into memory: what was written there is kept by the system when the
+program is killed, crashes, or leaves by os._exit. One JSON array a line; the rest is NUL bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from _thread import allocate_lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_RESERVED = 8  # one part in so many is kept for the sums that are written last
+_LOCK_S = 0.5
+
+
+try:
+    from _json import encode_basestring_ascii
+except ImportError:  # another Python than CPython
+    from json.encoder import encode_basestring_ascii
+
+_ascii: Callable[[str], str] = encode_basestring_ascii
+
+
+def encode(value: Any) -> str:
+    """Write JSON, without importing what the program may not have imported."""
+    kind = type(value)
+    if kind is str:
+        return _ascii(value)
+    if kind is int:
+        return str(value)
+    if kind is list or kind is tuple:
+        return f"[{','.join([encode(one) for one in value])}]"
+    if kind is dict:
+        return "{" + ",".join([f"{_ascii(key)}:{encode(one)}" for key, one in value.items()]) + "}"
+    return "null" if value is None else "true" if value else "false"
+
+
+class RecordJournal:
+    """One process's records; what does not fit is counted."""
+
+    def __init__(self, folder: str, size: int, files: int) -> None:
+        self._folder = folder
+        self._size = size
+        self._files = files
+        self._map: Any = None
+        self._at = 0
+        # Threads write, and a signal's handler may come in between: a wait is bounded.
+        self._lock = allocate_lock()
+        self.dropped = 0
+        self.open()
+
+    def open(self) -> None:
+        """Begin a file of this process's own; without a folder or room for it nothing is kept."""
+        import mmap
+
+        self._lock = allocate_lock()
+        self._map, self._at, self.dropped = None, 0, 0
+        path = os.path.join(self._folder, f"{os.getpid()}.jsonl")  # noqa: PTH118 - slow to import
+        try:
+            if len(os.listdir(self._folder)) >= self._files:  # noqa: PTH208
+                return
+            for number in range(2, 100):  # a process that runs another program keeps its number
+                try:
+                    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+                    descriptor = os.open(path, flags, 0o600)
+                    break
+                except FileExistsError:
+                    path = os.path.join(self._folder, f"{os.getpid()}.{number}.jsonl")  # noqa: PTH118
+            else:
+                return
+            try:
+                os.ftruncate(descriptor, self._size)
+                self._map = mmap.mmap(descriptor, self._size)
+            finally:
+                os.close(descriptor)
+        except (OSError, ValueError):
+            return
+
+    def write(self, record: list[Any], *, last: bool = False) -> bool:
+        """Write a record; `last` ones may use the room that is kept for them."""
+        line = encode(record).encode("ascii") + b"\n"
+        room = self._size if last else self._size - self._size // _RESERVED
+        if not self._lock.acquire(True, _LOCK_S):  # noqa: FBT003 - it has no name
+            return False
+        try:
+            end = self._at + len(line)
+            if self._map is None or end > room:
+                self.dropped += 1
+                return False
+            self._map[self._at : end] = line
+            self._at = end
+        finally:
+            self._lock.release()
+        return True
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a record was refused."""
+        return self._map is None or self.dropped > 0
+
+    def close(self) -> None:
+        """Take no more records."""
+        if self._lock.acquire(True, _LOCK_S):  # noqa: FBT003 - it has no name
+            try:
+                if self._map is not None:
+                    self._map.close()
+                self._map = None
+            finally:
+                self._lock.release()

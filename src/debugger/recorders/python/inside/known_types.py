@@ -1,0 +1,199 @@
+"""Texts of values whose types are Python's own or a well-known library's.
+
+Their methods are known to change nothing and to end soon, if the value is small: what is large is
+described instead. A type counts as known only if its module has it under its name, so that no class
+of the program is taken for it; what a container of theirs holds is written like any other value.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_SMALL_ARRAY = 16
+_LARGE_ARRAY = 2_000_000  # items that are looked through for the least and the greatest
+_ROWS = 3
+_NODES = 40
+_NUMBERS = "biuf"
+# Types of the standard library whose repr() is short and runs no code of a program.
+_OWN = {
+    "decimal": ("Decimal",),
+    "fractions": ("Fraction",),
+    "datetime": ("date", "timedelta"),
+    "uuid": ("UUID",),
+    "re": ("Pattern", "Match"),
+    "pathlib": ("PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath"),
+    "array": ("array",),
+    "ipaddress": ("IPv4Address", "IPv6Address", "IPv4Network", "IPv6Network"),
+    "zoneinfo": ("ZoneInfo",),
+}
+_ZONES = frozenset({"datetime", "zoneinfo"})
+_dict_of: Any = type.__dict__["__dict__"].__get__
+_mro_of: Any = type.__dict__["__mro__"].__get__
+_module_of: Any = type.__dict__["__module__"].__get__
+_name_of: Any = type.__dict__["__name__"].__get__
+_HIDDEN = frozenset({"_sa_instance_state", "_state"})  # of an object-relational mapper's rows
+
+
+def module_of(kind: type) -> str:
+    """Return the module of a known type; "" for a type that only says it is of one."""
+    module = _module_of(kind)
+    if type(module) is not str:
+        return ""
+    loaded = sys.modules.get(module)
+    names = getattr(loaded, "__dict__", {})
+    name = _name_of(kind)
+    if type(names) is not dict or names.get(name) is not kind:
+        # Pathlib's, and those of compiled modules, are found where they are exported.
+        public = getattr(sys.modules.get(module.partition(".")[0]), "__dict__", {})
+        if public.get(name) is not kind:
+            return ""
+    return module
+
+
+def known_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
+    """Write a value of a known type; "" for any other."""
+    for base in _mro_of(kind)[:-1]:
+        if _name_of(base) == "NonCallableMock" and module_of(base) == "unittest.mock":
+            return _mock_text(value, kind, write)
+    module = module_of(kind)
+    if not module:
+        return ""
+    top = module.partition(".")[0].lstrip("_")
+    try:
+        if top in _OWN and _name_of(kind) in _OWN[top]:
+            text = repr(value) if top != "array" else repr(value[:_SMALL_ARRAY])
+            return text if top != "array" or len(value) <= _SMALL_ARRAY else f"{text}…"
+        make = _LIBRARIES.get(top)
+        return make(value, kind, write) if make is not None else ""
+    except Exception:  # noqa: BLE001 - of another version of a library
+        return ""
+
+
+def shown_fields(stored: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Leave out what is a library's own in an object of a model."""
+    return [
+        (name, one)
+        for name, one in stored
+        if not (name.startswith("__") and name.endswith("__"))
+        and not (name in _HIDDEN and module_of(type(one)).startswith(("sqlalchemy.", "django.")))
+    ]
+
+
+def has_repr(kind: type) -> bool:
+    """Tell whether a type says of itself how its values are written."""
+    bases = _mro_of(kind)[:-1]
+    return any("__repr__" in _dict_of(base) or "__str__" in _dict_of(base) for base in bases)
+
+
+def _time_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
+    del write
+    if _name_of(kind) not in ("datetime", "time", "timezone"):
+        return ""
+    zone = getattr(value, "tzinfo", None)
+    is_plain = zone is None or module_of(type(zone)).lstrip("_") in _ZONES
+    return repr(value) if is_plain else ""
+
+
+def _mock_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
+    stored = value.__dict__ if type(value.__dict__) is dict else {}
+    parts = []
+    name = stored.get("_mock_name")
+    if type(name) is str:
+        parts.append(f"name={name!r}")
+    count = stored.get("_mock_call_count", 0)
+    last = stored.get("_mock_call_args")
+    if type(count) is int and count:
+        said = ""
+        if isinstance(last, tuple) and tuple.__len__(last) in (2, 3):
+            given, named = list(tuple.__iter__(last))[-2:]
+            words = [write(one) for one in given] + [f"{k}={write(v)}" for k, v in named.items()]
+            said = f", last ({', '.join(words)})"
+        parts.append(f"{count} call{'s' * (count != 1)}{said}")
+    returned = stored.get("_mock_return_value")
+    if returned is not None and _name_of(type(returned)) not in ("_SentinelObject", _name_of(kind)):
+        parts.append(f"return_value={write(returned)}")
+    return f"{_name_of(kind)}({', '.join(parts)})"
+
+
+def _numpy_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
+    numpy: Any = sys.modules["numpy"]
+    if isinstance(value, numpy.generic):
+        return "" if value.dtype.hasobject else " ".join(repr(value).split())
+    if _name_of(kind) != "ndarray":
+        return ""
+    dtype, size = value.dtype, int(value.size)
+    if dtype.hasobject:
+        first = [write(one) for one in value.flat[:3].tolist()]
+        return f"array(shape {value.shape}, dtype object, first {', '.join(first)})"
+    if size <= _SMALL_ARRAY:
+        return " ".join(repr(value).split())
+    facts = [f"shape {value.shape}", f"dtype {dtype}"]
+    if dtype.kind in _NUMBERS and size <= _LARGE_ARRAY:
+        plain = value
+        if dtype.kind == "f":
+            missing = numpy.isnan(value)
+            count = int(missing.sum())
+            plain = value[~missing] if count else value
+            facts.append(f"NaN {count}")
+        if plain.size:
+            facts[2:2] = [f"min {plain.min()!s}", f"max {plain.max()!s}"]
+    return f"array({', '.join(facts)})"
+
+
+def _pandas_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
+    name = _name_of(kind)
+    if name == "DataFrame":
+        rows, columns = value.shape
+        head = value.iloc[:_ROWS]
+        shown = []
+        for at in range(min(columns, 6)):
+            cells = ", ".join(write(one) for one in head.iloc[:, at].tolist())
+            more = ", …" if rows > _ROWS else ""
+            shown.append(f"{value.columns[at]}=[{cells}{more}]")
+        more = f", … {columns - len(shown)} more" if columns > len(shown) else ""
+        return f"DataFrame({rows} x {columns}: {', '.join(shown)}{more})"
+    if name == "Series" or name.endswith("Index"):
+        size = len(value)
+        first = value.iloc[:6] if name == "Series" else value[:6]
+        words = [write(one) for one in first.tolist()]
+        more = f", … {size - len(words)} more" if size > len(words) else ""
+        label = f"{value.name}: " if type(value.name) is str else ""
+        return f"{name}({label}[{', '.join(words)}{more}], {value.dtype})"
+    if name in {"Timestamp", "Timedelta"}:
+        return repr(value)
+    return ""
+
+
+def _sympy_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
+    del kind, write
+    count, waiting = 0, [value]
+    while waiting and count <= _NODES:
+        one = waiting.pop()
+        count += 1
+        found = getattr(one, "args", ()) if module_of(type(one)).startswith("sympy.") else ()
+        waiting += list(found) if type(found) is tuple else []
+    return str(value) if count <= _NODES else ""
+
+
+def _sqlalchemy_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
+    if _name_of(kind) not in ("Row", "LegacyRow"):
+        return ""
+    names = list(value._fields)[:8]
+    values = tuple(value)
+    pairs = [f"{name}={write(values[at])}" for at, name in enumerate(names)]
+    more = f", … {len(value) - len(pairs)} more" if len(value) > len(pairs) else ""
+    return f"Row({', '.join(pairs)}{more})"
+
+
+_LIBRARIES: dict[str, Callable[[Any, type, Callable[[Any], str]], str]] = {
+    "datetime": _time_text,
+    "numpy": _numpy_text,
+    "pandas": _pandas_text,
+    "sympy": _sympy_text,
+    "sqlalchemy": _sqlalchemy_text,
+}

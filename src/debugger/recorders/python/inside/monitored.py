@@ -1,0 +1,218 @@
+"""Follows calls and lines by sys.monitoring (Python 3.12 and later), only where needed.
+
+`sys.monitoring` tells of events in chosen code objects; what is not the program's own is told of
+once, and never again.
+"""
+
+from __future__ import annotations
+
+import sys
+from _thread import get_ident
+from time import perf_counter_ns as now
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_OUTSIDE = -1
+_GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
+
+
+class CallMonitor:
+    """The callbacks of one process."""
+
+    def __init__(self, book: Any, watch: Any, parts: Any) -> None:
+        self._book = book
+        self._watch = watch
+        self._parts = parts
+        self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+        self._tool = -1
+        # By the code's identity: to hash code is to hash all that is in it, at each call.
+        self._known: dict[int, tuple[bool, CodeType]] = {}
+
+    def begin(self) -> bool:
+        """Ask for events; False where others have taken the numbers."""
+        self._tool = self._parts.claimed()
+        if self._tool < 0:
+            return False
+        events = self._monitoring.events
+        for event, callback in (
+            (events.PY_START, self._on_start),
+            (events.PY_RETURN, self._on_return),
+            (events.PY_YIELD, self._on_yield),
+            (events.PY_RESUME, self._on_resume),
+            (events.PY_THROW, self._on_throw),
+            (events.PY_UNWIND, self._on_unwind),
+            (events.LINE, self._on_line),
+        ):
+            self._monitoring.register_callback(self._tool, event, callback)
+        self._monitoring.set_events(
+            self._tool, events.PY_START | events.PY_THROW | events.PY_UNWIND
+        )
+        return True
+
+    def end(self) -> None:
+        """Ask for nothing any more."""
+        if self._tool >= 0:
+            self._monitoring.set_events(self._tool, 0)
+            for wanted, code in list(self._known.values()):
+                if wanted:
+                    self._monitoring.set_local_events(self._tool, code, 0)
+            self._monitoring.free_tool_id(self._tool)
+
+    def _request_events(self, code: CodeType) -> bool:
+        """Look at code that starts for the first time; ask for its events if it is wanted."""
+        book, events = self._book, self._monitoring.events
+        found = book.chosen.is_ours(code)
+        self._known[id(code)] = (found, code)
+        if found:
+            asked = events.PY_START | events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
+            if self._watch is not None or book.lines != "none":
+                asked |= events.LINE
+            self._monitoring.set_local_events(self._tool, code, asked)
+        return bool(found)
+
+    def _is_known(self, code: CodeType) -> bool:
+        known = self._known.get(id(code))
+        return known is not None and known[0]
+
+    def _on_start(self, code: CodeType, _offset: int) -> Any:
+        book = self._book
+        thread = book.threads.get(get_ident())
+        if thread is not None:  # the way of most calls, kept short
+            top = thread.top
+            spot = top.kids.get(id(code))
+            if spot is not None and not code.co_flags & _GENERATES:
+                spot.count += 1
+                if spot.count > book.limits["counted"]:
+                    return self._stop_counting(code)
+                at = now() if spot.parent is top else 0
+                thread.stack.append((top, at))
+                thread.top = spot
+                return None
+        try:
+            return self._started_first(code)
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            return self._note_fault(error)
+
+    def _started_first(self, code: CodeType) -> Any:
+        book = self._book
+        known = self._known.get(id(code))
+        wanted = self._request_events(code) if known is None else known[0]
+        if not wanted or id(code) in book.stopped:
+            return self._monitoring.DISABLE
+        thread = book.thread()
+        frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
+        if self._watch is not None:
+            self._watch.entered(thread, code, frame)
+            return None
+        if thread.top.level == _OUTSIDE:
+            name = self._parts.name_of(code, {})
+            if not book.chosen.is_asked_for(code, name):
+                return None if book.inside else self._monitoring.DISABLE
+            was = book.inside
+            book.enter(thread, code, frame)
+            if book.inside and not was:
+                # What was passed over outside is wanted as a callee.
+                self._monitoring.restart_events()
+            return None
+        book.enter(thread, code, frame)
+        return None
+
+    def _note_fault(self, error: Exception) -> None:
+        if self._book.fault(error):
+            self.end()
+
+    def _stop_counting(self, code: CodeType) -> Any:
+        """Count a function's calls no more: each costs more than many functions do."""
+        book = self._book
+        book.stopped.add(id(code))
+        book.journal.write(["k", book.functions[id(code)], book.stamp()], last=True)
+        book.flush()  # nothing of it may come any more that would do so
+        self._monitoring.set_local_events(self._tool, code, 0)
+        return self._monitoring.DISABLE
+
+    def _on_return(self, code: CodeType, _offset: int, value: Any) -> Any:
+        book = self._book
+        thread = book.threads.get(get_ident())
+        if thread is None:
+            return
+        spot = thread.top
+        if spot.code is code and not spot.is_single and not code.co_flags & _GENERATES:
+            thread.top, began = thread.stack.pop()
+            if began:
+                at = now()
+                spot.total += at - began
+                if at > book.due:
+                    book.flush()
+            return
+        self._leave_call(thread, code, sys._getframe(1), value)  # noqa: SLF001
+
+    def _leave_call(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
+        try:
+            if self._watch is not None:
+                self._watch.left(thread, frame)
+            else:
+                self._book.leave(thread, code, value, frame)
+        except Exception as error:  # noqa: BLE001
+            self._note_fault(error)
+
+    def _on_yield(self, code: CodeType, _offset: int, _value: Any) -> Any:
+        thread = self._book.threads.get(get_ident())
+        if thread is None:
+            return
+        frame = sys._getframe(1)  # noqa: SLF001
+        try:
+            if self._watch is not None:
+                self._watch.left(thread, frame)
+            else:
+                self._book.suspend(thread, code, frame)
+        except Exception as error:  # noqa: BLE001
+            self._note_fault(error)
+
+    def _on_resume(self, code: CodeType, _offset: int) -> Any:
+        self._went_on(code, sys._getframe(1))  # noqa: SLF001
+
+    def _on_throw(self, code: CodeType, _offset: int, _error: BaseException) -> Any:
+        if self._is_known(code):
+            self._went_on(code, sys._getframe(1))  # noqa: SLF001
+
+    def _went_on(self, code: CodeType, frame: FrameType) -> None:
+        try:
+            if self._watch is not None:
+                self._watch.entered(self._book.thread(), code, frame)
+            else:
+                self._book.resume(self._book.thread(), frame)
+        except Exception as error:  # noqa: BLE001
+            self._note_fault(error)
+
+    def _on_unwind(self, code: CodeType, _offset: int, raised: BaseException) -> Any:
+        thread = self._book.threads.get(get_ident()) if self._is_known(code) else None
+        if thread is None:
+            return
+        frame = sys._getframe(1)  # noqa: SLF001
+        try:
+            if self._watch is not None:
+                self._watch.left(thread, frame)
+            else:
+                self._book.fail(thread, code, raised, frame)
+        except Exception as error:  # noqa: BLE001
+            self._note_fault(error)
+
+    def _on_line(self, code: CodeType, line: int) -> Any:
+        book = self._book
+        thread = book.threads.get(get_ident())
+        try:
+            if self._watch is None and book.lines == "hit":
+                book.hit(code, line, None)
+                return self._monitoring.DISABLE
+            if thread is None:
+                return None
+            if self._watch is not None:
+                self._watch.line(thread, code, line, sys._getframe(1))  # noqa: SLF001
+            elif thread.top.is_lined:
+                book.line(thread, code, line, sys._getframe(1))  # noqa: SLF001
+        except Exception as error:  # noqa: BLE001
+            self._note_fault(error)
+        return None

@@ -1,0 +1,430 @@
+"""Evaluates a probe's expressions each time that the program reaches its location.
+
+Of a line that is passed very often fewer and fewer values are taken; all its hits are counted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from _thread import allocate_lock, get_ident
+from time import perf_counter_ns as now
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_STATE_NS = 250_000_000
+_NEAREST = 4
+_NAMES = 30
+_FUNCTIONS = 12  # of one name that are places of their own
+_END_S = 10.0  # within which the run is ended
+_OUTWARD = 60  # frames between a function and those around it
+# What has the lines of the function around it, and hardly any of its names.
+_INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
+
+
+class ProbedLocation:
+    """One probe: where it is, what it asks, and what came of it."""
+
+    def __init__(self, number: int, order: dict[str, Any], of: int | None = None) -> None:
+        self.number = number
+        self.of = number if of is None else of  # the place that was ordered
+        self.order = order
+        self.function = ""
+        self.split: dict[tuple[str, int, str], ProbedLocation] = {}  # for each function of its name
+        self.file: str = order["file"]
+        self.line: int = order["line"]
+        self.name: str = order["name"]
+        self.first: int = order["first"]
+        self.last: int = order["last"]
+        self.from_ns: int = order["from_ns"]
+        self.to_ns: int = order["to_ns"]
+        self.when = _made(order["when"]) if order["when"] else None
+        self.wanted = [_made(text) for text in order["expressions"]]
+        self.spots: set[tuple[str, int]] = set()
+        self.is_loaded = False
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was seen, as a forked child does; where the place is stays known."""
+        self.passed = self.hits = self.entered = self.failed = self.taken = 0
+        self.every = 1
+        self.lines: set[int] = set()
+        self.nearest: list[int] = []
+        self.names: list[str] = []
+        self.problem = ""
+        self.functions: dict[str, int] = {}  # hits of each, where several have the place's name
+
+    def state(self) -> list[Any]:
+        """Return what is known so far, as a record."""
+        counts = [self.number, self.passed, self.hits, self.entered]
+        place = [self.file, self.line, self.function]
+        return ["Q", *counts, *place, sorted(self.lines)[:400], self.nearest, self.names,
+                self.problem, self.failed, self.is_loaded, self.of]  # fmt: skip
+
+
+class _CompiledExpression:
+    """An expression that was compiled once, or why it cannot be."""
+
+    def __init__(self, text: str) -> None:
+        self.error = ""
+        self.code: Any = None
+        self.is_nested = False
+        try:
+            self.code = compile(text.strip(), "<probe>", "eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            self.error = f"SyntaxError: {getattr(error, 'msg', None) or error}"
+            return
+        kind = type(self.code)
+        self.is_nested = any(type(one) is kind for one in self.code.co_consts)
+
+    def value(self, names: dict[str, Any], around: dict[str, Any]) -> Any:
+        """Evaluate it; what is nested in it sees no names but global ones."""
+        if self.is_nested:
+            return eval(self.code, {**around, **names})  # noqa: S307 - the user's own
+        return eval(self.code, around, names)  # noqa: S307
+
+
+_made = _CompiledExpression
+
+
+class CodePlan:
+    """What is wanted of one code object: places by line, those where it is entered.
+
+    `watched` are the lines that are looked at: others were passed before, which is all of them.
+    """
+
+    __slots__ = ("entered", "lines", "near", "trace", "watched")
+
+    def __init__(self, lines: frozenset[int]) -> None:
+        self.watched = set(lines)
+        self.trace: Any = None
+        self.lines: dict[int, list[ProbedLocation]] = {}
+        self.entered: list[ProbedLocation] = []
+        self.near: list[ProbedLocation] = []  # in this function, whether passed or not
+
+
+class ProbeRecorder:
+    """The probes of one process."""
+
+    def __init__(self, order: dict[str, Any], journal: Any, write: Any, parts: Any) -> None:
+        self._journal = journal
+        self._write = write
+        self._parts = parts
+        self._chosen = parts.Chosen(order)
+        self._limits = order["limits"]
+        self._done: str = order.get("done", "")
+        self._here = os.getcwd()  # noqa: PTH109 - pathlib is slow to import
+        self._ordered = [ProbedLocation(number, one) for number, one in enumerate(order["probes"])]
+        self._places = list(self._ordered)  # with those of more functions of one name
+        self._files: dict[str, list[ProbedLocation]] = {}
+        # By the code's identity: to hash code is to hash all that is in it, at each call. `codes`
+        # keeps it alive, so that no other gets its identity.
+        self.plans: dict[int, CodePlan | None] = {}
+        self.codes: list[CodeType] = []
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, as a forked child does."""
+        self.began = now()
+        self._due = _STATE_NS
+        self._threads: dict[tuple[int, str], int] = {}
+        for place in self._places:
+            place.reset()
+
+    def note(self, kind: str, text: str) -> None:
+        """Write what is to be known of the recording itself."""
+        self._journal.write(["n", kind, now() - self.began, text], last=True)
+
+    def fault(self, error: BaseException) -> bool:
+        """Note a fault of ours, which must not become the program's; True if we cannot go on."""
+        if isinstance(error, RecursionError):
+            return False
+        self.note("fault", f"{type(error).__name__}: {self._write.raised(error)}")
+        return True
+
+    def end(self) -> None:
+        """Write what is known at the end."""
+        self._write_states()
+        for place in self._places:
+            if len(place.functions) > 1:
+                each = ", ".join(f"{name} {count:,}" for name, count in place.functions.items())
+                self.note("several functions", f"{place.name} stands for {each} hits")
+        self._journal.write(["end", now() - self.began, self._journal.dropped, 0, 0], last=True)
+
+    def _write_states(self) -> None:
+        for place in self._places:
+            self._journal.write(place.state(), last=True)
+
+    # -- which code ------------------------------------------------------------------------------
+
+    def plan(self, code: CodeType) -> CodePlan | None:
+        """Look at code for the first time: what of it is wanted?"""
+        plan = None
+        places = self._of_file(code.co_filename)
+        if code.co_name == "<module>" and places:
+            self._resolve_locations(code, [one for one in places if one.line])
+        own = self._parts.own_lines(code)
+        for place in places:
+            if place.name:
+                is_in = self._is_named(place, code)
+            else:
+                spot = (code.co_name, code.co_firstlineno)
+                is_known = spot in place.spots or not (place.spots or code.co_name in _INNER)
+                is_in = place.line in own and is_known
+            if not is_in:
+                continue
+            plan = plan or CodePlan(own)
+            place = self._of_function(place, code)  # noqa: PLW2901 - the one for this function
+            plan.near.append(place)
+            place.function = place.function or self._parts.name_of(code, {})
+            if place.name:
+                place.file = self._absolute_path(code.co_filename)
+                place.line = place.line or code.co_firstlineno
+                plan.entered.append(place)
+            else:
+                plan.lines.setdefault(place.line, []).append(place)
+        self.codes.append(code)
+        self.plans[id(code)] = plan
+        return plan
+
+    def _of_function(self, place: ProbedLocation, code: CodeType) -> ProbedLocation:
+        """Return the place for one function of a name; the first of them is the ordered one."""
+        if not place.name or not place.order["is_split"]:
+            return place
+        key = (code.co_filename, code.co_firstlineno, self._parts.name_of(code, {}))
+        found = place.split.get(key)
+        if found is None:
+            if not place.split:
+                found = place
+            elif len(place.split) < _FUNCTIONS:
+                found = ProbedLocation(len(self._places), place.order, place.number)
+                self._places.append(found)
+            else:
+                found = list(place.split.values())[-1]
+            place.split[key] = found
+        return found
+
+    def _is_named(self, place: ProbedLocation, code: CodeType) -> bool:
+        if not code.co_flags & 0x1 or code.co_name != place.name.rpartition(".")[2]:
+            return False
+        if not place.file and not self._chosen.is_ours(code):
+            return False
+        name = getattr(code, "co_qualname", "").replace("<locals>.", "") or place.name
+        return bool(name == place.name or name.endswith(f".{place.name}"))
+
+    def _absolute_path(self, name: str) -> str:
+        return os.path.normpath(os.path.join(self._here, name))  # noqa: PTH118 - slow to import
+
+    def _of_file(self, name: str) -> list[ProbedLocation]:
+        found = self._files.get(name)
+        if found is None:
+            path = self._absolute_path(name)
+            real = os.path.realpath(path)
+            found = self._files[name] = [
+                one
+                for one in self._ordered
+                if (one.name and not one.file)
+                or one.file in (path, real)
+                or os.path.realpath(one.file) == real
+                or (one.file[:1] != "/" and path.endswith(f"/{one.file}"))
+            ]
+        return found
+
+    def _resolve_locations(self, module: CodeType, places: list[ProbedLocation]) -> None:
+        """Find the line with code that is meant, and the functions that have it."""
+        blocks = [
+            (code, self._parts.own_lines(code), max(self._parts.all_lines(code), default=0))
+            for code in self._parts.codes_in(module)
+        ]
+        for place in places:
+            place.is_loaded = True
+            if place.name or place.spots:
+                continue
+            wanted = place.line
+            entries = [min(own) for code, own, _ in blocks if _is_function(code, wanted) and own]
+            around = [one for one in blocks if one[0].co_firstlineno <= wanted <= one[2]]
+            around.sort(key=lambda one: (-one[0].co_firstlineno, one[2]))
+            later = [min(after) for _, own, _ in around if (after := _lines_from(own, wanted))]
+            exact = [wanted] if any(wanted in own for _, own, _ in blocks) else []
+            line = next(iter([*entries, *exact, *later]), 0)
+            spots = [code for code, own, _ in blocks if line in own]
+            outer = [code for code in spots if code.co_name not in _INNER]
+            place.spots = {(code.co_name, code.co_firstlineno) for code in outer or spots}
+            place.function = self._parts.name_of((outer or spots)[0], {}) if spots else ""
+            if not line:
+                known = sorted({one for _, own, _ in blocks for one in own})
+                nearest = sorted(known, key=lambda one: (abs(one - wanted), one))[:_NEAREST]
+                place.nearest = sorted(nearest)
+                place.problem = f"there is no code at line {wanted}"
+            place.line = line or wanted
+            place.file = self._absolute_path(module.co_filename)
+        self._write_states()
+
+    # -- what happens ----------------------------------------------------------------------------
+
+    def entered(self, plan: CodePlan, frame: FrameType) -> None:
+        """Take that a function is entered."""
+        for place in plan.near:
+            place.entered += 1
+            if place.entered == 1:
+                self._write_states()
+        for place in plan.entered:
+            name = self._parts.name_of(frame.f_code, {})
+            place.functions[name] = place.functions.get(name, 0) + 1
+            self._take_hit(place, frame)
+
+    def passed(self, plan: CodePlan, frame: FrameType, line: int) -> None:
+        """Take that a line is come to."""
+        for place in plan.near:
+            if not place.passed and line not in place.lines:
+                place.lines.add(line)
+                self._journal.write(place.state(), last=True)
+        places = plan.lines.get(line)
+        if places is None:
+            plan.watched.discard(line)
+            return
+        for place in places:
+            self._take_hit(place, frame)
+
+    def _take_hit(self, place: ProbedLocation, frame: FrameType) -> None:
+        self._record_hit(place, frame)
+        if self._done and place.hits == place.last:
+            self._end_run()
+
+    def _record_hit(self, place: ProbedLocation, frame: FrameType) -> None:
+        place.passed += 1
+        names: Any = None
+        if place.when is not None:
+            names = self._parts.variables(frame.f_code, frame)
+            is_held, error = self._evaluate_value(place.when, names, frame)
+            if error:
+                place.failed += 1
+                place.problem = error
+                return
+            if not is_held:
+                return
+        place.hits += 1
+        number = place.hits
+        if number < place.first or (place.last and number > place.last):
+            return
+        at = now() - self.began
+        if at > self._due:
+            self._due = at + _STATE_NS
+            self._write_states()
+        if at < place.from_ns or (place.to_ns and at > place.to_ns) or number % place.every:
+            return
+        if names is None:
+            names = self._parts.variables(frame.f_code, frame)
+        self._journal.write(
+            [
+                "q",
+                place.number,
+                number,
+                at,
+                self._thread_number(),
+                self._location_values(place, names, frame),
+            ]
+        )
+        self._reduce_hits(place)
+
+    def _end_run(self) -> None:
+        """Have the run ended once no later hit of any place counts, and wait here for that."""
+        if not all(0 < place.last <= place.hits for place in self._places):
+            return
+        self._write_states()
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:  # noqa: BLE001, S112 - the hit may be inside of a write, or it is closed
+                continue
+        try:
+            descriptor = os.open(self._done, os.O_WRONLY | os.O_NONBLOCK)
+            os.write(descriptor, b"1")
+            os.close(descriptor)
+        except OSError:
+            return
+        waiting = allocate_lock()
+        waiting.acquire()
+        waiting.acquire(True, _END_S)  # noqa: FBT003 - it has no name
+
+    def _reduce_hits(self, place: ProbedLocation) -> None:
+        """Take fewer of the hits to come, once there are many."""
+        place.taken += 1
+        most = self._limits["probed"]
+        if place.taken >= most and not (place.taken - most) % max(most // 2, 1):
+            place.every *= 2
+
+    def _location_values(
+        self, place: ProbedLocation, names: dict[str, Any], frame: FrameType
+    ) -> list[Any]:
+        found: list[Any] = []
+        for one in place.wanted:
+            value, error = self._evaluate_value(one, names, frame)
+            if error:
+                if error.startswith("NameError") and not place.names:
+                    place.names = [name for name in names if name[:1] != "."][:_NAMES]
+                found.append([error])
+            else:
+                found.append(self._write(value))
+        return found
+
+    def _evaluate_value(
+        self, one: _CompiledExpression, names: dict[str, Any], frame: FrameType
+    ) -> tuple[Any, str]:
+        if one.error:
+            return None, one.error
+        try:
+            return one.value(names, frame.f_globals), ""
+        except NameError as error:
+            outer = self._enclosing_variables(frame)
+            if not outer:
+                return None, f"NameError: {self._write.raised(error)}"
+            try:
+                return one.value({**outer, **names}, frame.f_globals), ""
+            except BaseException as second:  # noqa: BLE001 - none of it is the program's
+                return None, f"{type(second).__name__}: {self._write.raised(second)}"
+        except BaseException as error:  # noqa: BLE001 - none of it is the program's
+            said = self._write.raised(error)
+            kind = type(error).__name__
+            return None, f"{kind}: {said}" if said else kind
+
+    def _enclosing_variables(self, frame: FrameType) -> dict[str, Any]:
+        """Return the variables of the functions around one that are still running.
+
+        What a function does not read of them is not in its own frame.
+        """
+        found: dict[str, Any] = {}
+        code, outer = frame.f_code, frame.f_back
+        for _ in range(_OUTWARD):
+            if outer is None:
+                break
+            if any(one is code for one in outer.f_code.co_consts):
+                code = outer.f_code
+                if code.co_name != "<module>":
+                    found = {**self._parts.variables(code, outer), **found}
+            outer = outer.f_back
+        return found
+
+    def _thread_number(self) -> int:
+        ident = get_ident()
+        known = getattr(sys.modules.get("threading"), "_active", {}).get(ident)
+        told = getattr(known, "_name", "")
+        name = told if type(told) is str else ""
+        # The system gives a number again once its thread has ended.
+        found = self._threads.get((ident, name))
+        if found is None:
+            found = self._threads[ident, name] = len(self._threads) + 1
+            self._journal.write(["t", found, name])
+        return found
+
+
+def _is_function(code: CodeType, line: int) -> bool:
+    """Tell whether a line begins a function: it is then meant where it is entered."""
+    return bool(code.co_flags & 0x1) and code.co_firstlineno == line and code.co_name not in _INNER
+
+
+def _lines_from(lines: frozenset[int], line: int) -> list[int]:
+    return [one for one in lines if one >= line]

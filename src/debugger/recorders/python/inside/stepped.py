@@ -1,0 +1,137 @@
+"""Detects that the program reaches a probe's location, at little cost elsewhere."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_MISSING: Any = object()
+
+
+def source(book: Any, traced: Any, parts: Any) -> Any:
+    """Return what tells the probes of the program's steps, by this Python's own way."""
+    if sys.version_info >= (3, 12):
+        return MonitoredProbes(book, parts)
+    return TracedProbes(book, traced, parts)
+
+
+class TracedProbes:
+    """By sys.settrace: every call costs a little, lines only where a probe is."""
+
+    def __init__(self, book: Any, traced: Any, parts: Any) -> None:
+        self._book = book
+        self._parts = parts
+        self._tracer = traced.CallTracer(book, None, parts, self._call_handler())
+        self.begin = self._tracer.begin
+        self.end = self._tracer.end
+
+    def _call_handler(self) -> Any:
+        """Return what is called at each call of any function, which is to be as short as it can."""
+        find, begin = self._book.plans.get, self._begin_code
+
+        def called(frame: FrameType, event: str, _argument: Any) -> Any:
+            plan = find(id(frame.f_code), _MISSING)
+            return None if plan is None else begin(plan, frame, event)
+
+        return called
+
+    def _begin_code(self, plan: Any, frame: FrameType, event: str) -> Any:
+        code = frame.f_code
+        if event != "call":
+            return None
+        try:
+            if plan is _MISSING:
+                plan = self._book.plan(code)
+                if plan is None:
+                    return None
+                plan.trace = self._line_handler(plan)
+            if self._parts.is_entered(code, frame.f_lasti):
+                self._book.entered(plan, frame)
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            self._note_fault(error)
+        return plan.trace if plan else None
+
+    def _line_handler(self, plan: Any) -> Any:
+        """Return what is called at every line of a function: most of them are passed over fast."""
+        watched, book = plan.watched, self._book
+
+        def stepped(frame: FrameType, event: str, _argument: Any) -> Any:
+            if event == "line" and frame.f_lineno in watched:
+                try:
+                    book.passed(plan, frame, frame.f_lineno)
+                except Exception as error:  # noqa: BLE001 - ours, and not the program's
+                    self._note_fault(error)
+            return stepped
+
+        return stepped
+
+    def _note_fault(self, error: Exception) -> None:
+        if self._book.fault(error):
+            self.end()
+
+
+class MonitoredProbes:
+    """By sys.monitoring: what no probe is at is told of once, and never again."""
+
+    def __init__(self, book: Any, parts: Any) -> None:
+        self._book = book
+        self._parts = parts
+        self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+        self._tool = -1
+
+    def begin(self) -> bool:
+        """Ask for events; False where others have taken the numbers."""
+        self._tool = self._parts.claimed()
+        if self._tool < 0:
+            return False
+        events = self._monitoring.events
+        self._monitoring.register_callback(self._tool, events.PY_START, self._on_start)
+        self._monitoring.register_callback(self._tool, events.LINE, self._on_line)
+        self._monitoring.set_events(self._tool, events.PY_START)
+        return True
+
+    def end(self) -> None:
+        """Ask for nothing any more."""
+        if self._tool < 0:
+            return
+        self._monitoring.set_events(self._tool, 0)
+        for code in list(self._book.codes):
+            if self._book.plans[id(code)] is not None:
+                self._monitoring.set_local_events(self._tool, code, 0)
+        self._monitoring.free_tool_id(self._tool)
+        self._tool = -1
+
+    def _on_start(self, code: CodeType, _offset: int) -> Any:
+        book = self._book
+        plan = book.plans.get(id(code), _MISSING)
+        try:
+            if plan is _MISSING:
+                plan = book.plan(code)
+                if plan is not None:
+                    events = self._monitoring.events
+                    self._monitoring.set_local_events(self._tool, code, events.LINE)
+            if plan is None:
+                return self._monitoring.DISABLE
+            book.entered(plan, sys._getframe(1))  # noqa: SLF001 - there is no other way
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            self._note_fault(error)
+        return None
+
+    def _on_line(self, code: CodeType, line: int) -> Any:
+        book = self._book
+        try:
+            plan = book.plans[id(code)]
+            book.passed(plan, sys._getframe(1), line)  # noqa: SLF001
+            if line not in plan.lines:
+                return self._monitoring.DISABLE
+        except Exception as error:  # noqa: BLE001
+            self._note_fault(error)
+        return None
+
+    def _note_fault(self, error: Exception) -> None:
+        if self._book.fault(error):
+            self.end()

@@ -1,0 +1,430 @@
+"""The lines that wrote the value which a place is reached with: of a name, a field, an item.
+
+What may be meant is looked at after each line that assigns to what is so called, and the objects
+that were seen last after each line that may change them. So every object's writes are known, from
+its making on, when the place is reached and tells which object is meant. Nothing of the program's
+own is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from collections import deque
+from time import perf_counter_ns as now
+from weakref import ref
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_KEPT = 50_000
+_HELD = 10_000
+_STACK = 12
+_RECENT = 16  # holders that are looked at after each line that may write
+_LOOKED_NS = 15_000_000_000  # in all; then only what a line assigns to is looked at
+_LIBRARIES = frozenset({"pandas", "numpy"})  # whose items are read as they are
+_SCALARS = frozenset((int, float, complex, bool, str, bytes, type(None)))
+_MISSING = object()
+_CHANGING = frozenset(
+    ("append", "insert", "extend", "pop", "remove", "clear", "update", "setdefault", "sort", "add")
+)
+
+
+class WriteRecorder:
+    """The writes in one process."""
+
+    def __init__(self, book: Any, wanted: dict[str, Any], parts: Any) -> None:
+        self._book = book
+        self._parts = parts
+        self._root: str = wanted["root"]
+        self._steps: list[Any] = wanted["steps"]
+        self._line: int = wanted["place"]["line"]
+        self._left_hits: int = wanted["hit"]
+        self._when = compile(wanted["when"], "<when>", "eval") if wanted["when"] else None
+        self._final = self._steps[-1] if self._steps else None
+        self._meant: int | None = None  # the object that the place was reached with
+        self._kept: deque[tuple[int, list[Any]]] = deque(maxlen=_KEPT)
+        self._files: dict[str, dict[int, list[ast.expr]]] = {}
+        self._bindings: dict[str, list[ast.Assign]] = {}
+        # By frame: the line that runs, and the holders of what it assigns to.
+        self._before: dict[int, tuple[int, list[Any]]] = {}
+        self._recent: dict[
+            int, Any
+        ] = {}  # holders by number, the one that was seen last at the end
+        self._writing: dict[CodeType, Any] = {}
+        self._spent = 0
+        self._numbers: dict[int, tuple[int, Any]] = {}  # of holders, by id
+        self._frames: dict[int, int] = {}
+        self._given: set[int] = set()  # frames whose parameter is as it was passed
+        self._last: dict[int, Any] = {}
+        self._next = 1
+        self._count = 0
+
+    # -- what the program does ---------------------------------------------------------------------
+
+    def entered(self, thread: Any, code: CodeType, frame: FrameType) -> None:
+        """Note a call; the place may be a function."""
+        thread.stack.append((thread.root, 0))
+        if not self._steps and id(frame) not in self._frames and self._has_name(code):
+            number = self._holder_number(frame)
+            if self._root in self._parts.parameters(code):
+                self._given.add(number)
+                self._last[number] = self._value_state(self._read_value(frame))
+        if not self._line and self._meant is None:
+            name = self._parts.name_of(code, self._parts.arguments(code, frame))
+            if self._book.chosen.is_asked_for(code, name):
+                self._on_reached(code, frame)
+
+    def line(self, thread: Any, code: CodeType, line: int, frame: FrameType) -> None:
+        """Look at what the frame's line before wrote, and note what this one may write."""
+        self._check_lines(thread, code, frame)
+        if line == self._line and self._meant is None:
+            name = self._parts.name_of(code, self._parts.arguments(code, frame))
+            if self._book.chosen.is_asked_for(code, name):
+                self._on_reached(code, frame)
+        targets = self._assignment_targets(code).get(line, ())
+        found = [holder for one in targets
+                 if (holder := self._target_holder(one, code, frame)) is not _MISSING]  # fmt: skip
+        self._before[id(frame)] = (line, found)
+        for holder in found:
+            self._holder_number(holder)
+
+    def left(self, thread: Any, frame: FrameType) -> None:
+        """Look at what a call's last line wrote."""
+        self._check_lines(thread, frame.f_code, frame)
+        self._before.pop(id(frame), None)
+        if thread.stack:
+            thread.stack.pop()
+        number = self._frames.pop(id(frame), 0)
+        self._given.discard(number)
+        self._last.pop(number, None)
+        self._recent.pop(number, None)
+
+    # -- what is written ---------------------------------------------------------------------------
+
+    def _check_lines(self, thread: Any, code: CodeType, frame: FrameType) -> None:
+        """Find out whether a line that is over has changed one of the values."""
+        line, holders = self._before.pop(id(frame), (0, ()))
+        if not line:
+            return
+        for holder in holders:
+            self._check_holder(thread, frame, line, holder)
+        if self._steps and not self._parts.looks_at_itself(code):
+            self._take_object(thread, code, frame, line)
+        if not self._may_write(code, line) or self._spent > _LOOKED_NS:
+            return
+        began = now()
+        for _, kept in list(self._recent.items())[-_RECENT:]:
+            holder = kept() if type(kept) is ref else kept
+            if holder is not None:
+                self._check_holder(thread, frame, line, holder)
+        self._spent += now() - began
+
+    def _take_object(self, thread: Any, code: CodeType, frame: FrameType, line: int) -> None:
+        """Take in the object that is meant where it is named for the first time.
+
+        One that the line itself has made got its value there, without a line of the program's own.
+        """
+        holder = self._resolve_holder(code, frame)
+        if holder is _MISSING or type(holder) in _SCALARS or id(holder) in self._numbers:
+            return
+        number = self._holder_number(holder)
+        state = self._last.get(number)
+        if state is not None and line in self._making_lines(code, frame):
+            self._record_write(thread, frame, line, number, (None, state[0]))
+
+    def _making_lines(self, code: CodeType, frame: FrameType) -> set[int]:
+        """Return the lines of a file that bind the first name to what they make."""
+        self._assignment_targets(code)
+        found = set()
+        for node in self._bindings.get(code.co_filename, ()):
+            value = node.value
+            made = isinstance(value, (ast.List, ast.Dict, ast.Tuple, ast.ListComp, ast.DictComp))
+            if isinstance(value, ast.Call):
+                made = issubclass(type(self._resolve_node(value.func, code, frame)), type)
+            if made:
+                found.add(node.lineno)
+        return found
+
+    def _check_holder(self, thread: Any, frame: FrameType, line: int, holder: Any) -> None:
+        number = self._holder_number(holder)
+        value = self._read_value(holder)
+        known = self._last.get(number)
+        if value is _MISSING and known is None:
+            return
+        if known is not None and known[1].ident == id(value) and self._parts.is_fixed(value):
+            return
+        state = self._value_state(value)
+        old, new = (known[0] if known else None), (state[0] if state else None)
+        if self._is_of_library(value):
+            if old == new:  # what is behind its text is made anew at each look
+                return
+        elif known is not None and state is not None and not known[1].is_other(state[1]):
+            changes = self._parts.differences(known[1], state[1])
+            if not changes:
+                self._last[number] = state
+                return
+            if old == new:  # what has changed is not among what is shown
+                new = f"{new} (changed: {changes[0].path or 'its items'})"
+        self._last[number] = state
+        self._given.discard(number)
+        self._record_write(thread, frame, line, number, (old, new))
+
+    def _record_write(
+        self, thread: Any, frame: FrameType, line: int, number: int, change: tuple[Any, Any]
+    ) -> None:
+        stack = self._stack_lines(frame, line)
+        record = ["w", self._book.stamp(), thread.number, stack[0][0], line, *change, stack]
+        if self._meant is None:
+            self._kept.append((number, record))
+        elif self._meant == number:
+            self._write_record(record)
+
+    def _may_write(self, code: CodeType, line: int) -> bool:
+        if code not in self._writing:
+            self._writing[code] = self._parts.writing_lines(code)
+        lines = self._writing[code]
+        return lines is None or line in lines
+
+    def _value_state(self, value: Any) -> Any:
+        """Return how a value reads, and a snapshot of it; None for none."""
+        if value is _MISSING:
+            return None
+        return (self._book.texts(value), self._parts.snapshot(value, self._parts.fields, {}))
+
+    def _write_record(self, record: list[Any]) -> None:
+        self._count += 1
+        if self._count <= self._book.limits["writes"]:
+            self._book.write(record)
+
+    def _on_reached(self, code: CodeType, frame: FrameType) -> None:
+        if self._when is not None and not self._book.holds(self._when, frame):
+            return
+        self._left_hits -= 1
+        if self._left_hits > 0:
+            return
+        holder = self._resolve_holder(code, frame)
+        book = self._book
+        told: dict[str, Any] = {"line": frame.f_lineno, "found": holder is not _MISSING}
+        if holder is not _MISSING:
+            self._meant = self._holder_number(holder)
+            value = self._read_value(holder)
+            told["value"] = None if value is _MISSING else self._book.texts(value)
+            told["known"] = (self._last.get(self._meant) or (None,))[0]
+            told["why"] = self._why_unseen(holder, value)
+            records = [record for number, record in self._kept if number == self._meant]
+            told["cut"] = max(len(records) - book.limits["writes"], 0)
+            for record in records[-book.limits["writes"] :]:
+                book.write(record)
+            told["full"] = len(self._kept) == _KEPT
+            if self._meant in self._given:
+                told["passed"] = self._parameter_record(code, frame)
+        else:
+            self._meant = 0
+        self._kept.clear()
+        book.write(["n", "reached", book.stamp(), json.dumps(told)])
+
+    def _parameter_record(self, code: CodeType, frame: FrameType) -> dict[str, Any]:
+        """Tell of a parameter that was never written who called, and what it is there."""
+        stack: list[tuple[str, str, int]] = []
+        chosen, names, count = self._book.chosen, code.co_varnames, code.co_argcount
+        caller = frame.f_back
+        while caller is not None and len(stack) < _STACK:
+            called = caller.f_code
+            if not stack or chosen.is_ours(called):
+                file = chosen.file(called.co_filename) or called.co_filename
+                stack.append((self._parts.name_of(called, {}), file, caller.f_lineno or 0))
+            caller = caller.f_back
+        return {
+            "function": self._parts.name_of(code, self._parts.arguments(code, frame)),
+            "positional": names[:count],
+            "keywords": names[count : count + code.co_kwonlyargcount],
+            "stack": stack,
+        }
+
+    def _resolve_holder(self, code: CodeType, frame: FrameType) -> Any:
+        """Return what holds the value of the whole expression in a frame."""
+        is_own = self._has_name(code) or self._root in code.co_freevars or code.co_flags & 1 == 0
+        own = self._parts.variables(code, frame) if is_own else {}
+        if not self._steps:
+            if self._root in own and code.co_name != "<module>":
+                return frame
+            return frame.f_globals if self._root in frame.f_globals else _MISSING
+        value = own.get(self._root, frame.f_globals.get(self._root, _MISSING))
+        for step in self._steps[:-1]:
+            value = self._follow_step(value, step)
+        return value
+
+    def _why_unseen(self, holder: Any, value: Any) -> str:
+        """Say why nothing may have been seen to write a value."""
+        if value is _MISSING and self._final is not None and self._final[0] == "attribute":
+            for base in type(holder).__mro__:
+                if isinstance(vars(base).get(self._final[1]), property):
+                    return f"{self._final[1]} is a property: its function computes the value"
+        if value is _MISSING:
+            return f"it is not stored where it can be read: {type(holder).__name__} computes it"
+        return ""
+
+    def _has_name(self, code: CodeType) -> bool:
+        return any(self._root in names
+                   for names in (code.co_varnames, code.co_cellvars))  # fmt: skip
+
+    def _read_value(self, holder: Any) -> Any:
+        if self._final is not None:
+            return self._follow_step(holder, self._final)
+        if type(holder) is dict:
+            return holder.get(self._root, _MISSING)
+        return self._parts.variables(holder.f_code, holder).get(self._root, _MISSING)
+
+    def _follow_step(self, value: Any, step: list[Any]) -> Any:
+        kind, key = step
+        if value is _MISSING:
+            return _MISSING
+        if kind == "attribute":
+            there, found = self._parts.field(value, key)
+            return found if there else _MISSING
+        if type(value) is dict and type(key) in (str, int):
+            return value.get(key, _MISSING)
+        if type(value) in (list, tuple) and type(key) is int and -len(value) <= key < len(value):
+            return value[key]
+        return self._item_of_library(value, key)
+
+    def _is_of_library(self, value: Any) -> bool:
+        return self._parts.module_of(type(value)).partition(".")[0] in _LIBRARIES
+
+    def _item_of_library(self, value: Any, key: Any) -> Any:
+        """Read an item as a known library does: a column of pandas, a cell of numpy."""
+        if not self._is_of_library(value):
+            return _MISSING
+        try:
+            return value[key]
+        except (LookupError, TypeError, ValueError):
+            return _MISSING
+
+    # -- who holds it ------------------------------------------------------------------------------
+
+    def _next_number(self) -> int:
+        self._next += 1
+        return self._next
+
+    def _holder_number(self, holder: Any) -> int:
+        """Return the number of a holder, which no other gets as long as it lives."""
+        key = id(holder)
+        if type(holder) is type(sys._getframe()):  # noqa: SLF001 - there is no other way
+            number = self._frames.setdefault(key, self._next_number())
+            self._keep_holder(number, holder)
+            return number
+        known = self._numbers.get(key)
+        if known is not None:
+            self._keep_holder(known[0], known[1])
+            return known[0]
+        number = self._next_number()
+        try:
+            kept: Any = ref(holder, lambda _gone: self._numbers.pop(key, None))
+        except TypeError:
+            kept = holder
+        if len(self._numbers) < _HELD:
+            self._numbers[key] = (number, kept)
+        self._last[number] = self._value_state(self._read_value(holder))
+        self._keep_holder(number, kept)
+        return number
+
+    def _keep_holder(self, number: int, kept: Any) -> None:
+        """Make a holder the one that was seen last."""
+        self._recent.pop(number, None)
+        self._recent[number] = kept
+        if len(self._recent) > 4 * _RECENT:
+            for one in list(self._recent)[: -2 * _RECENT]:
+                del self._recent[one]
+
+    def _target_holder(self, target: ast.expr, code: CodeType, frame: FrameType) -> Any:
+        if isinstance(target, ast.Name) and not self._steps:
+            is_local = target.id in code.co_varnames or target.id in code.co_cellvars
+            return frame if is_local else frame.f_globals
+        found = self._resolve_node(target, code, frame)
+        return found if found is not None else _MISSING
+
+    def _resolve_node(self, node: ast.expr, code: CodeType, frame: FrameType) -> Any:
+        if isinstance(node, ast.Name):
+            own = self._parts.variables(code, frame)
+            return own.get(node.id, frame.f_globals.get(node.id, _MISSING))
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Attribute):
+            owner = self._resolve_node(node.value, code, frame)
+            return self._follow_step(owner, ["attribute", node.attr])
+        if isinstance(node, ast.Subscript):
+            owner = self._resolve_node(node.value, code, frame)
+            key = self._resolve_node(node.slice, code, frame)
+            return self._follow_step(owner, ["item", key])
+        return _MISSING
+
+    # -- which lines may write ---------------------------------------------------------------------
+
+    def _assignment_targets(self, code: CodeType) -> dict[int, list[ast.expr]]:
+        """Return by line what a file's assignments to the name, field or item assign to."""
+        file = code.co_filename
+        if file not in self._files:
+            found: dict[int, list[ast.expr]] = {}
+            try:
+                with open(file, "rb") as source:  # noqa: PTH123 - the program's own pathlib
+                    tree: ast.AST = ast.parse(source.read())
+            except (OSError, SyntaxError, ValueError, RecursionError):
+                tree = ast.Module([], [])
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Assign) and self._is_root(node.targets):
+                    self._bindings.setdefault(file, []).append(node)
+                target = self._write_target(node)
+                for line in (
+                    {getattr(node, "lineno", 0), *self._statement_starts(node)} if target else ()
+                ):
+                    found.setdefault(line, []).append(target)  # type: ignore[arg-type]
+            self._files[file] = found
+        return self._files[file]
+
+    def _is_root(self, targets: list[ast.expr]) -> bool:
+        return any(isinstance(one, ast.Name) and one.id == self._root for one in targets)
+
+    def _statement_starts(self, node: ast.AST) -> tuple[int, ...]:
+        # Of a call over several lines, the line that ends it may be told again.
+        end = getattr(node, "end_lineno", None)
+        return (end,) if isinstance(node, ast.Call) and end else ()
+
+    def _write_target(self, node: ast.AST) -> ast.expr | None:
+        """Return what holds what a node may write."""
+        if self._final is None:
+            is_stored = isinstance(node, ast.Name) and node.id == self._root and _is_store(node)
+            return node if is_stored and isinstance(node, ast.Name) else None
+        kind, key = self._final
+        if isinstance(node, ast.Call):
+            return _set_by(node, kind)
+        if not isinstance(node, (ast.Attribute, ast.Subscript)) or not _is_store(node):
+            return None
+        if isinstance(node, ast.Attribute):
+            return node.value if kind == "attribute" and node.attr == key else None
+        return node.value if kind == "item" else None
+
+    def _stack_lines(self, frame: FrameType | None, line: int) -> list[list[int]]:
+        found: list[list[int]] = []
+        while frame is not None and len(found) < _STACK:
+            if self._book.chosen.is_ours(frame.f_code):
+                number = self._book.number(frame.f_code, None)
+                found.append([number, frame.f_lineno or 0 if found else line])
+            frame = frame.f_back
+        return found
+
+
+def _is_store(node: Any) -> bool:
+    return not isinstance(node.ctx, ast.Load)
+
+
+def _set_by(node: ast.Call, kind: str) -> ast.expr | None:
+    """Return what a call may change: `setattr` a field's holder, a method its own container."""
+    if kind == "attribute":
+        is_set = isinstance(node.func, ast.Name) and node.func.id == "setattr"
+        return node.args[0] if is_set and node.args else None
+    is_method = isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING
+    return node.func.value if is_method and isinstance(node.func, ast.Attribute) else None

@@ -1,0 +1,208 @@
+"""The tests of one process that fail: their frames' values, and the lines that made them.
+
+All tests are run as they are without us, but for the one that the order names: its own part is
+traced. The order may also name the only tests that are to be run.
+"""
+
+from __future__ import annotations
+
+import sys
+from time import perf_counter_ns as now
+from time import time_ns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType, TracebackType
+    from typing import Any
+
+_FRAMES = 8
+_WHOLE = 3  # failures of one process that are told with their values
+_LOCALS = 40
+_MESSAGE = 2000
+_CAUSES = 4
+_NAME = 2000
+
+
+class FailureRecorder:
+    """The failures of one process's tests."""
+
+    def __init__(self, order: dict[str, Any], journal: Any, write: Any, parts: Any) -> None:
+        self._journal = journal
+        self._write = write
+        self._parts = parts
+        self._chosen = parts.Chosen(order)
+        self._name_of = parts.name_of
+        self._ours: dict[int, tuple[CodeType, bool]] = {}  # by identity, kept alive
+        self.only: dict[str, int] = {name: at for at, name in enumerate(order["only"])}
+        self.is_again = bool(self.only)
+        self._traced: str = order["traced"]
+        self._trace = parts.LineTrace(
+            self._is_ours, self._location_record, write, parts, self._note_fault
+        )
+        self._current = ""
+        self._depth = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was seen, as a forked child does."""
+        self._began = now()
+        self._trace.reset()
+        self._count = 0
+
+    def note(self, kind: str, text: str) -> None:
+        """Write down something about the recording itself."""
+        self._journal.write(["n", kind, 0, text], last=True)
+
+    def begin(self) -> bool:
+        """Wait for a runner to be imported."""
+        self._parts.install(self)
+        return True
+
+    def end(self) -> None:
+        """Write the end, of which nothing more is to be told."""
+
+    # One test.
+
+    def enter(self, name: str) -> None:
+        """Begin a test; one that is traced is alone in that."""
+        self._depth += 1
+        if self._depth > 1:
+            return
+        self._current = name
+        self._journal.write(["n", "test", now() - self._began, name[:_NAME]])
+        if name == self._traced:
+            self._trace.begin()
+
+    def enter_setup(self, name: str) -> None:
+        """Begin what is done before a test, of one that is traced."""
+        if name == self._traced:
+            self._trace.begin_setup()
+
+    def leave_setup(self, name: str) -> None:
+        """End what is done before a test."""
+        if name == self._traced:
+            self._trace.end()
+
+    def leave(self) -> None:
+        """End a test; what was seen of it stays until the next that is traced."""
+        self._depth -= 1
+        if self._depth == 0 and self._current == self._traced:
+            self._trace.end()
+
+    def failed(
+        self, runner: str, name: str, phase: str, error: BaseException, of: str = ""
+    ) -> None:
+        """Write down a test that failed, or what could not be collected.
+
+        `of` is the test as it was entered, where a part of it has a name of its own.
+        """
+        tracer = sys.gettrace()
+        if tracer == self._trace.tracer:
+            sys.settrace(None)
+        try:
+            self._count += 1
+            told = {**self._failure_record(runner, name, phase, error), "of": (of or name)[:_NAME]}
+            if not self._journal.write(["T", told], last=True):
+                frames = [{**one, "steps": []} for one in told["frames"]]
+                less = {"frames": frames, "setup": [], "limit": "there was too much of it"}
+                self._journal.write(["T", {**told, **less}], last=True)
+        except Exception as fault:  # noqa: BLE001 - ours, and not to become the program's
+            self._note_fault(fault)
+        finally:
+            if tracer == self._trace.tracer:
+                sys.settrace(tracer)
+
+    def _failure_record(
+        self, runner: str, name: str, phase: str, error: BaseException
+    ) -> dict[str, Any]:
+        frames = self._trace_frames(error.__traceback__)
+        own = [(one, line) for one, line in frames if self._is_ours(one.f_code)]
+        shown = [(one, line) for one, line in own if not _is_hidden(one)] or own
+        inner = frames[-1] if frames else None
+        is_whole = self._count <= _WHOLE
+        return {
+            "runner": runner,
+            "name": name[:_NAME],
+            "phase": phase,
+            "limit": self._trace.limit,
+            "time_ns": time_ns(),
+            "type": type(error).__name__,
+            "message": self._error_text(error),
+            "is_assertion": isinstance(error, AssertionError)
+            or type(error).__name__ in ("Failed", "FailureException"),
+            "causes": self._error_causes(error),
+            "setup": self._trace.setup_calls() if self._current == self._traced else [],
+            "frames": [
+                *self._unreadable_location(error),
+                *[self._frame_record(*one, is_whole=is_whole) for one in shown[::-1][:_FRAMES]],
+            ],
+            "total": len(frames),
+            "inside": None if inner is None or inner in own else self._location_record(*inner),
+        }
+
+    def _trace_frames(self, trace: TracebackType | None) -> list[tuple[FrameType, int]]:
+        found = []
+        while trace is not None:
+            found.append((trace.tb_frame, trace.tb_lineno))
+            trace = trace.tb_next
+        return found
+
+    def _error_text(self, error: BaseException) -> str:
+        arguments = BaseException.__dict__["args"].__get__(error)
+        if arguments and type(arguments[0]) is str and len(arguments) == 1:
+            return str(arguments[0])[:_MESSAGE]
+        message = getattr(error, "msg", None)  # pytest.fail, and SyntaxError
+        return message[:_MESSAGE] if type(message) is str else self._write.raised(error)
+
+    def _error_causes(self, error: BaseException) -> list[str]:
+        found: list[str] = []
+        seen = {id(error)}
+        one = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        while one is not None and id(one) not in seen and len(found) < _CAUSES:
+            seen.add(id(one))
+            found.append(f"{type(one).__name__}: {self._error_text(one)[:300]}")
+            one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+        return found
+
+    def _unreadable_location(self, error: BaseException) -> list[dict[str, Any]]:
+        """Return the place of what is no Python: it was never run."""
+        if not isinstance(error, SyntaxError) or not error.filename:
+            return []
+        file = self._chosen.file(error.filename)
+        return [{"function": "<module>", "file": file, "line": error.lineno or 1}] if file else []
+
+    def _location_record(self, frame: FrameType, line: int) -> dict[str, Any]:
+        code = frame.f_code
+        name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
+        file = self._chosen.file(code.co_filename) or code.co_filename
+        return {"function": name, "file": file, "line": line or 0}
+
+    def _frame_record(self, frame: FrameType, line: int, *, is_whole: bool) -> dict[str, Any]:
+        told: dict[str, Any] = {**self._location_record(frame, line), "locals": [], "steps": []}
+        if not is_whole:
+            return told
+        held = frame.f_locals
+        names = [
+            one
+            for one in list(held)
+            if one.isidentifier() and not (frame.f_globals is held and one.startswith("__"))
+        ]
+        told["locals"] = [[one, self._write(held[one])] for one in names[:_LOCALS]]
+        if self._current == self._traced:
+            told["steps"] = self._trace.steps(frame)
+            told["idents"] = self._trace.idents(held)
+        return told
+
+    def _is_ours(self, code: CodeType) -> bool:
+        known = self._ours.get(id(code))
+        if known is None:
+            known = self._ours[id(code)] = (code, self._chosen.is_ours(code))
+        return known[1]
+
+    def _note_fault(self, error: Exception) -> None:
+        self.note("fault", f"{type(error).__name__}: {error}")
+
+
+def _is_hidden(frame: FrameType) -> bool:
+    """Tell whether a helper of the tests wants not to be shown, by pytest's convention."""
+    return bool(frame.f_locals.get("__tracebackhide__") is True)

@@ -1,0 +1,270 @@
+"""Calls and lines before Python 3.12, by sys.settrace.
+
+Every call of every function costs a little there. A program that sets a tracer of its own (a
+debugger, a coverage tool) gets it: beside ours if it is written in Python, else its thread is not
+recorded for as long as it has one.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_OUTSIDE = -1
+# Before 3.10, who goes on after too deep a recursion, as we would have to, is aborted.
+_MAY_ABORT = sys.version_info < (3, 10)
+_ROOM = 200  # calls
+
+
+class _BoundMethodSample:
+    def method(self) -> None:
+        """Exist, so that a bound method's type has a name here."""
+
+
+# Tracers in Python; one of a compiled module takes our place by itself.
+_CALLED = (type(lambda: None), type(_BoundMethodSample().method))
+
+
+class _CombinedTracer:
+    """A tracer of the program's own, written in Python, and ours: each gets every event."""
+
+    def __init__(self, own: Any, other: Any) -> None:
+        self._own = own
+        self.other = other
+
+    def called(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Begin to trace a call."""
+        if self.other is None or frame.f_code.co_filename == __file__:
+            return self._own(frame, event, argument)  # what is ours the other does not know
+        other = self.other(frame, event, argument)
+        own = self._own(frame, event, argument)
+        if other is None:
+            return own
+        frame.f_trace_lines = True
+
+        def traced(frame: FrameType, event: str, argument: Any) -> Any:
+            nonlocal other
+            if self.other is not None:
+                other = other(frame, event, argument) or other
+            if own is not None:
+                own(frame, event, argument)
+            return traced
+
+        return traced
+
+
+class CallTracer:
+    """The trace functions of one process."""
+
+    def __init__(self, book: Any, watch: Any, parts: Any, calls: Any = None) -> None:
+        self._book = book
+        self._watch = watch
+        self._parts = parts
+        self._looks = parts.looks_at_itself
+        # By the code's identity: to hash code is to hash all that is in it, at each call.
+        self._known: dict[int, tuple[bool, CodeType]] = {}
+        # By the frame that exceptions are in: each by the instruction that it came from, in order.
+        self._errors: dict[int, dict[int, BaseException]] = {}
+        self._set = sys.settrace
+        self._get = sys.gettrace
+        # Always the same object, or the interpreter could not tell us what is set.
+        self._calls: Any = calls or self._on_call
+        self._locals: Any = self._on_event
+        self._for_threads: Any = None
+
+    def begin(self) -> bool:
+        """Trace this thread and those to come; what the program asks about tracing is answered."""
+        import threading
+
+        threading.settrace(self._calls)
+        self._wrap_threading(threading)
+        self._set(self._calls)
+        return True
+
+    def _combine_tracers(self, function: Any) -> Any:
+        """Return what is set where the program sets a tracer: ours, beside its own if there is one.
+
+        A thread begins by setting what all of them get, which is ours.
+        """
+        known = getattr(function, "__self__", None)
+        if type(known) is _CombinedTracer:  # of all threads: each gets one of its own
+            function = known.other
+        if function is None or function is self._calls:
+            return self._calls
+        if type(function) in _CALLED:
+            return _CombinedTracer(self._calls, function).called
+        name = f"{type(function).__module__}.{type(function).__name__}"
+        self._book.note("tracer", f"the program set a tracer of its own, {name}")
+        return function
+
+    def _wrap_threading(self, threading: Any) -> None:
+        real_set, real_get = self._set, self._get
+
+        def settrace(function: Any) -> None:
+            before = getattr(real_get(), "__self__", None)
+            real_set(self._combine_tracers(function))
+            if type(before) is _CombinedTracer:
+                before.other = None  # frames that it traces get no more of its events
+
+        def gettrace() -> Any:
+            found = real_get()
+            other = getattr(found, "__self__", None)
+            if type(other) is _CombinedTracer:
+                return other.other
+            return None if found is self._calls or found is self._locals else found
+
+        def settrace_threads(function: Any) -> None:
+            self._for_threads = function
+            set_for_threads(self._combine_tracers(function))
+
+        set_for_threads = threading.settrace
+        sys.settrace, sys.gettrace = settrace, gettrace
+        threading.settrace = settrace_threads
+        if hasattr(threading, "gettrace"):
+            threading.gettrace = lambda: self._for_threads
+
+    def end(self) -> None:
+        """Trace this thread no more."""
+        if self._get() is self._calls:
+            self._set(None)
+
+    def _on_call(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        code = frame.f_code
+        known = self._known.get(id(code))
+        if known is None:
+            known = self._known[id(code)] = (self._book.chosen.is_ours(code), code)
+        if not known[0] or event != "call" or id(code) in self._book.stopped:
+            return None
+        if _MAY_ABORT and len(self._book.thread().stack) > sys.getrecursionlimit() - _ROOM:
+            return None
+        try:
+            return self._enter_call(code, frame)
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            return self._note_fault(error)
+
+    def _note_fault(self, error: Exception) -> None:
+        if _MAY_ABORT and isinstance(error, RecursionError):
+            raise error  # it is the program's own, at its own limit; we are no longer asked then
+        if self._book.fault(error):
+            self.end()
+
+    def _enter_call(self, code: CodeType, frame: FrameType) -> Any:
+        book = self._book
+        thread = book.thread()
+        if self._watch is not None:
+            if self._looks(code):
+                return None
+            self._watch.entered(thread, code, frame)
+            return self._locals
+        if code.co_flags & self._parts.GENERATES and book.resume(thread, frame):
+            frame.f_trace_lines = book.lines != "none" and not self._looks(code)
+            return self._locals
+        is_other = thread.top.level == _OUTSIDE and not self._is_requested(code, frame)
+        spot = book.enter(thread, code, frame) if not is_other else None
+        if spot is None:
+            return None
+        if spot.count > book.limits["counted"]:
+            book.stopped.add(id(code))
+            book.journal.write(["k", book.functions[id(code)], book.stamp()], last=True)
+            book.flush()  # nothing of it may come any more that would do so
+        is_hit = book.lines == "hit" and not self._looks(code)
+        frame.f_trace_lines = is_hit or spot.is_lined
+        return self._locals
+
+    def _is_requested(self, code: CodeType, frame: FrameType) -> bool:
+        """Tell whether a call is one to record; not where one that was not recorded goes on."""
+        is_generator = code.co_flags & self._parts.GENERATES
+        if is_generator and not self._parts.is_entered(code, frame.f_lasti):
+            return False
+        name = self._parts.name_of(code, self._parts.arguments(code, frame))
+        return bool(self._book.chosen.is_asked_for(code, name))
+
+    def _on_event(self, frame: FrameType, event: str, argument: Any) -> Any:
+        try:
+            thread, code = self._book.thread(), frame.f_code
+            if event == "line":
+                self._on_line(thread, code, frame)
+            elif event == "exception":
+                self._on_exception(code, frame, argument[1])
+            elif event == "return":
+                self._on_return(thread, code, frame, argument)
+        except Exception as error:  # noqa: BLE001
+            self._note_fault(error)
+        return self._locals
+
+    def _on_line(self, thread: Any, code: CodeType, frame: FrameType) -> None:
+        book, line = self._book, frame.f_lineno
+        if self._watch is not None:
+            self._watch.line(thread, code, line, frame)
+        elif book.lines == "hit":
+            book.hit(code, line, frame)
+        else:
+            book.line(thread, code, line, frame)
+
+    def _on_return(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
+        book = self._book
+        error, raised_at = self._leaving_exception(code, frame)
+        last = self._parts.last_instruction(code, frame.f_lasti)
+        is_over = not (code.co_flags & self._parts.GENERATES and last in self._parts.YIELDS)
+        if self._watch is not None:
+            self._watch.left(thread, frame)
+        elif (
+            error is not None
+            and value is None
+            and last not in self._parts.RETURNS
+            and (
+                last not in self._parts.YIELDS
+                or raised_at == frame.f_lasti
+                or self._is_raising(error, frame)
+            )
+        ):
+            book.fail(thread, code, error, frame)
+        elif is_over:
+            book.leave(thread, code, value, frame)
+        else:
+            book.suspend(thread, code, frame)
+
+    def _on_exception(self, code: CodeType, frame: FrameType, error: BaseException) -> None:
+        """Note an exception in a frame, and keep those that were being handled there."""
+        at = frame.f_lasti
+        step = self._parts.last_instruction(code, at)
+        if isinstance(error, StopIteration) and step in self._parts.ENDED_BY_STOP:
+            return  # what it awaited or went through has ended
+        held = self._errors.get(id(frame))
+        if held is None or all(one is not error.__context__ for one in held.values()):
+            held = self._errors[id(frame)] = {}
+        held.pop(at, None)
+        held[at] = error
+
+    def _leaving_exception(
+        self, code: CodeType, frame: FrameType
+    ) -> tuple[BaseException | None, int]:
+        """Return the exception that leaves a frame, if one does, and where it came from.
+
+        A `finally` or `with` that raises an exception again is not told to a tracer, and there may
+        have been others meanwhile.
+        """
+        held = self._errors.pop(id(frame), None)
+        if not held:
+            return None, -1
+        at = frame.f_lasti
+        if at in held:
+            return held[at], at
+        latest = list(reversed(held))
+        if len(held) > 1:
+            again = [one for one in latest if self._parts.is_raised_again(code, one, at)]
+            latest = again or latest
+        return held[latest[0]], latest[0]
+
+    def _is_raising(self, error: BaseException, frame: FrameType) -> bool:
+        """Tell whether an exception is leaving a frame that waits for another."""
+        trace = error.__traceback__
+        while trace is not None:
+            if trace.tb_frame is frame:
+                return True
+            trace = trace.tb_next
+        return False

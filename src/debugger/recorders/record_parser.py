@@ -1,0 +1,174 @@
+"""Parses the lines of a recorder, and counts those that it cannot read. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from debugger.recorders.model import (
+    CallEntered,
+    CallRaised,
+    CallReturned,
+    CallsMerged,
+    Event,
+    LinePassed,
+    LinesHit,
+    LinesSkipped,
+    ProbeHit,
+    ProbeSeen,
+    RecordedCell,
+    RecordedFunction,
+    RecordedProcess,
+    RecordedValue,
+    Recording,
+    RecordingNote,
+    ValuesChanged,
+    ValueWritten,
+)
+from debugger.recorders.test_failures import FailedTestRecord
+
+
+def _parse_values(pairs: Iterable[tuple[str, str | None]]) -> tuple[RecordedValue, ...]:
+    return tuple(RecordedValue(name, text) for name, text in pairs)
+
+
+def _parse_entered(  # noqa: PLR0917 - the order is that of the record
+    call: int, parent: int, function: int, thread: int, at: int, line: int, pairs: _Pairs
+) -> CallEntered:
+    return CallEntered(call, parent, function, thread, at, line, _parse_values(pairs))
+
+
+def _parse_probed(
+    probe: int, hit: int, at: int, thread: int, values: tuple[str | tuple[str], ...]
+) -> ProbeHit:
+    cells = (
+        RecordedCell(one) if isinstance(one, str) else RecordedCell(one[0], is_error=True)
+        for one in values
+    )
+    return ProbeHit(probe, hit, at, thread, tuple(cells))
+
+
+_Pairs = tuple[tuple[str, str | None], ...]
+# What stands behind the letter, and what it makes.
+_KINDS: Mapping[str, tuple[Any, Callable[..., Event]]] = {
+    "c": (
+        tuple[int, int, int, int, int, int, _Pairs],
+        _parse_entered,
+    ),
+    "p": (tuple[int, int, int], LinePassed),
+    "v": (tuple[int, _Pairs], lambda call, pairs: ValuesChanged(call, _parse_values(pairs))),
+    "s": (tuple[int, int], LinesSkipped),
+    "r": (tuple[int, int, str], CallReturned),
+    "x": (tuple[int, int, str, str, int], CallRaised),
+    "m": (tuple[int, int, int, int, int, int, int, int], CallsMerged),
+    "h": (tuple[int, tuple[int, ...], tuple[int, ...]], LinesHit),
+    "w": (
+        tuple[int, int, int, int, str | None, str | None, tuple[tuple[int, int], ...]],
+        ValueWritten,
+    ),
+    "q": (tuple[int, int, int, int, tuple[str | tuple[str], ...]], _parse_probed),
+    "Q": (
+        tuple[
+            int,
+            int,
+            int,
+            int,
+            str,
+            int,
+            str,
+            tuple[int, ...],
+            tuple[int, ...],
+            tuple[str, ...],
+            str,
+            int,
+            bool,
+            int,
+        ],
+        ProbeSeen,
+    ),
+    "T": (tuple[FailedTestRecord], lambda failed: failed),
+    "n": (tuple[str, int, str], RecordingNote),
+}
+_FUNCTION = tuple[int, str, str, int]
+_THREAD = tuple[int, str]
+_STOPPED = tuple[int, int]
+_END = tuple[int, int, int, int]
+
+
+class _RecordParser:
+    """One process's records, as they come."""
+
+    def __init__(self) -> None:
+        self.process = RecordedProcess()
+        self.functions: dict[int, RecordedFunction] = {}
+        self.threads: dict[int, str] = {}
+        self.events: list[Event] = []
+        self.stopped: set[int] = set()
+        self.end: tuple[int, int, int, int] | None = None
+        self.unread = 0
+
+    def parse_line(self, line: bytes) -> None:
+        """Read one line."""
+        try:
+            record = msgspec.json.decode(line, type=list[Any])
+        except msgspec.DecodeError:
+            record = _with_surrogates(line)
+        try:
+            kind, *rest = record
+            self._parse_record(kind, rest)
+        except (msgspec.ValidationError, ValueError, TypeError):
+            self.unread += 1
+
+    def _parse_record(self, kind: object, rest: list[Any]) -> None:
+        if kind in _KINDS:
+            shape, make = _KINDS[str(kind)]
+            self.events.append(make(*msgspec.convert(rest, shape)))
+        elif kind == "f":
+            function = RecordedFunction(*msgspec.convert(rest, _FUNCTION))
+            self.functions[function.number] = function
+        elif kind == "t":
+            number, name = msgspec.convert(rest, _THREAD)
+            self.threads[number] = name
+        elif kind == "k":
+            self.stopped.add(msgspec.convert(rest, _STOPPED)[0])
+        elif kind == "begin":
+            self.process = msgspec.convert(rest[0] if rest else None, RecordedProcess)
+        elif kind == "end":
+            self.end = msgspec.convert(rest, _END)
+        else:
+            self.unread += 1
+
+
+def _with_surrogates(line: bytes) -> list[Any]:
+    """Read what names half a character, as a file's name in Python may: it is written out."""
+    try:
+        text = json.loads(line)
+        escaped = json.dumps(text, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        return list(json.loads(escaped.replace(b"\\ud", b"\\\\ud")))
+    except (ValueError, TypeError, RecursionError):
+        return []
+
+
+def parse_records(lines: Iterable[bytes]) -> Recording:
+    """Read what one process's recorder wrote, up to its end or its death."""
+    reader = _RecordParser()
+    for line in lines:
+        if line.strip(b"\0\n"):
+            reader.parse_line(line)
+    took, dropped, seen, chosen = reader.end or (0, 0, 0, 0)
+    return Recording(
+        process=reader.process,
+        functions=reader.functions,
+        threads=reader.threads,
+        events=tuple(reader.events),
+        dropped=dropped,
+        seen=seen,
+        chosen=chosen,
+        took_ns=took or max((getattr(one, "at", 0) for one in reader.events), default=0),
+        stopped=frozenset(reader.stopped),
+        is_whole=reader.end is not None,
+        unread=reader.unread,
+    )

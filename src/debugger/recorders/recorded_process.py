@@ -1,0 +1,402 @@
+"""Runs a program once, recorded, and leaves nothing of it over."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.activity import describe_activity
+from debugger.model.events import OutputStream
+from debugger.model.text_clip import clip_text
+from debugger.recorders.model import Recording
+from debugger.recorders.record_counter import RecordCounter
+from debugger.recorders.record_parser import parse_records
+from debugger.recorders.recording_order import RecordingOrder
+from debugger.system.idle_detector import CHECK_S, IdleDetector, IdleWait
+from debugger.system.program_streams import ProgramStreams
+from debugger.system.supervised_process import SupervisedProcess
+
+_SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".go")
+_ENTRY = str(Path(__file__).parent / "python" / "entry")
+_OURS = str(Path(__file__).parent / "python")  # what records is not of the program
+_ORDER = "DEBUGGER_RECORDING"
+# The pipe by which a process says that nothing more is to be recorded.
+_DONE = "done"
+_TAIL_CHARACTERS = 64 << 10
+_CHUNK = 1 << 20
+_RECORDS = "records"
+_COMMAND_MAX = 60  # characters of a command in a line of progress
+_END_S = 2.0
+
+
+class PrintedText(Struct, frozen=True):
+    """What the program printed at once on one of its streams."""
+
+    stream: OutputStream
+    text: str
+
+
+class CompletedRun(Struct, frozen=True):
+    """One run: how it ended, the end of its output, and what each of its processes did.
+
+    The first recording is the program's own, or the first that it started. A run that took longer
+    than it may was killed: `is_timed_out`; one that recorded all it was to record: `is_limited`.
+    """
+
+    status: int | None
+    signal: int | None
+    is_timed_out: bool
+    took_s: float
+    output: tuple[PrintedText, ...]
+    printed: int  # characters, with those that are no longer in `output`
+    recordings: tuple[Recording, ...]
+    faults: tuple[str, ...] = ()  # of the recorder, where it could not begin
+    killed: tuple[str, ...] = ()  # what the program left running, as `PID (name)`
+    is_limited: bool = False
+    waiting: IdleWait | None = None  # what it waited for when it was ended for being idle
+
+    def joined_output(self, stream: OutputStream) -> str:
+        """Join what is left of one stream."""
+        return "".join(one.text for one in self.output if one.stream is stream)
+
+
+class ProcessRecorder(Protocol):
+    """How the processes of a program record themselves; the folder is theirs alone."""
+
+    def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
+        """Return the environment in which every process that is started records itself."""
+
+    def last_words(self, pid: int) -> bool:
+        """Ask a program that is to be ended to write what it has, and to end; False: it cannot."""
+
+    def read_recordings(
+        self, folder: Path, pid: int
+    ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
+        """Return what each process did, the program's own first, and the recorder's faults."""
+
+
+class Unrecorded:
+    """Nothing is recorded (`ProcessRecorder`): of tools, and of tests that only tell their names."""
+
+    def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:  # noqa: ARG002
+        """Change nothing."""
+        return dict(env)
+
+    def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
+        """Nothing is missing."""
+        return False
+
+    def read_recordings(
+        self,
+        folder: Path,  # noqa: ARG002 - a protocol
+        pid: int,  # noqa: ARG002
+    ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
+        """There is nothing."""
+        return (), ()
+
+
+class _OutputTail:
+    """The end of what was printed."""
+
+    def __init__(self) -> None:
+        self.kept: deque[PrintedText] = deque()
+        self.printed = 0
+        self._held = 0
+
+    def __call__(self, stream: OutputStream, text: str) -> None:
+        self.printed += len(text)
+        self.kept.append(PrintedText(stream, text[-_TAIL_CHARACTERS:]))
+        self._held += len(self.kept[-1].text)
+        while self._held - len(self.kept[0].text) >= _TAIL_CHARACTERS:
+            self._held -= len(self.kept.popleft().text)
+
+
+def roots_of(argv: Sequence[str], cwd: str) -> tuple[str, ...]:
+    """Guess where a program's own code lies: where it is run, and beside a script that it names."""
+    here = Path(cwd)
+    found = [cwd] if here.parent != here and here != Path.home() else []
+    for word in argv:
+        path = here / word
+        if word.endswith(_SCRIPTS) and path.is_file():
+            found.append(str(path.parent.resolve()))
+            break
+    return tuple(dict.fromkeys(found)) or (cwd,)
+
+
+class _PythonRecorder:
+    """The recorder inside Python (`ProcessRecorder`): its processes write all the time."""
+
+    def __init__(self, order: RecordingOrder) -> None:
+        self._order = msgspec.structs.replace(order, left_out=(*order.left_out, _OURS))
+
+    def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
+        """Name the folder of the recorder, which Python imports when it starts."""
+        records = folder / _RECORDS
+        records.mkdir(mode=0o700)
+        wanted = {"folder": str(records), **msgspec.to_builtins(self._order)}
+        order_file = folder / "order.json"
+        if self._order.ends_run:
+            os.mkfifo(folder / _DONE, 0o600)
+            wanted["done"] = str(folder / _DONE)
+        paths = [_ENTRY, *filter(None, [env.get("PYTHONPATH")])]
+        order_file.write_bytes(msgspec.json.encode(wanted))
+        return {**env, "PYTHONPATH": os.pathsep.join(paths), _ORDER: str(order_file)}
+
+    def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
+        """Nothing is missing."""
+        return False
+
+    def read_recordings(
+        self,
+        folder: Path,
+        pid: int,  # noqa: ARG002 - a protocol
+    ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
+        """Read the records, in the order in which the processes began."""
+        return tuple(_read_python_recordings(folder / _RECORDS)), tuple(
+            _read_faults(folder / "order.json.fault")
+        )
+
+
+async def record_run(
+    argv: Sequence[str],
+    recorder: RecordingOrder | ProcessRecorder,
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    stdin: bytes = b"",
+    timeout_s: float = 60.0,
+    scratch_root: Path | None = None,
+    as_terminal: bool = False,
+    interrupted: asyncio.Event | None = None,
+    idle_limits: Mapping[str, float] | None = None,
+) -> CompletedRun:
+    """Run a program to its end, or to the time-out, and return what its processes did.
+
+    Of an order, the recorder is that inside Python.
+
+    All that it leaves running is killed, and its records are removed. Once `interrupted` it is
+    ended as if its time was up; so it is where it has been idle for longer than `idle_limits` has
+    for what it waits for.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED where it cannot be run.
+    """
+    scratch = Path(tempfile.mkdtemp(prefix="record-", dir=scratch_root))
+    (scratch / "input").write_bytes(stdin)
+    chosen = _PythonRecorder(recorder) if isinstance(recorder, RecordingOrder) else recorder
+    recorded = chosen.recording_environment(env, scratch)
+    interrupted = interrupted or asyncio.Event()
+    tail = _OutputTail()
+    describe = partial(_describe_progress, argv, RecordCounter(scratch / _RECORDS), tail)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            # The guard is the parent of an adapter, and here there is none: `cat` waits for us.
+            guard = await SupervisedProcess.start(
+                ["cat"], cwd="/", env=env, scratch=scratch, tasks=tasks
+            )
+            try:
+                with (
+                    _interrupt_on_write(scratch / _DONE, interrupted) as limited,
+                    describe_activity(describe),
+                ):
+                    ran = await _run_guarded(
+                        guard,
+                        ProgramStreams(scratch, as_terminal=as_terminal, on_output=tail),
+                        tail,
+                        chosen,
+                        argv,
+                        cwd=cwd,
+                        env=recorded,
+                        timeout_s=timeout_s,
+                        scratch=scratch,
+                        interrupted=interrupted,
+                        idle_limits=idle_limits or {},
+                    )
+                if limited.is_set():
+                    return msgspec.structs.replace(ran, is_limited=True, is_timed_out=False)
+                return ran
+            finally:
+                await guard.end_processes()
+    except* DebuggerError as errors:
+        raise errors.exceptions[0] from None
+
+
+def _describe_progress(argv: Sequence[str], counter: RecordCounter, tail: _OutputTail) -> str:
+    """Say what runs, and what came of it so far."""
+    said = [clip_text(" ".join((Path(argv[0]).name, *argv[1:])), _COMMAND_MAX)]
+    if records := counter.count():
+        said.append(f"{records:,} records")
+    if tail.printed:
+        said.append(f"{tail.printed:,} characters printed")
+    return ", ".join(said)
+
+
+@contextmanager
+def _interrupt_on_write(pipe: Path, interrupted: asyncio.Event) -> Iterator[asyncio.Event]:
+    """Interrupt a run once a process of it writes to a pipe; the event tells that it was so."""
+    limited = asyncio.Event()
+    if not pipe.exists():
+        yield limited
+        return
+
+    def end() -> None:
+        loop.remove_reader(descriptor)
+        limited.set()
+        interrupted.set()
+
+    loop = asyncio.get_running_loop()
+    descriptor = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    loop.add_reader(descriptor, end)
+    try:
+        yield limited
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+
+
+async def _run_guarded(
+    guard: SupervisedProcess,
+    stdio: ProgramStreams,
+    tail: _OutputTail,
+    recorder: ProcessRecorder,
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout_s: float,
+    scratch: Path,
+    interrupted: asyncio.Event,
+    idle_limits: Mapping[str, float],
+) -> CompletedRun:
+    files = (str(scratch / "input"), stdio.stdout, stdio.stderr)
+    began = time.monotonic()
+    try:
+        pid, ended = await guard.spawn_program(argv, cwd=cwd, env=env, stdio=files)
+        stdio.note_opened()
+        status, signal = None, None
+        waiting = await _until_over(ended, interrupted, timeout_s, pid, idle_limits)
+        is_timed_out = not ended.done()
+        has_written = is_timed_out and recorder.last_words(pid)
+        if is_timed_out and not (
+            has_written and await _wait_for_end(ended, asyncio.Event(), _END_S)
+        ):
+            await guard.kill_process(pid)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_END_S):
+                status, signal = await asyncio.shield(ended)
+        if guard.is_lost:
+            raise DebuggerError(
+                ErrorCode.ADAPTER_DIED,
+                "the guard of the run was killed, and the run was ended with it",
+                hint="ask again: it is run anew",
+            )
+        took_s = time.monotonic() - began
+        await stdio.read_to_end()
+        recordings, faults = await asyncio.to_thread(recorder.read_recordings, scratch, pid)
+        ending = await guard.end_processes()
+    finally:
+        stdio.close()
+    return CompletedRun(
+        status=status,
+        signal=signal,
+        is_timed_out=is_timed_out,
+        took_s=took_s,
+        output=tuple(tail.kept),
+        printed=tail.printed,
+        recordings=recordings,
+        faults=faults,
+        killed=tuple(one for one in ending.killed if not one.endswith(" (cat)")),
+        waiting=waiting if is_timed_out else None,
+    )
+
+
+async def _until_over(
+    ended: asyncio.Future[tuple[int | None, int | None]],
+    interrupted: asyncio.Event,
+    timeout_s: float,
+    pid: int,
+    idle_limits: Mapping[str, float],
+) -> IdleWait | None:
+    """Wait for a program's end, or the end of its time; return what it waits for where idle."""
+    detector, limit = IdleDetector(pid), time.monotonic() + timeout_s
+    while not await _wait_for_end(ended, interrupted, min(CHECK_S, limit - time.monotonic())):
+        waiting = await asyncio.to_thread(detector.update, time.monotonic())
+        if interrupted.is_set() or time.monotonic() >= limit:
+            return waiting
+        if waiting is not None and waiting.idle_s >= idle_limits.get(waiting.kind, math.inf):
+            return waiting
+    return None
+
+
+async def _wait_for_end(
+    ended: asyncio.Future[tuple[int | None, int | None]],
+    interrupted: asyncio.Event,
+    timeout_s: float,
+) -> bool:
+    """Wait for the end of a program; False where the time is up first."""
+    if timeout_s <= 0:
+        return ended.done()
+    stops = asyncio.ensure_future(interrupted.wait())
+    waiting: set[asyncio.Future[Any]] = {ended, stops}
+    try:
+        await asyncio.wait(waiting, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stops.cancel()
+    return ended.done()
+
+
+def _read_faults(path: Path) -> list[str]:
+    """Read why processes could not be recorded."""
+    return path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+
+
+def _read_python_recordings(folder: Path) -> Iterator[Recording]:
+    """Read what each process wrote, in the order in which they began."""
+    found = [parse_records(_complete_lines(path)) for path in folder.iterdir()]
+    yield from sorted(found, key=lambda one: (one.process.time_ns, one.process.pid))
+
+
+def _complete_lines(path: Path) -> list[bytes]:
+    """Read a file up to where nothing was written yet; what a process was killed in is left out."""
+    chunks = []
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            end = chunk.find(b"\0")
+            chunks.append(chunk if end < 0 else chunk[:end])
+            if end >= 0:
+                break
+    return b"".join(chunks).split(b"\n")
+
+
+def require_recording(ran: CompletedRun, argv: Sequence[str]) -> Recording:
+    """Return the recording that a run is asked for: of the first process with calls.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED where no Python of the run could be recorded.
+    """
+    for one in ran.recordings:
+        if one.functions:
+            return one
+    if ran.recordings:
+        return ran.recordings[0]
+    if ran.faults:
+        raise DebuggerError(ErrorCode.INTERNAL, f"the recorder could not begin: {ran.faults[0]}")
+    raise DebuggerError(
+        ErrorCode.NOT_SUPPORTED,
+        f"nothing of {argv[0]} could be recorded: it runs no Python 3.8 or later, or one that was "
+        "told not to look at PYTHONPATH (-I, -E) or to import site (-S)",
+        hint="leave these options out",
+    )

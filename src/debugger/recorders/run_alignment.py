@@ -1,0 +1,312 @@
+"""Finds where two runs of one program part, and which value differed first. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct, structs
+
+from debugger.recorders.model import (
+    CallEntered,
+    CallRaised,
+    CallReturned,
+    LinePassed,
+    LinesSkipped,
+    RecordedFunction,
+    RecordedValue,
+    Recording,
+    ValuesChanged,
+)
+
+_COST_MAX = (
+    400  # differences that are looked for before it is said that the runs have little in common
+)
+# Where mapped memory and the heap are on 64-bit systems, as code writes it and as id() gives it.
+_ADDRESS = re.compile(r"\b(?:0x[0-9a-f]{6,16}|1[34]\d{13}|9[345]\d{12})\b")
+_CONTEXT = 3
+_NEXT = 5
+_VALUES_MAX = 20
+_HUNKS_MAX = 20
+
+
+class RunPoint(Struct, frozen=True):
+    """Something that a run did: `call`, `line`, `return` or `raise`, with its values.
+
+    `at` is the file and the line of the other run's source that it is compared by, where the runs
+    have sources of their own. What a line changed is known `due` points into the run: after the
+    calls that it made.
+    """
+
+    kind: str
+    function: RecordedFunction
+    line: int = 0
+    call: int = 0
+    values: tuple[RecordedValue, ...] = ()
+    at: tuple[str, int] | None = None
+    due: int = 0
+
+    @property
+    def identity(self) -> tuple[str, str, str, int]:
+        """What has to be the same for two points to be the same."""
+        file, number = self.at or (self.function.file, self.line)
+        return (self.kind, file, self.function.name, number if self.kind == "line" else 0)
+
+
+class ValueDifference(Struct, frozen=True):
+    """A value that differs at a point that both runs came to."""
+
+    point: RunPoint
+    name: str
+    left: str | None
+    right: str | None
+
+
+class RunDivergence(Struct, frozen=True):
+    """The last that both did, what each did next, and the values that differed there."""
+
+    before: tuple[RunPoint, ...]
+    left: tuple[RunPoint, ...]
+    right: tuple[RunPoint, ...]
+    values: tuple[ValueDifference, ...]
+
+
+class RunHunk(Struct, frozen=True):
+    """What one run did and the other did not, between points of both; how much on each side."""
+
+    left: int
+    right: int
+    first_left: RunPoint | None = None
+    first_right: RunPoint | None = None
+
+
+class RunAlignment(Struct, frozen=True):
+    """Two runs beside each other; `differences` are of points before the first divergence.
+
+    Without `is_whole` they have too little in common to be compared to their ends.
+    """
+
+    common: int
+    left_only: int
+    right_only: int
+    divergence: RunDivergence | None
+    differences: tuple[ValueDifference, ...]
+    more_differences: int = 0
+    hunks: tuple[RunHunk, ...] = ()
+    is_whole: bool = True
+
+
+def run_points(recording: Recording, *, thread: int = 1) -> list[RunPoint]:
+    """List what one thread of a recording did, in order."""
+    found: list[RunPoint] = []
+    owners: dict[int, RecordedFunction] = {}
+    last: dict[int, int] = {}  # each call's last line among the points
+    for event in recording.events:
+        if isinstance(event, CallEntered):
+            if event.thread == thread:
+                function = owners[event.call] = recording.find_function(event.function)
+                found.append(RunPoint("call", function, 0, event.call, event.arguments))
+            continue
+        owner = owners.get(getattr(event, "call", 0))
+        if owner is None:
+            continue
+        if isinstance(event, LinePassed):
+            last[event.call] = len(found)
+            found.append(RunPoint("line", owner, event.line, event.call))
+        elif isinstance(
+            event, LinesSkipped
+        ):  # what changes from now on is of no line that is known
+            last.pop(event.call, None)
+        elif isinstance(event, ValuesChanged) and event.call in last:
+            at = last[event.call]
+            values = (*found[at].values, *event.values)
+            found[at] = structs.replace(found[at], values=values, due=len(found))
+        elif isinstance(event, CallReturned | CallRaised):
+            found.append(_end_point(owner, event))
+    return found
+
+
+def _end_point(owner: RecordedFunction, event: CallReturned | CallRaised) -> RunPoint:
+    if isinstance(event, CallReturned):
+        return RunPoint("return", owner, 0, event.call, (RecordedValue("returned", event.value),))
+    return RunPoint(
+        "raise", owner, event.line, event.call, (RecordedValue("raised", event.exception_text),)
+    )
+
+
+def align_runs(left: Sequence[RunPoint], right: Sequence[RunPoint]) -> RunAlignment:
+    """Compare two runs; the cost is bounded by how much they differ."""
+    pairs, is_whole = common_subsequence(
+        [one.identity for one in left], [one.identity for one in right]
+    )
+    prefix = 0
+    while prefix < len(pairs) and pairs[prefix] == (prefix, prefix):
+        prefix += 1
+    known = [
+        at
+        for at in range(prefix)
+        if max(left[at].due, right[at].due) <= prefix or prefix == len(left) == len(right)
+    ]
+    # What a line changed is known only after what its calls returned.
+    known.sort(key=lambda at: max((at + 1, 0), (max(left[at].due, right[at].due), at + 1)))
+    differences = [
+        difference for at in known for difference in _compare_values(left[at], right[at])
+    ]
+    return RunAlignment(
+        common=len(pairs),
+        left_only=len(left) - len(pairs),
+        right_only=len(right) - len(pairs),
+        divergence=_first_divergence(left, right, prefix),
+        differences=tuple(differences[:_VALUES_MAX]),
+        more_differences=max(len(differences) - _VALUES_MAX, 0),
+        hunks=_find_hunks(left, right, pairs),
+        is_whole=is_whole,
+    )
+
+
+def _is_same(a: str | None, b: str | None) -> bool:
+    """Tell whether two values are the same but for addresses: id() of an object is one, too."""
+    if a == b or a is None or b is None:
+        return a == b
+    return _ADDRESS.sub("0x…", a) == _ADDRESS.sub("0x…", b)
+
+
+def _compare_values(left: RunPoint, right: RunPoint) -> list[ValueDifference]:
+    a = {value.name: value.text for value in left.values}
+    b = {value.name: value.text for value in right.values}
+    return [
+        ValueDifference(left, name, a.get(name), b.get(name))
+        for name in dict.fromkeys([*a, *b])
+        if not _is_same(a.get(name), b.get(name))
+    ]
+
+
+def _first_divergence(
+    left: Sequence[RunPoint], right: Sequence[RunPoint], prefix: int
+) -> RunDivergence | None:
+    if prefix == len(left) == len(right):
+        return None
+    return RunDivergence(
+        before=tuple(left[max(prefix - _CONTEXT, 0) : prefix]),
+        left=tuple(left[prefix : prefix + _NEXT]),
+        right=tuple(right[prefix : prefix + _NEXT]),
+        values=tuple(_state_differences(left, right, prefix))[:_VALUES_MAX],
+    )
+
+
+def _state_differences(
+    left: Sequence[RunPoint], right: Sequence[RunPoint], prefix: int
+) -> list[ValueDifference]:
+    """Compare what is known of the variables of the call in which the runs part."""
+    if not prefix:
+        return []
+    at = left[prefix - 1]
+    a, b = (_values_at(side, prefix, side[prefix - 1].call) for side in (left, right))
+    return [
+        ValueDifference(at, name, a.get(name), b.get(name))
+        for name in dict.fromkeys([*a, *b])
+        if not _is_same(a.get(name), b.get(name))
+    ]
+
+
+def _values_at(side: Sequence[RunPoint], end: int, call: int) -> dict[str, str | None]:
+    known: dict[str, str | None] = {}
+    for point in side[:end]:
+        if point.call == call and point.due <= end:
+            known.update({value.name: value.text for value in point.values})
+    return known
+
+
+def _find_hunks(
+    left: Sequence[RunPoint], right: Sequence[RunPoint], pairs: Sequence[tuple[int, int]]
+) -> tuple[RunHunk, ...]:
+    found = []
+    a = b = 0
+    for next_a, next_b in (*pairs, (len(left), len(right))):
+        if (next_a, next_b) != (a, b):
+            found.append(
+                RunHunk(
+                    next_a - a,
+                    next_b - b,
+                    left[a] if next_a > a else None,
+                    right[b] if next_b > b else None,
+                )
+            )
+            if len(found) == _HUNKS_MAX:
+                break
+        a, b = next_a + 1, next_b + 1
+    return tuple(found)
+
+
+def common_subsequence(
+    left: Sequence[object], right: Sequence[object]
+) -> tuple[list[tuple[int, int]], bool]:
+    """Find a longest common sequence; as far as the bound reaches, if they differ by more.
+
+    The greedy algorithm of Myers, "An O(ND) Difference Algorithm and Its Variations", 1986.
+    """
+    start = 0
+    while start < min(len(left), len(right)) and left[start] == right[start]:
+        start += 1
+    end = 0
+    while end < min(len(left), len(right)) - start and left[-1 - end] == right[-1 - end]:
+        end += 1
+    a, b = left[start : len(left) - end], right[start : len(right) - end]
+    middle, is_whole = _match_middle(a, b)
+    pairs = [(at, at) for at in range(start)]
+    pairs += [(start + x, start + y) for x, y in middle]
+    pairs += [(len(left) - at, len(right) - at) for at in range(end, 0, -1)]
+    return pairs, is_whole
+
+
+def _match_middle(a: Sequence[object], b: Sequence[object]) -> tuple[list[tuple[int, int]], bool]:
+    if not a or not b:
+        return [], True
+    reach = {1: 0}
+    trace: list[dict[int, int]] = []
+    for cost in range(min(len(a) + len(b), _COST_MAX) + 1):
+        trace.append(dict(reach))
+        for diagonal in range(-cost, cost + 1, 2):
+            x = _step_forward(reach, diagonal, cost)
+            y = x - diagonal
+            while x < len(a) and y < len(b) and a[x] == b[y]:
+                x, y = x + 1, y + 1
+            reach[diagonal] = x
+            if x >= len(a) and y >= len(b):
+                return _trace_back(trace, x, y), True
+    last = len(trace) - 1
+    inside = [
+        diagonal
+        for diagonal, x in reach.items()
+        if not (diagonal - last) % 2 and x <= len(a) and 0 <= x - diagonal <= len(b)
+    ]
+    if not inside:
+        return [], False
+    best = max(inside, key=lambda diagonal: 2 * reach[diagonal] - diagonal)
+    return _trace_back(trace, reach[best], reach[best] - best), False
+
+
+def _is_down(reach: dict[int, int], diagonal: int, cost: int) -> bool:
+    """Choose where a diagonal is come to from: a step down, or one to the right."""
+    if diagonal in {-cost, cost}:
+        return diagonal == -cost
+    return reach[diagonal - 1] < reach[diagonal + 1]
+
+
+def _step_forward(reach: dict[int, int], diagonal: int, cost: int) -> int:
+    is_down = _is_down(reach, diagonal, cost)
+    return reach[diagonal + 1] if is_down else reach[diagonal - 1] + 1
+
+
+def _trace_back(trace: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]]:
+    pairs: list[tuple[int, int]] = []
+    for cost in range(len(trace) - 1, -1, -1):
+        reach, diagonal = trace[cost], x - y
+        came = _step_forward(reach, diagonal, cost)
+        came_y = came - diagonal
+        while x > came and y > came_y:
+            x, y = x - 1, y - 1
+            pairs.append((x, y))
+        x, y = (came, came_y - 1) if _is_down(reach, diagonal, cost) else (came - 1, came_y)
+    pairs.reverse()
+    return pairs

@@ -1,0 +1,259 @@
+"""Finds the functions and lines that ran where runs failed, and not where they passed. Pure.
+
+The measure is Ochiai's: of failing and passing runs that passed a place, against all failing ones.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from debugger.recorders.model import (
+    CallEntered,
+    CallRaised,
+    CallReturned,
+    CallsMerged,
+    LinePassed,
+    LinesHit,
+    PartCounts,
+    RecordedFunction,
+    RecordedValue,
+    Recording,
+)
+
+_VALUES = 4
+_RUNS_VALUES = 200  # entry values of one argument that are kept for one run
+# Where something lies is another place in the next run.
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
+
+
+class CodePlace(Struct, frozen=True):
+    """A function, a line of one, or what begins within a line; the same in every run."""
+
+    file: str
+    function: str
+    line: int = 0
+    column: int = 0
+
+
+class RunSpectrum(Struct, frozen=True):
+    """What one run came to, and the values that its functions were entered and left with.
+
+    `firsts` has lines in the order in which they were passed first, where that is known. Runs of
+    one `command` have to have the same values.
+    """
+
+    passed: bool
+    functions: frozenset[CodePlace]
+    lines: frozenset[CodePlace]
+    entries: dict[CodePlace, dict[str, tuple[str, ...]]]
+    order: dict[CodePlace, int] = {}  # in which it came to its functions
+    firsts: dict[CodePlace, int] = {}
+    command: str = ""
+
+
+class EntryDifference(Struct, frozen=True):
+    """Values of an argument that only failing runs had, and that only passing ones had.
+
+    What came of the calls is called `returned` and `raised`.
+    """
+
+    name: str
+    failing: tuple[str, ...]
+    passing: tuple[str, ...]
+
+
+class RankedSuspect(Struct, frozen=True):
+    """A place with its score, 0 to 1, and how many runs of each kind came to it."""
+
+    place: CodePlace
+    score: float
+    failing: int
+    passing: int
+    entries: tuple[EntryDifference, ...] = ()
+
+
+class SuspectRanking(Struct, frozen=True):
+    """The most suspicious places first; places of the same score as failing runs came to them."""
+
+    functions: tuple[RankedSuspect, ...]
+    lines: tuple[RankedSuspect, ...]
+    failing: int
+    passing: int
+
+
+def run_spectrum(
+    recordings: Iterable[Recording], *, passed: bool, command: str = ""
+) -> RunSpectrum:
+    """Sum up one run, of one process or several."""
+    functions: set[CodePlace] = set()
+    lines: set[CodePlace] = set()
+    entries: dict[CodePlace, dict[str, dict[str, None]]] = {}
+    order: dict[CodePlace, int] = {}
+    firsts: dict[CodePlace, int] = {}
+    for recording in recordings:
+        owners: dict[int, RecordedFunction] = {}
+        for event in recording.events:
+            if isinstance(event, CallEntered | CallsMerged):
+                function = owners[event.call] = recording.find_function(event.function)
+                place = CodePlace(function.file, function.name)
+                functions.add(place)
+                order.setdefault(place, len(order))
+                if isinstance(event, CallEntered):
+                    _add_values(entries.setdefault(place, {}), event.arguments)
+            elif isinstance(event, CallReturned | CallRaised) and event.call in owners:
+                function = owners[event.call]
+                told = (
+                    RecordedValue("returned", event.value)
+                    if isinstance(event, CallReturned)
+                    else RecordedValue("raised", event.exception_text)
+                )
+                _add_values(
+                    entries.setdefault(CodePlace(function.file, function.name), {}), (told,)
+                )
+            elif isinstance(event, LinePassed) and event.call in owners:
+                function = owners[event.call]
+                lines.add(CodePlace(function.file, function.name, event.line))
+            elif isinstance(event, LinesHit):
+                function = recording.find_function(event.function)
+                hit = [CodePlace(function.file, function.name, line) for line in event.lines]
+                lines.update(hit)
+                for place, number in zip(hit, event.firsts, strict=False):
+                    firsts.setdefault(place, number)
+            elif isinstance(event, PartCounts):
+                function = recording.find_function(event.function)
+                lines |= {
+                    CodePlace(function.file, function.name, one.line, one.column)
+                    for one in event.parts
+                    if one.times
+                }
+    known = {
+        place: {name: tuple(texts) for name, texts in names.items()}
+        for place, names in entries.items()
+    }
+    return RunSpectrum(
+        passed, frozenset(functions), frozenset(lines), known, order, firsts, command
+    )
+
+
+def _add_values(names: dict[str, dict[str, None]], values: Iterable[RecordedValue]) -> None:
+    for value in values:
+        texts = names.setdefault(value.name, {})
+        if value.text is not None and len(texts) < _RUNS_VALUES:
+            texts[_ADDRESS.sub("0x…", value.text)] = None
+
+
+def rank_suspects(spectra: Sequence[RunSpectrum], *, most: int = 20) -> SuspectRanking:
+    """Rank the places that failing runs came to."""
+    failing = [one for one in spectra if not one.passed]
+    passing = [one for one in spectra if one.passed]
+    order: dict[CodePlace, int] = {}
+    firsts: dict[CodePlace, int] = {}
+    for one in failing:
+        for place, number in one.order.items():
+            order.setdefault(place, number)
+        for place, number in one.firsts.items():
+            firsts.setdefault(place, number)
+    functions = _rank_places(
+        [one.functions for one in failing], [one.functions for one in passing], (order, {}), most
+    )
+    lines = _rank_places(
+        [one.lines for one in failing], [one.lines for one in passing], (order, firsts), most
+    )
+    return SuspectRanking(
+        tuple(
+            RankedSuspect(
+                one.place, one.score, one.failing, one.passing, _entry_differences(one, spectra)
+            )
+            for one in functions
+        ),
+        lines,
+        len(failing),
+        len(passing),
+    )
+
+
+def ochiai_score(failing: int, passing: int, failed: int) -> float:
+    """Score a place that so many failing and passing runs came to, of `failed` in all."""
+    if not failing:
+        return 0.0
+    return failing / math.sqrt(failed * (failing + passing))
+
+
+def _rank_places(
+    failing: Sequence[frozenset[CodePlace]],
+    passing: Sequence[frozenset[CodePlace]],
+    orders: tuple[Mapping[CodePlace, int], Mapping[CodePlace, int]],
+    most: int,
+) -> tuple[RankedSuspect, ...]:
+    found = []
+    for place in frozenset[CodePlace]().union(*failing):
+        bad = sum(place in one for one in failing)
+        good = sum(place in one for one in passing)
+        found.append(RankedSuspect(place, ochiai_score(bad, good, len(failing)), bad, good))
+    order, firsts = orders
+
+    def key(one: RankedSuspect) -> tuple[float, int, int, str, int, int, str]:
+        place = one.place
+        first = firsts.get(place, len(firsts))
+        number = order.get(CodePlace(place.file, place.function), len(order))
+        return (-one.score, first, number, place.file, place.line, place.column, place.function)
+
+    found.sort(key=key)
+    return tuple(found[:most])
+
+
+def _entry_differences(
+    suspect: RankedSuspect, spectra: Sequence[RunSpectrum]
+) -> tuple[EntryDifference, ...]:
+    values: dict[bool, dict[str, dict[str, None]]] = {True: {}, False: {}}
+    for one in spectra:
+        for name, texts in one.entries.get(suspect.place, {}).items():
+            values[one.passed].setdefault(name, {}).update(dict.fromkeys(texts))
+    found = []
+    for name in dict.fromkeys([*values[False], *values[True]]):
+        bad, good = values[False].get(name, {}), values[True].get(name, {})
+        only_bad = tuple(text for text in bad if text not in good)
+        only_good = tuple(text for text in good if text not in bad)
+        if only_bad and not _is_noise(suspect.place, name, spectra, only_bad):
+            found.append(
+                EntryDifference(name, _first_and_last(only_bad), _first_and_last(only_good))
+            )
+    return tuple(found)
+
+
+def _is_noise(
+    place: CodePlace, name: str, spectra: Sequence[RunSpectrum], only_bad: Sequence[str]
+) -> bool:
+    """Tell whether values differ in any two runs: an address, a seed, a time.
+
+    So they do where one command had others in its next run; and where no two failing runs share
+    one, unless all are numbers beyond those of the passing runs.
+    """
+    known = [(one, one.entries.get(place, {}).get(name, ())) for one in spectra]
+    seen: dict[tuple[str, bool], set[str]] = {}
+    for one, texts in known:
+        if (
+            one.command
+            and texts
+            and seen.setdefault((one.command, one.passed), set(texts)) != set(texts)
+        ):
+            return True
+    bad = [set(texts) for one, texts in known if not one.passed and texts]
+    if len(bad) < 2 or any(sum(text in each for each in bad) > 1 for text in only_bad):  # noqa: PLR2004 - two runs
+        return False
+    good = [text for one, texts in known if one.passed for text in texts]
+    try:
+        wrong, right = [float(text) for text in only_bad], [float(text) for text in good]
+    except ValueError:
+        return True
+    return not right or not (min(wrong) > max(right) or max(wrong) < min(right))
+
+
+def _first_and_last(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Keep the first and the last of many values: what goes wrong may do so late."""
+    half = _VALUES // 2
+    return texts if len(texts) <= _VALUES else (*texts[:half], *texts[-half:])

@@ -1,0 +1,190 @@
+"""Rebuilds what a program did from the calls and returns of traced functions. Pure.
+
+A function that was left by an exception or a jump has no return: it is found to be left when one
+that is around it returns. Nor has what is called when 512 calls of its thread are under way: the
+tracer has no room for more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from debugger.model.events import Event, EventKind
+from debugger.recorders.model import (
+    CallEntered,
+    CallRaised,
+    CallReturned,
+    CallsMerged,
+    RecordedFunction,
+    RecordedProcess,
+    RecordedValue,
+    Recording,
+)
+from debugger.recorders.model import Event as Recorded
+
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
+_OPEN, _CLOSE = "([{<", ")]}>"
+_LEFT = ("left", "without a return: by an exception or a jump")
+RETURNS_MAX = 512  # calls of a thread that are under way, and whose returns are seen
+_DEEPER = ("left", f"its return is not seen: it is more than {RETURNS_MAX} calls deep")
+NATIVE = "native"  # the language of recordings whose calls are traced, and not the lines
+# The function in which a program is stopped before its calls are traced.
+_ENTRY = re.compile(r"(\w+::)?main")
+
+
+def is_entry(name: str) -> bool:
+    """Tell whether a function is the one in which the recording of calls begins."""
+    return _ENTRY.fullmatch(name) is not None
+
+
+def make_recording(
+    passages: Iterable[Event],
+    *,
+    language: str,
+    is_compared: bool = False,
+    skipped: Mapping[str, int] | None = None,
+) -> Recording:
+    """Make a recording of the events of traced functions, in their order.
+
+    In one that is compared with others addresses are all the same: they differ from run to run.
+    `skipped` counts calls that were not told, by function: they are where all that were told are,
+    and where those are in several places, they are nowhere.
+    """
+    made = _RecordingBuilder(is_compared=is_compared)
+    for one in passages:
+        made.add_event(one)
+    if skipped:
+        made.add_skipped(skipped)
+    return Recording(
+        process=RecordedProcess(language=language),
+        functions={one.number: one for one in made.functions.values()},
+        threads=dict.fromkeys(made.stacks, ""),
+        events=tuple(made.events),
+        seen=made.calls,
+        chosen=made.calls,
+        took_ns=made.last,
+        is_whole=True,
+    )
+
+
+class _RecordingBuilder:
+    """A recording that is being made."""
+
+    def __init__(self, *, is_compared: bool) -> None:
+        self._is_compared = is_compared
+        self.functions: dict[tuple[str, str, int], RecordedFunction] = {}
+        self.stacks: dict[int, list[tuple[int, int]]] = {}  # by thread: calls and functions
+        self.deeper: dict[int, list[int]] = {}  # by thread: calls around which no return is seen
+        self.events: list[Recorded] = []
+        self.calls = 0
+        self.last = 0
+        self._began: int | None = None
+
+    def add_event(self, event: Event) -> None:
+        """Take what happened next."""
+        if event.kind not in {EventKind.FUNCTION_ENTER, EventKind.FUNCTION_EXIT}:
+            return
+        if self._began is None:
+            self._began = event.time_ns
+        at = max(event.time_ns - self._began, 0)
+        self.last = max(self.last, at)
+        number = self._function_of(event).number
+        stack = self.stacks.setdefault(event.thread or 0, [])
+        if event.kind is EventKind.FUNCTION_ENTER:
+            self._enter_call(event, number, at, stack)
+        elif any(function == number for _, function in stack):
+            self._leave_deeper(event.thread or 0, at)
+            self._leave_call(event, number, at, stack)
+
+    def _function_of(self, event: Event) -> RecordedFunction:
+        key = (event.function or "?", event.file or "", event.line or 0)
+        found = self.functions.get(key)
+        if found is None:
+            found = self.functions[key] = RecordedFunction(len(self.functions) + 1, *key)
+        return found
+
+    def _enter_call(self, event: Event, number: int, at: int, stack: list[tuple[int, int]]) -> None:
+        self.calls += 1
+        deeper = self.deeper.setdefault(event.thread or 0, [])
+        parent = deeper[-1] if deeper else stack[-1][0] if stack else 0
+        given = parse_arguments(event.text, event.function or "")
+        values = tuple(RecordedValue(one.name, self._value_text(one.text or "")) for one in given)
+        thread = event.thread or 0
+        self.events.append(CallEntered(self.calls, parent, number, thread, at, 0, values))
+        if len(stack) >= RETURNS_MAX:
+            deeper.append(self.calls)
+        else:
+            stack.append((self.calls, number))
+
+    def _leave_deeper(self, thread: int, at: int) -> None:
+        deeper = self.deeper.get(thread, [])
+        self.events += [CallRaised(call, at, *_DEEPER) for call in reversed(deeper)]
+        deeper.clear()
+
+    def _leave_call(self, event: Event, number: int, at: int, stack: list[tuple[int, int]]) -> None:
+        while stack[-1][1] != number:
+            call, _ = stack.pop()
+            self.events.append(CallRaised(call, at, *_LEFT))
+        call, _ = stack.pop()
+        self.events.append(
+            CallReturned(call, at, self._value_text(str(event.data.get("returned", ""))))
+        )
+
+    def add_skipped(self, skipped: Mapping[str, int]) -> None:
+        """Add calls that were only counted, those of callers before those of what they call."""
+        ways: dict[tuple[int, int], int] = {}  # number of the way to the caller, function
+        taken, last = {0: 0}, dict[int, CallEntered]()  # by call; by way
+        for one in self.events:
+            if isinstance(one, CallEntered):
+                way = ways.setdefault((taken[one.parent], one.function), len(ways) + 1)
+                taken[one.call], last[way] = way, one
+        names = {one.number: one.name for one in self.functions.values()}
+        counts = Counter(names[function] for _, function in ways)
+        merged: dict[int, int] = {}
+        for (above, function), way in ways.items():
+            name, known = names[function], last[way]
+            if name in skipped and counts[name] == 1:
+                merged[way] = number = self.calls + len(merged) + 1
+                parent = merged.get(above, known.parent)
+                count = skipped[name]
+                self.events.append(
+                    CallsMerged(number, parent, function, known.thread, known.at, count)
+                )
+
+    def _value_text(self, value: str) -> str:
+        return _ADDRESS.sub("0x…", value) if self._is_compared else value
+
+
+def parse_arguments(text: str, function: str) -> Iterator[RecordedValue]:
+    """Read the arguments in `add(a=1, b="x, y")`."""
+    inside = text.removeprefix(function)
+    if not inside.startswith("(") or not inside.endswith(")"):
+        return
+    for part in _split_commas(inside[1:-1]):
+        name, equals, value = part.partition("=")
+        if equals:
+            yield RecordedValue(name.strip(), value)
+
+
+def _split_commas(text: str) -> Iterator[str]:
+    """Split at commas that are in no brackets and no quotes."""
+    depth, start, quote, is_escaped = 0, 0, "", False
+    for at, letter in enumerate(text):
+        if is_escaped:
+            is_escaped = False
+        elif quote:
+            is_escaped = letter == "\\"
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in _OPEN:
+            depth += 1
+        elif letter in _CLOSE:
+            depth -= 1
+        elif letter == "," and depth <= 0:
+            yield text[start:at].strip()
+            start = at + 1
+    if text[start:].strip():
+        yield text[start:].strip()

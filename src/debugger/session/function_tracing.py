@@ -1,0 +1,184 @@
+"""Traces functions by the debugger itself, else by logpoints at their entries.
+
+Each function is a job of the session, but for those that set logpoints, which are jobs of every
+process of the family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from debugger.backends.abilities import TracingAbility
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.debugger_words import check_line
+from debugger.model.program import TracedPattern
+from debugger.model.state import State
+from debugger.session import process_tree, views
+from debugger.session.session import Session
+from debugger.session.session_state import check_runs
+
+PATTERNS_MAX = 50
+PATTERN_MAX = 500
+FUNCTIONS_MAX = answers.TRACED_MAX
+_NAMES_MAX = 100
+_ENTERED = "enter "
+_WILD = frozenset("*?[")
+
+
+def tracing_ability(session: Session) -> TracingAbility | None:
+    """Return what traces; None where the debugger does not, and logpoints have to."""
+    try:
+        return session.backend.find_ability(TracingAbility)
+    except DebuggerError as error:
+        if error.code is not ErrorCode.NOT_SUPPORTED:
+            raise
+        return None
+
+
+async def add_traces(
+    session: Session, patterns: Sequence[str], limit: int | None
+) -> answers.Traces:
+    """Trace the functions that patterns match, from now on.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED for a pattern where functions are traced by name.
+    """
+    for one in patterns:
+        check_line(one, PATTERN_MAX)
+    check_runs(session.target, to="trace functions")
+    session.require_state(State.STOPPED, State.RUNNING, to="trace functions")
+    ability = tracing_ability(session)
+    if ability is None:
+        return await _log_entries(session, patterns)
+
+    async def job() -> list[TracedPattern]:
+        made = await ability.trace_functions(patterns, limit=limit)
+        session.binding.note_traced([one.pattern for one in made if one.functions], limit)
+        return made
+
+    return _traces_answer([_traced_view(one) for one in await session.run_job(job)])
+
+
+async def _log_entries(session: Session, names: Sequence[str]) -> answers.Traces:
+    for name in names:
+        if name.startswith("@") or not _WILD.isdisjoint(name):
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED,
+                f"this debugger traces functions by name, not by a pattern: {name}",
+                hint="debugger start PROGRAM --backend frida traces patterns "
+                "(C, C++, Rust on Linux x86-64)",
+            )
+    made = [
+        await process_tree.add_breakpoint(
+            session, BreakpointSpec(function=name, log=_ENTERED + name)
+        )
+        for name in names
+    ]
+    return _traces_answer([_of_logpoint(one) for one in made])
+
+
+async def remove_traces(
+    session: Session, numbers: Sequence[int], *, every: bool
+) -> answers.Removed:
+    """Trace the functions of these patterns no longer.
+
+    Raises:
+        DebuggerError: NOT_FOUND, naming those that there are.
+    """
+    session.require_live("change what is traced")
+    ability = tracing_ability(session)
+    if ability is None:
+        known = {one.id: one for one in _trace_logpoints(session)}
+        chosen = list(known) if every else list(numbers)
+        _check_numbers(chosen, list(known))
+        for number in chosen:
+            await process_tree.drop_breakpoint(session, known[number])
+        return answers.Removed(tuple(chosen), noun="trace")
+
+    async def job() -> tuple[int, ...]:
+        known = {one.id: one.pattern for one in await ability.traced_patterns()}
+        chosen = list(known) if every else list(numbers)
+        _check_numbers(chosen, list(known))
+        await ability.untrace_functions(chosen)
+        session.binding.note_untraced([known[number] for number in chosen])
+        return tuple(chosen)
+
+    return answers.Removed(await session.run_job(job), noun="trace")
+
+
+def _check_numbers(chosen: Sequence[int], known: Sequence[int]) -> None:
+    missing = [number for number in chosen if number not in known]
+    if missing:
+        there = ", ".join(map(str, known[:PATTERNS_MAX])) or "none"
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"no trace {missing[0]}; there are: {there}",
+            hint="debugger trace list",
+        )
+
+
+async def list_traces(session: Session) -> answers.Traces:
+    """List what is traced, each pattern as it is now."""
+    if session.state is State.TERMINATED:
+        return _traces_answer([_traced_view(one) for one in session.last_traces])
+    session.require_live("list the traces")
+    ability = tracing_ability(session)
+    if ability is None:
+        return _traces_answer([_of_logpoint(one) for one in _trace_logpoints(session)])
+    return _traces_answer(
+        [_traced_view(one) for one in await session.run_job(ability.traced_patterns)]
+    )
+
+
+async def skipped_calls(tracer: TracingAbility) -> dict[str, int]:
+    """Return how many calls of the functions that were called too often were not told, by name.
+
+    Also of a program that has ended since.
+    """
+    found: dict[str, int] = {}
+    for one in await tracer.traced_patterns():
+        found |= zip(one.sampled, one.skipped, strict=True)
+    return found
+
+
+def _trace_logpoints(session: Session) -> list[Breakpoint]:
+    return [
+        one
+        for one in session.breakpoints.user_breakpoints()
+        if one.spec.function is not None and one.spec.log == _ENTERED + one.spec.function
+    ]
+
+
+def _traces_answer(found: list[answers.TracedView]) -> answers.Traces:
+    return answers.Traces(tuple(found), functions=sum(one.functions for one in found))
+
+
+def _traced_view(one: TracedPattern) -> answers.TracedView:
+    return answers.TracedView(
+        id=one.id if one.functions else None,
+        pattern=one.pattern,
+        functions=one.functions,
+        names=tuple(name[: views.NAME_MAX] for name in one.names[:_NAMES_MAX]),
+        left_out=one.left_out,
+        sampled=tuple(name[: views.NAME_MAX] for name in one.sampled[:_NAMES_MAX]),
+        skipped=one.skipped[:_NAMES_MAX],
+        why=one.why or UNSET,
+        near_names=one.near_names or UNSET,
+    )
+
+
+def _of_logpoint(one: Breakpoint) -> answers.TracedView:
+    bound = one.bound or BoundBreakpoint(verified=False, why="the program does not run yet")
+    name = one.spec.function or ""
+    return answers.TracedView(
+        id=one.id,
+        pattern=name,
+        functions=int(bound.verified),
+        names=(name,) if bound.verified else (),
+        why=UNSET if bound.verified else bound.why or "not bound yet",
+        near_names=bound.near_names if bound.near_names and not bound.verified else UNSET,
+    )

@@ -1,0 +1,425 @@
+"""How a stopped program is looked at: stacks, frames, threads, locals, source.
+
+Each function is a job of the session and raises DebuggerError: WRONG_STATE or PROGRAM_EXITED unless
+the program is stopped, NOT_FOUND for what is not there, EVALUATION_FAILED, STALE_REF.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from debugger.backends.abilities import ExceptionAbility, PauseAllAbility
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.answers import ExceptionInfo
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.program import Frame, ScopeKind, Stack, StopReason, Thread, Variable
+from debugger.model.stack_trace_text import fold_libraries
+from debugger.model.state import State
+from debugger.session import source_files, stop_report, views
+from debugger.session.session import Session
+
+FRAMES_MAX = 1000
+_LOCALS_MAX = 200
+_THREADS_MAX = 100
+_TRACE_MAX = 1 << 14
+_THREADS_S = 5.0  # a Python of 500 threads takes half a second to tell where one is
+_NESTED_MAX = 20
+
+
+async def frame_of(session: Session, number: int | None = None) -> Frame:
+    """Return a frame by its number, or the current one."""
+    session.require_state(State.STOPPED, to="look at a frame")
+    if number is None and session.look.frame is not None:
+        return session.look.frame
+    thread = await _selected_thread(session)
+    wanted = number or 0
+    if wanted < 0:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"no frame {wanted}: frames count from 0",
+            hint="debugger backtrace",
+        )
+    if number is None:
+        # The stop was not reported yet: look where its report would.
+        await stop_report.report_stop(session, is_full=True)
+        if session.look.frame is not None:
+            return session.look.frame
+    stack = await session.backend.read_stack(thread, start=wanted, levels=1)
+    if not stack.frames:
+        whole = await session.backend.read_stack(thread, levels=FRAMES_MAX)
+        count = len(whole.frames)
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"no frame {wanted}: there are {count}, 0 to {count - 1}",
+            hint="debugger backtrace",
+        )
+    return stack.frames[0]
+
+
+async def _selected_thread(session: Session) -> int:
+    if session.look.thread is None:
+        threads = await session.backend.list_threads()
+        session.look.thread = threads[0].id if threads else 0
+    return session.look.thread
+
+
+async def go_to_frame(session: Session, number: int | None) -> answers.CurrentFrame:
+    """Choose a frame and show it."""
+    frame = await frame_of(session, number)
+    return await _select_frame(session, frame)
+
+
+async def move_frame(session: Session, by: int) -> answers.CurrentFrame:
+    """Go up (to callers) or down by so many frames."""
+    now = await frame_of(session)
+    if now.index + by < 0:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            "this is the innermost frame",
+            hint="debugger up goes to its caller",
+        )
+    thread = await _selected_thread(session)
+    stack = await session.backend.read_stack(thread, start=now.index + by, levels=1)
+    if not stack.frames and by > 0:
+        stack = await _outermost_frames(session, thread)
+    if not stack.frames or stack.frames[-1].index == now.index != now.index + by:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND, "this is the outermost frame", hint="debugger backtrace"
+        )
+    return await _select_frame(session, stack.frames[-1])
+
+
+async def _outermost_frames(session: Session, thread: int) -> Stack:
+    """Return the end of a stack: as in gdb, further than the outermost is the outermost."""
+    stack = await session.backend.read_stack(thread, levels=FRAMES_MAX)
+    if stack.total is not None and stack.total > len(stack.frames):
+        return await session.backend.read_stack(thread, start=stack.total - 1, levels=1)
+    return stack
+
+
+async def _select_frame(session: Session, frame: Frame) -> answers.CurrentFrame:
+    session.look.frame = frame
+    if frame.file is not None:
+        session.look.file = frame.file
+    variables = await stop_report.frame_locals(session, frame)
+    return answers.CurrentFrame(
+        thread=await _selected_thread(session),
+        frame=views.frame_view(frame),
+        source=source_files.lines_around(
+            frame.file, frame.line, before=3, after=2, column=frame.column
+        ),
+        locals=tuple(
+            views.variable_view(one, session.refs) for one in variables[: stop_report.LOCALS_MAX]
+        ),
+        locals_total=len(variables),
+    )
+
+
+async def frame_variables(
+    session: Session,
+    *,
+    only_arguments: bool = False,
+    number: int | None = None,
+    with_scopes: bool = False,
+) -> answers.Variables:
+    """Show the locals, or the arguments, of the current frame, or of another one.
+
+    The current frame stays so. `with_scopes` adds the frame's other groups of variables.
+    """
+    frame = await frame_of(session, number)
+    found = await stop_report.frame_locals(session, frame)
+    if only_arguments:
+        names = await session.backend.argument_names(frame)
+        if names is None:
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED,
+                f"{session.backend.adapter_name} does not tell the arguments from the locals here",
+                hint="debugger locals shows both",
+            )
+        by_name = {one.name: one for one in reversed(found)}
+        found = [by_name[name] for name in names if name in by_name]
+    return answers.Variables(
+        variables=tuple(views.variable_view(one, session.refs) for one in found[:_LOCALS_MAX]),
+        total=len(found),
+        frame=views.frame_view(frame),
+        scopes=await _other_scopes(session, frame) if with_scopes else UNSET,
+        note=UNSET if found else await _reason_for_none(session, frame),
+    )
+
+
+async def _reason_for_none(session: Session, frame: Frame) -> str | UnsetType:
+    """Say why a frame has no variables, where the backend knows a reason."""
+    return next((one.note for one in await session.backend.read_scopes(frame) if one.note), UNSET)
+
+
+async def _other_scopes(session: Session, frame: Frame) -> tuple[answers.VariableScope, ...]:
+    shown = []
+    for scope in await session.backend.read_scopes(frame):
+        if scope.kind in {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}:
+            continue
+        found = await session.backend.read_variables(scope.handle)
+        if not found:
+            continue
+        views_ = tuple(views.variable_view(one, session.refs) for one in found[:_LOCALS_MAX])
+        shown.append(answers.VariableScope(scope.name, views_, len(found)))
+    return tuple(shown)
+
+
+async def read_backtrace(
+    session: Session, *, thread: int | None, limit: int, with_locals: bool
+) -> answers.Backtrace:
+    """Show a thread's stack."""
+    session.require_state(State.STOPPED, to="show the stack")
+    chosen = (
+        await known_thread(session, thread)
+        if thread is not None
+        else await _selected_thread(session)
+    )
+    stack = await session.backend.read_stack(chosen, levels=min(limit, FRAMES_MAX))
+    shown = [views.frame_view(one) for one in stack.frames]
+    if with_locals:
+        shown = [await _with_locals(session, one) for one in stack.frames]
+    look = session.look
+    current = look.frame.index if look.frame is not None and chosen == look.thread else 0
+    return answers.Backtrace(
+        thread=chosen,
+        frames=tuple(shown),
+        total=stack.total,
+        current=current,
+        note=views.lost_callers(stack.frames) or UNSET,
+    )
+
+
+async def _with_locals(session: Session, frame: Frame) -> answers.FrameView:
+    found: Sequence[Variable] = []
+    if frame.file is not None:
+        found = await stop_report.frame_locals(session, frame)
+    view = views.frame_view(frame)
+    return answers.FrameView(
+        index=view.index,
+        function=view.function,
+        file=view.file,
+        line=view.line,
+        column=view.column,
+        address=view.address,
+        module=view.module,
+        locals=tuple(
+            views.variable_view(one, session.refs, most=200) for one in found[:_NESTED_MAX]
+        ),
+    )
+
+
+async def all_backtraces(session: Session, *, limit: int) -> answers.Backtraces:
+    """Show the stacks of all threads, at most 100 of them."""
+    session.require_state(State.STOPPED, to="show the stacks")
+    threads = await session.backend.list_threads()
+    shown: list[answers.Backtrace] = []
+    limit_s = asyncio.get_running_loop().time() + _THREADS_S
+    for one in threads[:_THREADS_MAX]:
+        if shown and asyncio.get_running_loop().time() > limit_s:
+            break
+        if one.is_running:
+            shown.append(answers.Backtrace(one.id, (), None, state=State.RUNNING.value))
+            continue
+        stack = await session.backend.read_stack(one.id, levels=min(limit, FRAMES_MAX))
+        frames = tuple(views.frame_view(frame) for frame in stack.frames)
+        shown.append(answers.Backtrace(thread=one.id, frames=frames, total=stack.total))
+    return answers.Backtraces(threads=tuple(shown), total=len(threads))
+
+
+async def list_threads(session: Session) -> answers.Threads:
+    """List the threads and where they are, at most 100 with a place."""
+    session.require_state(State.STOPPED, State.RUNNING, to="list the threads")
+    found = await session.backend.list_threads()
+    stop_alone = paused_alone(session) is not None
+    shown = []
+    limit_s = asyncio.get_running_loop().time() + _THREADS_S
+    for number, one in enumerate(found):
+        frame = None
+        in_time = asyncio.get_running_loop().time() < limit_s
+        is_stopped = not one.is_running and (stop_alone or session.state is State.STOPPED)
+        if is_stopped and number < _THREADS_MAX and in_time:
+            frame = await _user_frame_of(session, one.id)
+        shown.append(
+            answers.ThreadView(
+                id=one.id,
+                name=one.name[: views.NAME_MAX],
+                state=(State.STOPPED if is_stopped else State.RUNNING).value,
+                frame=frame,
+                current=one.id == session.look.thread,
+                breakpoints=_breakpoints_of(session, one) or UNSET,
+                stopped_s=round(one.stopped_s, 1) if one.stopped_s is not None else UNSET,
+            )
+        )
+    return answers.Threads(threads=tuple(shown), total=len(found))
+
+
+def _breakpoints_of(session: Session, thread: Thread) -> tuple[int, ...]:
+    known = [session.breakpoints.by_backend_id(number) for number in thread.hits]
+    return tuple(one.id for one in known if one is not None and not one.internal)
+
+
+def paused_alone(session: Session) -> tuple[int, ...] | None:
+    """Return the threads that wait, where each stops on its own; None where all stop at once."""
+    try:
+        return tuple(session.backend.find_ability(PauseAllAbility).waiting_threads)
+    except DebuggerError:
+        return None
+
+
+async def _user_frame_of(session: Session, thread: int) -> answers.FrameView | None:
+    stack = await session.backend.read_stack(thread, levels=8)
+    if not stack.frames:
+        return None
+    own = next((one for one in stack.frames if source_files.is_readable(one.file)), stack.frames[0])
+    return views.frame_view(own)
+
+
+async def choose_thread(session: Session, number: int | None) -> answers.CurrentFrame:
+    """Make a thread the current one, and show where it is."""
+    session.require_state(State.STOPPED, to="choose a thread")
+    if number is not None:
+        session.look.thread = await known_thread(session, number)
+        session.look.frame = None
+    thread = await _selected_thread(session)
+    if session.look.frame is None:
+        stack = await session.backend.read_stack(thread, levels=stop_report.LEVELS)
+        if not stack.frames:
+            raise DebuggerError(
+                ErrorCode.NOT_FOUND, f"thread {thread} has no stack", hint="debugger threads"
+            )
+        own = next(
+            (one for one in stack.frames if source_files.is_readable(one.file)), stack.frames[0]
+        )
+        session.look.frame, session.look.shown_index = own, own.index
+    return await _select_frame(session, session.look.frame)
+
+
+async def known_thread(session: Session, number: int) -> int:
+    """Return a thread's number if there is such a thread."""
+    known = [one.id for one in await session.backend.list_threads()]
+    if number not in known:
+        some = ", ".join(map(str, known[:10])) + (", …" if len(known) > 10 else "")  # noqa: PLR2004
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND, f"no thread {number}; there are: {some}", hint="debugger threads"
+        )
+    return number
+
+
+async def list_source(
+    session: Session,
+    file: str | None,
+    line: int | None,
+    *,
+    context: int,
+    is_whole: bool = False,
+) -> answers.Source:
+    """Show the source around a line, of the current frame if none is given.
+
+    With `is_whole` all lines of the frame's function, where its text tells which they are.
+    """
+    function = None
+    if file is None or line is None:
+        frame = await frame_of(session)
+        if frame.file is None or frame.line is None:
+            raise DebuggerError(
+                ErrorCode.NOT_FOUND,
+                f"no source is known for {frame.function}",
+                hint="debugger backtrace; debugger up goes to a caller",
+            )
+        own_text = await session.backend.read_source(frame)
+        if own_text is not None and not source_files.is_readable(frame.file):
+            return _from_text(own_text, frame, context)
+        function = frame.function
+        file, line = file or frame.file, line or frame.line
+    whole = source_files.function_lines(file, line, function) if is_whole and function else None
+    shown, total = source_files.list_lines(file, line, context=context)
+    return answers.Source(file=file, lines=whole or shown, total=total, function=function)
+
+
+async def function_listing(
+    session: Session, spec: BreakpointSpec, *, context: int
+) -> answers.Source:
+    """Show the source of a function, which the debugger finds as for a breakpoint (a job).
+
+    Raises:
+        DebuggerError: NOT_FOUND if it has none.
+    """
+    session.require_state(State.STOPPED, to="find a function")
+    ours = await session.binding.add(spec, internal=True)
+    await session.binding.remove(ours)
+    bound = ours.bound
+    if bound is None or bound.file is None or bound.line is None:
+        near = ", ".join(bound.near_names) if bound is not None else ""
+        why = bound.why if bound is not None else None
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            why or f"no source of {spec.function} is known",
+            hint=f"names like it: {near}" if near else "debugger source FILE:LINE",
+        )
+    whole = source_files.function_lines(bound.file, bound.line, spec.function or "")
+    shown, total = source_files.list_lines(bound.file, bound.line, context=context)
+    if whole is not None:
+        shown = tuple(msgspec.structs.replace(one, current=False) for one in whole)
+    return answers.Source(file=bound.file, lines=shown, total=total, function=spec.function)
+
+
+def _from_text(text: str, frame: Frame, context: int) -> answers.Source:
+    every = source_files.split_lines(text.encode())
+    line = frame.line or 1
+    first = max(1, line - context)
+    return answers.Source(
+        file=frame.file or "",
+        lines=tuple(
+            answers.SourceLine(number, every[number - 1], current=number == line)
+            for number in range(first, min(len(every), line + context) + 1)
+        ),
+        total=len(every),
+        function=frame.function,
+    )
+
+
+def _how_to_catch(session: Session) -> str:
+    try:
+        words = session.backend.find_ability(ExceptionAbility).catch_filters
+    except DebuggerError:
+        return "debugger context shows where it stopped"
+    word = next((one for one in ("throw", "raised", "panic") if one in words), next(iter(words)))
+    return f"debugger catch {word} stops at the next one"
+
+
+def _last_whole_lines(trace: str) -> str:
+    """Return a trace, or its end, of which no line is cut."""
+    return trace if len(trace) <= _TRACE_MAX else trace[-_TRACE_MAX:].partition("\n")[2]
+
+
+async def describe_exception(session: Session) -> ExceptionInfo:
+    """Tell all of the exception, or the signal, that the program stopped at."""
+    session.require_state(State.STOPPED, to="show an exception")
+    happened = session.last_stop
+    details = None
+    if happened is not None and happened.reason in {StopReason.EXCEPTION, StopReason.SIGNAL}:
+        details = await session.backend.read_exception(happened)
+    if happened is None or details is None:
+        why = f"it was a {happened.reason.value}".replace("_", " ") if happened else "no stop"
+        raise DebuggerError(
+            ErrorCode.WRONG_STATE,
+            f"the program did not stop at an exception: {why}",
+            hint=_how_to_catch(session),
+        )
+    frame = await frame_of(session)
+    trace = _last_whole_lines(details.trace)
+    return ExceptionInfo(
+        type=details.type[: views.NAME_MAX],
+        message=views.value_text(details.message, 1 << 14),
+        causes=tuple(views.value_text(one) for one in details.causes),
+        trace=trace,
+        summary=tuple(fold_libraries(trace.splitlines(), session.target.cwd)),
+        thread=happened.thread,
+        frame=views.frame_view(frame),
+    )

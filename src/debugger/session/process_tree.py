@@ -1,0 +1,332 @@
+"""How the sessions of a program and of its child processes belong together."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import Breakpoint, BreakpointSpec
+from debugger.model.events import EventKind
+from debugger.model.state import State
+from debugger.system.process_info import child_commands
+
+if TYPE_CHECKING:
+    from debugger.backends.base import ChildStarted
+    from debugger.session.session import Session
+
+    Job = Callable[[Session], Awaitable[object]]
+
+# What `other_process_notes` says of sessions.
+_OF_SESSIONS = re.compile(
+    r"this is \S+, (?:a child process|a worker) of \S+\Z|\S+ is stopped too: debugger use "
+    r"|\d+ more are stopped: debugger sessions\Z"
+)
+
+
+class ProcessTree(Protocol):
+    """What a session asks of the list that it is in."""
+
+    def add_child(self, parent: Session, child: ChildStarted) -> None:
+        """Make a session of a child process."""
+
+    def live_children(self, parent: Session) -> list[Session]:
+        """Return the sessions of child processes that still live."""
+
+    def note_change(self) -> None:
+        """Note that a session's name, program, pid or life has changed."""
+
+    def tree_sessions(self, session: Session) -> list[Session]:
+        """Return the sessions of one family: a program's and its child processes'."""
+
+    def make_current(self, session: Session) -> None:
+        """Make a session the current one."""
+
+
+_NAMED_MAX = 5
+_ADAPTERS = ("debugpy", "js-debug")
+_FOLLOW_NO_FORK = frozenset({"codelldb", "lldb", "lldb-dap"})
+_FOLLOW_SOON = frozenset({"frida"})
+_STARTED = 19  # the field of proc_pid_stat(5), counted from the state
+_SOON_S = 1.0
+_RUNS = {State.INITIALIZING, State.CONFIGURING, State.RUNNING}
+_SETTLE_S = 0.3
+_END_S = 2.0
+
+
+@dataclass
+class TimelineCursors:
+    """Up to where a family's timeline was told: in reports, to `output`, and as notes.
+
+    `free` are the processes that were told to be in no session.
+    """
+
+    reported: int = 0
+    asked: int = 0
+    noted: int = 0
+    free: set[int] = field(default_factory=set)
+
+
+def ended_elsewhere(name: str) -> DebuggerError:
+    """Return what is said to whoever was using a session that another command ended."""
+    return DebuggerError(
+        ErrorCode.NO_SESSION,
+        f"the session {name} was ended by another command",
+        hint="debugger sessions",
+    )
+
+
+def root_session(session: Session) -> Session:
+    """Return the session of the program that all of this family come from."""
+    while session.parent is not None:
+        session = session.parent
+    return session
+
+
+def descendants(session: Session) -> list[Session]:
+    """Return the sessions of all processes that a program started, and those started, and so on."""
+    found = [session]
+    for one in session.family.tree_sessions(session):  # parents come before their children
+        if one.parent in found:
+            found.append(one)
+    return found[1:]
+
+
+@asynccontextmanager
+async def observe_end(session: Session, *, kill: bool) -> AsyncIterator[None]:
+    """See a process end that is being ended; debugpy only asks a child to (bounded).
+
+    A program's own guard sees to all that the program started, but not to what was attached to.
+    """
+    is_guarded = session.parent is None and isinstance(session.target, LaunchTarget)
+    is_elsewhere = isinstance(session.target, AttachTarget) and session.target.connect is not None
+    if not kill or is_guarded or is_elsewhere or not session.is_live or session.pid is None:
+        yield
+        return
+    try:
+        process = os.pidfd_open(session.pid)
+    except (AttributeError, OSError):  # no Linux; or it has gone
+        yield
+        return
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(process, over.set)
+    try:
+        yield
+        try:
+            async with asyncio.timeout(_END_S):
+                await over.wait()
+        except TimeoutError:
+            with suppress(OSError):
+                signal.pidfd_send_signal(process, signal.SIGKILL)
+    finally:
+        loop.remove_reader(process)
+        os.close(process)
+
+
+def ends_quietly(session: Session, *, awaits_root: bool = False) -> bool:
+    """Tell whether its end is no answer to a wait: a child's, while others of its family run.
+
+    With `awaits_root` the program itself ran when the wait began: its end, which may be told after
+    its last child's, is the answer.
+    """
+    if session.parent is None:
+        return False
+    if awaits_root or not root_session(session).is_noted:  # the program's end is told at any moment
+        return True
+    return any(one.is_live for one in _other_sessions(session))
+
+
+def whose_end(session: Session) -> Session:
+    """Return whose end is told when this one's came: the program's, if nobody was told of it."""
+    program = root_session(session)
+    is_over = session.state is program.state is State.TERMINATED
+    return program if is_over and program.is_noted and not program.is_reported else session
+
+
+def find_member(session: Session, name: str) -> Session | None:
+    """Return the session of this family with a name."""
+    return next((one for one in session.family.tree_sessions(session) if one.name == name), None)
+
+
+def find_unreported(session: Session) -> Session | None:
+    """Return a session of this family whose stop or end nobody was told of, itself first."""
+    for one in [session, *_other_sessions(session)]:
+        is_over = one.state is State.TERMINATED and not ends_quietly(one)
+        if not one.is_reported and (one.state is State.STOPPED or is_over):
+            return one
+    return None
+
+
+def stopped_too(session: Session) -> Session | None:
+    """Return another process of this family whose stop nobody was told of."""
+    for one in _other_sessions(session):
+        if one.state is State.STOPPED and not one.is_reported:
+            return one
+    return None
+
+
+def is_of_sessions(note: str) -> bool:
+    """Tell whether a note only names sessions, which a question's own are ended with it."""
+    return _OF_SESSIONS.match(note) is not None
+
+
+def other_process_notes(session: Session) -> list[str]:
+    """Say which other processes of this family are stopped, or in no session."""
+    told = []
+    if session.parent is not None:
+        kind = "a child process" if session.pid is not None else "a worker"
+        told.append(f"this is {session.name}, {kind} of {session.parent.name}")
+    stopped = [one.name for one in _other_sessions(session) if one.state is State.STOPPED]
+    told += [f"{name} is stopped too: debugger use {name}" for name in stopped[:_NAMED_MAX]]
+    if len(stopped) > _NAMED_MAX:
+        told.append(f"{len(stopped) - _NAMED_MAX} more are stopped: debugger sessions")
+    return told + _uncontrolled_processes(session)
+
+
+def still_running(session: Session) -> tuple[str, ...]:
+    """Return the names of the other sessions of this family that run."""
+    return tuple(one.name for one in _other_sessions(session) if one.state in _RUNS)
+
+
+def _uncontrolled_processes(session: Session) -> list[str]:
+    """Say once which processes the program has started that no session is for.
+
+    LLDB follows the parent at a fork; debugpy does not reach through a shell; gdb leaves alone what
+    shares its parent's memory, and what it could not take hold of.
+    """
+    known = {one.pid for one in session.family.tree_sessions(session) if one.error is None}
+    known |= session.cursors.free
+    found = {} if session.pid is None or not session.is_live else child_commands(session.pid)
+    free = {
+        pid: words
+        for pid, words in found.items()
+        # What has not become a session yet is debugpy's own start of it; js-debug has a watchdog.
+        if pid not in known and not any(own in word for word in words for own in _ADAPTERS)
+        if not _is_process_stopped(pid) and not (session.adapter in _FOLLOW_SOON and _is_new(pid))
+    }
+    if not free:
+        return []
+    session.cursors.free |= free.keys()
+    named = [f"{pid} ({Path(words[0]).name})" for pid, words in free.items() if words]
+    if not named:
+        return []
+    more = f" and {len(named) - _NAMED_MAX} more" * (len(named) > _NAMED_MAX)
+    way = "; --adapter gdb follows a fork" if session.adapter in _FOLLOW_NO_FORK else ""
+    return [f"not debugged, started by the program: {', '.join(named[:_NAMED_MAX])}{more}{way}"]
+
+
+def _is_new(pid: int) -> bool:
+    """Tell whether a process was started just now, and may be about to be taken hold of."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return True  # it has ended
+    began_s = int(stat.rpartition(")")[2].split()[_STARTED]) / os.sysconf("SC_CLK_TCK")
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - began_s < _SOON_S
+
+
+def _is_process_stopped(pid: int) -> bool:
+    """Tell whether a process is stopped: it waits for its debugger, or is none's yet."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[:1] in (["t"], ["T"])
+
+
+async def wait_for_child_ends(session: Session) -> None:
+    """Wait a little for the ends of child processes that a program's end brings about."""
+    timeline = session.timeline
+    limit = asyncio.get_running_loop().time() + _SETTLE_S
+    while True:
+        cursor = timeline.cursor()
+        left = limit - asyncio.get_running_loop().time()
+        ending = [one for one in _other_sessions(session) if one.state is State.RUNNING]
+        if not ending or left <= 0:
+            return
+        await timeline.wait(cursor, {EventKind.EXIT}, left)
+
+
+def note_ends(session: Session) -> None:
+    """Note that an end was told: with it the ends of those that ended before."""
+    for one in _other_sessions(session):
+        if one.state is State.TERMINATED and one.error is None:
+            one.is_reported = True
+
+
+def find_running(session: Session) -> Session:
+    """Return a session, or another of its family that still runs where it has ended."""
+    if session.state is not State.TERMINATED:
+        return session
+    return next((one for one in _other_sessions(session) if one.state in _RUNS), session)
+
+
+def is_ending(session: Session) -> bool:
+    """Tell whether it has ended and an end in its family is still to be told."""
+    return session.state is State.TERMINATED and any(
+        one.state is State.TERMINATED and not one.is_noted
+        for one in [session, *_other_sessions(session)]
+    )
+
+
+def _other_sessions(session: Session) -> list[Session]:
+    return [one for one in session.family.tree_sessions(session) if one is not session]
+
+
+# -- breakpoints are a family's: each process has all of them, under the same numbers -----------
+
+
+async def add_breakpoint(session: Session, spec: BreakpointSpec) -> Breakpoint:
+    """Want a breakpoint in a program and in all its processes that run.
+
+    Raises:
+        DebuggerError: What the backend raises; then nobody wants it.
+    """
+    made = await session.run_job(lambda: session.binding.add(spec))
+    await _in_the_others(session, lambda one: one.binding.adopt(made))
+    return made
+
+
+async def drop_breakpoint(session: Session, known: Breakpoint) -> None:
+    """Stop wanting a breakpoint, in all processes."""
+    await session.run_job(lambda: session.binding.remove(known))
+    await _in_the_others(session, lambda one: one.binding.drop_number(known.id))
+
+
+async def switch_elsewhere(session: Session, number: int, *, on: bool) -> None:
+    """Switch a breakpoint on or off in the other processes too."""
+    await _in_the_others(session, lambda one: one.binding.enable(number, on=on))
+
+
+def drop_later_elsewhere(session: Session, known: Breakpoint) -> None:
+    """Stop wanting a temporary breakpoint that another process was stopped at."""
+    for one in _sharing_sessions(session):
+        one.drop_later(known.id)
+
+
+def count_hits(session: Session, number: int) -> int:
+    """Count the stops at a breakpoint, in all processes."""
+    return sum(one.breakpoints.count_hits(number) for one in [session, *_other_sessions(session)])
+
+
+async def _in_the_others(session: Session, job: Job) -> None:
+    async def turn(one: Session) -> None:
+        # One that ends meanwhile needs it no more.
+        with suppress(DebuggerError):
+            await one.run_job(lambda: job(one))
+
+    await asyncio.gather(*(turn(one) for one in _sharing_sessions(session)))
+
+
+def _sharing_sessions(session: Session) -> list[Session]:
+    """Return the others that have breakpoints: those that live, and the program, to restart."""
+    return [one for one in _other_sessions(session) if one.is_live or one.parent is None]

@@ -1,0 +1,136 @@
+"""What a stop is called, and what the user looks at and has been shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.model.breakpoints import Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.program import Frame, ResumeKind, Stopped, StopReason, Variable
+
+TRAIL_MAX = 200
+
+
+@dataclass
+class Selection:
+    """What the user looks at: a thread and a frame, and what was shown of the last two stops.
+
+    `shown` and `before` are a frame's identity and its locals. `trail` has the steps since the
+    last stop that was no step's, which was `anchor`, with its frame and hits; one that is None was
+    another way to go on. `begun` are the breakpoints with which the run began.
+    `is_changed`, `has_read_stdin`: a second run has not what was set, or typed, in it.
+    """
+
+    thread: int | None = None
+    frame: Frame | None = None
+    shown_index: int = 0  # of the frame that the stop was reported in
+    file: str | None = None
+    stop: Stopped | None = None
+    shown: tuple[object, list[Variable]] = (None, [])
+    before: tuple[object, list[Variable]] = (None, [])
+    trail: tuple[ResumeKind | None, ...] = ()
+    anchor: tuple[Stopped, Frame | None, tuple[int, ...]] | None = None
+    begun: tuple[BreakpointSpec, ...] = ()
+    is_changed: bool = False
+    has_read_stdin: bool = False
+
+    def note_resume(
+        self, how: ResumeKind | None, stop: Stopped | None, hits: Sequence[int]
+    ) -> None:
+        """Note that a stop is being left, and how; its frames are none any more."""
+        if stop is not None and (stop.reason is not StopReason.STEP or hits):
+            self.trail, self.anchor = (how,), (stop, self.frame, tuple(hits))
+        elif len(self.trail) < TRAIL_MAX:
+            self.trail = (*self.trail, how)
+        self.frame, self.shown_index = None, 0
+
+    def note_shown(self, stop: Stopped, identity: object, variables: list[Variable]) -> None:
+        """Note what is being shown; of the same stop it may be shown again, to somebody else."""
+        if self.stop is not stop:
+            self.stop, self.before = stop, self.shown
+        self.shown = (identity, variables)
+
+    def note_changed(self) -> None:
+        """Note that the user may have changed anything: the next stop is told in full."""
+        self.stop, self.shown, self.is_changed = None, (None, []), True
+
+
+def name_stop(
+    stop: Stopped, hit_breakpoints: Sequence[Breakpoint], *, is_entry: bool, is_pause: bool
+) -> Stopped:
+    """Name a stop's reason by what only the session knows: what was asked for, what was hit."""
+    reason = stop.reason
+    if (
+        is_entry
+        and not hit_breakpoints
+        and reason in {StopReason.PAUSE, StopReason.BREAKPOINT, StopReason.STEP}
+    ):
+        reason = StopReason.ENTRY
+    elif is_pause and not hit_breakpoints and reason in {StopReason.STEP, StopReason.BREAKPOINT}:
+        # js-debug tells a pause as a step; lldb-dap 19 as a breakpoint, at the loader's own.
+        reason = StopReason.PAUSE
+    elif reason is StopReason.PAUSE and not is_pause and stop.signal is not None:
+        reason = (
+            StopReason.SIGNAL
+        )  # LLDB tells a pause as the SIGSTOP that made it; this one is not ours
+    elif reason in {StopReason.BREAKPOINT, StopReason.FUNCTION_BREAKPOINT} and hit_breakpoints:
+        if all(one.internal for one in hit_breakpoints):
+            reason = StopReason.GOTO
+        elif all(
+            one.spec.kind is BreakpointKind.EXCEPTION for one in hit_breakpoints if not one.internal
+        ):
+            reason = StopReason.EXCEPTION
+        elif all(
+            one.spec.kind is BreakpointKind.WATCHPOINT
+            for one in hit_breakpoints
+            if not one.internal
+        ):
+            reason = StopReason.WATCHPOINT
+        elif all(
+            one.spec.kind is BreakpointKind.FUNCTION for one in hit_breakpoints if not one.internal
+        ):
+            reason = StopReason.FUNCTION_BREAKPOINT
+        else:
+            reason = StopReason.BREAKPOINT
+    is_own = reason in {StopReason.PAUSE, StopReason.ENTRY}
+    return msgspec.structs.replace(stop, reason=reason, signal=None if is_own else stop.signal)
+
+
+_DEBUGGERS = ("lldb", "debugserver", "gdb", "dlv", "node", "codelldb", "python")
+
+
+def foreign_processes(killed: Sequence[str], program: int | None) -> tuple[str, ...]:
+    """Leave out the debugger's own processes, and the program, from those that were killed."""
+    return tuple(
+        one
+        for one in killed
+        if not one.partition(" (")[2].startswith(_DEBUGGERS)
+        and one.partition(" (")[0] != str(program)
+    )
+
+
+def target_program(target: LaunchTarget | AttachTarget) -> str | None:
+    """Return what is debugged: a path, or `-m MODULE`."""
+    if isinstance(target, LaunchTarget) and target.module:
+        return f"-m {target.module}"
+    return target.program
+
+
+def default_name(target: LaunchTarget | AttachTarget) -> str:
+    """Name what is debugged where its program is not known."""
+    if isinstance(target, AttachTarget) and target.connect is not None:
+        host, port = target.connect
+        return f"{host}-{port}"
+    return f"pid-{target.pid}" if isinstance(target, AttachTarget) else "program"
+
+
+def stop_location_text(stop: Stopped | None, frame: Frame | None) -> str | None:
+    """Say where a program stopped last, in a few words; None before it has."""
+    if stop is None:
+        return None
+    at = f" in {frame.function}" if frame is not None else ""
+    line = f" at {frame.file}:{frame.line}" if frame is not None and frame.file else ""
+    return f"{stop.reason.value}{at}{line}"

@@ -1,0 +1,300 @@
+"""Which sessions there are, by name, and which is the current one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os.path
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from debugger.backends.base import AttachTarget, ChildStarted, ClosedBackend, LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.location import near_names
+from debugger.model.state import State
+from debugger.session.process_tree import TimelineCursors, descendants, observe_end, root_session
+from debugger.session.selection import default_name, target_program
+from debugger.session.session import MakeBackend, Session
+from debugger.session.timeline import Timeline
+
+LIVE_MAX = 20
+_ENDED_MAX = 20
+_NAME_MAX = 64
+_log = logging.getLogger(__name__)
+
+
+def _is_over(session: Session) -> bool:
+    # One that has not begun is neither live nor over.
+    return session.state is State.TERMINATED
+
+
+def _target_of(parent: Session, child: ChildStarted) -> LaunchTarget | AttachTarget:
+    """Return what a child process runs; its parent's program where nothing is known."""
+    if isinstance(parent.target, AttachTarget) or not child.words:
+        return parent.target
+    program, *args = child.words
+    at = os.path.join(parent.target.cwd, program)
+    program = at if os.path.exists(at) else program
+    return msgspec.structs.replace(parent.target, program=program, module=None, args=tuple(args))
+
+
+class SessionList:
+    """All sessions of the daemon; `on_change` is called when one begins to live or ends."""
+
+    def __init__(self, *, on_change: Callable[[], None], timeline: Callable[[], Timeline]) -> None:
+        self._sessions: dict[str, Session] = {}
+        self._current: str | None = None
+        self._on_change = on_change
+        self._timeline = timeline
+        self._adoptions: set[asyncio.Task[None]] = set()
+        self._private: set[str] = set()
+
+    @property
+    def current(self) -> str | None:
+        """The name of the current session."""
+        return self._current
+
+    def all_sessions(self) -> list[Session]:
+        """Return all sessions, oldest first."""
+        return list(self._sessions.values())
+
+    def get(self, name: str | None) -> Session:
+        """Return a session by name, or the current one.
+
+        Raises:
+            DebuggerError: NO_SESSION, naming those that exist.
+        """
+        wanted = name or self._current
+        if wanted is None:
+            raise DebuggerError(
+                ErrorCode.NO_SESSION, "no debug session", hint="debugger start PROGRAM begins one"
+            )
+        found = self._sessions.get(wanted)
+        if found is None:
+            names = ", ".join(self._sessions) or "none"
+            near = near_names(wanted, self._sessions)
+            hint = f"debugger use {near[0]}" if near else "debugger sessions"
+            raise DebuggerError(
+                ErrorCode.NO_SESSION, f"no session {wanted!r}; there are: {names}", hint=hint
+            )
+        return found
+
+    async def create(
+        self,
+        target: LaunchTarget | AttachTarget,
+        make_backend: MakeBackend,
+        *,
+        name: str | None,
+        private: str | None = None,
+    ) -> Session:
+        """Make a session and the current one; an ended one of the same name is replaced.
+
+        A `private` one gets this name, or one with a number, and never becomes the current one
+        unless it is chosen.
+
+        Raises:
+            DebuggerError: USAGE for a name in use or a bad one, or too many sessions.
+        """
+        live = [one for one in self._sessions.values() if not _is_over(one)]
+        if len(live) >= LIVE_MAX:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"there are {LIVE_MAX} live sessions already",
+                hint="debugger stop --session NAME ends one, debugger sessions lists them",
+            )
+        chosen = self._unused_name(private) if private else self._free_name(name, target)
+        ended = self._sessions.pop(chosen, None)
+        session = Session(
+            chosen,
+            target=target,
+            make_backend=make_backend,
+            timeline=self._timeline(),
+            cursors=TimelineCursors(),
+            family=self,
+        )
+        # It has its name before anything is awaited: another `start` must not take it.
+        self._sessions[chosen] = session
+        if private:
+            self._private.add(chosen)
+        else:
+            self._private.discard(chosen)
+            self._current = chosen
+        try:
+            if ended is not None:
+                await self._remove(ended)
+            await session.open()
+            await self._forget_old()
+        except asyncio.CancelledError:
+            await self.close(session, kill=True)
+            raise
+        return session
+
+    def _free_name(self, name: str | None, target: LaunchTarget | AttachTarget) -> str:
+        if name is not None:
+            is_word = name.isprintable() and name.strip() and not name.startswith("-")
+            if not is_word or len(name) > _NAME_MAX:
+                raise DebuggerError(
+                    ErrorCode.USAGE, f"not a session's name: {name!r}", hint="debugger sessions"
+                )
+            known = self._sessions.get(name)
+            if known is not None and not _is_over(known):
+                raise DebuggerError(
+                    ErrorCode.USAGE,
+                    f"the session {name!r} is in use",
+                    hint=f"debugger stop --session {name} ends it",
+                )
+            return name
+        program = getattr(target, "module", None) or target.program
+        own = program if program and not program.startswith("/proc/") else None
+        return self._unused_name(Path(own).stem if own else default_name(target))
+
+    def _unused_name(self, base: str) -> str:
+        """Return a name that no live session has."""
+        number, chosen = 1, base
+        while chosen in self._sessions and not _is_over(self._sessions[chosen]):
+            number += 1
+            chosen = f"{base}-{number}"
+        return chosen
+
+    async def _forget_old(self) -> None:
+        ended = [one for one in self._sessions.values() if _is_over(one) and one.parent is None]
+        for old in ended[: max(0, len(ended) - _ENDED_MAX)]:
+            if old.name != self._current:
+                await self.close(old, kill=True)
+
+    async def close(self, session: Session, *, kill: bool) -> ClosedBackend:
+        """End a session and its children, and forget them."""
+        async with observe_end(session, kill=kill):
+            closed = await session.close(kill=kill)
+        children = descendants(session)
+        # Those that had ended before still take jobs.
+        await asyncio.gather(*(one.close(kill=kill) for one in children))
+        for one in [session, *children]:
+            self._sessions.pop(one.name, None)
+            self._private.discard(one.name)
+        if session.parent is None:
+            session.timeline.close()
+        parent = session.parent
+        is_lost = self._current not in self._sessions
+        if is_lost and parent is not None and not self._is_private(parent):
+            self._current = parent.name
+        if self._current not in self._sessions:
+            known = [one for one in self._sessions.values() if not self._is_private(one)]
+            live = [one.name for one in known if one.is_live]
+            rest = live or [one.name for one in known]
+            self._current = rest[-1] if rest else None
+        self._on_change()
+        return closed
+
+    async def _remove(self, session: Session) -> None:
+        relatives = self.tree_sessions(session)
+        # Those that had ended before still take jobs: each has a task that waits for them.
+        await asyncio.gather(*(one.close(kill=True) for one in [session, *relatives]))
+        for one in relatives:
+            self._sessions.pop(one.name, None)
+            await one.close(kill=True)
+        if session.parent is None:
+            session.timeline.close()
+
+    async def close_all(self) -> list[str]:
+        """End every session; return their names, of children and private ones those that lived.
+
+        What was attached to is not ours, and runs on.
+        """
+        roots = [one for one in self._sessions.values() if one.parent is None]
+        names = [
+            one.name
+            for one in self._sessions.values()
+            if one.is_live or (one.parent is None and not self._is_private(one))
+        ]
+        ending = (self.close(one, kill=isinstance(one.target, LaunchTarget)) for one in roots)
+        await asyncio.gather(*ending)
+        return names
+
+    # -- what a session asks of its family ------------------------------------------------------
+
+    def add_child(self, parent: Session, child: ChildStarted) -> None:
+        """Make a session of a child process; it stops at the parent's breakpoints."""
+        task = asyncio.create_task(self._create_child(parent, child))
+        self._adoptions.add(task)
+        task.add_done_callback(self._adoptions.discard)
+
+    async def _create_child(self, parent: Session, child: ChildStarted) -> None:
+        number = 1
+        family = root_session(parent).name
+        while f"{family}.{number}" in self._sessions:
+            number += 1
+        session = Session(
+            f"{family}.{number}",
+            target=_target_of(parent, child),
+            make_backend=lambda *_: child.backend,
+            timeline=parent.timeline,
+            cursors=parent.cursors,
+            family=self,
+            parent=parent,
+        )
+        # It has its name and pid before anything is awaited: others may appear at once.
+        self._sessions[session.name] = session
+        session.pid = child.pid
+
+        async def begin() -> None:
+            # No breakpoint may come between: from here on it gets the family's.
+            for wanted in parent.breakpoints.user_breakpoints():
+                session.breakpoints.adopt(wanted)
+            await session.start_program(child.backend)
+
+        await session.open()
+        try:
+            await session.run_job(begin)
+        except DebuggerError as error:
+            _log.warning("the child process %s: %s", session.name, error.message)
+
+    def live_children(self, parent: Session) -> list[Session]:
+        """Return the sessions of child processes that still live."""
+        return [one for one in self._sessions.values() if one.parent is parent and one.is_live]
+
+    def tree_sessions(self, session: Session) -> list[Session]:
+        """Return the sessions of one family, which share a timeline."""
+        return [one for one in self._sessions.values() if one.timeline is session.timeline]
+
+    def make_current(self, session: Session) -> None:
+        """Make a session the current one if one of its family was."""
+        if self._is_private(session):
+            return
+        current = self._sessions.get(self._current or "")
+        if current is None or current.timeline is session.timeline:
+            self._current = session.name
+
+    def select(self, name: str) -> Session:
+        """Make a session the current one.
+
+        Raises:
+            DebuggerError: NO_SESSION.
+        """
+        session = self.get(name)
+        self._private.discard(root_session(session).name)
+        self._current = session.name
+        return session
+
+    def _is_private(self, session: Session) -> bool:
+        return root_session(session).name in self._private
+
+    def note_change(self) -> None:
+        """Note that a session's name, program, pid or life has changed."""
+        self._on_change()
+
+    def describe_live(self) -> list[dict[str, Any]]:
+        """Describe the live sessions, for whoever finds the daemon dead."""
+        return [
+            {
+                "name": one.name,
+                "program": target_program(one.target),
+                "pid": one.pid,
+                "attached": isinstance(one.target, AttachTarget) and one.target.core is None,
+            }
+            for one in self._sessions.values()
+            if one.is_live
+        ]

@@ -1,0 +1,67 @@
+"""Which state a session is in, and which commands fit it."""
+
+from __future__ import annotations
+
+from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import state as states
+from debugger.model.state import State
+from debugger.session.process_tree import ProcessTree
+
+
+def is_running_program(target: LaunchTarget | AttachTarget) -> bool:
+    """Tell whether what is debugged is a program that runs: a core file is not."""
+    return isinstance(target, LaunchTarget) or target.core is None
+
+
+def check_runs(target: LaunchTarget | AttachTarget, *, to: str) -> None:
+    """Check that what is debugged can run.
+
+    Raises:
+        DebuggerError: WRONG_STATE for a core file.
+    """
+    if not is_running_program(target):
+        raise DebuggerError(
+            ErrorCode.WRONG_STATE,
+            f"cannot {to}: a core file does not run",
+            hint="debugger backtrace and print look at it; debugger start PROGRAM runs one",
+        )
+
+
+class SessionState:
+    """The state of a session; `error` says what ended it where something went wrong."""
+
+    def __init__(self, family: ProcessTree) -> None:
+        self.family = family
+        self.state = State.IDLE
+        self.error: str | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether there is a program in it."""
+        return self.state not in {State.IDLE, State.TERMINATED}
+
+    def require_live(self, to: str) -> None:
+        """Check that there is a program.
+
+        Raises:
+            DebuggerError: PROGRAM_EXITED, ADAPTER_DIED.
+        """
+        live = (State.INITIALIZING, State.CONFIGURING, State.RUNNING, State.STOPPED)
+        self.require_state(*live, to=to)
+
+    def require_state(self, *allowed: State, to: str) -> None:
+        """Check that a command fits the state (see core.state.require)."""
+        if self.state is State.TERMINATED and self.error is not None and allowed:
+            raise DebuggerError(
+                ErrorCode.ADAPTER_DIED,
+                f"cannot {to}: {self.error}",
+                hint="debugger restart starts it again",
+            )
+        states.require_state(self.state, *allowed, to=to)
+
+    def _change_state(self, then: State) -> None:
+        was_live = self.is_live
+        self.state = states.check_transition(self.state, then) if then is not self.state else then
+        if was_live != self.is_live:
+            self.family.note_change()

@@ -1,0 +1,486 @@
+"""What a stop, or the end, is answered with: why, where, source, locals, stack, output."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import UNSET, UnsetType
+
+from debugger.backends.abilities import DisassemblyAbility, ReturnValueAbility
+from debugger.backends.base import AttachTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import BreakpointKind
+from debugger.model.events import EventKind
+from debugger.model.library_path import is_library
+from debugger.model.program import (
+    ExceptionDetails,
+    ExitedProgram,
+    Frame,
+    ScopeKind,
+    Stack,
+    Stopped,
+    StopReason,
+    Variable,
+)
+from debugger.model.state import State
+from debugger.session import crash_note, process_tree, source_files, views
+from debugger.session.event_record import is_crash
+from debugger.session.session import Session
+from debugger.session.timeline import Filters
+from debugger.system.idle_detector import IdleWait
+from debugger.system.thread_states import is_suspended
+
+LEVELS = 20
+LOCALS_MAX = 50
+_VALUE_MAX = 400
+_OUTPUT_MAX = 20
+_FAILURES_MAX = 500
+_BEFORE, _AFTER = 3, 2
+# Where these stop the program, nobody chose: the language's runtime may be there.
+_ANYWHERE = {StopReason.EXCEPTION, StopReason.SIGNAL, StopReason.PAUSE, StopReason.WATCHPOINT}
+_RETURNED = ("(return) ", "(Return Value)")
+# What Rust's runtime exits with, and the function in which a panic can be stopped at.
+_PANIC_STATUS = 101
+_PANIC = "rust_panic"
+_REPORT_LINES = 60  # of an uncaught exception, at the end of the output
+# What Node exits with where an await of a module can never be settled (its documentation).
+_UNSETTLED_STATUS = 13
+_MODULES = (".mjs", ".js", ".mts", ".ts")
+_UNSETTLED = (
+    "Node ends with status 13 where a module awaits what has not settled and nothing is left that "
+    "could settle it: no timer, no socket, no file"
+)
+_OVERFLOW = "RangeError: Maximum call stack size exceeded"
+OVERFLOWED = (
+    "it ended by a stack overflow, at which V8 does not stop: "
+    "debugger break FUNCTION --hit-count N stops in the Nth call"
+)
+MISSED = (
+    "it ended by an exception that the debugger did not stop at: behind an await, and in what "
+    "Node loads as a module, V8 cannot tell that nothing catches it; debugger crash -- CMD "
+    "finds it, and so do start --stop-on-entry, debugger catch throw and debugger continue"
+)
+_NODE_ENDED = re.compile(r"Node\.js v\d")
+_PANIC_MAX = 200
+_NO_VARIABLE = {"<error>"}
+_NAMELESS = re.compile(r"<(?:null|anonymous)>(?: @ .*)?")
+
+
+async def report_stop(
+    session: Session, *, context: int | None = None, is_full: bool = False
+) -> answers.Stop:
+    """Report where a stopped session is (a job).
+
+    With `is_full` everything is told again; otherwise, in the last report's frame, what changed.
+
+    Raises:
+        DebuggerError: WRONG_STATE, PROGRAM_EXITED, and what the backend raises.
+    """
+    session.require_state(State.STOPPED, to="look at it")
+    happened, thread = session.last_stop, session.look.thread
+    assert happened is not None
+    stack = await session.backend.read_stack(thread if thread is not None else 0, levels=LEVELS)
+    if session.look.frame is None:
+        session.look.frame = shown = users_frame(stack, happened, session.target.cwd)
+        session.look.shown_index = shown.index if shown is not None else 0
+        if thread == happened.thread:
+            session.locate_stop(shown)
+    frame = session.look.frame
+    # What needs no values is made while they are on their way.
+    nearby = _source_around(frame, context)
+    frames = tuple(views.frame_view(one) for one in stack.frames)
+    identity = _frame_identity(frame, stack, thread)
+    of_family = process_tree.other_process_notes(session)
+    variables = await _reported_locals(session, frame)
+    returned = [one for one in variables if one.name.startswith(_RETURNED)]
+    variables = [one for one in variables if not one.name.startswith(_RETURNED)]
+    if not returned and happened.reason is StopReason.STEP and frame is not None:
+        returned = await _returned_values(session, happened, frame)
+    exception = await _reported_exception(session, happened)
+    watched = await _watched_changes(session, happened, stack)
+    crash = session.crash if not is_crash(happened) else None
+    await crash_note.note_crash(session, happened, stack, frame, variables)
+    look = session.look
+    look.note_shown(happened, identity, variables)
+    is_same = identity is not None and identity == look.before[0] and not is_full
+    changed: tuple[answers.ChangedValue, ...] = ()
+    if is_same:
+        changed = views.changed_values(look.before[1], variables, session.refs, most=_VALUE_MAX)
+    if frame is not None and frame.file is not None:
+        look.file = frame.file
+    session.is_reported = True
+    output = new_output(session)
+    return answers.Stop(
+        session=session.name,
+        state=State.STOPPED.value,
+        reason=happened.reason.value,
+        raw_reason=happened.raw_reason,
+        description=_describe_stop(happened),
+        thread=thread,
+        frame=views.frame_view(frame) if frame is not None else None,
+        source=nearby,
+        locals=tuple(
+            views.variable_view(one, session.refs, most=_VALUE_MAX)
+            for one in variables[:LOCALS_MAX]
+        ),
+        locals_total=len(variables),
+        is_repeat=is_same,
+        changed=changed,
+        stack=frames,
+        stack_total=stack.total,
+        stack_own=None if is_same else _count_own_frames(stack),  # a repeated stop shows no stack
+        output=output.lines,
+        output_total=output.total,
+        output_dropped=output.dropped,
+        hit_breakpoints=session.hits,
+        watched=watched,
+        accessed_by=await accessed_by(session, stack.frames[0]) if watched else UNSET,
+        exception=_exception_view(exception),
+        signal=happened.signal,
+        returned=views.variable_view(returned[0], session.refs) if returned else None,
+        crash=crash or UNSET,
+        notes=_stop_notes(session, happened, of_family, stack),
+    )
+
+
+def users_frame(stack: Stack, happened: Stopped, cwd: str) -> Frame | None:
+    """Choose the frame to show: the innermost, or for a crash the innermost of the user's own."""
+    if not stack.frames:
+        return None
+    innermost = stack.frames[0]
+    is_here = source_files.is_readable(innermost.file)
+    if happened.reason in {StopReason.STEP, StopReason.ENTRY} or (
+        is_here and not innermost.is_subtle
+    ):
+        return innermost
+    readable = [one for one in stack.frames if source_files.is_readable(one.file)]
+    if is_here and happened.reason not in _ANYWHERE:
+        return innermost
+    plain = [one for one in readable if not one.is_subtle]
+    own = [one for one in plain if not is_library(one.file, cwd)]
+    return next(iter(own or plain or readable), innermost)
+
+
+def _source_around(frame: Frame | None, context: int | None) -> tuple[answers.SourceLine, ...]:
+    """Return the source around a frame's line, of so many lines on either side."""
+    before, after = (_BEFORE, _AFTER) if context is None else (context, context)
+    return source_files.lines_around(
+        frame.file if frame else None,
+        frame.line if frame else None,
+        before=before,
+        after=after,
+        column=frame.column if frame else None,
+    )
+
+
+def _frame_identity(
+    frame: Frame | None, stack: Stack, thread: int | None
+) -> tuple[object, ...] | None:
+    """Return what stays the same while the program runs on in one frame."""
+    if frame is None:
+        return None
+    callers = tuple((one.function, one.file, one.line) for one in stack.frames[frame.index + 1 :])
+    return (thread, frame.index, frame.function, frame.file, stack.total, callers, frame.call)
+
+
+async def _returned_values(session: Session, happened: Stopped, frame: Frame) -> list[Variable]:
+    try:
+        value = await session.backend.find_ability(ReturnValueAbility).returned_value(
+            happened, frame
+        )
+    except DebuggerError:
+        return []
+    return [value] if value is not None else []
+
+
+async def _watched_changes(
+    session: Session, happened: Stopped, stack: Stack
+) -> tuple[answers.WatchedView, ...]:
+    """Return what was watched and has changed; a stop for it is for all that did."""
+    watching = session.binding.watching
+    if not stack.frames or not watching.watchpoints():
+        return ()
+    changes = await watching.read_changes(happened, session.hits, session.backend, stack.frames[0])
+    if happened.reason is not StopReason.WATCHPOINT:
+        return ()
+    if not session.hits:
+        session.count_hits([one.id for one in changes])
+    # What else has changed is reported too, but not where a condition did not hold.
+    conditional = {one.id for one in watching.watchpoints() if one.spec.condition is not None}
+    changes = tuple(one for one in changes if one.id in session.hits or one.id not in conditional)
+    return tuple(
+        answers.WatchedView(
+            id=one.id,
+            expression=one.expression,
+            # Writes for which a condition did not hold came between: what was before is not known.
+            previous=views.value_text(one.previous, _VALUE_MAX)
+            if one.previous is not None and one.id not in conditional
+            else None,
+            value=views.value_text(one.value, _VALUE_MAX),
+        )
+        for one in changes
+    )
+
+
+async def accessed_by(session: Session, frame: Frame) -> answers.AccessView | UnsetType:
+    """Return the line of the instruction before a frame's address (a job).
+
+    A watchpoint stops behind the instruction that wrote, which is often in the next line already.
+    """
+    if frame.address is None:
+        return UNSET
+    try:
+        ability = session.backend.find_ability(DisassemblyAbility)
+        found = await ability.read_instructions(int(frame.address, 16) - 1, 1)
+    except DebuggerError:
+        return UNSET
+    if not found or found[0].file is None or found[0].line is None:
+        return UNSET
+    return answers.AccessView(found[0].function, found[0].file, found[0].line)
+
+
+def _count_own_frames(stack: Stack) -> int:
+    """Count the frames up to the outermost with source; all of them where none has."""
+    readable = [at for at, one in enumerate(stack.frames) if source_files.is_readable(one.file)]
+    return readable[-1] + 1 if readable else len(stack.frames)
+
+
+def _describe_stop(happened: Stopped) -> str | None:
+    text = happened.description or happened.text
+    return text if text and happened.reason in {StopReason.SIGNAL, StopReason.EXCEPTION} else None
+
+
+async def _reported_locals(session: Session, frame: Frame | None) -> list[Variable]:
+    """Return the locals of the frame that is told: it need not be the one that runs."""
+    if frame is None:
+        return []
+    try:
+        return await frame_locals(session, frame)
+    except DebuggerError as error:
+        # Of a function that waits, js-debug knows the place, and not the values.
+        if frame.index == 0 or error.code is not ErrorCode.ADAPTER_FAILED:
+            raise
+        return []
+
+
+async def frame_locals(session: Session, frame: Frame) -> list[Variable]:
+    """Return a frame's arguments and locals (a job); innermost shadows come last, as told."""
+    found: list[Variable] = []
+    for scope in await session.backend.read_scopes(frame):
+        if scope.kind in {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}:
+            found += await session.backend.read_variables(scope.handle)
+    return [one for one in found if not is_no_variable(one)]
+
+
+def is_no_variable(one: Variable) -> bool:
+    """Tell whether LLDB lists what is no variable of the program's.
+
+    lldb-dap 19 does so where a function has no debug information; of Rust's library LLDB lists
+    parameters without a name, and what has no size either.
+    """
+    is_unreadable = one.value.startswith("<error") and _NAMELESS.fullmatch(one.name) is not None
+    return is_unreadable or one.name in _NO_VARIABLE
+
+
+async def _reported_exception(session: Session, happened: Stopped) -> ExceptionDetails | None:
+    if happened.reason not in {StopReason.EXCEPTION, StopReason.SIGNAL} or happened.thread is None:
+        return None
+    try:
+        return await session.backend.read_exception(happened)
+    except DebuggerError:
+        return None
+
+
+def _exception_view(details: ExceptionDetails | None) -> answers.ExceptionView | None:
+    if details is None:
+        return None
+    return answers.ExceptionView(
+        type=details.type[:200],
+        message=views.value_text(details.message, 1000),
+        causes=tuple(views.value_text(cause, 300) for cause in details.causes),
+    )
+
+
+def new_output(session: Session) -> answers.Output:
+    """Return what the family wrote since the last report: the first lines, and the last."""
+    timeline = session.timeline
+    cursors = session.cursors
+    page = timeline.lines(since=cursors.reported)
+    cursors.reported = page.next
+    shown = page.lines
+    if len(shown) > _OUTPUT_MAX:
+        shown = [*shown[:3], *shown[3 - _OUTPUT_MAX :]]
+    return answers.Output(
+        lines=tuple(answers.OutputLine(one.stream.value, one.text, one.seq) for one in shown),
+        dropped=page.dropped,
+        total=len(page.lines),
+    )
+
+
+def _stop_notes(
+    session: Session, happened: Stopped, of_family: list[str], stack: Stack
+) -> tuple[str, ...]:
+    led = f"an exception led here: {happened.handled}" if happened.handled else ""
+    lost = views.lost_callers(stack.frames)
+    return tuple(filter(None, [led, *_notes_at_stop(session), *of_family, lost]))
+
+
+def _notes_at_stop(session: Session) -> tuple[str, ...]:
+    """Say what the user should know beside the stop: what a backend notes, failed conditions."""
+    notes = list(session.pending_notes)
+    session.pending_notes.clear()
+    page = session.timeline.events(
+        Filters(kinds={EventKind.CONDITION_ERROR}),
+        since=session.cursors.noted,
+        limit=_FAILURES_MAX,
+        newest=True,
+    )
+    session.cursors.noted = session.timeline.cursor()
+    failures: dict[object, str] = {}
+    for event in page.events:
+        first = event.text.strip().splitlines()[0] if event.text.strip() else ""
+        failures[event.data.get("breakpoint")] = first
+    for number, problem in failures.items():
+        which = f"of breakpoint {number} " if number else ""
+        notes.append(f"the condition {which}could not be evaluated: {problem}")
+    if page.total > len(failures):
+        notes.append(f"conditions failed {page.total}x: debugger events --kind condition_error")
+    return tuple(notes)
+
+
+def report_end(session: Session) -> answers.Stop:
+    """Report the end of the program: exit status or signal, output, and unmet breakpoints.
+
+    Raises:
+        DebuggerError: ADAPTER_DIED if the debugger was lost, LAUNCH_FAILED if it never ran.
+    """
+    session.is_reported = True
+    if session.error is not None:
+        raise DebuggerError(
+            ErrorCode.ADAPTER_DIED, session.error, hint="debugger restart starts it again"
+        )
+    output = new_output(session)
+    exited = session.exited or ExitedProgram()
+    listed = session.breakpoints.user_breakpoints()
+    wanted = [one for one in listed if one.spec.enabled]
+    # One that a child process stopped at need not have bound in the program itself.
+    unbound = [
+        one
+        for one in wanted
+        if not (one.bound and one.bound.verified) and not _tree_hits(session, one.id)
+    ]
+    # Few adapters say which of what is caught has stopped the program.
+    counted = (one for one in wanted if one.spec.kind is not BreakpointKind.EXCEPTION)
+    met = [one for one in counted if one not in unbound]
+    notes = (*_notes_at_stop(session), *process_tree.other_process_notes(session))
+    if exited.doubt is not None:
+        notes += (exited.doubt,)
+    if session.left_behind:
+        those = ", ".join(session.left_behind[:5])
+        notes += (f"ended what the program left running: {those}",)
+    panic = _rust_panic(session) if exited.code == _PANIC_STATUS else None
+    if panic is not None and not any(one.spec.function == _PANIC for one in listed):
+        notes += (f"a panic ended it{panic}: debugger break {_PANIC}, then debugger restart",)
+    if exited.code and (missed := _missed_exception(session)):
+        notes += (missed,)
+    if exited.code == _UNSETTLED_STATUS and _is_module(session):
+        notes += (_UNSETTLED,)
+    return answers.Stop(
+        session=session.name,
+        state=State.TERMINATED.value,
+        reason=StopReason.EXIT.value,
+        raw_reason="exited",
+        exit_code=exited.code,
+        signal=exited.signal,
+        output=output.lines,
+        output_total=output.total,
+        output_dropped=output.dropped,
+        unbound=tuple(views.breakpoint_view(one) for one in unbound),
+        never_hit=tuple(
+            views.breakpoint_view(one) for one in met if not _tree_hits(session, one.id)
+        ),
+        crash=session.crash or UNSET,
+        left_running=process_tree.still_running(session),
+        notes=notes,
+    )
+
+
+def _rust_panic(session: Session) -> str | None:
+    """Return where a Rust program panicked and why; None if it did not.
+
+    A debugger does not stop at a panic unasked. With RUST_BACKTRACE the message is not among the
+    last lines.
+    """
+    lines = [one.text for one in session.timeline.lines(since=0).lines]
+    for at in range(len(lines) - 1, -1, -1):
+        _, found, where = lines[at].partition("panicked at ")
+        if found:
+            said = lines[at + 1].strip() if at + 1 < len(lines) else ""
+            return f" ({where.strip().rstrip(':')}: {said})"[:_PANIC_MAX]
+    return None
+
+
+def _is_module(session: Session) -> bool:
+    return (session.target.program or "").endswith(_MODULES)
+
+
+def _missed_exception(session: Session) -> str | None:
+    """Say why the debugger did not stop at the exception that ended Node; None if it did."""
+    every = [session, *session.family.tree_sessions(session)]
+    stops = [one.last_stop for one in every]
+    if any(one is not None and one.reason is StopReason.EXCEPTION for one in stops):
+        return None
+    lines = [one.text for one in session.timeline.lines(since=0).lines][-_REPORT_LINES:]
+    if not any(_NODE_ENDED.match(one) for one in lines):
+        return None
+    return OVERFLOWED if any(_OVERFLOW in one for one in lines) else MISSED
+
+
+def _tree_hits(session: Session, number: int) -> int:
+    """Count the hits of a breakpoint in a program and its child processes."""
+    relatives = [session, *session.family.tree_sessions(session)]
+    return sum(one.breakpoints.count_hits(number) for one in relatives)
+
+
+def report_running(
+    session: Session, *, waited_s: float | None, waiting_for: IdleWait | None = None
+) -> answers.Stop:
+    """Report that the program still runs, after a wait of so many seconds or without one.
+
+    `waiting_for` is what it waits for itself, where it is idle.
+    """
+    output = new_output(session)
+    notes = (*_notes_at_stop(session), *process_tree.other_process_notes(session))
+    if session.pid is not None and is_suspended(session.pid):
+        notes += (f"a stop signal has suspended it: kill -CONT {session.pid} lets it go on",)
+    return answers.Stop(
+        session=session.name,
+        state=State.RUNNING.value,
+        output=output.lines,
+        output_total=output.total,
+        output_dropped=output.dropped,
+        timed_out=waited_s is not None,
+        waited_s=waited_s,
+        waiting=_waiting_of(session, waiting_for) if waiting_for is not None else UNSET,
+        crash=session.crash or UNSET,
+        notes=notes,
+    )
+
+
+def _waiting_of(session: Session, found: IdleWait) -> answers.IdleReason:
+    # The stdin of a program that was attached to is not ours to write to.
+    is_attached = isinstance(session.target, AttachTarget)
+    return waiting_view(found, source=found.source if is_attached else "")
+
+
+def waiting_view(found: IdleWait, *, source: str = "") -> answers.IdleReason:
+    """Describe what an idle program waits for; `source` is where its input comes from."""
+    return answers.IdleReason(
+        kind=found.kind,
+        pid=found.pid,
+        program=found.program,
+        call=found.call,
+        ports=found.ports,
+        source=source or UNSET,
+    )

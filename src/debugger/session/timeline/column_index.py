@@ -1,0 +1,260 @@
+"""Indexes traced calls by thread, location, kind, duration and returned number.
+
+An index of SQLite's costs as much as the event itself, each; sorted at once when it is full, a
+block of events costs a tenth. It is in memory: some 30 bytes for a call that is kept.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from operator import eq, ge, gt, itemgetter, le, lt, ne
+from typing import NamedTuple
+
+from debugger.session.timeline.event_rows import BLOCK, CALL_NAMES, INT64, Columns
+
+Number = int | float
+Span = tuple[int, int]
+COLUMNS = ("kind", "thread", "place", "duration_ns", "number")
+_FEW = frozenset({"kind", "thread"})
+_REPEATED = frozenset({"place"})
+_EXACT = range(-(2**53), 2**53 + 1)
+_COMPARED: dict[str, Callable[[Number, Number], bool]] = {
+    "<": lt, "<=": le, "=": eq, ">=": ge, ">": gt, "!=": ne,
+}  # fmt: skip
+_columns_of = itemgetter(*map(CALL_NAMES.index, COLUMNS))
+
+
+class OneOf(NamedTuple):
+    """Is a value one of some?"""
+
+    wanted: frozenset[int]
+
+    def matches(self, value: Number) -> bool:
+        """Tell whether it is."""
+        return value in self.wanted
+
+    def find_spans(self, values: Sequence[Number]) -> list[Span]:
+        """Return where they are among sorted values."""
+        found = []
+        for one in self.wanted:
+            start = bisect_left(values, one)
+            if start < len(values) and values[start] == one:
+                found.append((start, bisect_right(values, one, start)))
+        return found
+
+
+class Comparison(NamedTuple):
+    """How is a value compared with another, and is it at most a third one?"""
+
+    operator: str
+    value: Number
+    most: Number | None = None
+
+    def matches(self, value: Number) -> bool:
+        """Tell whether it compares so."""
+        is_most = self.most is None or value <= self.most
+        return is_most and _COMPARED[self.operator](value, self.value)
+
+    def find_spans(self, values: Sequence[Number]) -> list[Span]:
+        """Return where such values are among sorted values."""
+        end = len(values) if self.most is None else bisect_right(values, self.most)
+        before, after = bisect_left(values, self.value), bisect_right(values, self.value)
+        found: dict[str, list[Span]] = {
+            "<": [(0, before)],
+            "<=": [(0, after)],
+            "=": [(before, after)],
+            ">=": [(before, end)],
+            ">": [(after, end)],
+            "!=": [(0, before), (after, end)],
+        }
+        return [(start, min(stop, end)) for start, stop in found[self.operator] if start < stop]
+
+
+Look = OneOf | Comparison
+
+
+class _OpenBlock:
+    """The events of a block that is not full: few enough to look at each."""
+
+    def __init__(self) -> None:
+        self.seqs: list[int] = []
+        self.columns: dict[str, list[Number | None]] = {name: [] for name in COLUMNS}
+
+    @property
+    def last(self) -> int:
+        return self.seqs[-1] if self.seqs else 0
+
+    @property
+    def first(self) -> int:
+        return self.seqs[0] if self.seqs else 0
+
+    def numbers(self, column: str, look: Look) -> list[int]:
+        values = zip(self.seqs, self.columns[column], strict=True)
+        return [seq for seq, value in values if value is not None and look.matches(value)]
+
+    def count(self, column: str, look: Look) -> int:
+        return len(self.numbers(column, look))
+
+
+class _SealedBlock:
+    """The events of a full block, each column of them sorted."""
+
+    def __init__(self, opened: _OpenBlock) -> None:
+        self.first, self.last = opened.first, opened.last
+        offsets = [seq - self.first for seq in opened.seqs]
+        self._few = {
+            name: {value: array("H", found) for value, found in grouped.items()}
+            for name in _FEW
+            for grouped in [_group_values(opened.columns[name], offsets)]
+        }
+        self._sorted = {
+            name: (_sort_grouped if name in _REPEATED else _sort_column)(
+                opened.columns[name], offsets
+            )
+            for name in COLUMNS
+            if name not in _FEW
+        }
+
+    def _matching_numbers(self, column: str, look: Look) -> list[array[int]]:
+        if column in _FEW:
+            return [found for value, found in self._few[column].items() if look.matches(value)]
+        values, offsets = self._sorted[column]
+        return [offsets[start:stop] for start, stop in look.find_spans(values)]
+
+    def numbers(self, column: str, look: Look) -> list[int]:
+        found = self._matching_numbers(column, look)
+        numbers = [self.first + offset for offset in chain.from_iterable(found)]
+        numbers.sort()
+        return numbers
+
+    def count(self, column: str, look: Look) -> int:
+        if column in _FEW:
+            return sum(map(len, self._matching_numbers(column, look)))
+        return sum(stop - start for start, stop in look.find_spans(self._sorted[column][0]))
+
+
+def _group_values(
+    column: Sequence[Number | None], offsets: Sequence[int]
+) -> dict[Number, list[int]]:
+    groups: defaultdict[Number | None, list[int]] = defaultdict(list)
+    for value, offset in zip(column, offsets, strict=True):
+        groups[value].append(offset)
+    return {value: found for value, found in groups.items() if value is not None}
+
+
+def _sort_column(
+    column: Sequence[Number | None], offsets: Sequence[int]
+) -> tuple[Sequence[Number], array[int]]:
+    known = [at for at, value in enumerate(column) if value is not None]
+    known.sort(key=column.__getitem__)  # type: ignore[arg-type]  # none of those is None
+    values = [column[at] for at in known]
+    return _pack_numbers(values), array("H", [offsets[at] for at in known])  # type: ignore[arg-type]
+
+
+def _sort_grouped(
+    column: Sequence[Number | None], offsets: Sequence[int]
+) -> tuple[Sequence[Number], array[int]]:
+    """Return what `_sort_column` does, sooner where many values are alike."""
+    groups = _group_values(column, offsets)
+    values: list[Number] = []
+    found: list[int] = []
+    for value in sorted(groups):
+        found += groups[value]
+        values += [value] * len(groups[value])
+    return _pack_numbers(values), array("H", found)
+
+
+def _pack_numbers(values: list[Number]) -> Sequence[Number]:
+    """Return sorted values in as little room as holds each exactly."""
+    if float not in set(map(type, values)):
+        return array("q", values) if not values or _fits_width(values, INT64) else values
+    whole = [one for one in values if isinstance(one, int)]
+    return array("d", values) if not whole or _fits_width(whole, _EXACT) else values
+
+
+def _fits_width(values: Sequence[Number], room: range) -> bool:
+    return room[0] <= values[0] and values[-1] <= room[-1]
+
+
+_Block = _OpenBlock | _SealedBlock
+
+
+class ColumnIndex:
+    """Where the values of calls are, in blocks of neighbours; used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._sealed: list[_SealedBlock] = []
+        self._open = _OpenBlock()
+        self.floor = 0
+        """Calls up to this number are forgotten."""
+
+    def add(self, columns: Columns) -> None:
+        """Note the columns of calls, which come after all that were noted before."""
+        seqs, wanted = columns[0], _columns_of(columns)
+        start = 0
+        while start < len(seqs):
+            opened = self._open
+            end = start + BLOCK - len(opened.seqs)
+            opened.seqs += seqs[start:end]
+            for name, column in zip(COLUMNS, wanted, strict=True):
+                opened.columns[name] += column[start:end]
+            if len(opened.seqs) >= BLOCK:
+                self._sealed += map(_SealedBlock, _split_open_block(opened))
+                self._open = _OpenBlock()
+            start = end
+
+    def forget(self, upto: int) -> None:
+        """Forget the calls up to a number."""
+        self.floor = max(self.floor, upto)
+        lost = 0
+        while lost < len(self._sealed) and self._sealed[lost].last <= self.floor:
+            lost += 1
+        del self._sealed[:lost]
+
+    def count(self, column: str, look: Look, *, since: int, before: int, most: int) -> int:
+        """Return how many calls between two numbers there are, or `most` when there are more."""
+        total, since = 0, max(since, self.floor)
+        for block in self._blocks_between(since, before, is_backwards=False):
+            if since < block.first and block.last < before:
+                total += block.count(column, look)
+            else:
+                total += len(_numbers_between(block.numbers(column, look), since, before))
+            if total >= most:
+                return most
+        return total
+
+    def numbers(
+        self, column: str, look: Look, *, since: int, before: int, is_backwards: bool
+    ) -> Iterator[list[int]]:
+        """Yield the numbers of such calls, ascending, block by block."""
+        since = max(since, self.floor)
+        for block in self._blocks_between(since, before, is_backwards=is_backwards):
+            if found := _numbers_between(block.numbers(column, look), since, before):
+                yield found
+
+    def _blocks_between(self, since: int, before: int, *, is_backwards: bool) -> Iterator[_Block]:
+        blocks: list[_Block] = [*self._sealed, self._open]
+        for block in reversed(blocks) if is_backwards else blocks:
+            if block.last > since and block.first < before:
+                yield block
+
+
+def _split_open_block(opened: _OpenBlock) -> Iterator[_OpenBlock]:
+    """Yield the events of a block in as many as their numbers need: what is lost leaves gaps."""
+    start = 0
+    while start < len(opened.seqs):
+        end = bisect_left(opened.seqs, opened.seqs[start] + 2**16)
+        part = _OpenBlock()
+        part.seqs = opened.seqs[start:end]
+        part.columns = {name: values[start:end] for name, values in opened.columns.items()}
+        yield part
+        start = end
+
+
+def _numbers_between(numbers: list[int], since: int, before: int) -> list[int]:
+    start, end = bisect_right(numbers, since), bisect_left(numbers, before)
+    return numbers if end - start == len(numbers) else numbers[start:end]

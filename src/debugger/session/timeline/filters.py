@@ -1,0 +1,174 @@
+"""Turns a request for events into conditions that an index answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+import msgspec
+
+from debugger.model.events import EventKind
+from debugger.session.timeline.column_index import Comparison, Look, OneOf
+from debugger.session.timeline.event_rows import CODES, INT64, Place, storable_text
+
+_OPERATORS = frozenset({"<", "<=", "=", ">=", ">", "!="})
+_INDEXED_PLACES = 200
+
+
+class ReturnedCondition(msgspec.Struct, frozen=True):
+    """What a function returned: compared with a number, or with text, or like a pattern.
+
+    `operator` is one of < <= = >= > != for a number, = or != for text, and `like` for a pattern.
+    """
+
+    operator: str
+    value: int | float | str
+
+    @property
+    def is_number(self) -> bool:
+        """Tell whether it is compared as a number."""
+        return not isinstance(self.value, str)
+
+
+class Filters(msgspec.Struct, frozen=True):
+    """Which events are asked for: those that pass every filter that is not None.
+
+    `function` is a pattern (`*`, `?`, `[…]`) on the whole name; `file` a whole path or the end of
+    one from a `/` on; `text` a part of the text; all mind the case. Times are of the clock, and
+    included, as durations are.
+    """
+
+    kinds: Collection[EventKind] | None = None
+    function: str | None = None
+    file: str | None = None
+    thread: int | None = None
+    text: str | None = None
+    returned: ReturnedCondition | None = None
+    min_duration_ns: int | None = None
+    max_duration_ns: int | None = None
+    since_ns: int | None = None
+    until_ns: int | None = None
+
+
+class Condition(NamedTuple):
+    """A part of a WHERE, constant text with placeholders only, and the values for those."""
+
+    sql: str
+    values: tuple[object, ...]
+
+
+class Lead(NamedTuple):
+    """A condition that the numbers of its events can be looked up for.
+
+    Of traced calls by `look` at a `column`; of other events `by` an index, None where no other
+    has such a value.
+    """
+
+    column: str
+    look: Look
+    condition: Condition
+    by: str | None
+
+
+class Query(NamedTuple):
+    """What is looked for among the events with since < seq < before.
+
+    All of `leads` and `rest` must hold; `rest` is what nothing can be looked up for. `kinds` are
+    the codes of those asked for, or None; `is_of_calls` says that only calls have what is asked.
+    """
+
+    since: int
+    before: int
+    leads: tuple[Lead, ...]
+    rest: tuple[Condition, ...]
+    kinds: tuple[int, ...] | None
+    is_of_calls: bool
+    is_empty: bool = False
+
+
+def build_query(filters: Filters, *, since: int, before: int, places: list[Place]) -> Query:
+    """Return how to look for events; `places` are those that events can be at, by number."""
+    leads: list[Lead] = []
+    rest: list[Condition] = []
+    kinds = filters.kinds
+    codes = None if kinds is None else tuple(sorted({CODES[kind] for kind in kinds}))
+    is_empty = since + 1 >= before or codes == ()
+    if filters.function is not None or filters.file is not None:
+        found = _matching_locations(filters, places)
+        is_empty = is_empty or not found
+        # Numbers of our own: no text of a user's comes into the statement.
+        known = Condition(f"place IN ({','.join(map(str, found))})", ())
+        if len(found) <= _INDEXED_PLACES:
+            leads.append(Lead("place", OneOf(frozenset(found)), known, "event_place"))
+        else:
+            rest.append(known)
+    if filters.returned is not None:
+        _add_returned(filters.returned, leads, rest)
+    if (lasted := _duration_lead(filters)) is not None:
+        leads.append(lasted)
+    if (thread := filters.thread) is not None:
+        own = Condition("thread = ?", (thread,))
+        leads.append(Lead("thread", OneOf(frozenset({thread})), own, "event_thread"))
+    for sql, value in (
+        ("time_ns >= ?", filters.since_ns),
+        ("time_ns <= ?", filters.until_ns),
+        ("instr(text, ?) > 0", filters.text),
+    ):
+        if value is not None:
+            rest.append(Condition(sql, (value,)))
+    is_of_calls = (
+        filters.returned is not None
+        or filters.min_duration_ns is not None
+        or filters.max_duration_ns is not None
+    )
+    return Query(since, before, tuple(leads), tuple(rest), codes, is_of_calls, is_empty)
+
+
+def _matching_locations(filters: Filters, places: list[Place]) -> list[int]:
+    end = None if filters.file is None else "/" + filters.file.lstrip("/")
+    pattern = filters.function
+    return [
+        number
+        for number, (function, file, _) in enumerate(places)
+        if pattern is None or (function is not None and fnmatchcase(function, pattern))
+        if end is None or (file is not None and f"/{file}".endswith(end))
+    ]
+
+
+def _add_returned(returned: ReturnedCondition, leads: list[Lead], rest: list[Condition]) -> None:
+    operator = returned.operator if returned.operator in _OPERATORS else "GLOB"
+    if isinstance(returned.value, str):
+        rest.append(Condition(f"returned {operator} ?", (returned.value,)))
+        return
+    known = Condition(f"number {operator} ?", (returned.value,))
+    leads.append(Lead("number", Comparison(operator, returned.value), known, None))
+
+
+def _duration_lead(filters: Filters) -> Lead | None:
+    least, most = filters.min_duration_ns, filters.max_duration_ns
+    if least is None and most is None:
+        return None
+    look = Comparison(">=", least or 0, most)
+    known = Condition("duration_ns >= ?", (least or 0,))
+    if most is not None:
+        known = Condition("duration_ns >= ? AND duration_ns <= ?", (least or 0, most))
+    return Lead("duration_ns", look, known, None)
+
+
+def storable_filters(filters: Filters) -> Filters:
+    """Return filters that mean the same, with numbers and texts such as can be stored."""
+
+    def within(number: int | None) -> int | None:
+        return None if number is None else min(max(number, 0), INT64[-1])
+
+    return msgspec.structs.replace(
+        filters,
+        # A thread beyond 64 bits has no events, nor has this one.
+        thread=filters.thread if filters.thread is None or filters.thread in INT64 else INT64[0],
+        text=None if filters.text is None else storable_text(filters.text),
+        since_ns=within(filters.since_ns),
+        until_ns=within(filters.until_ns),
+        min_duration_ns=within(filters.min_duration_ns),
+        max_duration_ns=within(filters.max_duration_ns),
+    )

@@ -1,0 +1,248 @@
+"""Plans how to find events fast: the rarest condition first, and the order of reading."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import chain
+from operator import itemgetter
+from typing import Any, Protocol
+
+import msgspec
+
+from debugger.model.events import EventKind
+from debugger.session.timeline.column_index import ColumnIndex, OneOf
+from debugger.session.timeline.event_rows import CODES
+from debugger.session.timeline.filters import Condition, Lead, Query
+
+COUNT_MAX = 10_000
+"""So many events are counted; that there are more is said."""
+
+_MANY = 1_000
+_CALLS = frozenset({CODES[EventKind.FUNCTION_ENTER], CODES[EventKind.FUNCTION_EXIT]})
+
+Rows = list[Sequence[Any]]
+
+
+class EventSource(Protocol):
+    """Events of one sort that are looked for: the calls, or the others, some or all kinds."""
+
+    def read(self, connection: sqlite3.Connection, *, limit: int, newest: bool) -> Rows:
+        """Return the oldest, or the newest, of its events, in any order."""
+        ...
+
+    def count(self, connection: sqlite3.Connection, *, most: int) -> int:
+        """Return how many events it has, or `most` when there are more."""
+        ...
+
+    def explain(self, connection: sqlite3.Connection) -> list[str]:
+        """Return how it is read, in SQLite's words where that reads it."""
+        ...
+
+
+Plan = tuple[EventSource, ...]
+"""The sources of what is looked for: each has events as old as the others'."""
+
+
+class _SqlSource(msgspec.Struct, frozen=True):
+    """One statement: what it reads by, and the WHERE, whose values are `values`."""
+
+    by: str
+    where: str
+    values: tuple[object, ...]
+
+    def _select_statement(self, *, newest: bool) -> str:
+        # The numbers first, which most indexes hold: only what is shown is read whole.
+        order = "DESC" if newest else "ASC"
+        numbers = f"SELECT seq FROM {self._from_clause()} ORDER BY seq {order} LIMIT ?"  # noqa: S608 - constants
+        return f"SELECT * FROM {self.by.split()[0]} WHERE seq IN ({numbers})"  # noqa: S608 - constants
+
+    def _count_statement(self) -> str:
+        return f"SELECT count(*) FROM (SELECT 1 FROM {self._from_clause()} LIMIT ?)"  # noqa: S608 - constants
+
+    def _from_clause(self) -> str:
+        return f"{self.by} WHERE {self.where}"
+
+    def read(self, connection: sqlite3.Connection, *, limit: int, newest: bool) -> Rows:
+        sql = self._select_statement(newest=newest)
+        with closing(connection.execute(sql, (*self.values, limit))) as cursor:
+            return cursor.fetchall()
+
+    def count(self, connection: sqlite3.Connection, *, most: int) -> int:
+        found: int = connection.execute(self._count_statement(), (*self.values, most)).fetchone()[0]
+        return found
+
+    def explain(self, connection: sqlite3.Connection) -> list[str]:
+        told = []
+        for sql in (
+            self._select_statement(newest=False),
+            self._select_statement(newest=True),
+            self._count_statement(),
+        ):
+            rows = connection.execute(f"EXPLAIN QUERY PLAN {sql}", (*self.values, 1))
+            told += [row[3] for row in rows]
+        return told
+
+
+class _CallSource:
+    """Calls that are looked up by what leads to the fewest, and are told by all else."""
+
+    def __init__(
+        self,
+        postings: ColumnIndex,
+        query: Query,
+        lead: Lead,
+        others: Sequence[Condition],
+        count: int,
+    ) -> None:
+        # The count is exact up to one more than COUNT_MAX, and no more is ever asked for.
+        self._postings = postings
+        self._query = query
+        self._lead = lead
+        self._others = others
+        self._estimate = count
+
+    def _candidate_numbers(self, *, newest: bool) -> Iterator[list[int]]:
+        """Yield the numbers of what may be asked for; those of all blocks at once if few."""
+        since, before, lead = self._query.since, self._query.before, self._lead
+        found = self._postings.numbers(
+            lead.column, lead.look, since=since, before=before, is_backwards=newest
+        )
+        if self._estimate >= _MANY:
+            yield from found
+        elif few := sorted(chain.from_iterable(found)):
+            yield few
+
+    def _source_of_numbers(self, numbers: list[int]) -> _SqlSource:
+        if len(numbers) < _MANY:
+            listed = Condition(f"seq IN ({','.join(map(str, numbers))})", ())
+            return _sql_source("call", (listed, *self._others))
+        within = Condition("seq >= ? AND seq <= ?", (numbers[0], numbers[-1]))
+        return _sql_source("call NOT INDEXED", (within, self._lead.condition, *self._others))
+
+    def read(self, connection: sqlite3.Connection, *, limit: int, newest: bool) -> Rows:
+        rows: Rows = []
+        for numbers in self._candidate_numbers(newest=newest):
+            room = limit - len(rows)
+            if room <= 0:
+                break
+            some = numbers
+            if not self._others:
+                some = numbers[-room:] if newest else numbers[:room]
+            rows += self._source_of_numbers(some).read(connection, limit=room, newest=newest)
+        return rows
+
+    def count(self, connection: sqlite3.Connection, *, most: int) -> int:
+        if not self._others:
+            return min(self._estimate, most)
+        total = 0
+        for numbers in self._candidate_numbers(newest=False):
+            if total >= most:
+                break
+            total += self._source_of_numbers(numbers).count(connection, most=most - total)
+        return total
+
+    def explain(self, connection: sqlite3.Connection) -> list[str]:
+        told = [f"LOOK call BY {self._lead.column} {self._lead.look}"]
+        for numbers in self._candidate_numbers(newest=False):
+            return told + self._source_of_numbers(numbers).explain(connection)
+        return told
+
+
+def plan_search(connection: sqlite3.Connection, query: Query, postings: ColumnIndex) -> Plan:
+    """Choose what leads to the fewest events to look at."""
+    if query.is_empty:
+        return ()
+    sources: list[EventSource] = []
+    if not query.is_of_calls:
+        sources += _event_sources(connection, query)
+    if query.kinds is None or not _CALLS.isdisjoint(query.kinds):
+        sources.append(_call_source(query, postings))
+    return tuple(sources)
+
+
+def read_page(connection: sqlite3.Connection, found: Plan, *, limit: int, newest: bool) -> Rows:
+    """Return the oldest, or the newest, of the events that are found; oldest first."""
+    read = (one.read(connection, limit=limit, newest=newest) for one in found)
+    rows = sorted(chain.from_iterable(read), key=itemgetter(0))
+    return rows[max(len(rows) - limit, 0) :] if newest else rows[:limit]
+
+
+def count_events(connection: sqlite3.Connection, found: Plan, *, most: int) -> int:
+    """Return how many events are found, or `most` when there are more."""
+    total = 0
+    for source in found:
+        if total >= most:
+            break
+        total += source.count(connection, most=most - total)
+    return total
+
+
+def explain_search(connection: sqlite3.Connection, found: Plan) -> list[str]:
+    """Return how the events are looked for."""
+    return [line for source in found for line in source.explain(connection)]
+
+
+def _call_source(query: Query, postings: ColumnIndex) -> EventSource:
+    leads = list(query.leads)
+    asked = _CALLS if query.kinds is None else _CALLS.intersection(query.kinds)
+    if asked != _CALLS:
+        (code,) = asked
+        kind = Condition("kind = ?", (code,))
+        leads.append(Lead("kind", OneOf(asked), kind, None))
+    if not leads:
+        return _sql_source("call NOT INDEXED", (*query.rest, *_sequence_bounds(query)))
+    counts = [_count_lead(postings, query, one) for one in leads]
+    fewest = min(range(len(leads)), key=counts.__getitem__)
+    others = [one.condition for at, one in enumerate(leads) if at != fewest]
+    return _CallSource(postings, query, leads[fewest], (*others, *query.rest), counts[fewest])
+
+
+def _count_lead(postings: ColumnIndex, query: Query, lead: Lead) -> int:
+    return postings.count(
+        lead.column, lead.look, since=query.since, before=query.before, most=COUNT_MAX + 1
+    )
+
+
+def _event_sources(connection: sqlite3.Connection, query: Query) -> list[EventSource]:
+    """Return the sources of all but the calls that a tracer told: one, or one for each kind."""
+    conditions = [one.condition for one in query.leads] + [*query.rest, *_sequence_bounds(query)]
+    kinds = query.kinds
+    searches: list[list[EventSource]] = []
+    for lead in query.leads:
+        also = [] if kinds is None else [Condition(f"kind IN ({','.join(map(str, kinds))})", ())]
+        searches.append([_sql_source(f"event INDEXED BY {lead.by}", (*conditions, *also))])
+    if kinds is not None:
+        own = [Condition("kind = ?", (code,)) for code in kinds]
+        searches.append(
+            [_sql_source("event INDEXED BY event_kind", (one, *conditions)) for one in own]
+        )
+    if not searches:
+        return [_sql_source("event NOT INDEXED", conditions)]
+    if len(searches) == 1:
+        return searches[0]
+    alone = [
+        _sql_source(f"event INDEXED BY {lead.by}", (lead.condition, *_sequence_bounds(query)))
+        for lead in query.leads
+    ]
+    counts = [one.count(connection, most=_MANY) for one in alone]
+    if kinds is not None:
+        kind = (
+            _sql_source(
+                "event INDEXED BY event_kind",
+                (Condition("kind = ?", (code,)), *_sequence_bounds(query)),
+            )
+            for code in kinds
+        )
+        counts.append(sum(one.count(connection, most=_MANY) for one in kind))
+    return searches[min(range(len(searches)), key=counts.__getitem__)]
+
+
+def _sequence_bounds(query: Query) -> tuple[Condition, ...]:
+    return (Condition("seq > ? AND seq < ?", (query.since, query.before)),)
+
+
+def _sql_source(by: str, conditions: Sequence[Condition]) -> _SqlSource:
+    where = " AND ".join(one.sql for one in conditions)
+    return _SqlSource(by, where, tuple(value for one in conditions for value in one.values))

@@ -1,0 +1,360 @@
+"""How values are looked into and set: expressions, pages of a value, the debugger's own commands.
+
+Each function is a job of the session and raises DebuggerError: WRONG_STATE or PROGRAM_EXITED unless
+the program is stopped, EVALUATION_FAILED, STALE_REF, USAGE for what is no single line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from debugger.backends.abilities import LiveValueAbility, RawCommandAbility
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model import state as states
+from debugger.model.debugger_words import one_line
+from debugger.model.events import EventKind
+from debugger.model.expression_hints import LOCALS
+from debugger.model.number_format import NumberFormat, format_number
+from debugger.model.program import EvaluationPurpose, Frame, Variable
+from debugger.model.rust_types import rust_type
+from debugger.model.state import State
+from debugger.session import rust_expressions, string_assignment, views
+from debugger.session.inspection import frame_of
+from debugger.session.session import Session
+
+T = TypeVar("T")
+CHILDREN_MAX = 500
+_NESTED_MAX = 20
+_DEPTH_MAX = 5
+# What debuggers say of an expression after which the program may be there no more.
+_DOUBTFUL = re.compile(
+    r"the program ended|unexpected state|was given up|execution was interrupted|session was closed"
+)
+_RUST_HINT = (
+    "LLDB reads Rust as C++ (p->field, no methods) and gdb only in part: debugger vars REF lists "
+    "what is in a Vec; a session with --backend frida evaluates methods and indexes"
+)
+# What gdb and delve say of their commands while the program runs.
+_RUNNING = re.compile(r"notStopped|debuggee is running")
+_RAW_HELP = "debugger raw help lists the commands"
+_RAW_EXPRESSION = (
+    "raw evaluates an expression of the program's language here; debugger locals lists what is here"
+)
+_END_S = 2.0  # an adapter may tell of the end a second after it
+_UNBOUNDED = (".py", ".pyw", ".rb", ".js", ".mjs", ".cjs", ".ts")  # integers without a size
+
+# What gdb and LLDB 19 say of a variable that has no place at this address, or no value at all.
+_GONE = re.compile(
+    r"<(?:error: )?(?:optimized out|could not evaluate DW_OP|variable not available)"
+)
+_NAMED_TYPE = re.compile(r"[A-Za-z_][\w ]*\Z")
+# LLDB says that a function may be optimized out which the program has no code of.
+_NO_PLACE = re.compile(
+    r"DW_OP_entry_value|variable not available|(?<!perhaps because it was )optimized out"
+    r"|not an lvalue"
+)
+
+
+async def run_evaluation(session: Session, job: Callable[[], Awaitable[T]]) -> T:
+    """Do a job that may end the program; then its end is known before the failure is told.
+
+    Raises:
+        DebuggerError: What the job raises; PROGRAM_EXITED where it ended the program.
+    """
+    after, was_live = session.timeline.cursor(), session.is_live
+    try:
+        return await session.run_job(job)
+    except DebuggerError as error:
+        is_doubtful = error.code is ErrorCode.PROGRAM_EXITED or _DOUBTFUL.search(error.message)
+        if not was_live or not is_doubtful:
+            raise
+        if session.is_live:
+            await session.timeline.wait(after, {EventKind.EXIT}, _END_S)
+        if session.is_live:
+            raise
+        raise DebuggerError(
+            ErrorCode.PROGRAM_EXITED,
+            "the program ended while the expression ran",
+            hint="debugger restart runs it again; debugger output shows what it printed",
+        ) from error
+
+
+async def evaluate_expression(
+    session: Session,
+    expression: str,
+    *,
+    purpose: EvaluationPurpose,
+    depth: int,
+    show_type: bool,
+    form: NumberFormat | None = None,
+) -> answers.Value:
+    """Evaluate an expression in the current frame; `depth` levels inside it are shown."""
+    if session.state is State.RUNNING and purpose is EvaluationPurpose.PRINT and form is None:
+        return await _evaluate_live(session, expression, show_type=show_type)
+    session.require_state(State.STOPPED, to="evaluate")
+    one_line(expression)
+    frame = await frame_of(session)
+    is_rust = (frame.file or "").endswith(".rs")
+    try:
+        if is_rust and _reads_as_c(session):
+            value = await rust_expressions.evaluate_rust(
+                session.backend, expression, frame, purpose
+            )
+        else:
+            value = await session.backend.evaluate(expression, frame, purpose)
+    except DebuggerError as error:
+        raise _with_rust_hint(session, error, frame) from error
+    if purpose is EvaluationPurpose.EVALUATE:
+        # It may have changed anything.
+        session.look.note_changed()
+    children: list[answers.VariableView] = []
+    total = 0
+    (value,) = await session.backend.complete_values([value])
+    if value.handle and depth > 0:
+        children, total = await _read_levels(session, value, min(depth, _DEPTH_MAX))
+    text = value.value
+    if form is not None:
+        is_bounded = not (frame.file or "").endswith(_UNBOUNDED)
+        text, children = _format_numbers(value, children, form, is_bounded=is_bounded)
+    return answers.Value(
+        expression=expression,
+        value=views.value_text(text, 1 << 16),
+        type=rust_type(value.type) if is_rust else value.type,
+        ref=session.refs.assign_name(value.handle) or UNSET,
+        children=tuple(children) if children else UNSET,
+        children_total=total if children else UNSET,
+        show_type=show_type or UNSET,
+    )
+
+
+def _with_rust_hint(session: Session, error: DebuggerError, frame: Frame) -> DebuggerError:
+    """Return an expression's failure with what helps in Rust, where no adapter knew better."""
+    is_rust = (frame.file or "").endswith(".rs")
+    if (
+        error.code is not ErrorCode.EVALUATION_FAILED
+        or not is_rust
+        or error.hint not in {None, LOCALS}
+    ):
+        return error
+    if not _reads_as_c(session):
+        return error
+    return DebuggerError(error.code, error.message, hint=_RUST_HINT)
+
+
+def _reads_as_c(session: Session) -> bool:
+    """Tell whether a debugger with rules of its own reads expressions, and not our engine."""
+    with suppress(DebuggerError):
+        session.backend.find_ability(RawCommandAbility)
+        return True
+    return False
+
+
+async def _evaluate_live(session: Session, expression: str, *, show_type: bool) -> answers.Value:
+    """Evaluate over globals while the program runs, where the debugger can.
+
+    Raises:
+        DebuggerError: WRONG_STATE where it has to stop the program for that.
+    """
+    one_line(expression)
+    try:
+        live = session.backend.find_ability(LiveValueAbility)
+    except DebuggerError as error:
+        if error.code is not ErrorCode.NOT_SUPPORTED:
+            raise
+        session.require_state(State.STOPPED, to="evaluate")
+        raise
+    value = await live.read_live_value(expression)
+    return answers.Value(
+        expression=expression,
+        value=views.value_text(value.value, 1 << 16),
+        type=value.type,
+        show_type=show_type or UNSET,
+    )
+
+
+def _format_numbers(
+    value: Variable, children: list[answers.VariableView], form: NumberFormat, *, is_bounded: bool
+) -> tuple[str, list[answers.VariableView]]:
+    """Write a number, or the numbers inside a value, in another form.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED if there is none.
+    """
+    own = format_number(value.value, value.type, form, is_bounded=is_bounded)
+    inner = [format_number(one.value, one.type, form, is_bounded=is_bounded) for one in children]
+    if own is None and not any(inner):
+        raise DebuggerError(
+            ErrorCode.EVALUATION_FAILED,
+            f"{value.name} is no integer: {views.value_text(value.value, 200)}",
+            hint="debugger print shows it as it is",
+        )
+    pairs = zip(children, inner, strict=True)
+    shown = [
+        msgspec.structs.replace(one, value=text) if text is not None else one for one, text in pairs
+    ]
+    return own or value.value, shown
+
+
+async def read_children(
+    session: Session, value: Variable
+) -> tuple[list[answers.VariableView], int]:
+    """Show what is inside a value, one level deep, and how much there is."""
+    return await _read_levels(session, value, 1) if value.handle else ([], 0)
+
+
+async def _read_levels(
+    session: Session, value: Variable, depth: int
+) -> tuple[list[answers.VariableView], int]:
+    found = await session.backend.read_variables(value.handle, start=0, count=CHILDREN_MAX)
+    total = max(len(found), value.indexed or 0)
+    shown: list[answers.VariableView] = []
+    for one in found[:_NESTED_MAX]:
+        shown.append(views.variable_view(one, session.refs, most=400))
+        if one.handle and depth > 1:
+            nested, _ = await _read_levels(session, one, depth - 1)
+            shown += [
+                answers.VariableView(f"  {sub.name}", sub.value, sub.type, sub.ref)
+                for sub in nested
+            ]
+    return shown, total
+
+
+async def assign_value(session: Session, target: str, value: str) -> answers.Assignment:
+    """Set a variable, a field or an element, and show it before and after."""
+    session.require_state(State.STOPPED, to="set a variable")
+    one_line(target)
+    one_line(value)
+    frame = await frame_of(session)
+    kind = ""
+    try:
+        now = await session.backend.evaluate(target, frame, EvaluationPurpose.PRINT)
+        before, kind = now.value, now.type
+    except DebuggerError as error:
+        before = None
+        if _NO_PLACE.search(error.message):
+            raise _optimized_out(target, frame) from error
+    if before is not None and _GONE.match(before):
+        raise _optimized_out(target, frame)
+    if (frame.file or "").endswith(".rs") and value.lstrip().startswith('"'):
+        raise string_assignment.not_of_rust(target)
+    is_text = False
+    try:
+        changed = await session.backend.assign_value(target, value, frame)
+        session.look.is_changed = True
+    except DebuggerError as error:
+        if target.isidentifier() and _NO_PLACE.search(error.message):
+            raise _optimized_out(target, frame) from error
+        text = await string_assignment.assign_text(session, target, value, kind, frame)
+        if text is None:
+            raise _with_rust_hint(session, error, frame) from error
+        changed = text
+        session.look.is_changed = True
+        is_text = True
+    is_same = not is_text and before == changed.value
+    if is_same and await _is_unlike(session, target, value, changed.type, frame):
+        raise _optimized_out(
+            target, frame
+        )  # LLDB sets a copy of what has no place, and says nothing
+    return answers.Assignment(
+        name=target,
+        previous=views.value_text(before) if before is not None else None,
+        value=views.value_text(changed.value),
+        type=changed.type,
+        note=await _assignment_doubt(session, target, frame) or UNSET,
+    )
+
+
+async def _assignment_doubt(session: Session, target: str, frame: Frame) -> str:
+    """Say whether the program may go on with another copy of what was set: Go's compiler does.
+
+    A function's arguments have a place in memory, which delve reads and sets, and are used in
+    registers. It is told by the name of delve's scope: "Locals (warning: optimized function)".
+    """
+    if not (target.isidentifier() and (frame.file or "").endswith(".go")):
+        return ""
+    if not any("optimized" in one.name for one in await session.backend.read_scopes(frame)):
+        return ""
+    return (
+        f"the function is optimized, and may hold {target} in a register: it would not see the "
+        "change; go build -gcflags='all=-N -l' leaves it in memory"
+    )
+
+
+def _optimized_out(target: str, frame: Frame) -> DebuggerError:
+    plain = "-gcflags='all=-N -l'" if (frame.file or "").endswith(".go") else "-O0"
+    return DebuggerError(
+        ErrorCode.EVALUATION_FAILED,
+        f"Variable '{target}' is optimized out at this PC. Recompile with {plain}.",
+        hint="debugger up: the caller may still have the value",
+    )
+
+
+async def _is_unlike(
+    session: Session, target: str, value: str, kind: str | None, frame: Frame
+) -> bool:
+    """Tell whether a variable certainly is not what it was to be set to."""
+    # A bool that is set to 5 is true: what counts is the value in the variable's own type.
+    casts = [f"({kind})({value})"] if kind and _NAMED_TYPE.match(kind) else []
+    for wanted in (*casts, f"({value})"):
+        with suppress(DebuggerError):
+            told = await session.backend.evaluate(
+                f"({target}) == {wanted}", frame, EvaluationPurpose.PRINT
+            )
+            # Not a number is not equal to itself.
+            return told.value.lower() in {"false", "0"} and "nan" not in value.lower()
+    return False
+
+
+async def read_page(session: Session, ref: str, *, start: int, count: int) -> answers.Children:
+    """Show a part of what is inside a value."""
+    session.require_state(State.STOPPED, to="look into a value")
+    handle = session.refs.find_handle(ref)
+    if start < 0 or not 1 <= count <= CHILDREN_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--from counts from 0 and --count from 1 to {CHILDREN_MAX}",
+            hint=f"debugger vars {ref} --from 0 --count 50",
+        )
+    found = await session.backend.read_variables(handle, start=start, count=count)
+    total = await session.backend.count_elements(handle)
+    return answers.Children(
+        ref=ref,
+        total=total,
+        from_=start,
+        variables=tuple(views.variable_view(one, session.refs) for one in found),
+    )
+
+
+async def run_raw_command(session: Session, command: str) -> answers.Raw:
+    """Run a command of the debugger behind the session (any state but the end).
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED where the debugger has no command line.
+    """
+    session.require_live("run a debugger command")
+    debugger = session.backend.find_ability(RawCommandAbility)
+    frame = await frame_of(session) if session.state is State.STOPPED else None
+    try:
+        output = await debugger.run_raw(command, frame)
+    except DebuggerError as error:
+        if session.state is State.RUNNING and _RUNNING.search(error.message):
+            states.require_state(
+                session.state, State.STOPPED, to="run this command of the debugger's"
+            )
+        if error.code is not ErrorCode.EVALUATION_FAILED:
+            raise
+        hint = _RAW_HELP if debugger.has_command_line else _RAW_EXPRESSION
+        raise DebuggerError(error.code, error.message, hint=hint) from error
+    session.look.note_changed()
+    if output.startswith("error: "):
+        # LLDB answers a command that failed with success and this text.
+        problem = output.removeprefix("error: ")
+        raise DebuggerError(ErrorCode.EVALUATION_FAILED, problem, hint=_RAW_HELP)
+    return answers.Raw(command=command, output=output)

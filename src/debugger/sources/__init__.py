@@ -1,0 +1,1 @@
+"""Reads source files: functions, lines, imports, packages."""

@@ -1,0 +1,80 @@
+"""Finds the lines of a function in its source text: by braces, or by indentation. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+_LINES_MAX: Final = 2000
+_INDENTED: Final = (".py", ".pyw")
+# Comments, strings and characters: their braces are no code. A lifetime of Rust's is none of them.
+_NO_CODE: Final = re.compile(
+    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.[^'\n]*|[^'\\\n])'|`(?:\\.|[^`\\])*`",
+    re.DOTALL,
+)
+
+
+def find_span(path: str, text: Sequence[str], line: int, name: str) -> tuple[int, int] | None:
+    """Return the first and the last line of the function that a line is in; None if not found.
+
+    Args:
+        path: The file, whose ending tells how its functions end.
+        text: Its lines.
+        line: A line of the function, from 1.
+        name: The function as the debugger names it.
+    """
+    plain = re.sub(r"<[^<>]*>", "", name.partition("(")[0])
+    short = re.split(r"::|\.", plain)[-1].strip()
+    if not short or not 1 <= line <= len(text):
+        return None
+    find = _end_by_indent if path.endswith(_INDENTED) else _end_by_braces
+    for start in range(line, max(0, line - _LINES_MAX), -1):
+        end = find(text, start, short)
+        if end is not None and line <= end:
+            return _first_of_head(text, start, path), end
+    return None
+
+
+def _first_of_head(text: Sequence[str], start: int, path: str) -> int:
+    """Return the first line of a definition's decorators."""
+    while path.endswith(_INDENTED) and start > 1 and text[start - 2].lstrip().startswith("@"):
+        start -= 1
+    return start
+
+
+def _end_by_indent(text: Sequence[str], start: int, name: str) -> int | None:
+    head = re.match(rf"(\s*)(?:async\s+)?def\s+{re.escape(name)}\b", text[start - 1])
+    if head is None:
+        return None
+    depth, end, brackets = len(head[1].expandtabs()), start, 0
+    for number in range(start, min(len(text), start + _LINES_MAX) + 1):
+        words = text[number - 1]
+        wide = words.expandtabs()
+        is_outside = bool(words.strip()) and len(wide) - len(wide.lstrip()) <= depth
+        if number > start and brackets <= 0 and is_outside:
+            break
+        brackets += sum((one in "([{") - (one in ")]}") for one in words)
+        end = number if words.strip() else end
+    return end
+
+
+def _end_by_braces(text: Sequence[str], start: int, name: str) -> int | None:
+    named = re.compile(rf"(?<![\w.>]){re.escape(name)}\b")
+    if not named.search(_NO_CODE.sub("", text[start - 1])):
+        return None
+    rest = "\n".join(text[start - 1 : start - 1 + _LINES_MAX])
+    rest = _NO_CODE.sub(lambda one: "\n" * one[0].count("\n"), rest)
+    depth, is_open, line = 0, False, start
+    for letter in rest:
+        if letter == "\n":
+            line += 1
+        elif letter == "{":
+            depth, is_open = depth + 1, True
+        elif letter == "}":
+            depth -= 1
+            if is_open and depth <= 0:
+                return line
+        elif letter == ";" and not is_open:
+            return None  # a declaration, or a call
+    return None

@@ -1,0 +1,426 @@
+"""Finds where a JavaScript file's functions and its own statements begin, by its text.
+
+A debugger that has no function breakpoints needs it. The text is not parsed, it is looked through:
+comments and strings are blanked out, brackets are counted, and what has the form of a function is
+one.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import json
+import os
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+_SIZE_MAX = 1 << 19  # bytes; what is longer was written by a program
+_NAME_MAX = 200
+_MAP_MAX = 1 << 20
+_MAP = re.compile(r"^//[#@] sourceMappingURL=(\S+)\s*\Z", re.MULTILINE)
+_QUOTED = re.compile(
+    r"\A#![^\n]*|//[^\n]*|/\*.*?\*/"
+    r"|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`"
+    # A regular expression, where no value can be before it.
+    r"|(?<=[(,=:\[!&|?{};])[ \t]*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*",
+    re.DOTALL,
+)
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+_NAME = r"[\w$#]+"
+_FUNCTION = re.compile(rf"(?<![\w$.])function\b\s*\*?\s*({_NAME})?\s*(?=[(<])")
+_CLASS = re.compile(rf"(?<![\w$.])class\s+({_NAME})[^{{;()]*(?=\{{)|(?<![\w$.])class\s*(?=\{{)")
+_METHOD = re.compile(rf"(?<![\w$.#])({_NAME})\s*(?=\()")
+_ARROW = re.compile(r"=>")
+_RESULT = re.compile(r"\)\s*:[^()=;{}?]*\Z")
+# What a function without a name of its own is put into: `name = `, `a.name = `, `name: `.
+_OWNER = re.compile(rf"((?:{_NAME}\s*\.\s*)*{_NAME})\s*(?::[^=,;{{}}()]*)?[=:]\s*(?:async\s*)?\Z")
+_NOT_IN_OWNER = ",;{}()"
+_NO_METHODS = {
+    "if",
+    "for",
+    "while",
+    "switch",
+    "catch",
+    "with",
+    "function",
+    "return",
+    "typeof",
+    "await",
+    "new",
+    "super",
+    "import",
+    "do",
+    "else",
+}
+_NO_OBJECTS = {"exports", "prototype", "default"}
+_KEPT = re.compile(
+    r"(?:export\s+(?:default\s+)?)?(?:declare\s+)?(?:abstract\s+)?"
+    r"(?:(?:async\s+)?function\b|class\b|interface\b|enum\b|namespace\b)"
+)
+_DECLARED = re.compile(r"(?:export\s+)?(?:const|let|var)\b")
+_NO_CODE = re.compile(r"(?:import\b(?!\s*[.(])|export\s*[*{]|type\b|declare\b)")
+
+
+@dataclass(frozen=True)
+class JavaScriptFunction:
+    """A function: its name with its class, its arguments, and where its code begins.
+
+    It is from `begin` to `end`, lines and columns from 1.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    begin: tuple[int, int]
+    end: tuple[int, int]
+    line: int
+    column: int
+
+    @property
+    def first_line(self) -> int:
+        """Its first line."""
+        return self.begin[0]
+
+    @property
+    def last_line(self) -> int:
+        """Its last line."""
+        return self.end[0]
+
+    def contains(self, line: int, column: int) -> bool:
+        """Tell whether a place is in it; its closing bracket is."""
+        return self.begin <= (line, column) <= self.end
+
+
+@dataclass(frozen=True)
+class JavaScriptOutline:
+    """The functions of a file, and where its own code begins; None if it has none."""
+
+    functions: tuple[JavaScriptFunction, ...]
+    start: tuple[int, int] | None
+
+    def innermost_function(self, line: int, column: int | None = None) -> JavaScriptFunction | None:
+        """Return the innermost function that a place is in, or a line."""
+        found = [
+            one
+            for one in self.functions
+            if (
+                one.first_line <= line <= one.last_line
+                if column is None
+                else one.contains(line, column)
+            )
+        ]
+        return max(found, key=lambda one: one.begin, default=None)
+
+    def nesting_depth(self, line: int, column: int) -> int:
+        """Count the functions that a place is in."""
+        return sum(one.contains(line, column) for one in self.functions)
+
+    def find_named(self, name: str) -> JavaScriptFunction | None:
+        """Return the first function of a name, with its class or without."""
+        exact = next((one for one in self.functions if one.name == name), None)
+        ending = (one for one in self.functions if one.name.endswith(f".{name}"))
+        return exact or next(ending, None)
+
+    def find_function(self, name: str, line: int | None) -> JavaScriptFunction | None:
+        """Return the function of a name; without one, the innermost around a line."""
+        return self.find_named(name) if name or line is None else self.innermost_function(line)
+
+
+def outline_file(path: str, *, size_max: int = _SIZE_MAX) -> JavaScriptOutline | None:
+    """Look through a file; None if it cannot be read or is too long."""
+    try:
+        told = Path(path).stat()
+        if told.st_size > size_max:
+            return None
+        return _cached_outline(path, told.st_mtime_ns, told.st_size)
+    except OSError:
+        return None
+
+
+def line_of(path: str, line: int) -> str:
+    """Return the text of a line; an empty one where there is none."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+@functools.lru_cache(maxsize=256)
+def _cached_outline(path: str, changed: int, size: int) -> JavaScriptOutline:
+    del changed, size  # a file that has changed is another one
+    return outline_text(Path(path).read_text(encoding="utf-8", errors="replace"))
+
+
+def outline_text(text: str) -> JavaScriptOutline:
+    """Look through a text."""
+    return _OutlineReader(_QUOTED.sub(lambda found: _blank_text(found[0]), text)).read_outline()
+
+
+def _blank_text(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
+@dataclass(frozen=True)
+class _NamingOwner:
+    """What functions are named after that are in it; the number of the one around it, or -1."""
+
+    start: int
+    end: int
+    name: str
+    outer: int
+
+
+class _OutlineReader:
+    """A text without comments and strings, and its brackets."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._ends = _match_brackets(text)
+        self._starts = {end: start for start, end in self._ends.items()}
+        self._edges = sorted([*self._ends, *self._starts])
+        depths = accumulate(1 if at in self._ends else -1 for at in self._edges)
+        self._depths = [0, *depths]
+        self._owners: list[_NamingOwner] = []
+        self._find_owners()
+
+    def read_outline(self) -> JavaScriptOutline:
+        found: dict[int, JavaScriptFunction] = {}
+        for one in (*self._plain_functions(), *self._arrow_functions(), *self._method_functions()):
+            found.setdefault(one[0], one[1])
+        start = self._first_statement()
+        return JavaScriptOutline(
+            tuple(found[at] for at in sorted(found)),
+            self._line_and_column(start) if start is not None else None,
+        )
+
+    def _plain_functions(self) -> list[tuple[int, JavaScriptFunction]]:
+        found = []
+        for one in _FUNCTION.finditer(self._text):
+            name = one[1] or self._owner_name(one.start())
+            found += self._read_function(name, one.start(), self._text.find("(", one.end() - 1))
+        return found
+
+    def _method_functions(self) -> list[tuple[int, JavaScriptFunction]]:
+        found = []
+        for one in _METHOD.finditer(self._text):
+            end = self._end_before(one.start())
+            before = self._text[max(0, end - 12) : end]
+            is_called = one[1] in _NO_METHODS or before.endswith(("function", "new", ".", "=>"))
+            if not is_called:
+                found += self._read_function(
+                    self._qualified_name(one[1], one.start()), one.start(), one.end()
+                )
+        return found
+
+    def _read_function(
+        self, name: str, start: int, bracket: int
+    ) -> list[tuple[int, JavaScriptFunction]]:
+        """Read a function from the bracket of its arguments on; nothing if it has no body."""
+        close = self._ends.get(bracket)
+        if close is None:
+            return []
+        # TypeScript may say what it returns.
+        body = re.compile(r"\s*(?::[^;{}=]*)?(?=\{)").match(self._text, close + 1)
+        if body is None:
+            return []
+        arguments = self._argument_names(self._text[bracket + 1 : close])
+        return [self._make_function(name, arguments, start, body.end())]
+
+    def _arrow_functions(self) -> list[tuple[int, JavaScriptFunction]]:
+        found = []
+        for one in _ARROW.finditer(self._text):
+            end = self._end_before(one.start())
+            # TypeScript may say what it returns.
+            typed = _RESULT.search(self._text[max(0, end - _NAME_MAX) : end])
+            end = end - len(typed[0]) + 1 if typed is not None else end
+            if end and self._text[end - 1] == ")":
+                start = self._starts.get(end - 1, end)
+                arguments = self._argument_names(self._text[start + 1 : end - 1])
+            else:
+                name = re.search(rf"({_NAME})\Z", self._text[max(0, end - _NAME_MAX) : end])
+                start = end - len(name[1]) if name is not None else end
+                arguments = (name[1],) if name is not None else ()
+            body = re.compile(r"\s*").match(self._text, one.end())
+            at = body.end() if body is not None else one.end()
+            found.append(self._make_function(self._owner_name(start), arguments, start, at))
+        return found
+
+    def _make_function(
+        self, name: str, arguments: tuple[str, ...], start: int, body: int
+    ) -> tuple[int, JavaScriptFunction]:
+        """Make a function; an arrow's body may be an expression."""
+        is_block = self._text[body : body + 1] == "{"
+        last = self._ends.get(body, body) if is_block else self._expression_end(body)
+        code = body + 1 if is_block else body
+        while code < last and self._text[code].isspace():
+            code += 1
+        line, column = self._line_and_column(code)
+        begin, end = self._line_and_column(start), self._line_and_column(last)
+        return body, JavaScriptFunction(name, arguments, begin, end, line, column)
+
+    def _expression_end(self, at: int) -> int:
+        """Return where an expression ends: at a comma, a semicolon or a bracket that closes."""
+        while at < len(self._text) and self._text[at] not in ",;)]}\n":
+            at = self._ends.get(at, at) + 1
+        return at
+
+    def _find_owners(self) -> None:
+        """Find the classes, and the objects that are put into something: `helpers = {`."""
+        classes = {found.end(): found[1] or "" for found in _CLASS.finditer(self._text)}
+        for start, end in sorted(self._ends.items()):  # the outer ones first: they name the inner
+            before = self._end_before(start)
+            is_put = self._text[start] == "{" and self._text[before - 1 : before] in {"=", ":"}
+            name = classes[start] if start in classes else self._owner_name(start) if is_put else ""
+            if start in classes or (name and name not in _NO_OBJECTS):
+                self._owners.append(_NamingOwner(start, end, name, self._innermost_owner(start)))
+
+    def _innermost_owner(self, at: int) -> int:
+        """Return the number of the innermost owner that a place is in; -1 if it is in none."""
+        number = bisect_left(self._owners, at, key=lambda one: one.start) - 1
+        while number >= 0 and self._owners[number].end <= at:
+            number = self._owners[number].outer
+        return number
+
+    def _owner_name(self, start: int) -> str:
+        """Return what a function or object without a name is put into: a variable, a field."""
+        before = self._text[max(0, start - _NAME_MAX) : start]
+        found = _OWNER.search(before, max(map(before.rfind, _NOT_IN_OWNER)) + 1)
+        if found is None:
+            return ""
+        parts = [part.strip() for part in found[1].split(".")]
+        own = [one for one in parts if one not in {"module", "exports", "prototype", "this"}]
+        name = ".".join(own) or parts[-1]
+        return self._qualified_name(name, start) if len(own) == 1 else name
+
+    def _qualified_name(self, name: str, at: int) -> str:
+        """Put the class, or the object, before a method's name."""
+        number = self._innermost_owner(at)
+        if number < 0:
+            return name
+        owner = self._owners[number]
+        is_own = self._bracket_depth(at) == self._bracket_depth(owner.start) + 1
+        return f"{owner.name}.{name}" if owner.name and is_own else name
+
+    def _bracket_depth(self, at: int) -> int:
+        """Count the brackets that are open before a place."""
+        return self._depths[bisect_left(self._edges, at)]
+
+    def _end_before(self, at: int) -> int:
+        """Return where the text before a place ends, without blanks."""
+        while at and self._text[at - 1].isspace():
+            at -= 1
+        return at
+
+    def _argument_names(self, text: str) -> tuple[str, ...]:
+        """Return the names in a list of arguments, also of those that are taken apart."""
+        names: list[str] = []
+        for part in _split_arguments(text):
+            whole = part.strip().removeprefix("...")
+            if whole.startswith(("{", "[")):
+                closing = _match_brackets(whole).get(0, len(whole))
+                inner = [one.rpartition(":")[2] for one in _split_arguments(whole[1:closing])]
+                names += self._argument_names(",".join(inner))
+                continue
+            found = re.match(rf"(?:(?:public|private|protected|readonly)\s+)*({_NAME})", whole)
+            if found is not None:
+                names.append(found[1])
+        return tuple(names)
+
+    def _first_statement(self) -> int | None:
+        """Return the first statement of a file that has code of its own outside of functions."""
+        at, text = 0, self._text
+        while at < len(text):
+            if text[at].isspace() or text[at] == ";":
+                at += 1
+            elif kept := _KEPT.match(text, at):
+                at = self._past_block(kept.end())
+            elif _NO_CODE.match(text, at) or (
+                _DECLARED.match(text, at) and "=" not in text[at : self._next_statement(at)]
+            ):
+                at = self._next_statement(at) + 1
+            else:
+                return at
+        return None
+
+    def _past_block(self, at: int) -> int:
+        while at < len(self._text) and self._text[at] not in "{;":
+            at = self._ends.get(at, at) + 1
+        return self._ends.get(at, at) + 1
+
+    def _next_statement(self, at: int) -> int:
+        while at < len(self._text) and self._text[at] not in ";\n":
+            at = self._ends.get(at, at) + 1
+        return at
+
+    def _line_and_column(self, at: int) -> tuple[int, int]:
+        line = bisect_right(self._lines, at)
+        return line, at - self._lines[line - 1] + 1
+
+
+def _match_brackets(text: str) -> dict[int, int]:
+    """Return where each bracket is closed; one that is not is left out."""
+    found: dict[int, int] = {}
+    opened: list[tuple[str, int]] = []
+    for one in re.finditer(r"[()\[\]{}]", text):
+        if one[0] in _PAIRS:
+            opened.append((_PAIRS[one[0]], one.start()))
+        elif opened and opened[-1][0] == one[0]:
+            found[opened.pop()[1]] = one.start()
+    return found
+
+
+def _split_arguments(text: str) -> Sequence[str]:
+    """Split a list at the commas outside of its brackets."""
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([{<") - (letter in ")]}")
+        depth -= letter == ">" and text[at - 1 : at] != "="
+        if letter == "," and depth <= 0:
+            parts.append(text[start:at])
+            start = at + 1
+    return [*parts, text[start:]]
+
+
+def source_file(url: str, script: str) -> str | None:
+    """Return the file of a source; webpack gives only its path in the project of the script."""
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    if parts.scheme in {"", "file"}:
+        return os.path.normpath(path)
+    for folder in Path(script).parents:
+        file = folder / path.lstrip("/")
+        if file.is_file():
+            return os.path.normpath(file)
+    return None
+
+
+def original_sources(path: Path) -> list[Path]:
+    """Return the files that a compiled file was made of, as its source map says, if they are here.
+
+    The map is a file beside it, or in its last line (ECMA-426).
+    """
+    try:
+        text = path.read_bytes()[-_MAP_MAX:].decode(errors="replace")
+        found = _MAP.search(text)
+        if found is None:
+            return []
+        _, is_inline, inline = found[1].partition(";base64,")
+        beside = path.parent / found[1]
+        told = json.loads(base64.b64decode(inline) if is_inline else beside.read_bytes())
+        root = str(told.get("sourceRoot") or "")
+        names = [one for one in told["sources"] if isinstance(one, str)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    made_of = [
+        source_file(name, str(path))
+        if "://" in name
+        else os.path.normpath(path.parent / root / name)
+        for name in names
+    ]
+    return [Path(one) for one in made_of if one is not None and Path(one).is_file()]

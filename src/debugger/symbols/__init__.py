@@ -1,0 +1,1 @@
+"""Reads binaries: ELF and core files, debug information."""

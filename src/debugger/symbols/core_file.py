@@ -1,0 +1,308 @@
+"""What a core file is of: the program, its process, the signal that ended it, and if it is whole.
+
+The format is elf(5)'s; its notes are those of core(5) and linux/elfcore.h. All offsets and counts
+come from the file and are bounded before they are believed.
+"""
+
+from __future__ import annotations
+
+import os
+import os.path
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+Read = Callable[[int, int], bytes]  # offset and size; fewer bytes where there are no more
+
+_ELF = b"\x7fELF"
+_MACH_O = (b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xce")
+_KINDS = {1: "an object file", 2: "a program", 3: "a program or a shared library"}
+_CORE = 4
+_PT_LOAD, _PT_NOTE = 1, 4
+_NT_PRSTATUS, _NT_PRPSINFO, _NT_AUXV, _NT_FILE = 1, 3, 6, 0x46494C45
+_NT_GNU_BUILD_ID = 3
+_AT_ENTRY = 9
+_NT_SIGINFO = 0x53494749
+_FAULTS = {4, 5, 7, 8, 11}  # SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV: they have an address
+_SIGNAL_AT = 12  # pr_cursig of elf_prstatus, behind three ints
+_NAME, _ARGUMENTS, _IDS = 16, 80, 16  # the end of elf_prpsinfo: four ints, pr_fname, pr_psargs
+_NAME_SHOWN = 15
+_MANY_HEADERS = 0xFFFF  # PN_XNUM: the number is in the first section's header
+_HEADERS_MAX = 200_000
+_HEADER_MAX = 256  # bytes; one has 32 or 56
+_NOTES_MAX = 32 << 20
+_FILES_MAX = 200_000
+_BUILD_ID_MAX = 64
+_BUILD_NOTES_MAX = 1 << 16
+
+
+class NotACore(Exception):
+    """The file is none; the text says what it is."""
+
+
+class CoreFile(Struct, frozen=True):
+    """What a core file tells; what it does not is "" or 0.
+
+    `program` is the absolute path of the executable, `name` the first 15 bytes of its file name,
+    `words` its command line in at most 79 bytes; `build_id` is in hexadecimal; `missing` counts
+    the bytes that the file should have beyond its end; `fault_address` is what the signal is about.
+    """
+
+    program: str = ""
+    name: str = ""
+    words: str = ""
+    pid: int = 0
+    signal: int = 0
+    threads: int = 0
+    build_id: str = ""
+    missing: int = 0
+    fault_address: int | None = None
+
+
+class CoreSegment(Struct, frozen=True):
+    """A program header: where it is in the file and, of `memory` bytes, in the address space."""
+
+    kind: int
+    offset: int
+    address: int
+    size: int
+
+
+class _NumberLayout(Struct, frozen=True):
+    """How numbers are written: `word` is Q or I, the size of an address."""
+
+    order: str
+    word: str
+
+    @property
+    def word_size(self) -> int:
+        return struct.calcsize(f"={self.word}")
+
+    def read_words(self, text: bytes) -> tuple[int, ...]:
+        count = len(text) // self.word_size
+        return struct.unpack_from(f"{self.order}{count}{self.word}", text)
+
+
+def read_core(path: str) -> CoreFile:
+    """Read a core file.
+
+    Raises:
+        NotACore: It is something else.
+        OSError: It cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        descriptor = file.fileno()
+        size = os.fstat(descriptor).st_size
+        return parse_core(lambda at, count: _read_exactly(descriptor, count, at), size)
+
+
+def read_build_id(path: str) -> str:
+    """Return a program's build id in hexadecimal; "" where it has none or cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            descriptor = file.fileno()
+            return _build_id(
+                lambda at, count: _read_exactly(descriptor, count, at), in_memory=False
+            )
+    except OSError:
+        return ""
+
+
+def _read_exactly(descriptor: int, count: int, at: int) -> bytes:
+    try:
+        return os.pread(descriptor, count, at)
+    except (OSError, OverflowError, ValueError):  # an offset beyond any file
+        return b""
+
+
+def parse_core(read: Read, size: int) -> CoreFile:
+    """Read a core file of so many bytes.
+
+    Raises:
+        NotACore: It is something else.
+    """
+    head = read(0, 64)
+    if head[:4] in _MACH_O:
+        return CoreFile()  # LLDB knows these; we do not
+    shape, kind, segments = _parse_elf(read, head)
+    if kind != _CORE:
+        raise NotACore(f"is {_KINDS.get(kind, 'an ELF file')}, no core file")
+    if not segments:
+        raise NotACore("is an empty core file")
+    end = max((one.offset + one.size for one in segments), default=0)
+    core = CoreFile(missing=max(0, end - size))
+    notes = b""
+    for one in _segments_of_kind(segments, _PT_NOTE):
+        notes += read(one.offset, min(one.size, _NOTES_MAX - len(notes)))
+    return _apply_notes(core, shape, notes, _memory_reader(read, segments))
+
+
+def _segments_of_kind(segments: list[CoreSegment], kind: int) -> list[CoreSegment]:
+    return [one for one in segments if one.kind == kind]
+
+
+def _parse_elf(read: Read, head: bytes) -> tuple[_NumberLayout, int, list[CoreSegment]]:
+    if not head:
+        raise NotACore("is empty")
+    if head[:4] != _ELF:
+        raise NotACore("is no ELF file, as core files are")
+    shape = _NumberLayout(
+        "<" if head[5:6] == b"\x01" else ">", "Q" if head[4:5] == b"\x02" else "I"
+    )
+    try:
+        return _parse_headers(read, head, shape)
+    except struct.error:
+        raise NotACore("ends within its first header") from None
+
+
+def _parse_headers(
+    read: Read, head: bytes, shape: _NumberLayout
+) -> tuple[_NumberLayout, int, list[CoreSegment]]:
+    order, is_64 = shape.order, shape.word == "Q"
+    (kind,) = struct.unpack_from(f"{order}H", head, 16)
+    at, sections = struct.unpack_from(f"{order}2{shape.word}", head, 32 if is_64 else 28)
+    entry, count = struct.unpack_from(f"{order}HH", head, 54 if is_64 else 42)
+    if count == _MANY_HEADERS:
+        told = read(sections + (44 if is_64 else 28), 4)  # sh_info
+        count = struct.unpack(f"{order}I", told)[0]
+    layout = f"{order}IIQQQQ" if is_64 else f"{order}IIIII"
+    least = struct.calcsize(layout)
+    if not least <= entry <= _HEADER_MAX:
+        return shape, kind, []
+    table = read(at, entry * min(count, _HEADERS_MAX))
+    segments = []
+    for start in range(0, len(table) - least + 1, entry):
+        fields = struct.unpack_from(layout, table, start)
+        if is_64:
+            one, _, offset, address, _, length = fields
+        else:
+            one, offset, address, _, length = fields
+        segments.append(CoreSegment(one, offset, address, length))
+    return shape, kind, segments
+
+
+def _memory_reader(read: Read, segments: list[CoreSegment]) -> Callable[[int, int], bytes]:
+    """Return what reads the process's memory out of the file."""
+    loads = _segments_of_kind(segments, _PT_LOAD)
+
+    def memory(address: int, count: int) -> bytes:
+        for one in loads:
+            if one.address <= address < one.address + one.size:
+                skipped = address - one.address
+                return read(one.offset + skipped, min(count, one.size - skipped))
+        return b""
+
+    return memory
+
+
+def _parse_notes(text: bytes, order: str) -> Iterator[tuple[bytes, int, bytes]]:
+    """Yield owner, kind and contents of notes, each part of them padded to four bytes."""
+    at = 0
+    while at + 12 <= len(text):
+        name_size, size, kind = struct.unpack_from(f"{order}III", text, at)
+        name_at = at + 12
+        start = name_at + (name_size + 3) // 4 * 4
+        yield text[name_at : name_at + name_size].rstrip(b"\0"), kind, text[start : start + size]
+        at = start + (size + 3) // 4 * 4
+
+
+def _apply_notes(core: CoreFile, shape: _NumberLayout, notes: bytes, memory: Read) -> CoreFile:
+    name = words = ""
+    pid = signal = threads = entry = 0
+    fault: int | None = None
+    files: list[tuple[int, int, int, str]] = []
+    for owner, kind, text in _parse_notes(notes, shape.order):
+        if owner not in {b"CORE", b"LINUX"}:
+            continue
+        if kind == _NT_PRSTATUS:
+            threads += 1
+            if threads == 1 and len(text) >= _SIGNAL_AT + 2:  # the thread that made it is first
+                (signal,) = struct.unpack_from(f"{shape.order}H", text, _SIGNAL_AT)
+        elif kind == _NT_PRPSINFO and len(text) >= _IDS + _NAME + _ARGUMENTS:
+            pid = struct.unpack_from(f"{shape.order}I", text, len(text) - 112)[0]
+            name, words = _field_text(text[-96:-80]), _field_text(text[-80:])
+        elif kind == _NT_SIGINFO and threads == 1:
+            fault = _fault_address(text, shape)
+        elif kind == _NT_AUXV:
+            values = shape.read_words(text)
+            entry = dict(zip(values[::2], values[1::2], strict=False)).get(_AT_ENTRY, 0)
+        elif kind == _NT_FILE:
+            files = _parse_mapped_files(text, shape)
+    program = next((path for start, end, _, path in files if start <= entry < end), "")
+    base = next((start for start, _, at, path in files if path == program and at == 0), 0)
+    build_id = ""
+    if program and base:
+        build_id = _build_id(lambda at, count: memory(base + at, count), in_memory=True)
+    return CoreFile(
+        program=program,
+        name=name,
+        words=words.strip(),
+        pid=pid,
+        signal=signal,
+        threads=threads,
+        build_id=build_id,
+        missing=core.missing,
+        fault_address=fault,
+    )
+
+
+def _fault_address(text: bytes, shape: _NumberLayout) -> int | None:
+    """Read si_addr, which only a signal has that the kernel sent (sigaction(2): si_code > 0)."""
+    at = 4 * (4 if shape.word == "Q" else 3)
+    if len(text) < at + shape.word_size:
+        return None
+    number, _, code = struct.unpack_from(f"{shape.order}iii", text)
+    if number not in _FAULTS or code <= 0:
+        return None
+    return int(shape.read_words(text[at : at + shape.word_size])[0])
+
+
+def _field_text(field: bytes) -> str:
+    text = field.split(b"\0", 1)[0].decode(errors="replace")
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def _parse_mapped_files(text: bytes, shape: _NumberLayout) -> list[tuple[int, int, int, str]]:
+    """Read NT_FILE: the mapped files as (start, end, page of the file, path)."""
+    numbers = shape.read_words(text[: shape.word_size * 2])
+    if len(numbers) < 2:  # noqa: PLR2004 - the count and the size of a page
+        return []
+    count = min(numbers[0], _FILES_MAX)
+    table = shape.read_words(text[shape.word_size * 2 : shape.word_size * (2 + 3 * count)])
+    paths = text[shape.word_size * (2 + 3 * count) :].split(b"\0")
+    spans = zip(table[::3], table[1::3], table[2::3], paths, strict=False)
+    return [(start, end, at, _field_text(path)) for start, end, at, path in spans]
+
+
+def _build_id(read: Read, *, in_memory: bool) -> str:
+    """Find the build id among the notes of an ELF image, in a file or where it was mapped."""
+    try:
+        shape, _, segments = _parse_elf(read, read(0, 64))
+    except NotACore:
+        return ""
+    first = min((one.address for one in _segments_of_kind(segments, _PT_LOAD)), default=0)
+    for one in _segments_of_kind(segments, _PT_NOTE):
+        at = one.address - first if in_memory else one.offset
+        text = read(at, min(one.size, _BUILD_NOTES_MAX)) if at >= 0 else b""
+        for owner, kind, told in _parse_notes(text, shape.order):
+            if owner == b"GNU" and kind == _NT_GNU_BUILD_ID:
+                return told[:_BUILD_ID_MAX].hex()
+    return ""
+
+
+def explain_mismatch(core: CoreFile, program: str, build_id: str) -> str | None:
+    """Say why a core file is not of a program with this build id; None if it may well be."""
+    of = core.program or core.name
+    if core.build_id and build_id:
+        if core.build_id == build_id:
+            return None
+        if os.path.basename(of) == os.path.basename(program):
+            return f"another build of {of}: build id {core.build_id}, not {build_id}"
+        return f"{of}, build id {core.build_id}, not {build_id}"
+    if core.program:
+        is_same = os.path.basename(core.program) == os.path.basename(program)
+    else:
+        is_same = not core.name or os.path.basename(program)[:_NAME_SHOWN] == core.name
+    return None if is_same else of

@@ -1,0 +1,371 @@
+"""Reads the sections of an ELF file, their addresses at run time, and finds its debug file."""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import itemgetter
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from debugger.errors import DebuggerError, ErrorCode
+
+Buffer: TypeAlias = bytes | mmap.mmap
+
+DEBUG_ROOT: Final = Path("/usr/lib/debug")
+MACHINE_X86_64: Final = 62
+
+_PAGE: Final = 0xFFF
+_HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
+_SEGMENT: Final = struct.Struct("<IIQQQQQQ")
+_SECTION: Final = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL: Final = struct.Struct("<IBBHQQ")
+_COMPRESSION: Final = struct.Struct("<IIQQ")
+_DYNAMIC: Final = struct.Struct("<QQ")
+_NOTE: Final = struct.Struct("<III")
+
+
+_TYPE_EXEC, _TYPE_DYN = 2, 3
+_DT_FLAGS_1: Final = 0x6FFFFFFB
+_DF_1_PIE: Final = 0x08000000
+_PT_LOAD, _PT_INTERP, _PT_NOTE, _PT_TLS = 1, 3, 4, 7
+_SHT_NOBITS: Final = 8
+_SHF_ALLOC: Final = 0x2
+_SHF_COMPRESSED: Final = 0x800
+_COMPRESS_ZLIB: Final = 1
+_NOTE_BUILD_ID: Final = 3
+_CLASS_64_LITTLE: Final = b"\x7fELF\x02\x01"
+_SYMBOL_INDIRECT: Final = 10  # GNU_IFUNC
+_SYMBOL_FUNCTIONS: Final = (2, _SYMBOL_INDIRECT)
+_SYMBOL_THREAD_LOCAL: Final = 6
+_RELOCATION: Final = struct.Struct("<QQq")
+_DTPMOD64: Final = 16  # the loader writes the number of the symbol's module here
+_SYMBOL_KINDS: Final = (1, *_SYMBOL_FUNCTIONS)  # an object, or a function
+# The name's offset, the kind, something, the section, the address, the size.
+_Raw: TypeAlias = tuple[int, int, int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ElfSegment:
+    """One program header that is loaded: where it lies, in link-time addresses."""
+
+    address: int
+    size: int
+    offset: int
+    file_size: int
+    flags: int
+
+
+@dataclass(frozen=True, slots=True)
+class ElfSection:
+    """One section header; `address` is 0 where it is not loaded."""
+
+    name: str
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class ElfSymbol:
+    """A function or an object of the symbol table, by its linkage name and link-time address.
+
+    Of an indirect one the code returns the function that is meant.
+    """
+
+    name: str
+    address: int
+    size: int
+    is_function: bool
+    is_indirect: bool = False
+
+
+@dataclass(eq=False)
+class ElfFile:
+    """An ELF file of x86-64: its content stays mapped as long as this value lives."""
+
+    path: Path
+    content: Buffer = field(repr=False)
+    kind: int
+    segments: tuple[ElfSegment, ...]
+    sections: dict[str, ElfSection]
+    interpreter: str | None
+    build_id: str
+    thread_local: tuple[int, int] | None = None  # size and alignment of each thread's block
+
+    @property
+    def is_pie(self) -> bool:
+        """Whether it may be loaded anywhere."""
+        return self.kind == _TYPE_DYN
+
+    @cached_property
+    def lowest_address(self) -> int:
+        """The link-time address that lies at the module's base."""
+        return min((one.address for one in self.segments), default=0) & ~_PAGE
+
+    @cached_property
+    def loaded_range(self) -> tuple[int, int]:
+        """The link-time addresses that sections of code and data have: the first, and the end."""
+        found = [one for one in self.sections.values() if one.flags & _SHF_ALLOC and one.address]
+        if not found:
+            return self.lowest_address + 1, max(
+                (one.address + one.size for one in self.segments), default=0
+            )
+        return min(one.address for one in found), max(one.address + one.size for one in found)
+
+    @property
+    def block_below(self) -> int | None:
+        """How far below the thread pointer a program's thread-locals begin; None of a library."""
+        if self.thread_local is None or not (self.kind == _TYPE_EXEC or self._is_pie_program):
+            return None
+        size, align = self.thread_local
+        return (size + align - 1) // align * align
+
+    @cached_property
+    def module_number_slot(self) -> int | None:
+        """Where the loader writes the number that a library's thread-locals are found by."""
+        symbols, raw = self.read_section(".dynsym"), self.read_section(".rela.dyn")
+        for at in range(0, len(raw) - _RELOCATION.size + 1, _RELOCATION.size):
+            place, info, _ = _RELOCATION.unpack_from(raw, at)
+            if info & 0xFFFFFFFF != _DTPMOD64:
+                continue
+            number = info >> 32
+            if not number or _SYMBOL.unpack_from(symbols, number * _SYMBOL.size)[3]:
+                return int(place)
+        return None
+
+    @cached_property
+    def thread_local_names(self) -> tuple[str, ...]:
+        """The linkage names of its thread-local variables."""
+        table, texts = (self.read_section(one) for one in self._symbol_tables)
+        whole = table[: len(table) // _SYMBOL.size * _SYMBOL.size]
+        return tuple(
+            _parse_symbol(one, texts).name
+            for one in _SYMBOL.iter_unpack(whole)
+            if one[1] & 0xF == _SYMBOL_THREAD_LOCAL and one[3]
+        )
+
+    @cached_property
+    def _is_pie_program(self) -> bool:
+        raw = self.read_section(".dynamic")
+        flags = (_DYNAMIC.unpack_from(raw, at) for at in range(0, len(raw) - 15, _DYNAMIC.size))
+        return any(tag == _DT_FLAGS_1 and value & _DF_1_PIE for tag, value in flags)
+
+    def load_bias(self, base: int) -> int:
+        """Give what to add to a link-time address, when the module was loaded at `base`."""
+        return base - self.lowest_address
+
+    def has_section(self, name: str) -> bool:
+        """Say whether a section is there, and has content in this file."""
+        found = self.sections.get(name)
+        return found is not None and found.kind != _SHT_NOBITS
+
+    def read_section(self, name: str) -> bytes:
+        """Read a section, decompressed; nothing where it is missing.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED for a compression that Python has no module for.
+        """
+        found = self.sections.get(name)
+        if found is None:
+            old = self.sections.get(f".z{name[1:]}")
+            return zlib.decompress(self._section_content(old)[12:]) if old is not None else b""
+        raw = self._section_content(found)
+        if found.flags & _SHF_COMPRESSED and raw:
+            method, *_ = _COMPRESSION.unpack_from(raw)
+            if method != _COMPRESS_ZLIB:
+                raise DebuggerError(
+                    ErrorCode.NOT_SUPPORTED,
+                    f"{self.path}: {name} is compressed by method {method}, not by zlib",
+                    hint=f"objcopy --decompress-debug-sections {self.path}",
+                )
+            return zlib.decompress(raw[_COMPRESSION.size :])
+        return raw
+
+    def _section_content(self, section: ElfSection) -> bytes:
+        if section.kind == _SHT_NOBITS:
+            return b""
+        return bytes(memoryview(self.content)[section.offset : section.offset + section.size])
+
+    def read_at(self, address: int, size: int) -> bytes | None:
+        """Read what the file holds at a link-time address, if it holds it all."""
+        for one in self.segments:
+            if one.address <= address and address + size <= one.address + one.file_size:
+                start = one.offset + address - one.address
+                return bytes(memoryview(self.content)[start : start + size])
+        return None
+
+    def read_symbols(self) -> Iterator[ElfSymbol]:
+        """Yield the functions and objects that the file defines, `.symtab` before `.dynsym`."""
+        texts = self.read_section(self._symbol_tables[1])
+        for raw in self._raw_symbols():
+            yield _parse_symbol(raw, texts)
+
+    def symbol_at(self, address: int) -> ElfSymbol | None:
+        """Find the symbol that an address is in, without making all of them."""
+        below = [one for one in self._raw_symbols() if one[4] <= address]
+        # Of several names for one function the last.
+        found = max(reversed(below), key=itemgetter(4, 5), default=None)
+        if found is None or 0 < found[5] <= address - found[4]:
+            return None
+        return _parse_symbol(found, self.read_section(self._symbol_tables[1]))
+
+    @property
+    def _symbol_tables(self) -> tuple[str, str]:
+        return (".symtab", ".strtab") if self.has_section(".symtab") else (".dynsym", ".dynstr")
+
+    def _raw_symbols(self) -> Iterator[_Raw]:
+        raw = self.read_section(self._symbol_tables[0])
+        whole = raw[: len(raw) // _SYMBOL.size * _SYMBOL.size]
+        return (
+            one
+            for one in _SYMBOL.iter_unpack(whole)
+            if one[3] and one[4] and one[1] & 0xF in _SYMBOL_KINDS
+        )
+
+    @cached_property
+    def build_identity(self) -> str:
+        """What tells this build from others: the build id, or a digest of path, size and time."""
+        if self.build_id:
+            return self.build_id
+        found = self.path.stat()
+        text = f"{self.path.resolve()}\0{found.st_size}\0{found.st_mtime_ns}"
+        return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:40]
+
+
+def _parse_symbol(raw: _Raw, texts: bytes) -> ElfSymbol:
+    name, kind, _, _, address, size = raw
+    text = texts[name : texts.find(b"\0", name)].decode(errors="replace")
+    kind &= 0xF
+    return ElfSymbol(text, address, size, kind in _SYMBOL_FUNCTIONS, kind == _SYMBOL_INDIRECT)
+
+
+def read_elf(path: str | Path) -> ElfFile:
+    """Read the headers of an ELF file.
+
+    Raises:
+        DebuggerError: NOT_FOUND, or NOT_SUPPORTED for what is no ELF file of x86-64.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            content: Buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND, f"cannot read {path}: {error}", hint="name the program's file"
+        ) from error
+    try:
+        return parse_elf(path, content)
+    except (struct.error, IndexError, UnicodeDecodeError) as error:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED, f"{path} is a broken ELF file: {error}", hint="build it again"
+        ) from error
+
+
+def parse_elf(path: Path, content: Buffer) -> ElfFile:
+    """Parse the headers in an ELF file's content.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED.
+        struct.error: It is cut off.
+    """
+    view = memoryview(content)
+    if bytes(view[:6]) != _CLASS_64_LITTLE:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"{path} is no 64-bit little-endian ELF file",
+            hint="use another backend: debugger doctor",
+        )
+    _, kind, machine, _, _, segments_at, sections_at, *counts = _HEADER.unpack_from(view)
+    _, _, _, segment_count, _, section_count, names_at = counts
+    if machine != MACHINE_X86_64:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"{path} is for machine {machine}, not for x86-64",
+            hint="use another backend: debugger doctor",
+        )
+    loaded, interpreter, build_id, block = _parse_segments(view, segments_at, segment_count)
+    sections = _parse_sections(view, sections_at, section_count, names_at)
+    if not build_id and ".note.gnu.build-id" in sections:
+        note = sections[".note.gnu.build-id"]
+        if note.kind != _SHT_NOBITS:
+            build_id = _build_id(bytes(view[note.offset : note.offset + note.size]))
+    return ElfFile(path, content, kind, loaded, sections, interpreter, build_id, block)
+
+
+def _parse_segments(
+    view: memoryview, start: int, count: int
+) -> tuple[tuple[ElfSegment, ...], str | None, str, tuple[int, int] | None]:
+    loaded, interpreter, build_id, block = [], None, "", None
+    for number in range(count):
+        kind, flags, offset, address, _, file_size, size, align = _SEGMENT.unpack_from(
+            view, start + number * _SEGMENT.size
+        )
+        if kind == _PT_LOAD:
+            loaded.append(ElfSegment(address, size, offset, file_size, flags))
+        elif kind == _PT_TLS:
+            block = size, max(align, 1)
+        elif kind == _PT_INTERP:
+            interpreter = bytes(view[offset : offset + file_size]).rstrip(b"\0").decode()
+        elif kind == _PT_NOTE and not build_id:
+            build_id = _build_id(bytes(view[offset : offset + file_size]))
+    return tuple(loaded), interpreter, build_id, block
+
+
+def _build_id(notes: bytes) -> str:
+    at = 0
+    while at + _NOTE.size <= len(notes):
+        name_size, size, kind = _NOTE.unpack_from(notes, at)
+        name_at = at + _NOTE.size
+        start = name_at + (name_size + 3 & ~3)
+        if kind == _NOTE_BUILD_ID and notes[name_at : name_at + name_size] == b"GNU\0":
+            return notes[start : start + size].hex()
+        at = start + (size + 3 & ~3)
+    return ""
+
+
+def _parse_sections(
+    view: memoryview, start: int, count: int, names_at: int
+) -> dict[str, ElfSection]:
+    if not count:
+        return {}
+    raw = [_SECTION.unpack_from(view, start + number * _SECTION.size) for number in range(count)]
+    names = bytes(view[raw[names_at][4] : raw[names_at][4] + raw[names_at][5]])
+    found: dict[str, ElfSection] = {}
+    for name_at, kind, flags, address, offset, size, *_ in raw:
+        name = names[name_at : names.find(b"\0", name_at)].decode(errors="replace")
+        found.setdefault(name, ElfSection(name, kind, flags, address, offset, size))
+    return found
+
+
+def debug_file(binary: ElfFile, *, root: Path = DEBUG_ROOT) -> ElfFile | None:
+    """Find the file that holds the debug information: itself, or a separate one of its build."""
+    if binary.has_section(".debug_info") or binary.has_section(".zdebug_info"):
+        return binary
+    for path in _separate_debug_files(binary, root):
+        if not path.is_file():
+            continue
+        found = read_elf(path)
+        if found.has_section(".debug_info") and found.build_id == binary.build_id:
+            return found
+    return None
+
+
+def _separate_debug_files(binary: ElfFile, root: Path) -> Iterator[Path]:
+    number = binary.build_id
+    if number:
+        yield root / ".build-id" / number[:2] / f"{number[2:]}.debug"
+    link = binary.read_section(".gnu_debuglink")
+    if link:
+        name = link[: link.index(b"\0")].decode(errors="surrogateescape")
+        folder = binary.path.resolve().parent
+        yield folder / name
+        yield folder / ".debug" / name
+        yield root / folder.relative_to("/") / name

@@ -1,0 +1,220 @@
+"""Finds a binary's functions by name or pattern, and the address where their code begins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from debugger.model import location
+from debugger.symbols.dwarf import code_spans, name_search
+from debugger.symbols.dwarf.code_spans import CodeSpan
+from debugger.symbols.dwarf.debug_cache import DebugCache
+from debugger.symbols.dwarf.debug_entries import DebugUnits
+from debugger.symbols.dwarf.garbage_collection import without_collector
+from debugger.symbols.dwarf.line_table import LineTable
+
+_FILE = re.compile(r"@file:(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class DebugFunction:
+    """A function, or an inlined copy of one; addresses are link-time.
+
+    `body` is the address behind the prologue; `ranges` is all of its code.
+    """
+
+    name: str
+    address: int
+    body: int
+    ranges: tuple[tuple[int, int], ...]
+    file: str
+    line: int
+    entry: int
+    is_inlined: bool = False
+    linkage: str = ""
+
+
+class FunctionIndex:
+    """The functions of one binary."""
+
+    def __init__(
+        self,
+        units: DebugUnits,
+        lines: LineTable,
+        cache: DebugCache,
+        symbols: Callable[[], Iterable[str]],
+    ) -> None:
+        self._symbols = symbols
+        self._units = units
+        self._lines = lines
+        self._cache = cache
+
+    @cached_property
+    def _units_by_name(self) -> dict[str, list[int]]:
+        """Map each plain name to the units that have it."""
+        return self._cache.get_or_make("functions", dict[str, list[int]], self._read_names)
+
+    def _read_names(self) -> dict[str, list[int]]:
+        return self._names_in(unit.offset for unit in self._units)
+
+    @cached_property
+    def _by_last(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in self._units_by_name:
+            parts = name_components(name)
+            found.setdefault(without_arguments(parts[-1]), []).append(name)
+        return found
+
+    @property
+    def all_names(self) -> Iterable[str]:
+        """The qualified names of all functions that have code."""
+        return self._units_by_name.keys()
+
+    def find_by_name(self, name: str) -> tuple[DebugFunction, ...]:
+        """Find functions by a name, or by its last parts; inlined copies come last."""
+        wanted = name_components(name.removeprefix("::"))
+        last = without_arguments(wanted[-1])
+        units = self._units_naming(wanted) if not self._is_indexed else None
+        if units is None:
+            known = {one: self._units_by_name[one] for one in self._by_last.get(last, [])}
+        else:
+            known = self._names_in(units)
+        return self._make_functions(
+            {
+                one: at
+                for one, at in known.items()
+                if _matches_components(name_components(one), wanted)
+            }
+        )
+
+    def _units_naming(self, parts: Iterable[str]) -> set[int] | None:
+        """List the units that name every part of a name; None where it cannot be told."""
+        found: set[int] | None = None
+        for part in map(without_arguments, parts):
+            # What has no name is only written as if it had one.
+            if part.startswith("(anonymous"):
+                continue
+            units = name_search.units_naming(self._units, part, self._cache)
+            if units is not None:
+                found = set(units) if found is None else found & set(units)
+        return found
+
+    @property
+    def _is_indexed(self) -> bool:
+        return "_index" in self.__dict__ or self._cache.has_key("functions")
+
+    def _names_in(self, units: Iterable[int]) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        with without_collector():
+            for unit in units:
+                for name in {span.name for span in self._lines.unit_spans(unit) if not span.block}:
+                    found.setdefault(name, []).append(unit)
+        return found
+
+    def find_by_pattern(self, pattern: str) -> tuple[DebugFunction, ...]:
+        """Find functions by a pattern: `*` stops at `::`, `**` does not, `@file:` names files."""
+        file = _FILE.search(pattern)
+        words = _FILE.sub("", pattern).strip() or "**"
+        whole = re.compile(_glob_pattern(words, r"(?:(?!::).)*"))
+        fitting = [
+            name
+            for name in self._units_by_name
+            if whole.fullmatch(name) or whole.fullmatch(_plain_name(name))
+        ]
+        if file is None:
+            return self._make_functions({name: self._units_by_name[name] for name in fitting})
+        path = re.compile(r"(?:.*/)?" + _glob_pattern(file[1], "[^/]*"))
+        names = set(fitting)
+        return tuple(
+            one for one in self._all_functions if one.name in names and path.fullmatch(one.file)
+        )
+
+    @cached_property
+    def _all_functions(self) -> tuple[DebugFunction, ...]:
+        """All functions: a program's files are asked for one after the other."""
+        return self._make_functions(self._units_by_name)
+
+    def near_names(self, name: str) -> tuple[str, ...]:
+        """Give names that a name which fits nothing may have meant."""
+        names = self._units_by_name if self._is_indexed else self._symbols()
+        return location.near_names(name, (_plain_name(one) for one in names))
+
+    def functions_at(self, address: int) -> tuple[DebugFunction, ...]:
+        """Find the functions around an address, the innermost inlined copy first."""
+        unit = self._units.unit_at_address(address)
+        if unit is None:
+            return ()
+        all_spans = self._lines.spans_at(unit.offset, address)
+        return tuple(
+            self._find_function(unit.offset, [one for one in all_spans if one.entry == span.entry])
+            for span in code_spans.spans_around(all_spans, address)
+        )
+
+    def _make_functions(self, wanted: Mapping[str, Sequence[int]]) -> tuple[DebugFunction, ...]:
+        found = []
+        for unit in sorted({unit for units in wanted.values() for unit in units}):
+            by_entry: dict[int, list[CodeSpan]] = {}
+            for span in self._lines.unit_spans(unit):
+                if span.name in wanted:
+                    by_entry.setdefault(span.entry, []).append(span)
+            found += [self._find_function(unit, parts) for parts in by_entry.values()]
+        return tuple(sorted(found, key=lambda one: (one.is_inlined, one.address)))
+
+    def _find_function(self, unit: int, parts: list[CodeSpan]) -> DebugFunction:
+        span = next((one for one in parts if one.low <= one.first < one.high), parts[0])
+        body = span.first if span.is_inlined else self._lines.prologue_end(unit, span)
+        return DebugFunction(
+            span.name,
+            span.first,
+            body,
+            tuple((one.low, one.high) for one in parts),
+            self._lines.file_of(unit, span.file) if span.file else "",
+            span.line,
+            span.entry,
+            span.is_inlined,
+            span.linkage,
+        )
+
+
+def name_components(name: str) -> list[str]:
+    """Split a qualified name at each `::` that is in no brackets."""
+    parts, depth, start = [], 0, 0
+    at = 0
+    while at < len(name):
+        letter = name[at]
+        if letter in "<({":
+            depth += 1
+        elif letter in ">)}" and not name.endswith(("-", "operator", "operator>"), 0, at):
+            depth -= 1
+        elif letter == ":" and depth <= 0 and name.startswith("::", at):
+            parts.append(name[start:at])
+            at += 1
+            start = at + 1
+        at += 1
+    return [*parts, name[start:]]
+
+
+def without_arguments(part: str) -> str:
+    """Strip a template's arguments: `largest<int>` → `largest`; `operator<` stays."""
+    if part.startswith(("operator", "<", "{")):
+        return part
+    return part.partition("<")[0]
+
+
+def _plain_name(name: str) -> str:
+    return "::".join(without_arguments(part) for part in name_components(name))
+
+
+def _matches_components(parts: list[str], wanted: list[str]) -> bool:
+    ends = parts[-len(wanted) :]
+    return len(ends) == len(wanted) and all(
+        one in {part, without_arguments(part)} for part, one in zip(ends, wanted, strict=True)
+    )
+
+
+def _glob_pattern(pattern: str, star: str) -> str:
+    parts = re.split(r"(\*\*|\*|\?)", pattern)
+    meant = {"**": ".*", "*": star, "?": "."}
+    return "".join(meant.get(part, re.escape(part)) for part in parts)

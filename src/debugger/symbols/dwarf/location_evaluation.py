@@ -1,0 +1,290 @@
+"""Evaluates a DWARF expression with a frame's registers and memory."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from debugger.symbols.dwarf.byte_reading import read_unsigned
+from debugger.symbols.dwarf.location_operations import LocationOperation
+
+MASK: Final = 0xFFFFFFFFFFFFFFFF
+# A loop in an expression of a broken file ends here.
+_STEPS_MAX: Final = 10_000
+
+Reader: TypeAlias = Callable[[int, int], bytes]
+"""Read memory at a run-time address; raises Unreadable."""
+
+
+class UnreadableMemory(Exception):
+    """Memory that cannot be read."""
+
+    def __init__(self, address: int) -> None:
+        super().__init__(f"<unreadable {address:#x}>")
+        self.address = address
+
+
+class UnavailableValue(Exception):
+    """A value that has no place here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySite:
+    """A value that lies at a run-time address."""
+
+    address: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterSite:
+    """A value that is in a register, by its DWARF number (0 rax, 1 rdx … 16 rip, 17 xmm0)."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSite:
+    """A value that is nowhere, but known."""
+
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizedOutSite:
+    """A value that the compiler did not keep, and why."""
+
+    why: str = "optimized out"
+
+
+@dataclass(frozen=True, slots=True)
+class PiecedSite:
+    """A value in parts, each with its size in bytes."""
+
+    parts: tuple[tuple[MemorySite | RegisterSite | KnownSite | OptimizedOutSite, int], ...]
+
+
+Site: TypeAlias = MemorySite | RegisterSite | KnownSite | OptimizedOutSite | PiecedSite
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationContext:
+    """What an expression may ask for: one frame of a stopped program.
+
+    `registers` are by DWARF number; `bias` is added to addresses of the file.
+    """
+
+    registers: Mapping[int, int]
+    read: Reader
+    bias: int = 0
+    cfa: int | None = None
+    frame_base: Callable[[], int] | None = None
+    thread_local: Callable[[int], int] | None = None
+    address_at: Callable[[int], int] | None = None
+    entry_value: Callable[[bytes], int] | None = None
+
+
+def evaluate_location(
+    operations: tuple[LocationOperation, ...], context: EvaluationContext, *start: int
+) -> Site:
+    """Find where a value is; `start` is on the stack at the beginning.
+
+    Raises:
+        Unreadable: It leads through memory that cannot be read.
+    """
+    if not operations:
+        return OptimizedOutSite()
+    machine = _StackMachine(context, list(start))
+    try:
+        return machine.run_operations(operations)
+    except UnavailableValue as why:
+        return OptimizedOutSite(str(why))
+    except (IndexError, ZeroDivisionError):
+        return OptimizedOutSite("a broken expression")
+
+
+def evaluate_address(
+    operations: tuple[LocationOperation, ...], context: EvaluationContext, *start: int
+) -> int:
+    """Evaluate an expression whose result is an address, such as a frame base.
+
+    Raises:
+        Unavailable: It has no address.
+        Unreadable: It leads through memory that cannot be read.
+    """
+    match evaluate_location(operations, context, *start):
+        case MemorySite(place):
+            return place
+        case RegisterSite(number):
+            return _read_register(context, number)
+        case KnownSite(content):
+            return int.from_bytes(content, "little")
+        case OptimizedOutSite(why):
+            raise UnavailableValue(why)
+    raise UnavailableValue("in pieces")
+
+
+def _read_register(context: EvaluationContext, number: int) -> int:
+    value = context.registers.get(number)
+    if value is None:
+        raise UnavailableValue("in a register that was not saved")
+    return value
+
+
+def _as_signed(value: int) -> int:
+    return value - (MASK + 1) if value >> 63 else value
+
+
+def _divide_truncating(left: int, right: int) -> int:
+    left, right = _as_signed(left), _as_signed(right)
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+_TWO: Final[Mapping[str, Callable[[int, int], int]]] = {
+    "and": operator.and_,
+    "div": _divide_truncating,
+    "minus": operator.sub,
+    "mod": operator.mod,
+    "mul": operator.mul,
+    "or": operator.or_,
+    "plus": operator.add,
+    "shl": lambda left, right: left << min(right, 64),
+    "shr": lambda left, right: left >> min(right, 64),
+    "shra": lambda left, right: _as_signed(left) >> min(right, 64),
+    "xor": operator.xor,
+    "eq": lambda left, right: int(left == right),
+    "ne": lambda left, right: int(left != right),
+    "ge": lambda left, right: int(_as_signed(left) >= _as_signed(right)),
+    "gt": lambda left, right: int(_as_signed(left) > _as_signed(right)),
+    "le": lambda left, right: int(_as_signed(left) <= _as_signed(right)),
+    "lt": lambda left, right: int(_as_signed(left) < _as_signed(right)),
+}
+_ONE: Final[Mapping[str, Callable[[int], int]]] = {
+    "abs": lambda value: abs(_as_signed(value)),
+    "neg": operator.neg,
+    "not": operator.invert,
+}
+# What is between pieces, or ends an expression, and says what the stack's top was.
+_PLACES: Final = frozenset({
+    "reg", "stack_value", "implicit_value", "parameter_ref", "implicit_pointer", "unknown",
+})  # fmt: skip
+
+
+class _StackMachine:
+    """The stack of one evaluation."""
+
+    def __init__(self, context: EvaluationContext, stack: list[int]) -> None:
+        self._context = context
+        self._stack = stack
+        self._site: MemorySite | RegisterSite | KnownSite | OptimizedOutSite | None = None
+        self._parts: list[tuple[MemorySite | RegisterSite | KnownSite | OptimizedOutSite, int]] = []
+
+    def run_operations(self, operations: tuple[LocationOperation, ...]) -> Site:
+        at = 0
+        for _ in range(_STEPS_MAX):
+            if at >= len(operations):
+                break
+            one = operations[at]
+            at += 1
+            if one.name == "skip" or (one.name == "bra" and self._stack.pop()):
+                at = one.first
+            elif one.name in _PLACES or one.name.endswith("piece"):
+                self._place_operation(one)
+            elif one.name != "bra":
+                self._stack_operation(one)
+        if self._parts:
+            return PiecedSite(tuple(self._parts))
+        return self._take_site()
+
+    def _take_site(self) -> MemorySite | RegisterSite | KnownSite | OptimizedOutSite:
+        site, self._site = self._site, None
+        if site is not None:
+            return site
+        return MemorySite(self._stack.pop()) if self._stack else OptimizedOutSite()
+
+    def _place_operation(self, one: LocationOperation) -> None:
+        match one.name:
+            case "reg":
+                self._site = RegisterSite(one.first)
+            case "stack_value":
+                self._site = KnownSite(self._stack.pop().to_bytes(8, "little"))
+            case "implicit_value":
+                self._site = KnownSite(one.block)
+            case "parameter_ref" | "implicit_pointer":
+                # Only the caller knew it, and it may have changed it since.
+                raise UnavailableValue("optimized out")
+            case "unknown":
+                raise UnavailableValue("at a place that is not understood")
+            case "piece":
+                self._parts.append((self._take_site(), one.first))
+            case _:
+                raise UnavailableValue("in parts of bytes")
+
+    def _stack_operation(self, one: LocationOperation) -> None:
+        stack, name = self._stack, one.name
+        if name in _TWO:
+            right, left = stack.pop(), stack.pop()
+            stack.append(_TWO[name](left, right) & MASK)
+        elif name in _ONE:
+            stack.append(_ONE[name](stack.pop()) & MASK)
+        elif name in {"dup", "drop", "over", "pick", "swap", "rot"}:
+            self._shuffle_stack(one)
+        else:
+            value = self._pushed_value(one)
+            if value is not None:
+                stack.append(value & MASK)
+
+    def _shuffle_stack(self, one: LocationOperation) -> None:
+        stack = self._stack
+        match one.name:
+            case "dup":
+                stack.append(stack[-1])
+            case "drop":
+                stack.pop()
+            case "over":
+                stack.append(stack[-2])
+            case "pick":
+                stack.append(stack[-1 - one.first])
+            case "swap":
+                stack[-1], stack[-2] = stack[-2], stack[-1]
+            case _:
+                stack[-1], stack[-2], stack[-3] = stack[-2], stack[-3], stack[-1]
+
+    def _pushed_value(  # noqa: C901, PLR0911, PLR0912 - one case for each operation that pushes
+        self, one: LocationOperation
+    ) -> int | None:
+        context = self._context
+        match one.name:
+            case "const":
+                return one.first
+            case "addr":
+                return one.first + context.bias
+            case "breg":
+                return _read_register(context, one.first) + one.second
+            case "regval":
+                return _read_register(context, one.first)
+            case "fbreg" if context.frame_base is not None:
+                return context.frame_base() + one.first
+            case "call_frame_cfa" if context.cfa is not None:
+                return context.cfa
+            case "plus_uconst":
+                return self._stack.pop() + one.first
+            case "deref":
+                return read_unsigned(context.read(self._stack.pop(), 8), 0, 8)
+            case "deref_size":
+                return read_unsigned(context.read(self._stack.pop(), one.first), 0, one.first)
+            case "addrx" | "constx" if context.address_at is not None:
+                bias = context.bias if one.name == "addrx" else 0
+                return context.address_at(one.first) + bias
+            case "form_tls_address" if context.thread_local is not None:
+                return context.thread_local(self._stack.pop())
+            case "entry_value":
+                if context.entry_value is None:
+                    raise UnavailableValue("optimized out")
+                return context.entry_value(one.block)
+            case "nop" | "uninit" | "convert" | "reinterpret":
+                return None
+        why = "thread-local" if one.name == "form_tls_address" else f"{one.name} is not supported"
+        raise UnavailableValue(why)

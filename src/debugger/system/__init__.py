@@ -1,0 +1,1 @@
+"""What can be debugged: programs, processes, core files."""

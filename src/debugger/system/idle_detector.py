@@ -1,0 +1,176 @@
+"""Decides from /proc whether an idle process tree waits for input or for connections."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from msgspec import Struct, structs
+
+from debugger.model.thread_waits import SystemCall
+from debugger.system.descriptor_peers import listening_port, watched_descriptors
+from debugger.system.process_info import child_commands, look_at
+from debugger.system.thread_states import ThreadState, read_threads
+
+INPUT, CONNECTIONS = "input", "connections"
+CHECK_S = 0.5
+QUIET_S = 1.0  # how long nothing may happen before a wait is reported
+# A thread that sleeps wakes by itself: what it then does may be what the user waits for.
+SLEEPER_S = 10.0
+_PROCESSES_MAX = 64
+# Shorter is a server's own polling, as Python's socketserver does it; longer a timer of Node's.
+_SLEEP_MS = range(1001, 5001)
+_CPU_SHARE = 0.05
+_CPU_LEAST_S = 0.03
+_ACTIVE = frozenset("RDtT")
+_ENDED = frozenset("ZX")
+_SLEEPS = frozenset({"nanosleep", "clock_nanosleep"})
+_READS = frozenset({"read", "readv", "pread64"})
+_ACCEPTS = frozenset({"accept", "accept4"})
+# Processes that an adapter starts below the program: they have sockets and pipes of their own.
+_ADAPTERS = ("debugpy", "js-debug")
+_POLL_TIMEOUT = {"poll": 2, "epoll_wait": 3, "epoll_pwait": 3}
+
+
+class IdleWait(Struct, frozen=True):
+    """What an idle program waits for: input on stdin (`source`), or connections (`ports`).
+
+    `idle_s` is how long nothing has happened.
+    """
+
+    kind: str
+    pid: int
+    program: str
+    call: str
+    source: str = ""
+    ports: tuple[int, ...] = ()
+    idle_s: float = 0.0
+
+
+class _Snapshot(Struct, frozen=True):
+    """A process tree at one moment; `waits` is None where some thread is active."""
+
+    pids: frozenset[int]
+    cpu_s: float
+    waits: tuple[IdleWait, ...] | None
+    has_sleeper: bool
+
+
+class IdleDetector:
+    """Compares a process tree with what it was before; it is idle where nothing has happened."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._since: tuple[float, _Snapshot] | None = None
+
+    def update(self, now_s: float) -> IdleWait | None:
+        """Return what the tree waits for once it has been idle long enough; None until then."""
+        snapshot = _take_snapshot(self._pid)
+        if not snapshot.waits:
+            self._since = None
+            return None
+        if self._since is None or _is_active(self._since[1], snapshot, now_s - self._since[0]):
+            self._since = now_s, snapshot
+            return None
+        idle_s = now_s - self._since[0]
+        if idle_s < (SLEEPER_S if snapshot.has_sleeper else QUIET_S):
+            return None
+        return structs.replace(_merge_waits(snapshot.waits), idle_s=idle_s)
+
+
+def _is_active(before: _Snapshot, after: _Snapshot, elapsed_s: float) -> bool:
+    allowed_s = max(_CPU_LEAST_S, _CPU_SHARE * elapsed_s)
+    kinds = {(one.kind, one.pid) for one in before.waits or ()}
+    is_same = before.pids == after.pids and kinds == {
+        (one.kind, one.pid) for one in after.waits or ()
+    }
+    return not is_same or after.cpu_s - before.cpu_s > allowed_s
+
+
+def _merge_waits(waits: tuple[IdleWait, ...]) -> IdleWait:
+    """Choose one wait; a program that serves and reads its terminal's keys as well serves."""
+    serving = [one for one in waits if one.kind == CONNECTIONS]
+    if not serving:
+        return waits[0]
+    ports = sorted({port for one in serving for port in one.ports})
+    first = serving[0]
+    return IdleWait(CONNECTIONS, first.pid, first.program, first.call, ports=tuple(ports))
+
+
+def _take_snapshot(root: int) -> _Snapshot:
+    stdin = _stdin_of(root)
+    pids, cpu_s, has_sleeper = [], 0.0, False
+    waits: list[IdleWait] = []
+    for pid in _process_tree(root):
+        found = read_threads(pid)
+        if not found or all(one.state in _ENDED for one in found.values()):
+            continue
+        pids.append(pid)
+        cpu_s += sum(one.cpu_s for one in found.values())
+        if any(one.state in _ACTIVE for one in found.values()):
+            return _Snapshot(frozenset(pids), cpu_s, None, has_sleeper)
+        has_sleeper = has_sleeper or any(_is_sleep_call(one.call) for one in found.values())
+        waits += _waits_of(pid, found, stdin)
+    return _Snapshot(frozenset(pids), cpu_s, tuple(waits), has_sleeper)
+
+
+def _process_tree(root: int) -> Iterator[int]:
+    """Yield a process and its descendants, but not what a debug adapter started below it."""
+    pending, known = [root], {root}
+    while pending and len(known) <= _PROCESSES_MAX:
+        pid = pending.pop(0)
+        yield pid
+        for child, words in child_commands(pid).items():
+            if child not in known and not any(own in word for word in words for own in _ADAPTERS):
+                known.add(child)
+                pending.append(child)
+
+
+def _stdin_of(pid: int) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/fd/0")
+    except OSError:
+        return ""
+
+
+def _is_sleep_call(call: SystemCall | None) -> bool:
+    if call is None:
+        return False
+    if call.name in _SLEEPS:
+        return True
+    if call.name in {"select", "pselect6", "poll", "ppoll"} and not _watched_count(call):
+        return True  # the way in which older programs sleep
+    at = _POLL_TIMEOUT.get(call.name)
+    if at is None or len(call.arguments) <= at:
+        return False
+    return call.arguments[at] & 0xFFFFFFFF in _SLEEP_MS
+
+
+def _watched_count(call: SystemCall) -> int:
+    """Return how many descriptors poll or select was given."""
+    at = 1 if call.name in {"poll", "ppoll"} else 0
+    return call.arguments[at] if len(call.arguments) > at else 0
+
+
+def _waits_of(pid: int, found: dict[int, ThreadState], stdin: str) -> Iterator[IdleWait]:
+    process = look_at(pid)
+    if process is None:
+        return
+    # Node's inspector listens in a thread of its own; the program's sockets are the first one's.
+    is_node = process.interpreter == "javascript"
+    for number, one in found.items():
+        if one.call is None or (is_node and number != pid):
+            continue
+        numbers = _descriptors_of(pid, one.call)
+        if 0 in numbers and one.call.name not in _ACCEPTS and stdin == _stdin_of(pid) != "":
+            yield IdleWait(INPUT, pid, process.name, one.call.name, source=stdin)
+        ports = {listening_port(pid, number) for number in numbers} - {None}
+        if ports and one.call.name not in _READS:
+            shown = tuple(sorted(port for port in ports if port is not None))
+            yield IdleWait(CONNECTIONS, pid, process.name, one.call.name, ports=shown)
+
+
+def _descriptors_of(pid: int, call: SystemCall) -> tuple[int, ...]:
+    if call.name in _READS | _ACCEPTS:
+        return call.arguments[:1]
+    return tuple(watched_descriptors(pid, call))

@@ -1,0 +1,305 @@
+"""What a running process is: its names, its command line, who owns it and who debugs it."""
+
+from __future__ import annotations
+
+import os
+import os.path
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from debugger.symbols.program_file import inspect_program
+
+if TYPE_CHECKING:
+    from debugger.system.psutil_processes import ProcessRow
+
+_STATUS_MAX = 1 << 14
+_WORDS_MAX = 1 << 17
+_KERNEL_THREAD = 0x00200000  # PF_KTHREAD of linux/sched.h
+_FLAGS = 6  # the field of proc_pid_stat(5), counted from the state
+_DELETED = " (deleted)"
+_PYTHON = re.compile(r"(?:[Pp]ython|pypy)[\d.]*\w?\Z")  # "Python" in a framework of macOS
+_NODE = re.compile(r"node(?:js)?[\d.]*\Z")
+_RUBY = re.compile(r"ruby[\d.]*\Z")
+_SHELL = re.compile(r"(?:ba|da|z|k|a)?sh\Z")
+# The interpreters' options whose value is a word of its own.
+_VALUED = {
+    "python": frozenset({"-X", "-W", "--check-hash-based-pycs"}),
+    "javascript": frozenset({"-r", "--require", "--import", "-C", "--conditions", "--env-file"}),
+    "ruby": frozenset({"-I", "-r", "-C", "-E"}),
+    "shell": frozenset({"-o", "-O", "--rcfile", "--init-file"}),
+}
+_INLINE = frozenset({"-c", "-e", "-p", "--eval", "--print"})
+
+_THREADS_MAX = 64
+
+
+class ProcessInfo(Struct, frozen=True):
+    """A process as /proc tells of it, proc(5), or psutil where there is none.
+
+    `exe` is "" where it may not be read; `owner` is its effective user, `holder` the owner of its
+    files in /proc, root for one that must not be looked into; `tracer` is the pid of its debugger,
+    0 for none; `state` is a letter: T stopped, t stopped by its debugger, Z ended; `group` is the
+    pid of the process that a thread belongs to.
+    """
+
+    pid: int
+    name: str
+    words: tuple[str, ...] = ()
+    exe: str = ""
+    cwd: str = ""
+    parent: int = 0
+    group: int = 0
+    owner: int = 0
+    holder: int = 0
+    tracer: int = 0
+    state: str = ""
+    is_kernel: bool = False
+
+    @property
+    def program_name(self) -> str:
+        """The file name of its executable; of one that may not be read, its first word's."""
+        path = self.exe.removesuffix(_DELETED) or next(iter(self.words), "")
+        return os.path.basename(path)
+
+    @property
+    def interpreter(self) -> str:
+        """The language that it interprets; "" for a program that runs by itself."""
+        for name in (self.program_name, os.path.basename(next(iter(self.words), ""))):
+            if _PYTHON.match(name):
+                return "python"
+            if _NODE.match(name):
+                return "javascript"
+            if _RUBY.match(name):
+                return "ruby"
+        return "shell" if _SHELL.match(self.program_name) else ""
+
+    @property
+    def script_path(self) -> str | None:
+        """The script that it interprets, absolute; or `-m MODULE`."""
+        return script_of(self.words[1:], self.interpreter, self.cwd) if self.interpreter else None
+
+
+def script_of(words: Sequence[str], language: str, cwd: str) -> str | None:
+    """Find the script among the words after an interpreter's name; None where there is none."""
+    valued = _VALUED.get(language, frozenset())
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word in _INLINE:
+            return None
+        if word == "-m" and language == "python":
+            if rest[:1] == ["debugpy"]:
+                return _behind_debugpy(rest[1:], cwd)
+            return f"-m {rest[0]}" if rest else None
+        if word in valued:
+            rest = rest[1:]
+        elif not word.startswith("-") or word == "-":
+            return None if word == "-" else os.path.normpath(os.path.join(cwd, word))
+    return None
+
+
+def _behind_debugpy(words: Sequence[str], cwd: str) -> str | None:
+    """Find the script behind `python -m debugpy --listen PORT`, as debugpy's own usage has it."""
+    rest = list(words)
+    while rest and rest[0].startswith("-") and rest[0] not in {"-m", "-c"}:
+        is_switch = rest[0] in {"--wait-for-client", "--configure-qt"}
+        rest = rest[1:] if is_switch else rest[2:]
+    return script_of(rest, "python", cwd)
+
+
+def process_names(process: ProcessInfo) -> frozenset[str]:
+    """Return what a process may be called: its name, its executable's, its script's.
+
+    A name in /proc/PID/comm has 15 bytes at most; the executable's has all of it.
+    """
+    known = {process.name, process.program_name}
+    script = process.script_path
+    if script is not None:
+        known.add(script.removeprefix("-m ") if script.startswith("-m ") else _base_name(script))
+    elif process.words:
+        known.add(_base_name(process.words[0]))
+    return frozenset(known - {""})
+
+
+def _base_name(path: str) -> str:
+    return os.path.basename(path)
+
+
+def process_language(process: ProcessInfo) -> str:
+    """Return the language of what a process runs, as `program.look` names it; "" if unknown."""
+    if process.interpreter not in {"", "shell"}:
+        return process.interpreter
+    try:
+        # The link reaches an executable that has been removed since.
+        found = inspect_program(f"/proc/{process.pid}/exe" if has_proc() else process.exe).language
+    except OSError:  # it may not be followed
+        return ""
+    return found or ("native" if process.exe else "")
+
+
+def is_ours(process: ProcessInfo, by_pid: Mapping[int, ProcessInfo]) -> bool:
+    """Tell whether it is a part of a debugger of this kind: daemon, guard, adapter or client."""
+    parent = by_pid.get(process.parent)
+    return _is_own_code(process) or (parent is not None and _is_adapter(process, parent))
+
+
+def _is_adapter(process: ProcessInfo, guard: ProcessInfo) -> bool:
+    """Tell an adapter below its guard from a program there, which a detach may have let go.
+
+    The guard's own words name the adapter after `--`; a script's interpreter stands before them.
+    """
+    if not _is_guard(guard) or "--" not in guard.words:
+        return False
+    adapter = guard.words[guard.words.index("--") + 1 :]
+    return bool(adapter) and process.words[-len(adapter) :] == adapter
+
+
+def _is_guard(process: ProcessInfo) -> bool:
+    return any(word.endswith("/debugger/system/supervisor.py") for word in process.words[1:5])
+
+
+def _is_own_code(process: ProcessInfo) -> bool:
+    words = process.words
+    if _is_guard(process):
+        return True
+    if process.interpreter != "python":
+        return False
+    script = process.script_path or ""
+    return script in {"-m debugger", "-m debugger.daemon"} or (
+        _base_name(script) in {"debugger", "dbg"} and "attach" in words
+    )
+
+
+def look_at(pid: int) -> ProcessInfo | None:
+    """Look at a process, in /proc or by psutil; None if there is none."""
+    if pid <= 0:
+        return None
+    if not has_proc():
+        return next(_by_psutil(pid), None)
+    folder = f"/proc/{pid}"
+    try:
+        fields = status_of(_read_text(f"{folder}/status", _STATUS_MAX))
+        stat = _read_text(f"{folder}/stat", _STATUS_MAX)
+        holder = os.stat(folder).st_uid
+    except OSError:
+        return None
+    return ProcessInfo(
+        pid=pid,
+        name=fields.get("Name", ""),
+        words=command_line(pid),
+        exe=_read_link(f"{folder}/exe"),
+        cwd=_read_link(f"{folder}/cwd"),
+        parent=_status_number(fields.get("PPid", "")),
+        group=_status_number(fields.get("Tgid", "")),
+        owner=_status_number(fields.get("Uid", ""), 1),
+        holder=holder,
+        tracer=_status_number(fields.get("TracerPid", "")),
+        state=fields.get("State", "")[:1],
+        is_kernel=_is_kernel(stat),
+    )
+
+
+def _by_psutil(pid: int | None = None) -> Iterator[ProcessInfo]:
+    from debugger.system.psutil_processes import list_rows  # psutil takes a while to import
+
+    yield from map(of_row, list_rows(pid))
+
+
+def of_row(row: ProcessRow) -> ProcessInfo:
+    """Make a process of what psutil tells of it: nothing of its tracer, or of its threads."""
+    return ProcessInfo(
+        pid=row.pid,
+        name=row.name,
+        words=row.words,
+        exe=row.exe,
+        cwd=row.cwd,
+        parent=row.parent,
+        group=row.pid,
+        owner=row.owner,
+        holder=row.owner,
+        state=row.state,
+    )
+
+
+def status_of(text: str) -> dict[str, str]:
+    """Read /proc/PID/status, a key and a value on each line, proc_pid_status(5)."""
+    found = (line.partition(":") for line in text.splitlines())
+    return {key: value.strip() for key, colon, value in found if colon}
+
+
+def _status_number(text: str, field: int = 0) -> int:
+    words = text.split()
+    return int(words[field]) if len(words) > field and words[field].isdecimal() else 0
+
+
+def _is_kernel(stat: str) -> bool:
+    fields = stat.rpartition(")")[2].split()
+    return len(fields) > _FLAGS and bool(int(fields[_FLAGS]) & _KERNEL_THREAD)
+
+
+def list_processes() -> Iterator[ProcessInfo]:
+    """Look at all processes; those that end meanwhile are left out."""
+    if not has_proc():
+        yield from _by_psutil()
+        return
+    for name in sorted((one for one in _list_directory("/proc") if one.isdecimal()), key=int):
+        found = look_at(int(name))
+        if found is not None:
+            yield found
+
+
+def child_commands(pid: int) -> dict[int, tuple[str, ...]]:
+    """Return the command lines of the processes that a process started, by pid."""
+    if not has_proc():
+        from debugger.system.psutil_processes import list_children
+
+        return {row.pid: row.words for row in list_children(pid)}
+    found: dict[int, tuple[str, ...]] = {}
+    for thread in _list_directory(f"/proc/{pid}/task")[:_THREADS_MAX]:
+        try:
+            listed = _read_text(f"/proc/{pid}/task/{thread}/children", 1 << 16)
+        except OSError:
+            continue  # the thread has ended since it was listed
+        for child in listed.split():
+            found[int(child)] = command_line(int(child))
+    return found
+
+
+def command_line(pid: int) -> tuple[str, ...]:
+    """Return a process's arguments, from proc_pid_cmdline(5); nothing if they cannot be read."""
+    if not has_proc():
+        return next((one.words for one in _by_psutil(pid)), ())
+    try:
+        text = _read_text(f"/proc/{pid}/cmdline", _WORDS_MAX)
+    except OSError:
+        return ()
+    words = text.split("\0")
+    return tuple(words[:-1] if words[-1:] == [""] else words)
+
+
+def has_proc() -> bool:
+    """Tell whether this system tells of its processes in /proc."""
+    return sys.platform.startswith("linux") and os.path.isdir("/proc/self")
+
+
+def _read_text(path: str, most: int) -> str:
+    with open(path, "rb") as file:
+        return file.read(most).decode(errors="surrogateescape")
+
+
+def _list_directory(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []
+
+
+def _read_link(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""

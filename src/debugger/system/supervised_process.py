@@ -1,0 +1,337 @@
+"""Talks to a session's guard, the process that starts and ends the adapter and its programs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.system.pipe_reader import PipeReader
+
+_log = logging.getLogger(__name__)
+_LOGGED_LINES = 200  # of one adapter
+_GUARD = str(Path(__file__).with_name("supervisor.py"))
+_STDERR_LINES = 40
+_STDERR_LINE_MAX = 500
+# Long for a small script, which only a machine with far more to do keeps waiting.
+_START_S = 30.0
+_END_S = 4.0
+_REPLY_S = 5.0
+_DIED_S = 0.5
+
+
+class SupervisedEnd(msgspec.Struct, frozen=True):
+    """The guard's report of the end."""
+
+    killed: tuple[str, ...] = ()  # processes that had to be killed, as `PID (name)`
+
+
+class SupervisedProcess:
+    """An adapter process under its guard; nothing below the guard outlives `end_processes`, or the daemon."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        output: PipeReader,
+        control: socket.socket,
+        scratch: Path,
+    ) -> None:
+        self._process = process
+        self._output = output
+        self._control = control
+        self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
+        self._spawns: dict[int, asyncio.Future[int]] = {}
+        self._exits: dict[int, asyncio.Future[tuple[int | None, int | None]]] = {}
+        self._next_spawn = 1
+        loop = asyncio.get_running_loop()
+        self._started: asyncio.Future[int] = loop.create_future()
+        self._ended: asyncio.Future[SupervisedEnd] = loop.create_future()
+        self.exited: asyncio.Future[str] = loop.create_future()
+        self._releases = False
+        # The processes to end if the guard is killed: see `_end_left_over`.
+        self._scratch = scratch
+        self._sessions: set[int] = {process.pid}
+        self._programs: dict[int, int] = {}
+        self._released: set[int] = set()
+        self.is_lost = False
+        self.pid = 0
+
+    @classmethod
+    async def start(
+        cls,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        scratch: Path,
+        tasks: asyncio.TaskGroup,
+    ) -> SupervisedProcess:
+        """Start an adapter; the guard removes `scratch`, the session's own directory, at the end.
+
+        Raises:
+            DebuggerError: ADAPTER_FAILED.
+        """
+        ours, theirs = socket.socketpair()
+        reading, writing = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                # -I -S: the guard is standard library only, and must not read the user's
+                # environment.
+                *(sys.executable, "-I", "-S", _GUARD, str(theirs.fileno()), str(scratch), "--"),
+                *argv,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=writing,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=cwd,
+                env=dict(env),
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:  # ValueError: a NUL in a word, a name with a "="
+            ours.close()
+            os.close(reading)
+            problem = getattr(error, "strerror", None) or error
+            raise DebuggerError(
+                ErrorCode.ADAPTER_FAILED, f"cannot start {argv[0]}: {problem}"
+            ) from error
+        finally:
+            theirs.close()
+            os.close(writing)
+        ours.settimeout(0)
+        guarded = cls(process, PipeReader(reading), ours, scratch)
+        tasks.create_task(guarded._read_reports())
+        tasks.create_task(guarded._collect_stderr())
+        try:
+            async with asyncio.timeout(_START_S):
+                guarded.pid = await asyncio.shield(guarded._started)
+        except TimeoutError:
+            await guarded.end_processes()
+            raise DebuggerError(
+                ErrorCode.ADAPTER_FAILED, f"{argv[0]} did not start within {_START_S:g} s"
+            ) from None
+        except DebuggerError:
+            await guarded.end_processes()
+            raise
+        return guarded
+
+    async def read_output(self) -> bytes:
+        """Return a chunk of the adapter's output; nothing at its end."""
+        return await self._output.read_chunk()
+
+    async def forward_output(self, take: Callable[[bytes], None]) -> None:
+        """Pass the adapter's output to `take` as it comes, until its end."""
+        await self._output.forward_chunks(take)
+
+    def write_input(self, data: bytes) -> None:
+        """Write to the adapter's input; data that the adapter no longer reads is lost."""
+        assert self._process.stdin is not None
+        if not self._process.stdin.is_closing():
+            self._process.stdin.write(data)
+
+    def stderr_tail(self) -> str:
+        """Return the last lines that the adapter wrote to its standard error."""
+        return "\n".join(self._stderr)
+
+    async def spawn_program(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        stdio: tuple[str | None, str | None, str | None],
+    ) -> tuple[int, asyncio.Future[tuple[int | None, int | None]]]:
+        """Run a program on the given files; return its pid and a future of (status, signal).
+
+        Raises:
+            DebuggerError: LAUNCH_FAILED.
+        """
+        number, self._next_spawn = self._next_spawn, self._next_spawn + 1
+        loop = asyncio.get_running_loop()
+        spawned: asyncio.Future[int] = loop.create_future()
+        ended: asyncio.Future[tuple[int | None, int | None]] = loop.create_future()
+        self._spawns[number], self._exits[number] = spawned, ended
+        names = dict(zip(("stdin", "stdout", "stderr"), stdio, strict=True))
+        order = {"op": "spawn", "id": number, "argv": list(argv), "cwd": cwd, "env": dict(env)}
+        await self._send_order(order | names)
+        try:
+            async with asyncio.timeout(_REPLY_S):
+                return await spawned, ended
+        except TimeoutError:
+            raise DebuggerError(
+                ErrorCode.LAUNCH_FAILED, f"{argv[0]} did not start within {_REPLY_S:g} s"
+            ) from None
+
+    async def release_processes(self, pids: Sequence[int], outputs: Sequence[int]) -> None:
+        """Let these processes and their children go on after the end.
+
+        `outputs` are the descriptors of their output. The guard goes on reading them: a program
+        cannot write to a pipe without a reader.
+        """
+        line = msgspec.json.encode({"op": "release", "pids": list(pids)}) + b"\n"
+        with suppress(OSError):
+            socket.send_fds(self._control, [line], list(outputs))
+        self._releases = bool(outputs)
+        self._released.update(pids)
+
+    async def kill_process(self, pid: int) -> None:
+        """Kill one process below the guard."""
+        await self._send_order({"op": "signal", "pid": pid, "signal": signal.SIGKILL})
+
+    async def interrupt_process(self, pid: int) -> None:
+        """Interrupt one process below the guard, as Ctrl-C does."""
+        await self._send_order({"op": "signal", "pid": pid, "signal": signal.SIGINT})
+
+    async def end_processes(self) -> SupervisedEnd:
+        """Kill all that is left below the guard, and wait for it (bounded)."""
+        await self._send_order({"op": "end"})
+        try:
+            async with asyncio.timeout(_END_S):
+                ending = await asyncio.shield(self._ended)
+                if not self._releases:
+                    await self._process.wait()
+        except TimeoutError:
+            ending = SupervisedEnd()
+            if self._process.returncode is None:
+                self._process.kill()
+        self._output.close()
+        return ending
+
+    async def _send_order(self, order: dict[str, Any]) -> None:
+        # An environment may have bytes that are no UTF-8: as JSON escapes the guard can read them.
+        line = json.dumps(order).encode("ascii") + b"\n"
+        try:
+            async with asyncio.timeout(_REPLY_S):
+                await asyncio.get_running_loop().sock_sendall(self._control, line)
+        except (OSError, TimeoutError):
+            return  # the guard is gone, and so is all below it
+
+    async def _read_reports(self) -> None:
+        loop = asyncio.get_running_loop()
+        received = b""
+        try:
+            while chunk := await loop.sock_recv(self._control, 1 << 16):
+                *lines, received = (received + chunk).split(b"\n")
+                for line in lines:
+                    self._take_report(msgspec.json.decode(line))
+        except OSError:
+            pass
+        try:
+            if not self._ended.done() and not self._has_start_failed():
+                self.is_lost = True
+                await self._end_left_over()
+        finally:
+            self._control.close()
+            if not self._ended.done():
+                self._ended.set_result(SupervisedEnd())
+            for ended in self._exits.values():
+                if not ended.done():
+                    ended.set_result((None, signal.SIGKILL))
+            start_error = DebuggerError(
+                ErrorCode.ADAPTER_FAILED, "the adapter could not be started"
+            )
+            for waiter in (self._started, *self._spawns.values()):
+                if not waiter.done():
+                    waiter.set_exception(start_error)
+                    waiter.exception()
+
+    def _has_start_failed(self) -> bool:
+        return self._started.done() and self._started.exception() is not None
+
+    async def _end_left_over(self) -> None:
+        """End all processes of a guard that was killed, by a second guard process.
+
+        The children of a killed guard run on with no supervisor.
+        """
+        # Only a live adapter: the pid of one that has exited may belong to another process.
+        roots = [] if self.exited.done() or not self.pid else [self.pid]
+        order = {
+            "roots": [*roots, *self._programs.values()],
+            "sessions": list(self._sessions),
+            "released": list(self._released),
+        }
+        sweeper = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", _GUARD, "--sweep", str(self._scratch)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        swept, _ = await sweeper.communicate(msgspec.json.encode(order))
+        if not self.exited.done():
+            how = await self._describe_guard_death()
+            self.exited.set_result(f"was ended, because its guard {how},")
+        if not self._ended.done():
+            self._ended.set_result(_to_end(msgspec.json.decode(swept or b"[]")))
+
+    async def _describe_guard_death(self) -> str:
+        with suppress(TimeoutError):
+            # Its end is known once nobody has its pipes any more: a program that was let go may.
+            async with asyncio.timeout(_DIED_S):
+                status = await self._process.wait()
+                return f"was killed by signal {-status}" if status < 0 else f"exited with {status}"
+        return "died"
+
+    def _take_report(self, report: dict[str, Any]) -> None:  # noqa: C901 - one case for each report
+        match report:
+            case {"event": "started", "pid": int(pid)}:
+                self._started.set_result(pid)
+            case {"event": "failed", "error": str(error)}:
+                self._started.set_exception(
+                    DebuggerError(
+                        ErrorCode.ADAPTER_FAILED,
+                        f"the adapter cannot be run: {error}",
+                        hint="debugger doctor names its file, and what to do about it",
+                    )
+                )
+            case {"event": "adapter_exited", "code": code, "signal": number}:
+                ended = f"was killed by signal {number}" if number else f"exited with {code}"
+                if not self.exited.done():
+                    self.exited.set_result(ended)
+            case {"event": "forked", "id": int(order), "pid": int(pid)}:
+                self._programs[order] = pid
+                self._sessions.add(pid)
+            case {"event": "spawned", "id": int(order), "pid": int(pid)}:
+                if not self._spawns[order].done():  # else it was not waited for so long
+                    self._spawns[order].set_result(pid)
+            case {"event": "spawn_failed", "id": int(order), "error": error}:
+                if not self._spawns[order].done():
+                    self._spawns[order].set_exception(
+                        DebuggerError(
+                            ErrorCode.LAUNCH_FAILED, f"the program cannot be run: {error}"
+                        )
+                    )
+            case {"event": "exited", "id": int(order), "code": code, "signal": number}:
+                self._programs.pop(order, None)
+                self._exits[order].set_result((code, number))
+            case {"event": "ended", "killed": [*killed]}:
+                self._ended.set_result(_to_end(killed))
+
+    async def _collect_stderr(self) -> None:
+        assert self._process.stderr is not None
+        rest, logged = b"", 0
+        while chunk := await self._process.stderr.read(1 << 14):
+            *lines, rest = (rest + chunk).split(b"\n")
+            rest = rest[-_STDERR_LINE_MAX:]
+            for line in lines[-_STDERR_LINES:]:
+                text = line[:_STDERR_LINE_MAX].decode(errors="backslashreplace")
+                self._stderr.append(text)
+                if logged < _LOGGED_LINES and text.strip():
+                    logged += 1
+                    _log.info("process %d, an adapter, wrote: %s", self.pid, text)
+        if rest:
+            self._stderr.append(rest.decode(errors="backslashreplace"))
+            _log.info("process %d, an adapter, wrote: %s", self.pid, self._stderr[-1])
+
+
+def _to_end(killed: Sequence[Mapping[str, Any]]) -> SupervisedEnd:
+    return SupervisedEnd(killed=tuple(f"{one['pid']} ({one['name']})" for one in killed))

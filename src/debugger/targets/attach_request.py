@@ -1,0 +1,96 @@
+"""Shares what all ways to attach have in common: their arguments, a file, an adapter."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from debugger.backends import select_backend
+from debugger.backends.base import AttachTarget
+from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.errors import DebuggerError, ErrorCode
+
+
+class AttachRequest(Struct, frozen=True):
+    """The words of an `attach` command, in the caller's directory and environment.
+
+    `what` is the pid; with `core` or `connect` the program. `simulator` is where the process runs,
+    by its identifier. `held` are the sessions that debug a process already, by its pid; `adapters`
+    are what the configuration says of them.
+    """
+
+    cwd: str
+    env: Mapping[str, str]
+    what: str | None = None
+    name: str | None = None
+    core: str | None = None
+    connect: str | None = None
+    simulator: str | None = None
+    adapter: str | None = None
+    backend: select_backend.SelectedBackend = select_backend.SelectedBackend()
+    pause: bool = False
+    held: Mapping[int, str] = {}
+    adapters: Mapping[str, select_backend.ConfiguredAdapter] = {}
+
+
+class PreparedAttach(Struct, frozen=True):
+    """What to attach to, the adapter for it, and what the user should know of it."""
+
+    target: AttachTarget
+    profile: AdapterProfile
+    notes: tuple[str, ...] = ()
+
+
+def adapter_names(wanted: AttachRequest) -> str:
+    """Name the adapters that there are."""
+    return ", ".join(select_backend.adapter_profiles(wanted.adapters))
+
+
+def choose_adapter(wanted: AttachRequest, language: str, what: str) -> AdapterProfile:
+    """Return the adapter that is asked for, or one for a language; `what` is of it.
+
+    Raises:
+        DebuggerError: USAGE for one that is not known, ADAPTER_NOT_FOUND.
+    """
+    # Any process is machine code to a debugger that the command itself asks for.
+    seen = "native" if wanted.backend.is_explicit else language
+    own = select_backend.resolve_backend_profile(wanted.backend, wanted.adapter, seen, what)
+    if own is not None:
+        return own
+    if wanted.adapter is not None:
+        return select_backend.find_profile(
+            wanted.adapter, select_backend.adapter_profiles(wanted.adapters)
+        )
+    found = select_backend.find_program_profile("", language, wanted.env, wanted.adapters)
+    if found is None:
+        raise DebuggerError(
+            ErrorCode.ADAPTER_NOT_FOUND,
+            f"no adapter for {language} programs: {what}",
+            hint="debugger doctor lists the adapters",
+        )
+    return found
+
+
+def is_named(wanted: AttachRequest) -> bool:
+    """Tell whether the command itself names what is to attach."""
+    is_own = wanted.backend.is_explicit and wanted.backend.name != select_backend.DAP
+    return wanted.adapter is not None or is_own
+
+
+def file_of(name: str, cwd: str, hint: str) -> str:
+    """Return a file's absolute path as the caller means it.
+
+    Raises:
+        DebuggerError: NOT_FOUND, with the hint.
+    """
+    path = os.path.normpath(os.path.join(cwd, os.path.expanduser(name)))
+    if not os.path.isfile(path):
+        what = "is a directory" if os.path.isdir(path) else "no such file"
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"{what}: {path}" if what.startswith("no") else f"{path} {what}",
+            hint=hint,
+        )
+    return path

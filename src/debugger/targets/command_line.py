@@ -1,0 +1,436 @@
+"""Parses what to debug from a command line as typed: `python3 -m shop --day 3`.
+
+Pure: what is on this machine is asked of a `CommandLookup`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os.path
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from msgspec import Struct, structs
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.location import near_files
+
+_OPERATORS = frozenset({"|", "||", "&&", ";", "&", ">", ">>", "<", "<<", "2>&1", "&>", "2>", "|&"})
+_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_PYTHON = re.compile(r"(?:python|pypy)[0-9.]*t?\Z")
+_NODE = frozenset({"node", "nodejs"})
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "fish", "ksh"})
+_AROUND = frozenset(
+    {"sudo", "timeout", "nohup", "nice", "time", "xargs", "strace", "gdb", "lldb", "valgrind"}
+)
+_SCRIPTS = (".py", ".pyw", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".go")
+# What the interpreter's own options are in its environment, which its child processes get, too.
+_PYTHON_OPTIONS: Mapping[str, tuple[str, str]] = {
+    "-u": ("PYTHONUNBUFFERED", "1"),
+    "-B": ("PYTHONDONTWRITEBYTECODE", "1"),
+    "-O": ("PYTHONOPTIMIZE", "1"),
+    "-OO": ("PYTHONOPTIMIZE", "2"),
+    "-s": ("PYTHONNOUSERSITE", "1"),
+    "-v": ("PYTHONVERBOSE", "1"),
+    "-d": ("PYTHONDEBUG", "1"),
+    "-Xdev": ("PYTHONDEVMODE", "1"),
+    "-Xutf8": ("PYTHONUTF8", "1"),
+    "-Xfaulthandler": ("PYTHONFAULTHANDLER", "1"),
+    "-Xtracemalloc": ("PYTHONTRACEMALLOC", "1"),
+}
+_LONGEST_WORD = 60
+_NEAR = 0.8
+# What runs a command in a project's own virtual environment: `uv run pytest`.
+_MANAGERS = frozenset({"uv", "poetry", "pipenv", "pdm", "rye"})
+_MANAGER_SWITCHES = frozenset(
+    {
+        "-q",
+        "--quiet",
+        "-v",
+        "--verbose",
+        "--no-sync",
+        "--frozen",
+        "--locked",
+        "--active",
+        "--offline",
+    }
+)
+_VENVS = tuple(os.path.join(*[".."] * level, ".venv") for level in range(5))
+_PYTHON_OF = {
+    "poetry": "the one that `poetry env info --executable` names",
+    "pipenv": "the one that `pipenv --py` names",
+}
+# What stands before the command in the hints, where more than the verb does.
+_ASKED = {
+    "probe": "probe --at FILE:LINE 'EXPR, EXPR'",
+    "calls": "calls FUNCTION",
+    "who-wrote": "who-wrote EXPR --at FILE:LINE",
+}
+
+
+class TargetCommand(Struct, frozen=True):
+    """What is to be run: a program, or a Python module; `env` is what it gets besides.
+
+    `python` is the interpreter that was named; `interpreter` the program of a script or module that
+    was given with one, to debug it instead.
+    """
+
+    program: str | None = None
+    module: str | None = None
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    python: str | None = None
+    interpreter: tuple[str, ...] = ()
+
+
+class CommandLookup(Protocol):
+    """What is asked about the machine."""
+
+    def find_command(self, name: str) -> str | None:
+        """Return the file of a command, on the PATH or by its path; None if there is none."""
+
+    def first_line(self, path: str) -> str:
+        """Return the first line of a file that is text, else nothing."""
+
+    def similar_names(self, name: str) -> Sequence[str]:
+        """Return the names of commands and files among which a name may have been meant."""
+
+    def is_there(self, path: str) -> bool:
+        """Tell whether there is such a file or directory."""
+
+    def path_folders(self) -> Sequence[str]:
+        """Return the folders of the PATH."""
+
+
+def parse_command(words: Sequence[str], look: CommandLookup, *, verb: str) -> TargetCommand:
+    """Return what a command line runs; `verb` is our own command, for the hints.
+
+    Raises:
+        DebuggerError: USAGE for none, for a shell's syntax and for what hides the program;
+            LAUNCH_FAILED for a program that is not there, naming near ones.
+    """
+    verb = _ASKED.get(verb, verb)
+    example = _suggested_command(verb, "./program ARGUMENTS")
+    if not words or not words[0].strip():
+        raise DebuggerError(ErrorCode.USAGE, "which command?", hint=example)
+    _check_no_shell(words, look, verb)
+    env, left = _take_assignments(words, verb)
+    if not left:
+        raise DebuggerError(
+            ErrorCode.USAGE, "which command? only variables were given", hint=example
+        )
+    command = _parse_program(left, look, verb)
+    return TargetCommand(
+        command.program,
+        command.module,
+        command.args,
+        (*env, *command.env),
+        command.python,
+        command.interpreter,
+    )
+
+
+def _suggested_command(verb: str, words: str) -> str:
+    """Return the command that asks it with other words; what compares takes two commands."""
+    return f"debugger {verb} -- {words}{' --vs CMD' if verb == 'diff' else ''}"
+
+
+def is_managed(program: str | None, args: Sequence[str]) -> bool:
+    """Tell whether it is `uv run CMD` or its like, whose command is run by itself."""
+    return program in _MANAGERS and list(args[:1]) == ["run"]
+
+
+def _check_no_shell(words: Sequence[str], look: CommandLookup, verb: str) -> None:
+    first, *rest = words
+    within = [] if look.is_there(first) else first.split()
+    operator = next((one for one in [*within, *rest] if one in _OPERATORS), None)
+    if operator is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{operator!r} is for a shell, and there is none here",
+            hint=f"debugger {verb} --stdin FILE -- PROGRAM; "
+            "debugger start PROGRAM -- ARGS takes any argument",
+        )
+    if " " in first.strip() and not look.is_there(first):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{_shorten_word(first)!r} is one word: there is no shell here to part it",
+            hint=_suggested_command(verb, _shorten_word(first)),
+        )
+
+
+def _shorten_word(word: str) -> str:
+    return word if len(word) <= _LONGEST_WORD else word[: _LONGEST_WORD - 1] + "…"
+
+
+def _take_assignments(words: Sequence[str], verb: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """Take `K=V` and `env K=V` off the beginning."""
+    left = list(words)
+    if os.path.basename(left[0]) == "env" and len(left) > 1:
+        left.pop(0)
+        if left[0].startswith("-"):
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"env {left[0]} is not known here",
+                hint=f"debugger {verb} --env NAME=VALUE -- PROGRAM",
+            )
+    found = []
+    while left and _ASSIGNED.match(left[0]):
+        name, _, value = left.pop(0).partition("=")
+        found.append((name, value))
+    return found, left
+
+
+def _parse_program(words: Sequence[str], look: CommandLookup, verb: str) -> TargetCommand:
+    name, *rest = words
+    base = os.path.basename(name)
+    if _PYTHON.match(base):
+        return _parse_python(_require_file(name, look, verb), rest, look, verb)
+    if base in _NODE:
+        return _parse_node(_require_file(name, look, verb), rest, look, verb)
+    if base == "go" and rest[:1] == ["run"]:
+        return _go_run(rest[1:], verb)
+    if base in _MANAGERS and rest[:1] == ["run"]:
+        return _parse_managed(base, rest[1:], look, verb)
+    if base in _SHELLS | _AROUND:
+        kind = "a shell" if base in _SHELLS else f"what {base} starts"
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{kind} cannot be looked into here",
+            hint=f"{_suggested_command(verb, 'PROGRAM ARGUMENTS')}, the program itself",
+        )
+    path = _require_file(name, look, verb)
+    return _parse_script(path, rest, look)
+
+
+def _require_file(name: str, look: CommandLookup, verb: str, *, before: str = "") -> str:
+    # What an interpreter is given is a file, never a command on the PATH.
+    path = look.find_command(os.path.join(".", name) if before else name)
+    if path is not None:
+        return path
+    if before:
+        near = near_files(os.path.basename(name), look.similar_names(os.path.join(".", name)))
+    else:
+        # Of the many commands on a PATH one always looks a little alike.
+        beside = look.similar_names(os.path.join(".", name))
+        near = near_files(os.path.basename(name), beside)
+        near = near or _very_near(os.path.basename(name), look.similar_names(name))
+    meant = os.path.join(os.path.dirname(name), near[0]) if near else ""
+    kind = "file" if before else "command"
+    there = f"; there is {', '.join(near[:3])}" if near else ""
+    example = before + (meant or ("SCRIPT" if before else "./program ARGUMENTS"))
+    raise DebuggerError(
+        ErrorCode.LAUNCH_FAILED,
+        f"no such {kind}: {_shorten_word(name)}{there}",
+        hint=_suggested_command(verb, example),
+    )
+
+
+def _parse_managed(
+    manager: str, words: Sequence[str], look: CommandLookup, verb: str
+) -> TargetCommand:
+    """Return what `uv run CMD` and its like run, in the environment that the project has."""
+    left = list(words)
+    while left and left[0] in _MANAGER_SWITCHES:
+        left.pop(0)
+    left = left[1:] if left[:1] == ["--"] else left
+    if not left or left[0].startswith("-"):
+        option = left[0] if left else ""
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{manager} run {option}: not known here".replace(" :", ":"),
+            hint=_suggested_command(verb, f"{manager} run PROGRAM ARGUMENTS"),
+        )
+    folder = next((one for one in _VENVS if look.is_there(os.path.join(one, "pyvenv.cfg"))), None)
+    python = (
+        look.find_command(os.path.join(folder, "bin", "python")) if folder is not None else None
+    )
+    if folder is None or python is None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"where {manager} has the environment is not known here: no .venv beside the project",
+            hint=f"{_suggested_command(verb, 'PYTHON SCRIPT')}, with {_PYTHON_OF.get(manager, 'its python')}",
+        )
+    name, *args = left
+    if name.endswith((".py", ".pyw")):
+        name, args = python, [name, *args]
+    own = look.find_command(os.path.join(folder, "bin", name)) if "/" not in name else None
+    inner = _parse_program([own or name, *args], look, verb)
+    environment = os.path.dirname(os.path.dirname(python))
+    path = os.pathsep.join([os.path.dirname(python), *look.path_folders()])
+    env = (("VIRTUAL_ENV", environment), ("PATH", path), *inner.env)
+    is_python = own is not None and inner.interpreter and inner.python is None
+    return structs.replace(inner, env=env, python=python if is_python else inner.python)
+
+
+def _very_near(name: str, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(difflib.get_close_matches(name, list(dict.fromkeys(names)), n=3, cutoff=_NEAR))
+
+
+def _parse_script(path: str, args: Sequence[str], look: CommandLookup) -> TargetCommand:
+    """Return what a program file runs: a script with a shebang of Python runs with that Python."""
+    plain = TargetCommand(program=path, args=tuple(args))
+    if path.endswith(_SCRIPTS) and not path.endswith((".py", ".pyw")):
+        return plain
+    line = look.first_line(path)
+    if not line.startswith("#!"):
+        return plain
+    words = line[2:].split()
+    if words and os.path.basename(words[0]) == "env":
+        words = [one for one in words[1:] if not one.startswith("-")]
+    if not words or not _PYTHON.match(os.path.basename(words[0])):
+        return plain
+    python = look.find_command(words[0])
+    if python is None:
+        return plain
+    return TargetCommand(
+        program=path,
+        args=tuple(args),
+        # A script of a virtual environment names its own interpreter; `env python3` names none.
+        python=python if os.path.isabs(words[0]) else None,
+        interpreter=(python, path, *args),
+    )
+
+
+def _parse_python(
+    python: str, words: Sequence[str], look: CommandLookup, verb: str
+) -> TargetCommand:
+    left = list(words)
+    env: list[tuple[str, str]] = []
+    while left and left[0].startswith("-") and left[0] not in {"-", "--"}:
+        option = left.pop(0)
+        if option == "-m" and left:
+            module, *args = left
+            return TargetCommand(
+                module=module,
+                args=tuple(args),
+                env=tuple(env),
+                python=python,
+                interpreter=(python, *words),
+            )
+        if option in {"-X", "-W"} and left:
+            option += left.pop(0)
+        if option.startswith("-W"):
+            env.append(("PYTHONWARNINGS", option[2:]))
+        elif option in _PYTHON_OPTIONS:
+            env.append(_PYTHON_OPTIONS[option])
+        else:
+            raise _not_an_option("python", option, verb, "python3 SCRIPT, or python3 -m MODULE")
+    if not left or left[0] in {"-", "--"}:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "python without a script reads one from a terminal",
+            hint=_suggested_command(verb, "python3 SCRIPT"),
+        )
+    script, *args = left
+    return TargetCommand(
+        program=_require_file(script, look, verb, before="python3 "),
+        args=tuple(args),
+        env=tuple(env),
+        python=python,
+        interpreter=(python, *words),
+    )
+
+
+def _not_an_option(which: str, option: str, verb: str, instead: str) -> DebuggerError:
+    first, comma, other = instead.partition(",")
+    what = "code on a command line has no source" if option in {"-c", "-e", "-p"} else "not known"
+    return DebuggerError(
+        ErrorCode.USAGE,
+        f"{which} {option}: {what} here",
+        hint=_suggested_command(verb, first) + comma + other,
+    )
+
+
+def _quote_node_option(option: str) -> str:
+    """Quote an option as NODE_OPTIONS has it; the words of one with a value of its own are two."""
+    if " " not in option or not option.startswith("--") or "=" not in option.partition(" ")[0]:
+        return option
+    escaped = option.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _parse_node(node: str, words: Sequence[str], look: CommandLookup, verb: str) -> TargetCommand:
+    left, options = list(words), []
+    while left and left[0].startswith("-"):
+        option = left.pop(0)
+        if option in {"-r", "--require", "--import", "--loader", "-C", "--conditions"} and left:
+            option += f" {left.pop(0)}"
+        elif option in {"-e", "-p", "--eval", "--print", "--test", "-i", "-"}:
+            raise _not_an_option("node", option, verb, "node SCRIPT")
+        options.append(option)
+    if not left:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "node without a script reads one from a terminal",
+            hint=_suggested_command(verb, "node SCRIPT"),
+        )
+    script, *args = left
+    env = [("NODE_OPTIONS", " ".join(map(_quote_node_option, options)))] if options else []
+    return TargetCommand(
+        program=_require_file(script, look, verb, before="node "),
+        args=tuple(args),
+        env=tuple(env),
+        interpreter=(node, *words),
+    )
+
+
+def _go_run(words: Sequence[str], verb: str) -> TargetCommand:
+    left = list(words)
+    if not left or left[0].startswith("-"):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "go run of what? its own options are not known here",
+            hint=f"{_suggested_command(verb, 'go run PACKAGE')}, or FILE.go",
+        )
+    program, *args = left
+    return TargetCommand(program=program, args=tuple(args))
+
+
+class CallerCommands:
+    """What is on this machine, for a caller's directory and environment (`CommandLookup`)."""
+
+    def __init__(
+        self, cwd: str, which: Callable[[str], str | None], folders: Sequence[str]
+    ) -> None:
+        self._cwd = cwd
+        self._which = which
+        self._folders = folders
+
+    def find_command(self, name: str) -> str | None:
+        """Return the file of a command: in the caller's directory, else on the PATH."""
+        here = os.path.normpath(os.path.join(self._cwd, os.path.expanduser(name)))
+        if os.path.exists(here):
+            return here
+        return self._which(name) if "/" not in name else None
+
+    def first_line(self, path: str) -> str:
+        """Return the first line of a file that is text, else nothing."""
+        try:
+            with open(path, "rb") as file:
+                head = file.read(256) if os.path.isfile(path) else b""
+        except OSError:
+            return ""
+        return head.split(b"\n", 1)[0].decode(errors="replace") if head[:2] == b"#!" else ""
+
+    def similar_names(self, name: str) -> Sequence[str]:
+        """Return the files beside a path, and the commands for a name without a folder."""
+        folder = os.path.dirname(name)
+        places = [os.path.join(self._cwd, folder), *([] if folder else self._folders)]
+        found: list[str] = []
+        for place in places:
+            try:
+                with os.scandir(place) as entries:
+                    found += [one.name for one in entries if not one.is_dir()]
+            except OSError:
+                continue
+        return found
+
+    def is_there(self, path: str) -> bool:
+        """Tell whether there is such a file or directory."""
+        return os.path.exists(os.path.join(self._cwd, path))
+
+    def path_folders(self) -> Sequence[str]:
+        """Return the folders of the PATH."""
+        return self._folders

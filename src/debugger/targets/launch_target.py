@@ -1,0 +1,403 @@
+"""What a `start` command means: which file, which interpreter, which adapter."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from debugger.backends import select_backend
+from debugger.backends.base import LaunchTarget
+from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.install import recipes
+from debugger.model.location import near_files
+from debugger.sources import go_package
+from debugger.symbols.program_file import ProgramFile, inspect_program
+
+_PYTHON_S = 10.0
+_INTERPRETER_S = 5.0
+_PYTHON = re.compile(r"python\d*(\.\d+)?\Z")
+# These choose what they need themselves.
+_WITHOUT_ADAPTER = {"calls", "diff", "path", "test"}
+_SCRIPTS = {go_package.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"}
+
+
+class LaunchRequest(Struct, frozen=True):
+    """The words of a command that starts a program, in the caller's directory and environment."""
+
+    cwd: str
+    env: Mapping[str, str]
+    program: str | None = None
+    module: str | None = None
+    args: tuple[str, ...] = ()
+    adapter: str | None = None
+    backend: select_backend.SelectedBackend = select_backend.SelectedBackend()
+    python: str | None = None
+    stdin: str | None = None
+    stop_on_entry: bool = False
+    changed_env: tuple[str, ...] = ()
+    changed_cwd: str | None = None
+    adapters: Mapping[str, select_backend.ConfiguredAdapter] = {}
+    verb: str = "start"  # the command that asks, as its hints name it
+
+
+def prepare_launch(wanted: LaunchRequest) -> tuple[LaunchTarget, AdapterProfile]:
+    """Return what to launch, and the adapter for it.
+
+    Raises:
+        DebuggerError: USAGE, NOT_FOUND or LAUNCH_FAILED, each with what to do about it.
+    """
+    _check_words(wanted)
+    cwd = _working_directory(wanted)
+    env = {**wanted.env, **parse_environment(wanted.changed_env, wanted.verb)}
+    stdin = _stdin_file(wanted)
+    args = wanted.args
+    if wanted.module is not None:
+        # `-m MODULE ARG…`: what looks like the program is the first argument.
+        args = (wanted.program, *args) if wanted.program is not None else args
+        what = f"the module {wanted.module}"
+        select_backend.resolve_backend_profile(wanted.backend, wanted.adapter, "python", what)
+        profile = select_backend.find_profile(
+            wanted.adapter or "debugpy", select_backend.adapter_profiles(wanted.adapters)
+        )
+        if "python" not in profile.languages:
+            raise DebuggerError(
+                ErrorCode.LAUNCH_FAILED,
+                f"{profile.name} cannot run the Python module {wanted.module}",
+                hint=f"debugger start -m {wanted.module}",
+            )
+        program = None
+    elif wanted.program is None:
+        raise DebuggerError(
+            ErrorCode.USAGE, "which program?", hint=_program_hint(wanted.cwd, wanted.cwd)
+        )
+    else:
+        program = _find_program(wanted.program, wanted)
+        profile = _choose_profile(program, wanted)
+        if "go" in profile.languages and wanted.changed_cwd is None:
+            cwd = _go_directory(program, cwd)
+    launch = LaunchTarget(
+        program=program,
+        module=wanted.module,
+        args=args,
+        cwd=cwd,
+        env=env,
+        stdin=stdin,
+        stop_on_entry=wanted.stop_on_entry,
+        python=_choose_python(wanted, env) if "python" in profile.languages else None,
+    )
+    return launch, profile
+
+
+def _go_directory(program: str, cwd: str) -> str:
+    """Return where a Go program runs: tests in their package's folder, as `go test` does it."""
+    target = go_package.find_go_target(program)
+    return target.folder if target.mode == "test" else cwd
+
+
+def _check_words(wanted: LaunchRequest) -> None:
+    words = (wanted.program, wanted.module, wanted.python, wanted.stdin, wanted.changed_cwd)
+    if any("\0" in word for word in (*words, *wanted.args, *wanted.changed_env) if word):
+        raise DebuggerError(
+            ErrorCode.USAGE, "a NUL in an argument", hint=f"debugger {wanted.verb} --help"
+        )
+
+
+def _working_directory(wanted: LaunchRequest) -> str:
+    cwd = os.path.normpath(os.path.join(wanted.cwd, wanted.changed_cwd or ""))
+    if not os.path.isdir(cwd):
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"no such directory: {cwd}",
+            hint=f"debugger {wanted.verb} --cwd DIRECTORY …",
+        )
+    return cwd
+
+
+def parse_environment(pairs: Sequence[str], verb: str) -> dict[str, str]:
+    """Read the variables that a command of a name changes, KEY=VALUE each.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    changed: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"--env wants KEY=VALUE, not {pair!r}",
+                hint=f"debugger {verb} --help",
+            )
+        changed[key] = value
+    return changed
+
+
+def _stdin_file(wanted: LaunchRequest) -> str | None:
+    if wanted.stdin is None:
+        return None
+    file = os.path.normpath(os.path.join(wanted.cwd, wanted.stdin))
+    if os.path.isdir(file) or not os.access(file, os.R_OK):
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"cannot read {file}",
+            hint=f"debugger {wanted.verb} --stdin FILE …",
+        )
+    return file
+
+
+def _program_hint(folder: str, cwd: str) -> str:
+    """Name the command that starts the program of a project's folder."""
+    shown = os.path.relpath(folder, cwd)
+    if os.path.isfile(os.path.join(folder, "Cargo.toml")):
+        built = os.path.join(folder, "target", "debug")
+        names = [
+            os.path.join(built, one) for one in (os.listdir(built) if os.path.isdir(built) else ())
+        ]
+        programs = [one for one in names if os.path.isfile(one) and os.access(one, os.X_OK)]
+        newest = max(programs, key=os.path.getmtime, default=None)
+        if newest is None:
+            return "cargo build; then debugger start target/debug/NAME"
+        return f"debugger start {os.path.relpath(newest, cwd)}, which cargo build writes"
+    if go_package.is_package(folder):
+        return f"debugger start {shown}"
+    commands = sorted(Path(folder).glob("cmd/*/main.go"))
+    if commands:
+        return f"debugger start ./{os.path.relpath(commands[0].parent, cwd)}"
+    if os.path.isfile(os.path.join(folder, "__main__.py")):
+        return f"debugger start -m {os.path.basename(folder)}"
+    return "debugger start PROGRAM [-- ARGS…]; debugger start -m MODULE runs a Python package"
+
+
+def _find_program(name: str, wanted: LaunchRequest) -> str:
+    """Find a program as a shell would, but a bare name first in the current directory."""
+    path = os.path.normpath(os.path.join(wanted.cwd, os.path.expanduser(name)))
+    if os.path.isdir(path):
+        if go_package.is_package(path):
+            return path
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED,
+            f"{path} is a directory, and no Go package",
+            hint=_program_hint(path, wanted.cwd),
+        )
+    if not os.path.exists(path):
+        on_path = find_on_path(name, wanted.env, wanted.cwd) if "/" not in name else None
+        if on_path is None:
+            beside = _files_beside(path)
+            near = near_files(os.path.basename(path), beside)
+            meant = f"; there is {near[0]}" if near else ""
+            raise DebuggerError(
+                ErrorCode.LAUNCH_FAILED,
+                f"no such program: {path}{meant}",
+                hint=f"debugger start {_similar_file(name, near[0])}"
+                if near
+                else "debugger start PROGRAM",
+            )
+        path = os.path.abspath(on_path)
+    if not os.access(path, os.R_OK):
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED, f"cannot read {path}", hint=f"chmod u+r {path}"
+        )
+    return _shim_interpreter(path, wanted)
+
+
+def _shim_interpreter(path: str, wanted: LaunchRequest) -> str:
+    """Return the Python that a script of that name runs, as pyenv's shims do; else the path."""
+    if not _PYTHON.match(os.path.basename(path)) or inspect_program(path).is_native:
+        return path
+    words = [path, "-c", "import sys; print(sys.executable)"]
+    try:
+        done = subprocess.run(
+            words,
+            cwd=wanted.cwd,
+            env=dict(wanted.env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_INTERPRETER_S,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return path
+    found = done.stdout.decode(errors="surrogateescape").strip()
+    return found if os.path.isabs(found) and os.path.isfile(found) else path
+
+
+def _similar_file(name: str, near: str) -> str:
+    """Name a file in the folder that the user named."""
+    folder = os.path.dirname(name)
+    return os.path.join(folder, near)
+
+
+def _files_beside(path: str) -> list[str]:
+    try:
+        with os.scandir(os.path.dirname(path)) as entries:
+            return [one.name for one in entries if not one.is_dir()]
+    except (OSError, ValueError):
+        return []
+
+
+def find_on_path(name: str, env: Mapping[str, str], cwd: str) -> str | None:
+    """Find a program on the caller's PATH, whose relative folders are the caller's."""
+    folders = env.get("PATH", os.defpath).split(os.pathsep)
+    path = os.pathsep.join(os.path.join(cwd, folder) for folder in folders)
+    return shutil.which(name, path=path)
+
+
+def _choose_profile(path: str, wanted: LaunchRequest) -> AdapterProfile:
+    program = inspect_program(path)
+    own = select_backend.resolve_backend_profile(
+        wanted.backend, wanted.adapter, program.language, path
+    )
+    if own is not None:
+        chosen = own
+    elif wanted.adapter is not None:
+        chosen = select_backend.find_profile(
+            wanted.adapter, select_backend.adapter_profiles(wanted.adapters)
+        )
+        _check_fit(path, program, chosen, wanted)
+    else:
+        found = select_backend.find_program_profile(
+            path, program.language, wanted.env, wanted.adapters
+        )
+        if found is None:
+            raise _unknown_program(path, program, wanted)
+        chosen = found
+    if program.is_native and not os.access(path, os.X_OK):
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED, f"{path} is not executable", hint=f"chmod u+x {path}"
+        )
+    return chosen
+
+
+def _check_fit(
+    path: str, program: ProgramFile, chosen: AdapterProfile, wanted: LaunchRequest
+) -> None:
+    every = select_backend.adapter_profiles(wanted.adapters).values()
+    known = {language for one in every for language in one.languages}
+    is_meant = bool(chosen.extensions) and path.endswith(chosen.extensions)
+    fits = is_meant or program.language in chosen.languages
+    if program.language in known and not fits:
+        better = select_backend.find_program_profile(
+            path, program.language, wanted.env, wanted.adapters
+        )
+        assert better is not None
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED,
+            f"{chosen.name} cannot debug {path}: it is a {program.language} program",
+            hint=_with_adapter(wanted, path, better.name),
+        )
+
+
+def _with_adapter(wanted: LaunchRequest, path: str, name: str) -> str:
+    """Name the command once more, with an adapter of the user's choice."""
+    if wanted.verb == "start":
+        return f"debugger start {path} --adapter {name}"
+    if wanted.verb in _WITHOUT_ADAPTER:
+        return f"debugger {wanted.verb} -- PROGRAM ARGUMENTS, the program itself"
+    return f"debugger {wanted.verb} --adapter {name} -- {path}"
+
+
+def _installing_command(language: str) -> str:
+    """Name the command that installs an adapter for a language, if it is known."""
+    name = recipes.for_language(language)
+    return f"debugger setup {name} --yes installs one; " if name is not None else ""
+
+
+def _unknown_program(path: str, program: ProgramFile, wanted: LaunchRequest) -> DebuggerError:
+    if program.language:
+        return DebuggerError(
+            ErrorCode.ADAPTER_NOT_FOUND,
+            f"no adapter for {program.language} programs: {path}",
+            hint=f"{_installing_command(program.language)}debugger doctor lists the adapters",
+        )
+    if os.access(path, os.X_OK):
+        problem = f"{path} is neither a compiled program nor a script that is known here"
+    else:
+        problem = f"{path} is not executable, and no script that is known here"
+    names = ", ".join(select_backend.PROFILES)
+    way = _with_adapter(wanted, path, "NAME")
+    return DebuggerError(
+        ErrorCode.LAUNCH_FAILED,
+        problem,
+        hint=f"{way} ({names})" if "--adapter" in way else way,
+    )
+
+
+def _choose_python(wanted: LaunchRequest, env: Mapping[str, str]) -> str:
+    """Choose the caller's interpreter: --python, its virtual environment's, its PATH's, ours.
+
+    A virtual environment is the active one, else one beside the caller: `.venv`, `venv`.
+    """
+    if wanted.python is not None:
+        has_folder = "/" in wanted.python
+        named = os.path.join(wanted.cwd, os.path.expanduser(wanted.python)) if has_folder else None
+        found = named or find_on_path(wanted.python, env, wanted.cwd)
+        if found is None or not os.access(found, os.X_OK) or os.path.isdir(found):
+            raise DebuggerError(
+                ErrorCode.LAUNCH_FAILED,
+                f"no such Python: {named or wanted.python}",
+                hint="debugger start --python PATH …; without it, the one on your PATH is taken",
+            )
+        return os.path.abspath(found)
+    candidates: Sequence[str | None] = (
+        os.path.join(env["VIRTUAL_ENV"], "bin", "python") if env.get("VIRTUAL_ENV") else None,
+        *(_beside_python(wanted.cwd, name) for name in (".venv", "venv")),
+        find_on_path("python3", env, wanted.cwd),
+        find_on_path("python", env, wanted.cwd),
+    )
+    for candidate in candidates:
+        if candidate is not None and os.access(candidate, os.X_OK):
+            return os.path.abspath(candidate)
+    return sys.executable
+
+
+def _beside_python(cwd: str, name: str) -> str | None:
+    folder = os.path.join(cwd, name)
+    is_environment = os.path.isfile(os.path.join(folder, "pyvenv.cfg"))
+    return os.path.join(folder, "bin", "python") if is_environment else None
+
+
+async def check_python(launch: LaunchTarget) -> None:
+    """Check that the interpreter that the user named is one, before an adapter waits for it.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED.
+    """
+    assert launch.python is not None
+    words = [launch.python, "-I", "-S", "-c", "print('python')"]
+    said = b""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words, env=dict(launch.env), stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL
+        )
+    except OSError:
+        process = None
+    if process is not None:
+        try:
+            async with asyncio.timeout(_PYTHON_S):
+                said, _ = await process.communicate()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+    if said.strip() != b"python":
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED,
+            f"{launch.python} is no Python",
+            hint="debugger start --python PATH …; without it, the one on your PATH is taken",
+        )
+
+
+def default_file(launch: LaunchTarget) -> str | None:
+    """Return the file that a bare line number means before anything has stopped."""
+    if launch.program is not None and Path(launch.program).suffix in _SCRIPTS:
+        return launch.program
+    return None

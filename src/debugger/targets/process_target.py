@@ -1,0 +1,205 @@
+"""Finds the running process to attach to, checks that it may be, and chooses the adapter."""
+
+from __future__ import annotations
+
+import os
+import os.path
+import re
+from collections.abc import Sequence
+
+from debugger.backends import select_backend
+from debugger.backends.base import AttachTarget
+from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.location import near_names
+from debugger.system import process_info as processes
+from debugger.system import trace_permission
+from debugger.system.process_info import ProcessInfo
+from debugger.targets.attach_request import AttachRequest, PreparedAttach, choose_adapter
+from debugger.targets.gdb_for_python import with_tracer
+
+_LISTED_MAX = 10
+_WORDS_MAX = 100
+PS = "ps -e lists the processes"
+
+
+def process_by_pid(word: str) -> ProcessInfo:
+    """Return a process by its number.
+
+    Raises:
+        DebuggerError: USAGE for what is none, NOT_FOUND, DENIED for a part of ourselves.
+    """
+    digits = word.strip()
+    if not re.fullmatch(r"[+-]?\d{1,20}", digits):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"not a process number: {word!r}",
+            hint=f"debugger attach --name {word}",
+        )
+    pid = int(digits)
+    if pid < 1:
+        raise DebuggerError(ErrorCode.NOT_FOUND, f"no process {pid}: they count from 1", hint=PS)
+    found = processes.look_at(pid)
+    if found is None:
+        raise DebuggerError(ErrorCode.NOT_FOUND, f"no process {pid}", hint=PS)
+    if found.group not in {0, pid}:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"{pid} is a thread of process {found.group}",
+            hint=f"debugger attach {found.group}",
+        )
+    by_pid = {one.pid: one for one in (found, processes.look_at(found.parent)) if one is not None}
+    if pid == os.getpid() or processes.is_ours(found, by_pid):
+        raise DebuggerError(
+            ErrorCode.DENIED,
+            f"process {pid} ({shorten_command(found)}) is a part of this debugger",
+            hint="debugger sessions lists what is debugged",
+        )
+    return found
+
+
+def process_by_name(name: str, everything: Sequence[ProcessInfo]) -> ProcessInfo:
+    """Return the one process of a name.
+
+    Raises:
+        DebuggerError: NOT_FOUND, with near names; USAGE if there are several, which it lists.
+    """
+    by_pid = {one.pid: one for one in everything}
+    candidates = [
+        one
+        for one in everything
+        if not one.is_kernel
+        and one.state not in {"Z", "X"}
+        and one.pid != os.getpid()
+        and not processes.is_ours(one, by_pid)
+    ]
+    found = [one for one in candidates if name in processes.process_names(one)]
+    found = found or [one for one in candidates if name in _name_stems(one)]
+    if not found:
+        known = sorted({known for one in candidates for known in processes.process_names(one)})
+        near = near_names(name, known)
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"no process is called {name!r}" + (f"; there is {', '.join(near)}" if near else ""),
+            hint=f"debugger attach --name {near[0]}" if near else PS,
+        )
+    if len(found) > 1:
+        pids = {one.pid for one in found}
+        lines = [
+            f"  {one.pid}  {shorten_command(one)}{_describe_relation(one, found, pids)}"
+            for one in found
+        ]
+        del lines[_LISTED_MAX:]
+        if len(found) > _LISTED_MAX:
+            lines.append(f"  and {len(found) - _LISTED_MAX} more")
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "\n".join([f"{len(found)} processes are called {name!r}:", *lines]),
+            hint=f"debugger attach {found[0].pid}",
+        )
+    return found[0]
+
+
+def _name_stems(process: ProcessInfo) -> set[str]:
+    """Return a process's names without the endings of scripts: `server` for server.js."""
+    return {os.path.splitext(one)[0] for one in processes.process_names(process)}
+
+
+def _describe_relation(process: ProcessInfo, found: Sequence[ProcessInfo], pids: set[int]) -> str:
+    """Say which of several processes of a name is the parent, and which are its workers."""
+    if process.parent in pids:
+        return f"  (started by {process.parent})"
+    started = sum(one.parent == process.pid for one in found)
+    return f"  (started {started} of the others)" if started else ""
+
+
+def shorten_command(process: ProcessInfo) -> str:
+    """Show a process's command line, or a part of it."""
+    words = " ".join(process.words) or process.name
+    plain = "".join(letter if letter.isprintable() else "?" for letter in words)
+    return plain if len(plain) <= _WORDS_MAX else plain[: _WORDS_MAX - 1] + "…"
+
+
+def to_process(wanted: AttachRequest, process: ProcessInfo) -> PreparedAttach:
+    """Return how to attach to a process.
+
+    Raises:
+        DebuggerError: WRONG_STATE if a session holds it, DENIED if it may not be attached to,
+            NOT_SUPPORTED, ADAPTER_NOT_FOUND.
+    """
+    holder = wanted.held.get(process.pid)
+    if holder is not None:
+        raise DebuggerError(
+            ErrorCode.WRONG_STATE,
+            f"the session {holder} debugs process {process.pid} already",
+            hint=f"debugger use {holder}",
+        )
+    # What may not be read, as another user's, is refused below for that.
+    language = processes.process_language(process) or "native"
+    profile = choose_adapter(
+        wanted, language, f"process {process.pid} ({shorten_command(process)})"
+    )
+    refused = attach_refusal(process, profile)
+    if refused is not None and refused.is_certain:
+        raise DebuggerError(ErrorCode.DENIED, refused.reason, hint=refused.remedy)
+    _check_fit(process, language, profile, wanted)
+    env = with_tracer(wanted.env) if "python" in profile.languages else wanted.env
+    program, notes = _readable_executable(process)
+    if _debugs_scripts(profile):
+        program, notes = process.script_path, ()
+    target = AttachTarget(
+        pid=process.pid,
+        program=program,
+        cwd=wanted.cwd,
+        env=env,
+        pause=wanted.pause,
+        simulator=wanted.simulator,
+    )
+    return PreparedAttach(target, profile, notes)
+
+
+def _readable_executable(process: ProcessInfo) -> tuple[str | None, tuple[str, ...]]:
+    """Return where a process's executable can be read, and what the user should know of it."""
+    if not process.exe:
+        return None, ()
+    path = process.exe.removesuffix(" (deleted)")
+    link = f"/proc/{process.pid}/exe"
+    if not processes.has_proc():
+        return (path if os.path.isabs(path) else None), ()
+    if not os.path.exists(path):
+        return link, (f"{path} is not there any more: the process's own copy is read",)
+    try:
+        is_same = os.path.samefile(path, link)
+    except OSError:  # the process has ended
+        is_same = True
+    if is_same:
+        return path, ()
+    # LLDB 19.1.7 takes the file at the path even if it is given the link.
+    problem = "the debugger takes the new file, and what it shows of lines and values may be wrong"
+    return path, (f"{path} was replaced since the process started: {problem}",)
+
+
+def _debugs_scripts(profile: AdapterProfile) -> bool:
+    """Tell whether an adapter debugs scripts, in an interpreter."""
+    return bool({"python", "javascript", "ruby"} & set(profile.languages))
+
+
+def _check_fit(
+    process: ProcessInfo, language: str, profile: AdapterProfile, wanted: AttachRequest
+) -> None:
+    if _debugs_scripts(profile) and language not in profile.languages:
+        better = select_backend.find_program_profile("", language, wanted.env, wanted.adapters)
+        name = better.name if better is not None else "NAME"
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"{profile.name} cannot debug process {process.pid}: it is a {language} program",
+            hint=f"debugger attach {process.pid} --adapter {name}",
+        )
+
+
+def attach_refusal(
+    process: ProcessInfo, profile: AdapterProfile
+) -> trace_permission.TraceRefusal | None:
+    """Return why an adapter may not attach to a process; None where nothing is known."""
+    traces = "javascript" not in profile.languages  # Node is asked by a signal
+    return trace_permission.explain_refusal(trace_permission.facts_of(process), traces=traces)

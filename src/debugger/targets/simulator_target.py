@@ -1,0 +1,123 @@
+"""Finds the app on a simulator to attach to, and checks that there are simulators here."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.system import simulator
+
+WAIT_S = 60.0
+_CHECK_S = 15.0
+_WAY = "debugger attach --simulator NAME --bundle-id ID"
+_ID_MAX = 255
+
+
+class SimulatorApp(Struct, frozen=True):
+    """An app's process on a simulator, by its identifier and its number."""
+
+    udid: str
+    pid: str
+    note: str
+
+
+class SimulatorRequest(Struct, frozen=True):
+    """The words of an `attach` command: the simulator, and an app's bundle id or a pid.
+
+    `wait_s` is how long to wait for the app to run; None for not at all.
+    """
+
+    simulator: str | None
+    bundle_id: str | None = None
+    pid: str | None = None
+    wait_s: float | None = None
+
+
+async def find_app(
+    env: Mapping[str, str], wanted: SimulatorRequest, interrupted: asyncio.Event
+) -> SimulatorApp:
+    """Return the process that is meant.
+
+    Raises:
+        DebuggerError: USAGE, NOT_FOUND, TIMEOUT; ADAPTER_NOT_FOUND without Xcode; ADAPTER_FAILED.
+    """
+    _check_request(wanted)
+    assert wanted.simulator is not None
+    device = await simulator.find_device(env, wanted.simulator)
+    if wanted.bundle_id is None:
+        assert wanted.pid is not None
+        return SimulatorApp(device.udid, wanted.pid, f"on simulator {_device_name(device)}")
+    if wanted.wait_s is None:
+        pid = await simulator.app_process(env, device.udid, wanted.bundle_id)
+    else:
+        pid = await simulator.wait_for_app(
+            env, device.udid, wanted.bundle_id, seconds=wanted.wait_s, interrupted=interrupted
+        )
+    return SimulatorApp(
+        device.udid,
+        str(pid),
+        f"{wanted.bundle_id} on simulator {_device_name(device)} is process {pid}",
+    )
+
+
+def _device_name(device: simulator.SimulatorDevice) -> str:
+    return device.udid if device.name == device.udid else f"{device.name} ({device.udid})"
+
+
+def _check_request(wanted: SimulatorRequest) -> None:
+    """Check the words before anything is run."""
+    if not wanted.simulator:
+        raise DebuggerError(ErrorCode.USAGE, "on which simulator?", hint=_WAY)
+    if wanted.bundle_id is not None and wanted.pid is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE, "bundleId and pid are mutually exclusive. Provide only one.", hint=_WAY
+        )
+    if wanted.bundle_id is None and wanted.pid is None:
+        raise DebuggerError(ErrorCode.USAGE, "Provide either bundleId or pid to attach.", hint=_WAY)
+    if wanted.bundle_id is None:
+        if wanted.wait_s is not None:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                "waitFor is only valid when attaching by bundleId. "
+                "For PID attach, omit waitFor or set it to false.",
+                hint=_WAY,
+            )
+        return
+    is_word = wanted.bundle_id.isprintable() and not set(wanted.bundle_id) & set(" []")
+    if not is_word or not 0 < len(wanted.bundle_id) <= _ID_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE, f"not a bundle id: {wanted.bundle_id[:60]!r}", hint=_WAY
+        )
+
+
+async def check_simulators(env: Mapping[str, str]) -> answers.Check:
+    """Look for simulators, for `doctor`."""
+    try:
+        path = simulator.find_xcrun(env)
+    except DebuggerError as error:
+        if sys.platform == "darwin":
+            return _check_result("warning", error.message, fix="xcode-select --install")
+        return _check_result("ok", "none here: they need macOS with Xcode")
+    try:
+        found = await simulator.list_devices(env, limit_s=_CHECK_S)
+    except DebuggerError as error:
+        return _check_result("error", error.message, path=path, fix=error.hint)
+    usable = [one for one in found if one.is_available]
+    booted = [one.name for one in usable if one.state == "Booted"]
+    if not usable:
+        return _check_result(
+            "warning", "none is installed", path=path, fix="xcodebuild -downloadPlatform iOS"
+        )
+    running = f", booted: {', '.join(booted)}" if booted else ", none is booted"
+    return _check_result("ok", f"{len(usable)} can be used{running}", path=path)
+
+
+def _check_result(
+    status: str, message: str, *, path: str | None = None, fix: str | None = None
+) -> answers.Check:
+    return answers.Check(name="simulators", status=status, message=message, path=path, fix=fix)
