@@ -40,7 +40,8 @@ from entry_programs import POINTING, Program
 
 _BY_NUMBER = {**NUMBERS, "rip": 16}
 _SCALARS = {
-    TypeKind.INTEGER, TypeKind.FLOAT, TypeKind.BOOL, TypeKind.CHARACTER, TypeKind.ENUM, TypeKind.POINTER,
+    TypeKind.INTEGER, TypeKind.FLOAT, TypeKind.BOOL, TypeKind.CHARACTER, TypeKind.ENUM,
+    TypeKind.POINTER,
 }  # fmt: skip
 _ADDRESS_MAX = 1 << 47
 _CONSTANTS = {"int": 42, "long": 42, "i32": 42, "double": 7.5, "f64": 7.5}

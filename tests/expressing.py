@@ -70,7 +70,7 @@ class Memory:
     # --- JavaScript ---
 
     def in_javascript(self, functions: list[str]) -> list[dict[str, Any]]:
-        """Run functions of `c_writer` in Node; each gives `value` as a text or `error`, and `reads`."""
+        """Run functions of `c_writer` in Node; each gives `value` or `error`, and `reads`."""
         task = {
             "start": hex(START),
             "memory": bytes(self.held).hex(),

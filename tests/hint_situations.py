@@ -283,16 +283,24 @@ BY_ADAPTER_RUNNING: Final = {
 READ: Final = "tests/unit/commands/test_hints.py"
 _DIED = "an adapter that died: tests/faults/test_adapter_death.py"
 REASONS: Final = {
-    "questions/runner/question_arguments.py: debugger X --pid N": f"a process that ends meanwhile: {READ}",
+    "questions/runner/question_arguments.py: debugger X --pid N": (
+        f"a process that ends meanwhile: {READ}"
+    ),
     "cli/commands/attach_commands.py": "tests/unit/setup/test_attaching.py",
-    "cli/commands/inspection_commands.py: debugger config": f"a configuration that denies raw commands: {READ}",
-    "cli/commands/setup_command.py": "an installation that was cut off: tests/unit/setup/test_installing.py",
+    "cli/commands/inspection_commands.py: debugger config": (
+        f"a configuration that denies raw commands: {READ}"
+    ),
+    "cli/commands/setup_command.py": (
+        "an installation that was cut off: tests/unit/setup/test_installing.py"
+    ),
     "config.py": "tests/unit/test_config.py",
     "model/breakpoints.py: debugger breakpoint remove --all": f"a thousand breakpoints: {READ}",
     "model/source_map.py": "a wrong folder: tests/unit/core/test_source_map.py",
     "model/state.py": f"a state that lasts for a moment: {READ}",
     "questions/path/path_question.py": "tests/questions/test_counted.py",
-    "questions/recordings/process_choice.py: debugger path --process": "tests/questions/test_recorded.py",
+    "questions/recordings/process_choice.py: debugger path --process": (
+        "tests/questions/test_recorded.py"
+    ),
     "questions/recordings/recorded_run.py": "no language is left that is not recorded otherwise: "
     "tests/questions/test_crash.py",
     "questions/recordings/saved_runs.py: debugger X --vs CMD": f"a run of many MiB: {READ}",
@@ -301,10 +309,14 @@ REASONS: Final = {
     "questions/recordings/stepped_calls.py: debugger calls": "tests/questions/test_recorded.py",
     "questions/test/": f"tests that do not build: {READ}",
     "questions/try_change/": f"a trial that ends otherwise: {READ}",
-    "questions/who_wrote/python_writes.py: debugger who-wrote --timeout": f"a run without end: {READ}",
+    "questions/who_wrote/python_writes.py: debugger who-wrote --timeout": (
+        f"a run without end: {READ}"
+    ),
     "questions/who_wrote/watched_writes.py": "tests/questions/test_who_wrote.py",
     "output/": "tests/unit/render/test_stop.py",
-    "session/command_interrupt.py": "a command that cannot be broken off: tests/e2e/test_raw_timeout.py",
+    "session/command_interrupt.py": (
+        "a command that cannot be broken off: tests/e2e/test_raw_timeout.py"
+    ),
     "session/machine_inspection.py: debugger memory read": "tests/e2e/test_machine.py",
     "session/stop_report.py": _DIED,
     "session/rust_expressions.py": "tests/e2e/test_rust_references.py",
@@ -313,7 +325,9 @@ REASONS: Final = {
     "session/session_state.py": _DIED,
     "session/stepping.py: debugger until": f"a frame far out: {READ}",
     "session/string_assignment.py": "tests/e2e/test_bad_values.py",
-    "session/value_inspection.py": "values of Rust, large or without a place: tests/e2e/test_optimised.py",
+    "session/value_inspection.py": (
+        "values of Rust, large or without a place: tests/e2e/test_optimised.py"
+    ),
     "session/job_worker.py": "a hundred commands at once: tests/unit/session/test_worker.py",
     "targets/attach_request.py": "tests/e2e/test_bad_start.py",
     "targets/attach_target.py: debugger attach --help": f"a NUL, which no shell passes: {READ}",

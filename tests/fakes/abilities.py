@@ -11,7 +11,7 @@ from fakes.backend import FakeBackend
 
 
 class Alone:
-    """Each thread of it stops on its own: `waiting_threads` wait, the others run (`PauseAllAbility`)."""
+    """Stops each thread alone: `waiting_threads` wait, the others run (`PauseAllAbility`)."""
 
     def __init__(self, backend: FakeBackend, *names: str) -> None:
         self._backend = backend

@@ -161,9 +161,9 @@ class ClosedBackend(Struct, frozen=True):
 class Backend(Protocol):
     """One debugged program behind one debugger.
 
-    Life: `start` or `attach` (or `connect_child` for a child), then breakpoints, then `run_program`, then any
-    call, then `close`. Calls raise DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED, ADAPTER_DIED,
-    TIMEOUT, NOT_SUPPORTED, EVALUATION_FAILED.
+    Life: `start` or `attach` (or `connect_child` for a child), then breakpoints, then
+    `run_program`, then any call, then `close`. Calls raise DebuggerError: LAUNCH_FAILED,
+    ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT, NOT_SUPPORTED, EVALUATION_FAILED.
     """
 
     @property

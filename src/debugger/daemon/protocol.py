@@ -55,7 +55,8 @@ def encode_ascii(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{','.join(map(encode_ascii, value))}]"
     if isinstance(value, dict):
-        return f"{{{','.join(f'{_quote(str(key))}:{encode_ascii(item)}' for key, item in value.items())}}}"
+        items = (f"{_quote(str(key))}:{encode_ascii(item)}" for key, item in value.items())
+        return f"{{{','.join(items)}}}"
     # The client sends nothing else; the daemon has `json` loaded anyway.
     import json
 

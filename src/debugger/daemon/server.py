@@ -319,8 +319,9 @@ def _own_reply(request: CommandRequest, result: dict[str, Any], text: str) -> Co
 def _version_note(client: str | None) -> str | None:
     if client is None or client == __version__:
         return None
+    is_older = _version_numbers(client) > _version_numbers(__version__)
     return (
-        f"the daemon is {'older' if _version_numbers(client) > _version_numbers(__version__) else 'newer'} "
+        f"the daemon is {'older' if is_older else 'newer'} "
         f"(version {__version__}) than this command ({client}); debugger daemon stop ends it and "
         "its sessions, and the next command starts the right one"
     )

@@ -46,7 +46,7 @@ def classify_address(
         return low
     home = next((one for one in mapped if one.start <= address < one.end), None)
     if home is not None:
-        return explain_forbidden_access(home, is_code=is_code)
+        return _explain_forbidden_access(home, is_code=is_code)
     if stack is not None and abs(address - stack) <= _STACK_NEAR and _ends_here(stack, mapped):
         return "stack_overflow", "beyond the stack's end"
     below = [one for one in mapped if one.end <= address]
@@ -75,7 +75,8 @@ def _ends_here(stack: int, mapped: Sequence[MemoryRegion]) -> bool:
     return stack - home.start <= _STACK_NEAR
 
 
-def explain_forbidden_access(home: MemoryRegion, *, is_code: bool) -> tuple[str, str]:
+def _explain_forbidden_access(home: MemoryRegion, *, is_code: bool) -> tuple[str, str]:
+    """Return the kind of an access that the mapped memory does not permit, and its text."""
     name = home.name.rpartition("/")[2]
     where = f" ({name})" if name else ""
     if is_code and "x" not in home.mode:

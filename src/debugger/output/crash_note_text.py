@@ -19,7 +19,8 @@ def format_details(data: Mapping[str, Any], most: int) -> list[str]:
     """Return the stack and the locals in the data of a crash, each in a line."""
     stack, values = data.get("stack") or [], data.get("locals") or []
     frames = [
-        f"#{one['index']} {short_name(one['function'])} {_format_place(one['file'], one['line'])}".rstrip()
+        f"#{one['index']} {short_name(one['function'])} "
+        f"{_format_place(one['file'], one['line'])}".rstrip()
         for one in stack[:_FRAMES]
     ]
     if len(stack) > _FRAMES:

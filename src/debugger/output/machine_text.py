@@ -36,7 +36,8 @@ def format_memory(answer: MemoryView, _page: RenderPage) -> list[TextSection]:
             lines,
             lambda cut: (
                 f"… {format_count(cut, 'more row')}: debugger memory read "
-                f"{escape_text(answer.rows[len(lines) - cut].address)} --format {escape_text(answer.format)}"
+                f"{escape_text(answer.rows[len(lines) - cut].address)} "
+                f"--format {escape_text(answer.format)}"
             ),
         )
     ]
@@ -116,7 +117,8 @@ def format_disassembled(answer: Disassembled, _page: RenderPage) -> list[TextSec
         list_section(
             lines,
             lambda cut: (
-                f"… {format_count(cut, 'more line')}: debugger disassemble {last} or {width_option(lines)}"
+                f"… {format_count(cut, 'more line')}: debugger disassemble {last} "
+                f"or {width_option(lines)}"
             ),
         )
     ]

@@ -21,7 +21,7 @@ from debugger.recorders.model import (
 
 
 class CallNode(Struct):
-    """A call, or `count` of them that came the same way; made by `build_trees`, changed by nobody else.
+    """A call, or `count` of them that came the same way; made by `build_trees` alone.
 
     `steps` are its lines, what they changed, and the calls that they made, in order. `total_ns` of
     a call that has not ended reaches to the end of the recording; a generator's holds the time

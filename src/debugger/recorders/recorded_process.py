@@ -89,7 +89,7 @@ class ProcessRecorder(Protocol):
 
 
 class Unrecorded:
-    """Nothing is recorded (`ProcessRecorder`): of tools, and of tests that only tell their names."""
+    """Records nothing (`ProcessRecorder`): for tools, and for tests that only list their names."""
 
     def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:  # noqa: ARG002
         """Change nothing."""

@@ -63,8 +63,8 @@ MakeBackend = Callable[[Sink, asyncio.TaskGroup], Backend]
 class Session(SessionState):
     """A program being debugged.
 
-    Jobs that talk to the backend go through `run_job`, one at a time; `pause`, `close` and reads of the
-    timeline go past them. Only this object changes its state.
+    Jobs that talk to the backend go through `run_job`, one at a time; `pause`, `close` and reads of
+    the timeline go past them. Only this object changes its state.
     """
 
     def __init__(

@@ -101,7 +101,7 @@ def is_here(address: str) -> bool:
 
 
 def sees_all() -> bool:
-    """Tell whether `list_listeners` knows every socket: without /proc only those of our own user."""
+    """Return whether `list_listeners` finds all sockets: without /proc only our own user's."""
     return os.access(_TABLES[0], os.R_OK)
 
 

@@ -39,7 +39,10 @@ class SupervisedEnd(msgspec.Struct, frozen=True):
 
 
 class SupervisedProcess:
-    """An adapter process under its guard; nothing below the guard outlives `end_processes`, or the daemon."""
+    """An adapter process under its supervisor.
+
+    Nothing below the supervisor outlives `end_processes`, or the daemon.
+    """
 
     def __init__(
         self,

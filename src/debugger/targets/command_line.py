@@ -250,7 +250,8 @@ def _parse_managed(
         raise DebuggerError(
             ErrorCode.USAGE,
             f"where {manager} has the environment is not known here: no .venv beside the project",
-            hint=f"{_suggested_command(verb, 'PYTHON SCRIPT')}, with {_PYTHON_OF.get(manager, 'its python')}",
+            hint=f"{_suggested_command(verb, 'PYTHON SCRIPT')}, "
+            f"with {_PYTHON_OF.get(manager, 'its python')}",
         )
     name, *args = left
     if name.endswith((".py", ".pyw")):

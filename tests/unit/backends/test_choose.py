@@ -131,7 +131,9 @@ def test_without_the_extra_the_command_that_installs_it_is_named(monkeypatch, mi
 
 
 def test_nothing_of_the_extra_is_imported_before_it_is_chosen():
-    words = "import sys, debugger.backends.select_backend; print({'frida', 'capstone'} & {*sys.modules})"
+    words = (
+        "import sys, debugger.backends.select_backend;print({'frida', 'capstone'} & {*sys.modules})"
+    )
     told = subprocess.run(
         [sys.executable, "-c", words], capture_output=True, text=True, timeout=60, check=True
     )

@@ -1,6 +1,7 @@
 """Implements abilities by the protocol's optional requests, for adapters that advertise them.
 
-An adapter's own implementation (`AdapterProfile.abilities`), by its command line for instance, goes first.
+An adapter's own implementation (`AdapterProfile.abilities`), by its command line for instance, goes
+first.
 """
 
 from __future__ import annotations

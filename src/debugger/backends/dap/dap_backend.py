@@ -63,9 +63,9 @@ T = TypeVar("T")
 class DapBackend:
     """One program behind one debug adapter (`Backend`).
 
-    An adapter's messages come from `AdapterConversation`; its events go through `EventDispatcher`, which has
-    doubtful stops filtered by `_filter_stop` before the session hears of them. All that is specific to
-    an adapter is in its `AdapterProfile`.
+    An adapter's messages come from `AdapterConversation`; its events go through `EventDispatcher`,
+    which has doubtful stops filtered by `_filter_stop` before the session hears of them. All that
+    is specific to an adapter is in its `AdapterProfile`.
     """
 
     backend_name = "dap"

@@ -48,11 +48,11 @@ class LldbSteps:
     """Keeps the steps of one program in LLDB (`dap.steps`).
 
     Before a step, each location of a breakpoint that may let the program pass, in the file of the
-    frame or of its caller, gets a guard (see `step_guards`), enabled for the stepping thread only. At a
-    stop, the counts of all breakpoints before and after it tell which of them stopped, and which
-    the program only passed. If only guards stopped, `thread plan list` tells whether the step has
-    ended there; if not, the program is continued, and LLDB goes on with its plan. The guards are
-    disabled when a stop is reported, and deleted when no breakpoint is at their location.
+    frame or of its caller, gets a guard (see `step_guards`), enabled for the stepping thread only.
+    At a stop, the counts of all breakpoints before and after it tell which of them stopped, and
+    which the program only passed. If only guards stopped, `thread plan list` tells whether the step
+    has ended there; if not, the program is continued, and LLDB goes on with its plan. The guards
+    are disabled when a stop is reported, and deleted when no breakpoint is at their location.
 
     `logging` are the kinds of breakpoints that log without a stop; at others the program stops for
     us to log. `counts_alone`: the adapter counts hits itself, from each sending of the list on, and

@@ -39,7 +39,8 @@ async def trace_add(
     if not 0 < len(patterns) <= function_tracing.PATTERNS_MAX:
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"1 to {function_tracing.PATTERNS_MAX} patterns can be traced at once, not {len(patterns)}",
+            f"1 to {function_tracing.PATTERNS_MAX} patterns can be traced at once, "
+            f"not {len(patterns)}",
             hint="debugger trace add 'audio::*'",
         )
     if limit is not None and not 1 <= limit <= function_tracing.FUNCTIONS_MAX:

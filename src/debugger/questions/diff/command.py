@@ -112,18 +112,18 @@ async def diff(
     right = await questions.record_or_load(sides[1], function=function)
     answer = questions.compare_runs([left, right], [roots_of(one) for one in sides], function)
     answer = msgspec.structs.replace(answer, notes=(*answer.notes, *saved(left)))
-    steps = (*answer.before, *answer.left, *answer.right)
     return keep_evidence(
-        call,
-        again,
-        answer,
-        summary=_evidence_summary(answer),
-        files=[
-            *(one.file for one in steps),
-            *(one.point.file for one in answer.differences),
-            *(one.file for one in answer.counts),
-        ],
+        call, again, answer, summary=_evidence_summary(answer), files=_files_of(answer)
     )
+
+
+def _files_of(answer: answers.Diff) -> list[str]:
+    steps = (*answer.before, *answer.left, *answer.right)
+    return [
+        *(one.file for one in steps),
+        *(one.point.file for one in answer.differences),
+        *(one.file for one in answer.counts),
+    ]
 
 
 async def _compared_sides(

@@ -154,7 +154,7 @@ def _diff_answer(
 def _common_prefix(sides: Sequence[Sequence[RunPoint]]) -> int:
     count = 0
     for a, b in zip(*sides, strict=False):
-        if a.key != b.key:
+        if a.identity != b.identity:
             break
         count += 1
     return count

@@ -166,7 +166,8 @@ def _format_pair(one: DifferenceView) -> str:
     if left is None or right is None:
         return f"{_format_text(left)} / {_format_text(right)}"
     if max(len(left), len(right)) > _VALUE:
-        return f"{run_text.format_changed(right, left, _VALUE)} / {run_text.format_changed(left, right, _VALUE)}"
+        ways = ((right, left), (left, right))
+        return " / ".join(run_text.format_changed(old, new, _VALUE) for old, new in ways)
     return f"{run_text.cut_value(left, _VALUE)} / {run_text.cut_value(right, _VALUE)}"
 
 

@@ -57,7 +57,8 @@ def _format_head(answer: DiffOfProbes) -> str:
         where = _format_hit(answer, parted)
         return f"diff: the runs differ first at {where}: {', '.join(told[:_IN_HEAD])}{more}"
     if left is not None and right is not None:
-        ways = f"A comes to {_format_at(answer, left)}, B to {_format_at(answer, right, is_right=True)}"
+        other = _format_at(answer, right, is_right=True)
+        ways = f"A comes to {_format_at(answer, left)}, B to {other}"
         return f"diff: the runs part{after}: {ways}"
     side, row = ("A", left) if left is not None else ("B", right)
     if row is None:

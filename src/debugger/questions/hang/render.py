@@ -62,7 +62,8 @@ def _format_loop(found: LoopView) -> list[TextSection]:
     parts = [f"seen at lines {seen}" if first != last else f"seen at line {seen}"]
     if found.changed:
         changed = (
-            f"{short_name(one.name)} {shorten_value(one.first, _VALUE)} → {shorten_value(one.last, _VALUE)}"
+            f"{short_name(one.name)} {shorten_value(one.first, _VALUE)} → "
+            f"{shorten_value(one.last, _VALUE)}"
             for one in found.changed
         )
         parts.append("changes: " + ", ".join(changed))

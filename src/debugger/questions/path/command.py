@@ -70,24 +70,9 @@ async def path(
     asked = QuestionOptions(
         verb="path", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env
     )
-    if between is not None and any(one.startswith("-") for one in between):
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"--between takes two places, not {shlex.join(between)}",
-            hint="debugger path --between LOC LOC -- CMD",
-        )
     check_choice(process, is_single=not versus and save is None)
     every = await compared_runs(call, asked, versus, save=save)
-    if save is not None and between is not None:
-        raise DebuggerError(
-            ErrorCode.USAGE, "--save keeps a whole run", hint="debugger path --save NAME -- CMD"
-        )
-    if len(every) > 1 and (around, between) != (None, None):
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            "--vs compares whole runs",
-            hint="debugger path --around LOC -- CMD looks at one",
-        )
+    _check_scope(around, between, save=save, is_one=len(every) == 1)
     first = every[0]
     if len(every) > 1:
         recorded = [await questions.record_or_load(one) for one in every]
@@ -115,6 +100,27 @@ async def path(
         summary=_evidence_summary(answer),
         files=[*(one.file for one in answer.suspects), *(one.file for one in answer.rows)],
     )
+
+
+def _check_scope(
+    around: str | None, between: tuple[str, str] | None, *, save: str | None, is_one: bool
+) -> None:
+    if between is not None and any(one.startswith("-") for one in between):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--between takes two places, not {shlex.join(between)}",
+            hint="debugger path --between LOC LOC -- CMD",
+        )
+    if save is not None and between is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE, "--save keeps a whole run", hint="debugger path --save NAME -- CMD"
+        )
+    if not is_one and (around, between) != (None, None):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--vs compares whole runs",
+            hint="debugger path --around LOC -- CMD looks at one",
+        )
 
 
 def _evidence_summary(answer: answers.Path) -> str:

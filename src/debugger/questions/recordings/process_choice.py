@@ -65,7 +65,8 @@ def choose_process(recordings: Sequence[Recording], which: str) -> Recording:
     if int(which) > len(found):
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
-            f"there is no process {which}: {_count_processes(len(found))} ran functions of the program's",
+            f"there is no process {which}: {_count_processes(len(found))} ran functions "
+            "of the program's",
             hint="debugger path -- CMD names them",
         )
     return found[int(which) - 1]

@@ -76,7 +76,7 @@ class _MarkRecord(Struct, frozen=True):
 
 
 class _ThreadFiles(Struct):
-    """What one thread wrote, in files in the order of time, and how often: made by `_group_by_thread`."""
+    """What one thread wrote, in files in the order of time (see `_group_by_thread`)."""
 
     pid: int
     before: list[Path] = field(default_factory=list)  # up to where the counting began

@@ -83,7 +83,8 @@ class LineSplitter:
     """Splits every stream of a family of sessions into numbered lines.
 
     A line longer than `width` characters is split. An unfinished line gets no number until a
-    reader asks for it (`number_unfinished`): what comes later is then a piece of its own that `continues` it.
+    reader asks for it (`number_unfinished`): what comes later is then a piece of its own that
+    `continues` it.
     """
 
     def __init__(self, *, width: int = MAX_LINE) -> None:

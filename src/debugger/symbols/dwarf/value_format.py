@@ -277,7 +277,8 @@ def _format_shape(
             return f"size={count} {inner}"
         case container_shapes.MappingShape(count, items):
             pairs = (
-                f"[{format_value(key, memory, bounds)}]:{_format_nested(held, memory, bounds, depth - 1)}"
+                f"[{format_value(key, memory, bounds)}]:"
+                f"{_format_nested(held, memory, bounds, depth - 1)}"
                 for key, held in items(0)
             )
             return f"size={count} {_format_list(pairs, count, bounds, depth)}"

@@ -350,8 +350,10 @@ PROFILE = AdapterProfile(
         EvaluationPurpose.RAW: ("repl",),
     },
     instead={
-        abilities.MemoryAbility: "debugger print BUFFER shows the bytes of a Buffer or a typed array",
-        abilities.WatchpointAbility: "debugger break LINE --condition EXPR stops where a value is so; "
+        abilities.MemoryAbility: "debugger print BUFFER shows the bytes of a Buffer "
+        "or a typed array",
+        abilities.WatchpointAbility: "debugger break LINE --condition EXPR stops where a value "
+        "is so; "
         "with --log TEXT it is told at each pass",
         abilities.JumpAbility: "debugger set NAME VALUE changes what comes next",
     },

@@ -77,7 +77,7 @@ class Engine:
         follows_children: bool = False,
         holds_modules: bool = False,
     ) -> Engine:
-        """Start a program and hold it before its first instruction of its own; `run_program` lets it go.
+        """Start a program and hold it before its own first instruction; `run_program` lets it go.
 
         Raises:
             DebuggerError: LAUNCH_FAILED, NOT_SUPPORTED, ADAPTER_FAILED, TIMEOUT.

@@ -173,7 +173,10 @@ def _has_become(tracee: Tracee) -> bool:
 
 
 def _wait_at_start(tracee: Tracee) -> tuple[int, str | None]:
-    """Have it wait where it begins, if it may be entered; return as `_arrive_at_entry`, or why not."""
+    """Have it wait where it begins, if it may be entered; return what `_arrive_at_entry` does.
+
+    Else why it may not be entered.
+    """
     exe = Path(f"/proc/{tracee.pid}/exe")
     program, at = str(exe.readlink()), 0
     try:

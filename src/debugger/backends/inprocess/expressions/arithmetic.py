@@ -29,8 +29,10 @@ COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _WHOLE_ONLY = frozenset({"%", "&", "|", "^", "<<", ">>"})
 _POINTERS = frozenset({ExpressionKind.POINTER, ExpressionKind.ARRAY})
 _BY_MACHINE = {
-    MachineType.I32: expression_types.INT, MachineType.U32: expression_types.UNSIGNED, MachineType.I64: expression_types.LONG,
-    MachineType.U64: expression_types.UNSIGNED_LONG, MachineType.F32: expression_types.FLOAT, MachineType.F64: expression_types.DOUBLE,
+    MachineType.I32: expression_types.INT, MachineType.U32: expression_types.UNSIGNED,
+    MachineType.I64: expression_types.LONG,
+    MachineType.U64: expression_types.UNSIGNED_LONG, MachineType.F32: expression_types.FLOAT,
+    MachineType.F64: expression_types.DOUBLE,
 }  # fmt: skip
 _INT_BITS = 32
 

@@ -1,8 +1,8 @@
 """Writes checked nodes in C, for Frida's CModule (TinyCC).
 
-One function of a stub's frame, which returns 0 or 1, or the negative number of a `RuntimeTrouble`: not 0,
-so that the engine looks closer, and tells of it in words. A condition's is no more than that, a
-logpoint's also writes down what its nodes give. It needs no header and no library: what
+One function of a stub's frame, which returns 0 or 1, or the negative number of a `RuntimeTrouble`:
+not 0, so that the engine looks closer, and tells of it in words. A condition's is no more than
+that, a logpoint's also writes down what its nodes give. It needs no header and no library: what
 TinyCC would call its run-time library for (unsigned 64 bits to real numbers and back) is written
 out here. An address that may be wrong is asked of the kernel first, because in a CModule a bad
 read would end the program.
@@ -28,7 +28,8 @@ from debugger.errors import DebuggerError, ErrorCode
 _TYPES = {
     MachineType.I8: "signed char", MachineType.U8: "unsigned char", MachineType.I16: "short",
     MachineType.U16: "unsigned short", MachineType.I32: "int", MachineType.U32: "unsigned int",
-    MachineType.I64: "q_i64", MachineType.U64: "q_u64", MachineType.F32: "float", MachineType.F64: "double",
+    MachineType.I64: "q_i64", MachineType.U64: "q_u64", MachineType.F32: "float",
+    MachineType.F64: "double",
 }  # fmt: skip
 # Where a stub of the engine saves what the program had: words from its frame on, the stack above
 # it, and the vector registers as XSAVE lays them out below it.

@@ -25,7 +25,8 @@ from debugger.backends.inprocess.expressions.operands import (
 
 _DEEP = 8
 _MACHINES = {
-    1: nodes.MachineType.U8, 2: nodes.MachineType.U16, 4: nodes.MachineType.U32, 8: nodes.MachineType.U64,
+    1: nodes.MachineType.U8, 2: nodes.MachineType.U16, 4: nodes.MachineType.U32,
+    8: nodes.MachineType.U64,
 }  # fmt: skip
 # libstdc++'s, each with the words that hold the elements' begin, and their end or their number.
 _ENDS = (("_M_impl._M_start", "_M_impl._M_finish"),)

@@ -1,6 +1,7 @@
 """Lists the names in scope at an address, by the program's debug information.
 
-A scope for `resolve` out of the values of `debug_types`: types become this package's, locations nodes.
+A scope for `resolve` out of the values of `debug_types`: types become this package's, locations
+nodes.
 """
 
 from __future__ import annotations

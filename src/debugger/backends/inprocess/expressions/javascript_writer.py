@@ -34,7 +34,8 @@ _WIDE = 64
 _SMALL = 1 << 20  # an element's size, and an offset's factor, with which Numbers stay exact
 _EXACT = 1 << 53
 _READS = {
-    MachineType.I8: "readS8", MachineType.U8: "readU8", MachineType.I16: "readS16", MachineType.U16: "readU16",
+    MachineType.I8: "readS8", MachineType.U8: "readU8", MachineType.I16: "readS16",
+    MachineType.U16: "readU16",
     MachineType.I32: "readS32", MachineType.U32: "readU32", MachineType.F32: "readFloat",
     MachineType.F64: "readDouble",
 }  # fmt: skip

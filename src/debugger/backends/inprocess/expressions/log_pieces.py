@@ -193,7 +193,8 @@ def _holder_piece(operand: Operand, depth: int) -> Piece | None:
     if owned is not None and isinstance(owned.where, StoredValue):
         behind = _member_piece(owned, depth) if depth < DEPTH_MAX else PlainPiece("{…}")
         return ChoicePiece((
-            (owned.where.address, behind), (nodes.ConstantNode(1, nodes.MachineType.I32), PlainPiece("nullptr"))
+            (owned.where.address, behind),
+            (nodes.ConstantNode(1, nodes.MachineType.I32), PlainPiece("nullptr")),
         ))  # fmt: skip
     found = optional_of(operand.type)
     if found is None:

@@ -221,7 +221,8 @@ class LengthNode:
 
 Words = LiteralText | BytesText | SpannedText
 Node = (
-    ConstantNode | RegisterNode | LoadNode | ConvertNode | NegateNode | InvertNode | BinaryNode | CompareNode | LogicNode | NotNode | ChooseNode
+    ConstantNode | RegisterNode | LoadNode | ConvertNode | NegateNode | InvertNode
+    | BinaryNode | CompareNode | LogicNode | NotNode | ChooseNode
     | CountNode | ElementNode | SameTextNode | LengthNode
 )  # fmt: skip
 

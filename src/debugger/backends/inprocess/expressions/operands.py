@@ -37,7 +37,8 @@ ARITHMETIC = frozenset(
 )
 SCALAR = ARITHMETIC | {ExpressionKind.POINTER}
 _WHOLE = {
-    (1, True): MachineType.I8, (1, False): MachineType.U8, (2, True): MachineType.I16, (2, False): MachineType.U16,
+    (1, True): MachineType.I8, (1, False): MachineType.U8, (2, True): MachineType.I16, (2,
+    False): MachineType.U16,
     (4, True): MachineType.I32, (4, False): MachineType.U32, (8, True): MachineType.I64,
     (8, False): MachineType.U64,
 }  # fmt: skip

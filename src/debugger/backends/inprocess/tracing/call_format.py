@@ -27,7 +27,8 @@ _WIDE: Final = 8
 _HALF: Final = 4
 _SECOND: Final = 2  # after the first word of a return comes how long it took
 _SCALARS: Final = frozenset({
-    TypeKind.INTEGER, TypeKind.FLOAT, TypeKind.BOOL, TypeKind.CHARACTER, TypeKind.POINTER, TypeKind.REFERENCE, TypeKind.ENUM,
+    TypeKind.INTEGER, TypeKind.FLOAT, TypeKind.BOOL, TypeKind.CHARACTER, TypeKind.POINTER,
+    TypeKind.REFERENCE, TypeKind.ENUM,
 })  # fmt: skip
 _RUST_TEXTS: Final = frozenset({"&str", "&mut str"})
 _SLICES: Final = ("&[", "&mut [")

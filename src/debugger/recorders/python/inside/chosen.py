@@ -74,9 +74,9 @@ class CodeChooser:
         self._places = order["functions"]
         out = [os.__file__, *order["left_out"]]
         self._out = [
-            self._absolute_path(os.path.dirname(out[0])),
+            self._absolute_path(os.path.dirname(out[0])),  # noqa: PTH120
             *map(self._absolute_path, out[1:]),
-        ]  # noqa: PTH120
+        ]
         for prefix in {sys.prefix, sys.base_prefix, sys.exec_prefix}:
             if prefix not in ("/", "/usr"):
                 self._out.append(self._absolute_path(prefix))

@@ -265,7 +265,7 @@ class LineTrace:
     def _take_snapshot(self, value: Any, is_fixed: bool) -> tuple[Any, dict[int, Any]]:  # noqa: FBT001
         objects: dict[int, Any] = {}
         if is_fixed or self._spent > _SNAPSHOTS_NS:  # no change is looked for any more
-            return self._parts.Node(value), objects
+            return self._parts.SnapshotNode(value), objects
         began = now()
         node = self._parts.snapshot(value, self._parts.fields, objects)
         self._spent += now() - began

@@ -113,7 +113,7 @@ class ProbeRecorder:
         self._journal = journal
         self._write = write
         self._parts = parts
-        self._chosen = parts.Chosen(order)
+        self._chosen = parts.CodeChooser(order)
         self._limits = order["limits"]
         self._done: str = order.get("done", "")
         self._here = os.getcwd()  # noqa: PTH109 - pathlib is slow to import

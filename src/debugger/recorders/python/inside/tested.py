@@ -30,7 +30,7 @@ class FailureRecorder:
         self._journal = journal
         self._write = write
         self._parts = parts
-        self._chosen = parts.Chosen(order)
+        self._chosen = parts.CodeChooser(order)
         self._name_of = parts.name_of
         self._ours: dict[int, tuple[CodeType, bool]] = {}  # by identity, kept alive
         self.only: dict[str, int] = {name: at for at, name in enumerate(order["only"])}

@@ -136,7 +136,8 @@ def _set_environment(inferior: Any, env: dict[str, str]) -> None:
 def _on_its_files() -> Iterator[None]:
     """Have the next process that gdb starts inherit the program's files.
 
-    They are gdb's own streams until then: `_on_process_began` takes them back as soon as the process is there.
+    They are gdb's own streams until then: `_on_process_began` takes them back as soon as the
+    process is there.
     """
     opened: list[int] = []
     try:
