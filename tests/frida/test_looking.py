@@ -341,13 +341,17 @@ async def test_memory_is_what_the_program_wrote_and_no_breakpoint(start):
     seen = await seen_at(start, "memory.c", "@ready")
     memory = seen.ability(abilities.MemoryAbility)
     address = int((await seen.print("&bytes")).value, 16)
-    assert await memory.read(address, 8) == bytes(range(0x11, 0x99, 0x11))
-    await memory.write(address, b"\x01\x02")
+    assert await memory.read_memory(address, 8) == bytes(range(0x11, 0x99, 0x11))
+    await memory.write_memory(address, b"\x01\x02")
     assert (await seen.print("bytes[1]")).value == "2 '\\x02'"
     here = seen.paused_thread(seen.thread).registers["rip"]
     link = seen.main.image.binary.read_at(here - seen.main.load_bias, 8)
-    assert await memory.read(here, 8) == link
-    for bad in (memory.read(16, 4), memory.read(1 << 63, 4), memory.write(16, b"a")):
+    assert await memory.read_memory(here, 8) == link
+    for bad in (
+        memory.read_memory(16, 4),
+        memory.read_memory(1 << 63, 4),
+        memory.write_memory(16, b"a"),
+    ):
         with pytest.raises(DebuggerError) as caught:
             await bad
         assert caught.value.code is ErrorCode.EVALUATION_FAILED
@@ -357,26 +361,26 @@ async def test_code_is_shown_as_it_was_with_functions_and_lines(start):
     seen = await seen_at(start, "memory.c", "@ready")
     code = seen.ability(abilities.DisassemblyAbility)
     here = seen.paused_thread(seen.thread).registers["rip"]
-    shown = await code.instructions(here, 5)
+    shown = await code.read_instructions(here, 5)
     assert [one.function for one in shown] == ["main"] * 5
     assert shown[0].line == marker("memory.c", "ready")
     assert shown[0].text.startswith("call 0x")
     assert bytes.fromhex(shown[0].bytes)[0] == 0xE8
     assert shown[1].address == here + 5
     with pytest.raises(DebuggerError, match="no code at 0x10"):
-        await code.instructions(16, 2)
+        await code.read_instructions(16, 2)
 
 
 async def test_registers_are_those_of_the_frame(start):
     seen = await seen_at(start, "expressions.c", "@here")
     registers = seen.ability(abilities.RegisterAbility)
-    groups = await registers.registers(await seen.frame())
+    groups = await registers.read_registers(await seen.frame())
     assert [one.name for one in groups] == ["General Purpose", "Floating Point", "Vector"]
     held = {one.name: one.value for one in groups[0].registers}
     assert int(held["rip"], 16) == seen.paused_thread(seen.thread).registers["rip"]
     vectors = {one.name for one in groups[2].registers}
     assert vectors == {f"xmm{number}" for number in range(16)}
-    outer = await registers.registers(await seen.frame(1))
+    outer = await registers.read_registers(await seen.frame(1))
     caller = {one.name: one.value for one in outer[0].registers}
     assert int(caller["rsp"], 16) > int(held["rsp"], 16)
     assert "rax" not in caller
@@ -384,7 +388,7 @@ async def test_registers_are_those_of_the_frame(start):
 
 async def test_modules_are_listed_with_the_program_first(start):
     seen = await seen_at(start, "memory.c", "@ready")
-    found = await seen.ability(abilities.ModuleAbility).modules()
+    found = await seen.ability(abilities.ModuleAbility).list_modules()
     assert found[0].path == str(seen.live.program.path)
     assert (found[0].address, found[0].symbols) == (hex(seen.main.base), "debug information")
     assert any(one.name == "libc.so.6" for one in found)
@@ -394,11 +398,11 @@ async def test_a_thread_is_sent_to_a_line_of_its_function(start):
     seen = await seen_at(start, "memory.c", "@ready")
     jump = seen.ability(abilities.JumpAbility)
     path = (await seen.frame()).file
-    await jump.jump(path, marker("memory.c", "local"), seen.thread)
+    await jump.jump_to(path, marker("memory.c", "local"), seen.thread)
     assert (await seen.frame()).line == marker("memory.c", "local")
     for line, says in ((marker("memory.c", "twice"), "is not in main"), (1, "has no code")):
         with pytest.raises(DebuggerError, match=says):
-            await jump.jump(path, line, seen.thread)
+            await jump.jump_to(path, line, seen.thread)
     seen.resume()
     await seen.live.until(EngineExited)
     assert seen.live.output().startswith("0 8 20")
@@ -410,12 +414,12 @@ async def test_what_a_function_returned_is_told_where_it_has_just_returned(start
     caller = await seen.frame(1)
     returns = seen.ability(abilities.ReturnValueAbility)
     step = Stopped(StopReason.STEP, "step", seen.thread)
-    assert await returns.returned(step, await seen.frame()) is None
+    assert await returns.returned_value(step, await seen.frame()) is None
     address = int(str(caller.address), 16)
     assert not await seen.engine.add_breakpoints([Point(id="back", address=address)])
     seen.resume()
     await seen.stopped()
-    told = await returns.returned(step, await seen.frame())
+    told = await returns.returned_value(step, await seen.frame())
     assert told is not None
     assert (told.name, told.value, told.type) == ("(return)", "16", "int")
 
@@ -427,7 +431,7 @@ def _watch(expression: str, access: WatchAccess = WatchAccess.WRITE) -> Breakpoi
 async def test_a_watched_value_stops_where_it_changes_and_is_seen_again(start):
     seen = await seen_at(start, "memory.c", "@ready")
     watchpoints = seen.ability(abilities.WatchpointAbility)
-    bound = await watchpoints.watch(_watch("counter"), await seen.frame())
+    bound = await watchpoints.set_watchpoint(_watch("counter"), await seen.frame())
     assert (bound.verified, bound.backend_id) == (True, -3)
     assert bound.address == (await seen.print("&counter")).value
     seen.resume()
@@ -435,14 +439,16 @@ async def test_a_watched_value_stops_where_it_changes_and_is_seen_again(start):
     assert [name for name, _, _ in paused.watches] == ["-3"]
     assert (await seen.frame()).function == "count"
     assert (await seen.print(str(bound.again))).value == "1"
-    await watchpoints.unwatch(bound)
+    await watchpoints.remove_watchpoint(bound)
     seen.resume()
     await seen.live.until(EngineExited)
 
 
 async def test_what_is_watched_in_a_frame_ends_with_the_frame(start):
     seen = await seen_at(start, "memory.c", "twice")
-    bound = await seen.ability(abilities.WatchpointAbility).watch(_watch("n"), await seen.frame())
+    bound = await seen.ability(abilities.WatchpointAbility).set_watchpoint(
+        _watch("n"), await seen.frame()
+    )
     seen.resume()
     paused = await seen.stopped()
     while paused.reason == "watch":
@@ -462,7 +468,7 @@ async def test_a_watchpoint_with_a_condition_counts_where_it_holds(start):
     seen = await seen_at(start, "memory.c", "@ready")
     spec = BreakpointSpec(watch="counter", condition="counter > 1", hit_count=2)
     watchpoints = seen.ability(abilities.WatchpointAbility)
-    await watchpoints.watch(Breakpoint(id=3, spec=spec), await seen.frame())
+    await watchpoints.set_watchpoint(Breakpoint(id=3, spec=spec), await seen.frame())
     counted = []
     for _ in range(3):
         seen.resume()
@@ -476,20 +482,20 @@ async def test_what_can_be_watched_is_up_to_eight_bytes_in_memory(start):
     seen = await seen_at(start, "memory.c", "@ready")
     watchpoints, frame = seen.ability(abilities.WatchpointAbility), await seen.frame()
     for text in ("bytes", "local"):
-        assert (await watchpoints.watch(_watch(text), frame)).verified, text
+        assert (await watchpoints.set_watchpoint(_watch(text), frame)).verified, text
     for text, says in (
         ("local + 1", "cannot be watched: it is a value without a place"),
         ("nobody", "no 'nobody' in scope"),
     ):
         with pytest.raises(DebuggerError, match=re.escape(says)):
-            await watchpoints.watch(_watch(text), frame)
+            await watchpoints.set_watchpoint(_watch(text), frame)
 
 
 async def test_too_much_to_watch_says_what_can_be(start):
     seen = await seen_at(start, "expressions.c", "@here")
     watchpoints = seen.ability(abilities.WatchpointAbility)
     with pytest.raises(DebuggerError, match="numbers has 20 bytes, and a watchpoint 1, 2, 4 or 8"):
-        await watchpoints.watch(_watch("numbers"), await seen.frame())
+        await watchpoints.set_watchpoint(_watch("numbers"), await seen.frame())
 
 
 async def test_globals_are_read_and_written_while_the_program_runs(start):
@@ -609,7 +615,7 @@ async def test_containers_of_rust_show_what_is_in_them(start):
 async def test_what_a_caller_has_in_a_register_is_set_where_it_was_saved(start):
     seen = await seen_of(start, build("saved.c", "-O2"), "inner")
     # Behind the prologue: the registers have been pushed.
-    call = await seen.ability(abilities.DisassemblyAbility).instructions(
+    call = await seen.ability(abilities.DisassemblyAbility).read_instructions(
         seen.paused_thread(seen.thread).registers["rip"], 30
     )
     at = next(one.address for one in call if one.text.startswith("call"))
@@ -680,7 +686,7 @@ async def test_thread_locals_and_statics_are_those_that_gdb_reads_and_left_out_o
     for said in ("unused", "&unused"):
         with pytest.raises(DebuggerError, match="the linker left it out"):
             await seen.print(said)
-    header = await seen.ability(abilities.MemoryAbility).read(seen.main.load_bias, 4)
+    header = await seen.ability(abilities.MemoryAbility).read_memory(seen.main.load_bias, 4)
     with pytest.raises(DebuggerError, match="the linker left it out"):
         await seen.looking.assign_value("unused", "9", await seen.frame())
-    assert await seen.ability(abilities.MemoryAbility).read(seen.main.load_bias, 4) == header
+    assert await seen.ability(abilities.MemoryAbility).read_memory(seen.main.load_bias, 4) == header

@@ -187,14 +187,14 @@ async def test_a_point_of_a_forgotten_step_stops_nobody(begin):
         sequence=0,
         points=("step.99.0",),
     )
-    assert await stepped.steps.judge(late) is StepVerdict.GO_ON
+    assert await stepped.steps.decide_pause(late) is StepVerdict.GO_ON
 
 
 async def test_a_step_in_a_thread_that_ends_lets_the_program_go_on(begin):
     line = line_of("steps.c", "pthread_exit(NULL);")
     stepped, paused = await begin("steps.c", "-O0", place=line)
     assert isinstance(await stepped.step("next", paused.thread), EngineExited)
-    await stepped.steps.forget(paused.thread)
+    await stepped.steps.forget_step(paused.thread)
 
 
 async def test_among_threads_in_the_same_lines_each_step_stays_in_its_own(start, tmp_path):

@@ -63,7 +63,7 @@ def trace(start):
         image = BinaryImage(program.path)
         modules = LoadedBinaries([LoadedBinary(image, live.base, live.base + (1 << 24))])
         told: list[CallsTraced] = []
-        inside = SimpleNamespace(engine=live.engine, modules=modules, tell=told.append)
+        inside = SimpleNamespace(engine=live.engine, modules=modules, report_event=told.append)
         return Traced(live, modules, InProcessTracing(inside), told)
 
     return begin
@@ -74,7 +74,7 @@ async def test_arguments_and_results_are_told_by_their_declared_types(trace, fla
     program = build("calls.cpp", *flags)
     status, out, _ = program.alone()
     one = await trace(program)
-    (traced,) = await one.tracing.trace(["audio::**"])
+    (traced,) = await one.tracing.trace_functions(["audio::**"])
     assert (traced.functions, traced.left_out, traced.why) == (8, 0, None)
     exited = await one.end()
     assert (exited.status, one.live.output()) == (status, out)
@@ -98,7 +98,7 @@ async def test_arguments_and_results_are_told_by_their_declared_types(trace, fla
 
 async def test_recursion_nests_and_each_return_has_its_time_and_its_place(trace):
     one = await trace(build("calls.cpp", "-O0"))
-    await one.tracing.trace(["audio::fold"])
+    await one.tracing.trace_functions(["audio::fold"])
     await one.end()
     passages = one.passages
     assert [it.text for it in passages[:2]] == ["audio::fold(n=20)", "audio::fold(n=19)"]
@@ -119,7 +119,7 @@ async def test_exceptions_and_longjmps_pass_through_traced_functions(trace, flag
     program = build("calls.cpp", *flags)
     status, out, err = program.alone("3000")
     one = await trace(program, "3000")
-    await one.tracing.trace(["**"])
+    await one.tracing.trace_functions(["**"])
     exited = await one.end()
     assert (exited.status, exited.signal) == (status, None)
     assert (one.live.output(), one.live.output("err")) == (out, err)
@@ -138,7 +138,7 @@ async def test_exceptions_and_longjmps_pass_through_traced_functions(trace, flag
 async def test_a_call_at_the_end_is_told_as_such(trace):
     program = build("calls.cpp", "-O2")
     one = await trace(program)
-    await one.tracing.trace(["jumps", "jumped_to"])
+    await one.tracing.trace_functions(["jumps", "jumped_to"])
     exited = await one.end()
     assert exited.status == 9
     assert [it.text for it in one.passages] == [
@@ -152,7 +152,7 @@ async def test_a_call_at_the_end_is_told_as_such(trace):
 async def test_the_stack_inside_traced_functions_is_what_it_would_be(trace):
     one = await trace(build("calls.cpp", "-O0"))
     live = one.live
-    await one.tracing.trace(["**"])
+    await one.tracing.trace_functions(["**"])
     await live.engine.add_breakpoints(
         [EngineBreakpoint(id="t", address=live.at("_Z7throweri") + 4)]
     )
@@ -177,7 +177,7 @@ async def test_more_calls_under_way_than_there_is_room_for_are_told_without_retu
     program = build("deep.c", "-O0")
     status, out, _ = program.alone("3000")
     one = await trace(program, "3000")
-    await one.tracing.trace(["down"])
+    await one.tracing.trace_functions(["down"])
     exited = await one.end()
     assert (exited.status, one.live.output()) == (status, out)
     entered = sum(not it.is_return for it in one.passages)
@@ -188,22 +188,22 @@ async def test_more_calls_under_way_than_there_is_room_for_are_told_without_retu
 
 async def test_a_pattern_that_means_nothing_says_why(trace):
     one = await trace(build("calls.cpp", "-O0"))
-    (missing,) = await one.tracing.trace(["audio::ad"])
+    (missing,) = await one.tracing.trace_functions(["audio::ad"])
     assert (missing.functions, missing.why) == (0, "no function has such a name")
     assert "audio::add" in missing.near_names
-    (file,) = await one.tracing.trace(["@file:cals.cpp"])
+    (file,) = await one.tracing.trace_functions(["@file:cals.cpp"])
     assert file.why == "no function of a file cals.cpp has code"
     assert "calls.cpp" in file.near_names
-    (star,) = await one.tracing.trace(["audio::*"])
+    (star,) = await one.tracing.trace_functions(["audio::*"])
     assert "audio::inner::deep" not in star.names
-    (there,) = await one.tracing.trace(["@file:calls.cpp"])
+    (there,) = await one.tracing.trace_functions(["@file:calls.cpp"])
     assert there.functions > star.functions
-    assert await one.tracing.traces() == [star, there]
+    assert await one.tracing.traced_patterns() == [star, there]
 
 
 async def test_what_is_not_traced_any_more_is_told_no_more(trace):
     one = await trace(build("calls.cpp", "-O0"))
-    first, _ = await one.tracing.trace(["audio::add", "audio::*"])
+    first, _ = await one.tracing.trace_functions(["audio::add", "audio::*"])
     with pytest.raises(DebuggerError, match="there is no trace 7; there are: 1, 2") as none:
         await one.tracing.untrace_functions([7])
     assert none.value.code is ErrorCode.NOT_FOUND
@@ -218,7 +218,7 @@ async def test_a_program_without_debug_information_is_traced_by_symbol(trace, tm
     program.path = tmp_path / "calls"
     run("strip", "-g", "-o", str(program.path), str(build("calls.cpp", "-O0").path))
     one = await trace(program)
-    (traced,) = await one.tracing.trace(["audio::add"])
+    (traced,) = await one.tracing.trace_functions(["audio::add"])
     assert traced.functions == 1
     assert (await one.end()).status == 9
     assert one.texts("audio::add")[:2] == [
@@ -231,7 +231,7 @@ async def test_hot_functions_are_sampled_and_said_so(trace):
     program = build("hammer.c", "-O0")
     status, out, _ = program.alone("300000")
     one = await trace(program, "300000")
-    await one.tracing.trace(["work", "main"])
+    await one.tracing.trace_functions(["work", "main"])
     await one.live.engine.add_breakpoints(
         [EngineBreakpoint(id="end", address=one.live.at("main") + 4)]
     )
@@ -241,7 +241,10 @@ async def test_hot_functions_are_sampled_and_said_so(trace):
     await one.live.engine.add_breakpoints([EngineBreakpoint(id="x", address=_exit_of(one.live))])
     one.live.engine.resume()
     await one.live.until(ThreadPaused)
-    hot, cold = (await one.tracing.traces())[0].sampled, (await one.tracing.traces())[1].sampled
+    hot, cold = (
+        (await one.tracing.traced_patterns())[0].sampled,
+        (await one.tracing.traced_patterns())[1].sampled,
+    )
     assert (hot, cold) == (("work",), ())
     one.live.engine.resume()
     assert (await one.live.until(EngineExited)).status == status
@@ -313,7 +316,9 @@ async def test_a_library_that_is_loaded_later_is_traced_by_patterns_that_stand(
     image = BinaryImage(live.program.path)
     main = LoadedBinary(image, live.base, live.base + (1 << 24))
     told: list[CallsTraced] = []
-    inside = SimpleNamespace(engine=live.engine, modules=LoadedBinaries([main]), tell=told.append)
+    inside = SimpleNamespace(
+        engine=live.engine, modules=LoadedBinaries([main]), report_event=told.append
+    )
     one = Traced(live, inside.modules, InProcessTracing(inside), told)
     (nothing, users) = await one.tracing.trace_functions(["added", "@usercode"])
     assert (nothing.functions, nothing.why) == (0, "no function has such a name")

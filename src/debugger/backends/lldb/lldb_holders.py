@@ -450,7 +450,7 @@ def __lldb_init_module(debugger: Any, _session: Any) -> None:
     if is_rust:
         trees = next(pattern for pattern, function in known.items() if function == "tree")
         debugger.HandleCommand(
-            f'type synthetic add -w {_CATEGORY} -x "^{trees}$" -l {__name__}.BTree'
+            f'type synthetic add -w {_CATEGORY} -x "^{trees}$" -l {__name__}.BTreeEntries'
         )
     else:
         debugger.HandleCommand("type format add -f decimal wchar_t")
