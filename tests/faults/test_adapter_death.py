@@ -133,7 +133,7 @@ def _words(pid: int) -> bytes:
 def _adapter(runtime_dir: Path) -> tuple[int, list[int]]:
     """Find the adapter, a child of the guard, and all that the daemon has below it."""
     below = _children(_daemon(runtime_dir))
-    (guard,) = [pid for pid in below if b"guard.py" in _words(pid)]
+    (guard,) = [pid for pid in below if b"supervisor.py" in _words(pid)]
     names = (b"lldb-dap", b"debugpy/adapter.py", b"--no-lldbinit")
     own = [pid for pid in _children(guard) if _field(pid, 1) == str(guard)]
     (adapter,) = [pid for pid in own if any(name in _words(pid) for name in names)]
@@ -210,7 +210,7 @@ def test_nothing_goes_on_without_its_guard(
 ):
     _start(cli, language, is_stopped=False)
     below = _children(_daemon(runtime_dir))
-    (guard,) = [pid for pid in below if b"guard.py" in _words(pid)]
+    (guard,) = [pid for pid in below if b"supervisor.py" in _words(pid)]
     os.kill(guard, signal.SIGKILL)
     wait_until(lambda: not any(map(_is_alive, below)), _END_S, what="the end of all below")
 
