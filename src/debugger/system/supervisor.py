@@ -1,9 +1,10 @@
 """Owns the processes of a session, and ends all of them with it.
 
-Run as `python -I -S supervisor.py CONTROL_FD SCRATCH_DIR -- ADAPTER_ARGV...`: it starts the adapter on
-its own standard streams and talks to the daemon in JSON lines over CONTROL_FD, a stream socket.
-Run as `python -I -S supervisor.py --sweep SCRATCH_DIR`, with a JSON object on standard input, it ends
-what a guard that was killed has left behind (`end_left_over`), and prints what it had to kill.
+Run as `python -I -S supervisor.py CONTROL_FD SCRATCH_DIR -- ADAPTER_ARGV...`: it starts the adapter
+on its own standard streams and talks to the daemon in JSON lines over CONTROL_FD, a stream socket.
+Run as `python -I -S supervisor.py --sweep SCRATCH_DIR`, with a JSON object on standard input, it
+ends what a supervisor that was killed has left behind (`end_left_over`), and prints what it had to
+kill.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from debugger.model.breakpoints import BoundBreakpoint, Breakpoint
 from debugger.model.program import EvaluationPurpose, Frame, Stopped
 
 
-class WatchAccess(InspectionAccess, Protocol):
+class WatchConditionAccess(InspectionAccess, Protocol):
     """What has the conditions of watchpoints."""
 
     @property
@@ -63,7 +63,7 @@ class WatchFilter:
 class FilteredWatchpoints:
     """Watchpoints by the debug registers, with conditions."""
 
-    def __init__(self, inside: WatchAccess) -> None:
+    def __init__(self, inside: WatchConditionAccess) -> None:
         self._inside = inside
         self._own = watch_abilities.InProcessWatchpoints(inside)
 

@@ -21,7 +21,7 @@ from debugger.questions.recordings.recording_arguments import (
     compared_runs,
     saved_runs,
 )
-from debugger.questions.recordings.saved_runs import SavedRun, roots_of
+from debugger.questions.recordings.saved_runs import StoredRun, roots_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     GROUP,
@@ -36,7 +36,7 @@ from debugger.questions.runner.question_arguments import (
 )
 
 _EXAMPLE = "debugger diff -- CMD_A ARGS --vs CMD_B ARGS"
-_Sides = Sequence[RecordedProgram | SavedRun]
+_Sides = Sequence[RecordedProgram | StoredRun]
 
 
 @register_command("diff", group=GROUP)
@@ -91,7 +91,7 @@ async def diff(
 
     def saved(ran: RecordedRun | ProbedRun) -> tuple[str, ...]:
         first = sides[0]
-        if save is None or isinstance(first, SavedRun):
+        if save is None or isinstance(first, StoredRun):
             return ()
         return (saved_runs(call).save_run(save, first, ran, verb="diff", scope=scope),)
 
@@ -143,10 +143,10 @@ async def _compared_sides(
     first, *others = await compared_runs(call, asked, versus, scope=scope, save=save)
     if versus_stdin is not None:
         other = others[0] if others else first
-        words = asked.words if isinstance(other, SavedRun) else other.words
+        words = asked.words if isinstance(other, StoredRun) else other.words
         one = msgspec.structs.replace(asked, words=words, stdin=versus_stdin)
         others = await compared_runs(call, one, (), scope=scope)
-    if len(others) == 1 or (save is not None and not others and not isinstance(first, SavedRun)):
+    if len(others) == 1 or (save is not None and not others and not isinstance(first, StoredRun)):
         return [first, *others]
     raise DebuggerError(
         ErrorCode.USAGE, f"two commands are compared, not {len(others) + 1}", hint=_EXAMPLE

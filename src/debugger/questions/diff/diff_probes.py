@@ -17,7 +17,7 @@ from debugger.questions.probe.probe_arguments import are_named, parse_probe_poin
 from debugger.questions.probe.probe_comparison import ProbedRun
 from debugger.questions.probe.probe_points import HitRange
 from debugger.questions.recordings.recorded_run import SAME_SETS, RecordedProgram
-from debugger.questions.recordings.saved_runs import SavedRun, roots_of
+from debugger.questions.recordings.saved_runs import StoredRun, roots_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 
@@ -53,7 +53,7 @@ def probe_scope(at: Places, when: Sequence[str]) -> str:
 
 
 async def compare_probes(
-    call: CommandCall, sides: Sequence[RecordedProgram | SavedRun], at: Places, when: Sequence[str]
+    call: CommandCall, sides: Sequence[RecordedProgram | StoredRun], at: Places, when: Sequence[str]
 ) -> list[ProbedRun]:
     """Take the values of one run or of two, the saved one first: its lines are those asked for.
 
@@ -61,7 +61,7 @@ async def compare_probes(
         DebuggerError: USAGE for what cannot be asked; what starting a program raises.
     """
     are_named(at, verb="diff")
-    order = sorted(sides, key=lambda one: not isinstance(one, SavedRun))
+    order = sorted(sides, key=lambda one: not isinstance(one, StoredRun))
     found = [await _take_values(call, order[0], at, when)]
     if len(sides) == 1:
         return found
@@ -71,14 +71,14 @@ async def compare_probes(
 
 async def _take_values(
     call: CommandCall,
-    program: RecordedProgram | SavedRun,
+    program: RecordedProgram | StoredRun,
     at: Places,
     when: Sequence[str],
     *,
-    beside: tuple[RecordedProgram | SavedRun, ProbedRun] | None = None,
+    beside: tuple[RecordedProgram | StoredRun, ProbedRun] | None = None,
 ) -> ProbedRun:
     """Run a program with its probes, or take what was saved; `beside` is the run before it."""
-    if isinstance(program, SavedRun):
+    if isinstance(program, StoredRun):
         assert program.probed is not None  # its scope says that it was probed
         return program.probed
     assert program.question is not None  # a program that is run by a command has one

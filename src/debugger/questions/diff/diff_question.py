@@ -11,7 +11,7 @@ from debugger.model import answers
 from debugger.questions.diff import count_comparison
 from debugger.questions.recordings import counted_run, function_lookup, recorded_run
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
-from debugger.questions.recordings.saved_runs import SavedRun
+from debugger.questions.recordings.saved_runs import StoredRun
 from debugger.questions.recordings.stepped_calls import STEPPED, step_through
 from debugger.recorders import source_counterparts
 from debugger.recorders.model import CallEntered, CallsMerged, Recording
@@ -40,14 +40,14 @@ _DIFFERENCES = 12
 
 
 async def record_or_load(
-    program: RecordedProgram | SavedRun, *, function: str | None
+    program: RecordedProgram | StoredRun, *, function: str | None
 ) -> RecordedRun:
     """Run a program line by line, or take what was saved of it.
 
     Raises:
         DebuggerError: NOT_FOUND where the function was not called; LAUNCH_FAILED, NOT_SUPPORTED.
     """
-    if isinstance(program, SavedRun):
+    if isinstance(program, StoredRun):
         return program.ran
     wanted = (
         function_lookup.parse_function_place(function, program.launch.cwd) if function else None

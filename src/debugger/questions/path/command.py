@@ -18,7 +18,7 @@ from debugger.questions.recordings.recording_arguments import (
     compared_runs,
     saved_runs,
 )
-from debugger.questions.recordings.saved_runs import SavedRun, roots_of
+from debugger.questions.recordings.saved_runs import StoredRun, roots_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     GROUP,
@@ -78,14 +78,14 @@ async def path(
         recorded = [await questions.record_or_load(one) for one in every]
         answer = questions.compare_paths(recorded, [roots_of(one) for one in every])
     elif save is not None:
-        assert not isinstance(first, SavedRun)
+        assert not isinstance(first, StoredRun)
         recorded = [await questions.record_or_load(first)]
         answer = questions.report_path(first, recorded[0], around_=around)
     else:
-        assert not isinstance(first, SavedRun)
+        assert not isinstance(first, StoredRun)
         recorded = []
         answer = await questions.record_path(first, around=around, between=between, process=process)
-    if save is not None and not isinstance(first, SavedRun):
+    if save is not None and not isinstance(first, StoredRun):
         said = saved_runs(call).save_run(save, first, recorded[0], verb="path", scope="")
         answer = msgspec.structs.replace(answer, notes=(*answer.notes, said))
     options = [

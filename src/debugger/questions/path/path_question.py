@@ -18,7 +18,7 @@ from debugger.questions.recordings import (
 )
 from debugger.questions.recordings.call_rows import call_row
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
-from debugger.questions.recordings.saved_runs import SavedRun
+from debugger.questions.recordings.saved_runs import StoredRun
 from debugger.recorders import call_tree, recording_order, source_counterparts
 from debugger.recorders.call_context import CallContext, find_call_contexts
 from debugger.recorders.call_folding import FoldedCalls, fold_calls, fold_trees
@@ -242,13 +242,13 @@ def _location_view(one: CallContext, recording: Recording) -> answers.PlaceView:
 # -- runs beside each other ------------------------------------------------------------------------
 
 
-async def record_or_load(program: RecordedProgram | SavedRun) -> RecordedRun:
+async def record_or_load(program: RecordedProgram | StoredRun) -> RecordedRun:
     """Run a program for a comparison, or take what was saved of it.
 
     Raises:
         DebuggerError: LAUNCH_FAILED, NOT_SUPPORTED.
     """
-    if isinstance(program, SavedRun):
+    if isinstance(program, StoredRun):
         return program.ran
     return await recorded_run.run_recorded(
         program, lambda roots: RecordingOrder(roots, lines=LineRecording.HIT), is_compared=True

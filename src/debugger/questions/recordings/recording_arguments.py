@@ -14,8 +14,8 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import Option
 from debugger.questions.recordings.recorded_run import RecordedProgram
 from debugger.questions.recordings.saved_runs import (
-    SavedRun,
     SavedRunStore,
+    StoredRun,
     check_name,
     saved_name,
 )
@@ -47,7 +47,7 @@ async def compared_runs(
     *,
     scope: str = "",
     save: str | None = None,
-) -> list[RecordedProgram | SavedRun]:
+) -> list[RecordedProgram | StoredRun]:
     """Return what is compared: programs, and saved runs that stand for one as `run:NAME`.
 
     Raises:
@@ -55,7 +55,7 @@ async def compared_runs(
     """
     if save is not None:
         check_name(save)
-    found: list[RecordedProgram | SavedRun] = []
+    found: list[RecordedProgram | StoredRun] = []
     every = split_commands(asked.words, quoted, verb=asked.verb)
     for words in every:
         name = saved_name(words)
@@ -63,7 +63,7 @@ async def compared_runs(
             found += await recorded_programs(call, msgspec.structs.replace(asked, words=words))
         else:
             found.append(saved_runs(call).load_run(name, verb=asked.verb, scope=scope))
-    if isinstance(found[0], SavedRun) and (save is not None or len(found) == 1):
+    if isinstance(found[0], StoredRun) and (save is not None or len(found) == 1):
         raise DebuggerError(
             ErrorCode.USAGE,
             f"run:{found[0].name} is saved already, and is compared with another",

@@ -55,7 +55,7 @@ class _SavedRunFile(_SavedRunHead, frozen=True):
 _T = TypeVar("_T", bound=_SavedRunHead)
 
 
-class SavedRun(Struct, frozen=True):
+class StoredRun(Struct, frozen=True):
     """A run that was saved: what was recorded is of the copies of its sources.
 
     Of one whose expressions were probed nothing else was recorded.
@@ -137,7 +137,7 @@ class SavedRunStore:
         what = _question_text(verb, scope)
         return f"saved as {PREFIX}{name}: debugger {what} -- CMD --vs {PREFIX}{name}"
 
-    def load_run(self, name: str, *, verb: str, scope: str) -> SavedRun:
+    def load_run(self, name: str, *, verb: str, scope: str) -> StoredRun:
         """Return a saved run, for the question that it was saved by.
 
         Raises:
@@ -162,7 +162,7 @@ class SavedRunStore:
         view = structs.replace(
             kept.view, command=f"{PREFIX}{name} ({kept.view.command})", notes=tuple(notes)
         )
-        return SavedRun(
+        return StoredRun(
             name=name,
             verb=kept.verb,
             scope=kept.scope,
@@ -247,9 +247,9 @@ def check_name(name: str) -> None:
         )
 
 
-def roots_of(program: RecordedProgram | SavedRun) -> tuple[str, ...]:
+def roots_of(program: RecordedProgram | StoredRun) -> tuple[str, ...]:
     """Return where the sources of a run are: of a saved one their copies, each below its own."""
-    return program.roots if isinstance(program, SavedRun) else (*program.source_roots, "/")
+    return program.roots if isinstance(program, StoredRun) else (*program.source_roots, "/")
 
 
 def saved_name(words: Sequence[str]) -> str | None:

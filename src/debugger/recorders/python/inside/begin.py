@@ -55,11 +55,11 @@ def read(path: str) -> dict[str, Any]:
         import json
 
         return dict(json.loads(text))
-    found: dict[str, Any] = make_scanner(_ScannerOptions)(text, 0)[0]  # type: ignore[arg-type]
+    found: dict[str, Any] = make_scanner(_OrderScannerOptions)(text, 0)[0]  # type: ignore[arg-type]
     return found
 
 
-class _ScannerOptions:
+class _OrderScannerOptions:
     """What the scanner of `json` wants to know."""
 
     strict = True

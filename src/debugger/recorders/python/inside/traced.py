@@ -20,13 +20,13 @@ _MAY_ABORT = sys.version_info < (3, 10)
 _ROOM = 200  # calls
 
 
-class _BoundMethodSample:
+class _TracedMethodSample:
     def method(self) -> None:
         """Exist, so that a bound method's type has a name here."""
 
 
 # Tracers in Python; one of a compiled module takes our place by itself.
-_CALLED = (type(lambda: None), type(_BoundMethodSample().method))
+_CALLED = (type(lambda: None), type(_TracedMethodSample().method))
 
 
 class _CombinedTracer:
