@@ -40,7 +40,8 @@ OF_ONE_MAX: Final = 128
 
 _SESSION = "mcp-session-id"
 _BACKLOG = 128
-_END_S = 1.0  # for the last answers; streams that clients hold open are cut
+_ANSWERS_S = 5.0  # at the end, for answers to the requests in service
+_END_S = 1.0  # then for the connections; streams that clients hold open are cut
 
 
 class RequestGuard:
@@ -57,6 +58,9 @@ class RequestGuard:
             )
         )
         self._served: Counter[str] = Counter()
+        self._posts = 0
+        self._answered = asyncio.Event()
+        self._answered.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it."""
@@ -69,12 +73,28 @@ class RequestGuard:
             return
         client = Headers(scope=scope).get(_SESSION, "")
         self._served[client] += 1
+        with self._count_post() if scope["method"] == "POST" else contextlib.nullcontext():
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._served[client] -= 1
+                if not self._served[client]:
+                    del self._served[client]
+
+    async def wait_answered(self) -> None:
+        """Wait until the answer to each POST is sent; a stream (GET) has no end of its own."""
+        await self._answered.wait()
+
+    @contextmanager
+    def _count_post(self) -> Iterator[None]:
+        self._posts += 1
+        self._answered.clear()
         try:
-            await self._app(scope, receive, send)
+            yield
         finally:
-            self._served[client] -= 1
-            if not self._served[client]:
-                del self._served[client]
+            self._posts -= 1
+            if not self._posts:
+                self._answered.set()
 
     def _refuse_request(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -91,11 +111,12 @@ class RequestGuard:
         return None
 
 
-class _OpenRequests:
+class OpenRequests:
     """The requests in service, each of which gets an answer when the server ends."""
 
     def __init__(self) -> None:
         self._scopes: set[anyio.CancelScope] = set()
+        self._ended = False
 
     async def __call__(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
@@ -103,6 +124,8 @@ class _OpenRequests:
         """Serve one, until it is answered or the server ends."""
         with anyio.CancelScope() as scope:
             self._scopes.add(scope)
+            if self._ended:  # read from its connection before the end, and served after it
+                scope.cancel()
             try:
                 return await call_next(ctx)
             finally:
@@ -110,7 +133,8 @@ class _OpenRequests:
         raise MCPError(types.CONNECTION_CLOSED, "the server was stopped")
 
     def answer_all(self) -> None:
-        """Answer all of them now."""
+        """Answer all of them now, and each that still comes."""
+        self._ended = True
         for scope in self._scopes:
             scope.cancel()
 
@@ -134,13 +158,14 @@ async def serve_http(server: Server[Any], where: ListenAddress, token: AccessTok
         found = ListenAddress(where.host, listener.getsockname()[1])
         with token.write_token_file(paths.runtime_dir(), found.port) as kept:
             _write_stderr(f"serving at {found.url}\ntoken: {kept}\n")
-            served = _OpenRequests()
+            served = OpenRequests()
             server.middleware.append(served)
-            await _serve_app(_starlette_app(server, found, token), listener, served)
+            app = RequestGuard(_starlette_app(server), token=token, where=found)
+            await _serve_app(app, listener, served)
 
 
-def _starlette_app(server: Server[Any], where: ListenAddress, token: AccessToken) -> Starlette:
-    app = server.streamable_http_app(
+def _starlette_app(server: Server[Any]) -> Starlette:
+    return server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MESSAGE_MAX,
         session_idle_timeout=IDLE_S,
@@ -148,11 +173,9 @@ def _starlette_app(server: Server[Any], where: ListenAddress, token: AccessToken
         # The guard does it, before anything else is looked at.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    app.add_middleware(RequestGuard, token=token, where=where)
-    return app
 
 
-async def _serve_app(app: Starlette, listener: socket.socket, served: _OpenRequests) -> None:
+async def _serve_app(app: RequestGuard, listener: socket.socket, served: OpenRequests) -> None:
     # Refusals are answers, and sessions come and go: neither is news for standard error.
     for name in ("mcp.server.transport_security", "mcp.server.streamable_http_manager", "uvicorn"):
         logging.getLogger(name).setLevel(logging.ERROR)
@@ -174,6 +197,9 @@ async def _serve_app(app: Starlette, listener: socket.socket, served: _OpenReque
         for name in ("mcp", "uvicorn"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         served.answer_all()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_ANSWERS_S):
+                await app.wait_answered()
         listening.should_exit = True
         await serving
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import stat
 
 import pytest
+from mcp.shared.exceptions import MCPError
 from starlette.testclient import TestClient
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp import http_server
 from debugger.mcp.access_token import VARIABLE, AccessToken
-from debugger.mcp.http_server import RequestGuard
+from debugger.mcp.http_server import OpenRequests, RequestGuard
 from debugger.mcp.listen_address import ListenAddress, parse_listen_address
 
 
@@ -119,3 +121,49 @@ def test_neither_one_client_nor_all_together_have_too_much_in_service(monkeypatc
     guard._served["others"] = http_server.TOGETHER_MAX
     assert ask(guard, **{"Mcp-Session-Id": "modest"}) == 503
     assert set(guard._served) == {"greedy", "others"}
+
+
+async def test_the_end_waits_for_answers_to_posts_and_not_for_streams() -> None:
+    answered = asyncio.Event()
+
+    async def serve(scope, receive, send) -> None:
+        await answered.wait()
+
+    async def open_request(method: str) -> asyncio.Task[None]:
+        scope = {
+            "type": "http",
+            "method": method,
+            "headers": [
+                (b"host", b"127.0.0.1:80"),
+                (b"authorization", b"Bearer secret"),
+                (b"content-type", b"application/json"),
+            ],
+        }
+        request = asyncio.ensure_future(guard(scope, None, None))
+        while not guard._served[""]:
+            await asyncio.sleep(0)
+        return request
+
+    guard = RequestGuard(serve, token=AccessToken("secret"), where=ListenAddress("127.0.0.1", 80))
+    stream = await open_request("GET")
+    await guard.wait_answered()
+    answered.set()
+    await stream
+    answered.clear()
+    post = await open_request("POST")
+    ends = asyncio.ensure_future(guard.wait_answered())
+    await asyncio.sleep(0)
+    assert not ends.done()
+    answered.set()
+    await asyncio.gather(post, ends)
+
+
+async def test_a_request_that_is_served_after_the_end_is_answered_too() -> None:
+    requests = OpenRequests()
+    requests.answer_all()
+
+    async def serve(context) -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(MCPError, match="the server was stopped"):
+        await requests(None, serve)
