@@ -30,7 +30,8 @@ from debugger.backends.dap.adapter_profile import (
     StreamFiles,
 )
 from debugger.backends.dap.dap_client import DapClient
-from debugger.backends.dap.dap_transport import ByteStream, SupervisedProcess, TcpConnection
+from debugger.backends.dap.dap_transport import ByteStream, TcpConnection
+from debugger.system.supervised_process import SupervisedProcess
 from debugger.backends.dap.event_dispatcher import EventDispatcher
 from debugger.backends.dap.two_connection_launch import LaunchConnection
 from debugger.backends.dap.wire import MessageDecoder, encode_message

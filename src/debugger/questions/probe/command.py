@@ -12,7 +12,7 @@ from debugger.backends import select_backend
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
-from debugger.questions.probe import probe_answer
+from debugger.questions.probe.probe_answer import as_csv
 from debugger.questions.probe.probe_arguments import (
     Means,
     are_named,
@@ -118,7 +118,7 @@ async def probe(
         files=[place.file for place in answer.places if place.file is not None],
     )
     if csv and not call.is_json:
-        text = probe_answer.as_csv(answer)
+        text = as_csv(answer)
         await call.stream(text)
         answer = msgspec.structs.replace(answer, csv=text)
     return answer

@@ -14,7 +14,7 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.debugger_words import one_line
-from debugger.questions.probe import probe_answer
+from debugger.questions.probe.probe_answer import of_ending, of_recording
 from debugger.questions.probe.logpoint_probe import probe_by_logpoints
 from debugger.questions.probe.probe_points import (
     PLACES_MAX,
@@ -156,7 +156,7 @@ async def take_probes(
             interrupted=found.patience.interrupted,
             again=f"debugger {found.name} --at {{}} EXPR {_COMMAND[found.name]}",
         )
-        return probe_answer.of_recording(ran, taken, waited_s=seconds)
+        return of_recording(ran, taken, waited_s=seconds)
     notes: tuple[str, ...] = ()
     if is_free and by is None and found.language in _NATIVE and _has_frida(call):
         try:
@@ -168,7 +168,7 @@ async def take_probes(
     if by == "stops":
         taken = table()
         ending = await probe_by_stopping(found, wanted, taken)
-        answer = probe_answer.of_ending(ending, wanted, taken, means="stops")
+        answer = of_ending(ending, wanted, taken, means="stops")
     else:
         answer = await _by_logpoints(found, wanted, table())
     return msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
@@ -189,4 +189,4 @@ async def _by_logpoints(
 ) -> answers.Probe:
     ending = await probe_by_logpoints(found, wanted, table)
     means = "frida" if found.adapter == select_backend.FRIDA else "logpoints"
-    return probe_answer.of_ending(ending, wanted, table, means=means)
+    return of_ending(ending, wanted, table, means=means)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import PurePath as Path
+from pathlib import PurePath
 
 from msgspec import Struct
 
@@ -51,7 +51,7 @@ def parse_runner(words: Sequence[str]) -> RunnerCommand:
         DebuggerError: USAGE for what only starts a runner, with which to name instead.
     """
     left = list(words)
-    if left and Path(left[0]).name == "env":
+    if left and PurePath(left[0]).name == "env":
         left.pop(0)
     env = []
     while left and _ASSIGNED.match(left[0]):
@@ -64,7 +64,7 @@ def parse_runner(words: Sequence[str]) -> RunnerCommand:
 
 
 def _runner_name(words: Sequence[str]) -> str:
-    base, rest = Path(words[0]).name, list(words[1:])
+    base, rest = PurePath(words[0]).name, list(words[1:])
     _check_is_runner(base, rest)
     stem = base.partition(".")[0]
     script = next((one for one in rest if not one.startswith("-")), "")
@@ -108,7 +108,7 @@ def _of_javascript(script: str) -> str:
     Raises:
         DebuggerError: NOT_SUPPORTED for a runner whose results are not read.
     """
-    stem = Path(script).name.partition(".")[0]
+    stem = PurePath(script).name.partition(".")[0]
     if stem in SCRIPTS:
         return stem
     if stem in _UNREAD:
